@@ -14,7 +14,7 @@ use crate::index::Extractor;
 use crate::map::has_word;
 use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
 use crate::store::{Entry, Place, Reader, StoreError};
-use crate::types::{ChunkId, Kind, SourceKey, ViewId};
+use crate::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
 
 /// The time limit was reached.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
     };
     let mut all = Vec::new();
     for (name, text) in &named {
-        let own = name.rsplit([':', '.']).next().unwrap_or(name);
+        let own = own_part(name);
         let parts =
             parts(text, own).filter(|parts| !parts.members.iter().any(|(member, _)| is_known(name, member)));
         match parts {

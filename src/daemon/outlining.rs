@@ -15,7 +15,7 @@ use crate::map::Lines;
 use crate::paths::CallerDir;
 use crate::proto::{OutlineItem, OutlineParams, OutlineResult};
 use crate::store::{Entry, Reader, StoreError};
-use crate::types::{DeclaredRole, SourceKey};
+use crate::types::{DeclaredRole, SourceKey, is_inside};
 
 /// Items in a result when the caller names no number.
 const LIMIT: usize = 1_000;
@@ -145,8 +145,8 @@ fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, StoreErr
 
 /// Whether an item is a member of a type, or a block of its members.
 fn belongs_to(item: &Item, title: &str) -> bool {
-    let rest = item.title.strip_prefix(title);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.', '#', '\\', ' ']))
+    let of_block = || item.title.strip_prefix(title).is_some_and(|rest| rest.starts_with(' '));
+    is_inside(&item.title, title) || of_block()
 }
 
 /// Sets the depths of items that are sorted by lines.

@@ -17,10 +17,11 @@ use std::sync::Arc;
 
 pub use self::packages::Packages;
 pub use self::path_index::PathIndex;
-pub use self::place::owner_of;
-use self::place::{Family, Place, last_part};
+use self::place::{Family, Place};
 use self::values::TypeName;
-use crate::types::{Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound, is_version};
+use crate::types::{
+    Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound, is_version, own_part,
+};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
 const MOST_REEXPORTS: usize = 64;
@@ -305,7 +306,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
     fn own(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
         let Some(around) = Self::type_around(place) else { return only(self.members(place), self.name) };
         let own = self.of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(owner_of(found)) == around.name
+            found.role == DeclaredRole::Member && own_part(found.owner()) == around.name
         });
         let same_file: Vec<Candidate> =
             own.iter().filter(|found| found.file == place.file).copied().collect();
@@ -339,9 +340,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if let Some(of) = self.type_of(place, path) {
             return self.of_typed_value(place, &of);
         }
-        let type_name = last_part(path).trim_end_matches(['(', ')', '?']);
+        let type_name = own_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.of_family(place, |_, found| {
-            found.role == DeclaredRole::Member && last_part(owner_of(found)) == type_name
+            found.role == DeclaredRole::Member && own_part(found.owner()) == type_name
         });
         let is_seen = |found: &&Candidate| self.sees(place, found.file, type_name);
         let seen: Vec<Candidate> = of_type.iter().filter(is_seen).copied().collect();
@@ -468,7 +469,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Returns the files of the module that a path means in this place; `None` if it means no module.
     fn modules(&self, place: &Place<'_>, path: &str) -> Option<Vec<FileNumber>> {
-        let is_type = place.family == Family::Rust && last_part(path).starts_with(char::is_uppercase);
+        let is_type = place.family == Family::Rust && own_part(path).starts_with(char::is_uppercase);
         if is_type || path.contains("()") {
             return None;
         }

@@ -1,17 +1,7 @@
 //! Says where a use stands: in which language, and inside of which definitions.
 
 use super::FileNumber;
-use crate::types::{Declared, DeclaredRole, Structure};
-
-/// Returns the qualified name of what holds a definition; empty at the top.
-pub fn owner_of(declared: &Declared) -> &str {
-    let own = declared.names.split(' ').next().unwrap_or_default();
-    declared.title.strip_suffix(own).unwrap_or_default().trim_end_matches([':', '.', '#', '\\'])
-}
-
-pub(super) fn last_part(path: &str) -> &str {
-    path.rsplit(['.', ':', '#', '\\']).next().unwrap_or(path)
-}
+use crate::types::{DeclaredRole, Structure, own_part};
 
 /// Languages whose files know each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +58,16 @@ pub(super) struct Place<'a> {
 impl Place<'_> {
     /// Returns the definitions around, innermost first.
     pub(super) fn around(&self) -> impl Iterator<Item = u32> {
-        let declared = &self.structure.declared;
-        std::iter::successors(self.within, |id| declared.get(*id as usize)?.parent)
+        self.structure.around(self.within)
     }
 
     /// Returns the own name of the type around.
     pub(super) fn owner(&self) -> Option<String> {
-        let declared = self.around().filter_map(|id| self.structure.declared.get(id as usize));
-        let mut owners = declared.filter_map(|around| match around.role {
-            DeclaredRole::Type | DeclaredRole::Scope => Some(last_part(&around.title).to_owned()),
+        let around = self.structure.declared_around(self.within);
+        let mut owners = around.filter_map(|around| match around.role {
+            DeclaredRole::Type | DeclaredRole::Scope => Some(own_part(&around.title).to_owned()),
             DeclaredRole::Member | DeclaredRole::Free => {
-                let owner = last_part(owner_of(around));
+                let owner = own_part(around.owner());
                 (around.role == DeclaredRole::Member && !owner.is_empty()).then(|| owner.to_owned())
             }
             DeclaredRole::Module => None,

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::place::{Place, last_part};
-use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures, owner_of};
-use crate::types::{DeclaredRole, UseRole, Value};
+use super::place::Place;
+use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures};
+use crate::types::{DeclaredRole, UseRole, Value, own_part};
 
 /// Most values, functions and levels of bases that are followed to one type.
 pub(super) const MOST_STEPS: u32 = 12;
@@ -58,7 +58,7 @@ impl<S: Structures> Resolver<'_, S> {
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = &structure.declared[candidate.declared as usize];
             declared.role == DeclaredRole::Member
-                && last_part(owner_of(declared)) == of.name
+                && own_part(declared.owner()) == of.name
                 && Family::of(self.paths.path(candidate.file)) == family
         });
         let own: Vec<Candidate> = own.map(|(candidate, _)| *candidate).collect();
@@ -216,7 +216,7 @@ impl<S: Structures> Resolver<'_, S> {
         if let Some(of) = self.type_of(place, prefix) {
             return self.type_of_method(place, &of, name);
         }
-        let type_name = last_part(prefix);
+        let type_name = own_part(prefix);
         let of = TypeName { name: type_name.to_owned(), ..Self::written(place, type_name) };
         let is_type = type_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
         if is_type && !self.declarations(&of).is_empty() {

@@ -7,7 +7,7 @@ use super::kept_rows::KeptRows;
 use super::rerank::Candidate;
 use super::view_chunks::ViewChunks;
 use crate::store::{Content, ContentChunk, Place, Reader, StoreError};
-use crate::types::{ChunkId, Kind};
+use crate::types::{ChunkId, Kind, is_inside};
 
 /// Most chunks that are looked at on either side for another piece.
 const MOST_BETWEEN: usize = 16;
@@ -121,8 +121,6 @@ impl Part {
             return Self::Piece;
         }
         // After the name comes what joins it to those inside, as in `Session::login` or `Session.login`.
-        let is_inside =
-            title.strip_prefix(&**own).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.']));
-        if kind != Kind::Map && is_inside { Self::Inside } else { Self::Other }
+        if kind != Kind::Map && is_inside(title, own) { Self::Inside } else { Self::Other }
     }
 }

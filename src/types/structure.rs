@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::qualified_name::qualifier_of;
+
 /// The names of one content. It says nothing of other files, so it is stored with the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Structure {
@@ -35,6 +37,16 @@ impl Structure {
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
         self.declared.is_empty() && self.uses.is_empty() && self.imports.is_empty()
+    }
+
+    /// Returns the indices of a definition and of those around it, innermost first.
+    pub fn around(&self, id: Option<u32>) -> impl Iterator<Item = u32> {
+        std::iter::successors(id, |id| self.declared.get(*id as usize)?.parent)
+    }
+
+    /// Returns a definition and those around it, innermost first.
+    pub fn declared_around(&self, id: Option<u32>) -> impl Iterator<Item = &Declared> {
+        self.around(id).filter_map(|id| self.declared.get(id as usize))
     }
 
     /// Returns the text of a name or receiver by its number.
@@ -80,6 +92,14 @@ pub struct Arity {
     pub least: u8,
     /// Greatest number; 255 and more are as many as there are.
     pub most: u8,
+}
+
+impl Declared {
+    /// Returns the qualified name of what holds it; empty at the top.
+    pub fn owner(&self) -> &str {
+        let own = self.names.split(' ').next().unwrap_or_default();
+        qualifier_of(&self.title, own)
+    }
 }
 
 impl Arity {

@@ -17,7 +17,7 @@ use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
-use crate::resolve::{Candidate, Structures as _, owner_of};
+use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
 use crate::types::{Declared, DeclaredRole, SourceKey};
 
@@ -145,7 +145,7 @@ fn with_members(joined: &Joined<'_>, targets: &Targets, question: Question) -> V
         let types: HashSet<&str> =
             declared.filter(|own| own.role == DeclaredRole::Type).map(|own| own.title.as_str()).collect();
         let is_member =
-            |other: &Declared| other.role == DeclaredRole::Member && types.contains(owner_of(other));
+            |other: &Declared| other.role == DeclaredRole::Member && types.contains(other.owner());
         let members = structure.declared.iter().enumerate().filter(|(_, other)| is_member(other));
         let members = members.map(|(id, _)| Candidate { file, declared: id as u32 });
         start.extend(members.filter(|member| known.insert(*member)));

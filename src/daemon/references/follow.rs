@@ -354,10 +354,7 @@ pub(super) fn callees(
 
 /// Whether a use is a call inside of a definition, its inner definitions included.
 fn is_call_in(structure: &Structure, within: u32, role: UseRole, caller: Candidate) -> bool {
-    let declared = &structure.declared;
-    role == UseRole::Call
-        && std::iter::successors(within.checked_sub(1), |id| declared.get(*id as usize)?.parent)
-            .any(|around| around == caller.declared)
+    role == UseRole::Call && structure.around(within.checked_sub(1)).any(|around| around == caller.declared)
 }
 
 /// Orders by the number of uses, then the surest first.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::joined::Joined;
-use crate::resolve::{Candidate, Certainty, Structures as _, owner_of};
+use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::StoreError;
 use crate::types::{Declared, DeclaredRole, UseRole, is_compound};
 
@@ -57,7 +57,7 @@ pub(super) fn implemented(
     if !is_go(joined, method) || of(joined, method).parent.is_some() {
         return Ok(Vec::new());
     }
-    let own = (dir_of(joined, method), owner_of(&of(joined, method)).to_owned());
+    let own = (dir_of(joined, method), of(joined, method).owner().to_owned());
     let mut found = Vec::new();
     let of_interfaces = candidates.iter().filter(|candidate| is_go(joined, **candidate));
     let of_interfaces =
@@ -111,7 +111,7 @@ fn types_with(joined: &Joined<'_>, name: &str) -> Result<BTreeSet<TypePlace>, St
         let declared = of(joined, **candidate);
         is_go(joined, **candidate) && declared.role == DeclaredRole::Member && declared.parent.is_none()
     });
-    let place = |method: &Candidate| (dir_of(joined, *method), owner_of(&of(joined, *method)).to_owned());
+    let place = |method: &Candidate| (dir_of(joined, *method), of(joined, *method).owner().to_owned());
     Ok(methods.map(place).collect())
 }
 

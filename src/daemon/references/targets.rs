@@ -13,7 +13,7 @@ use crate::daemon::shared::Shared;
 use crate::proto::{RefDefinition, RpcError, code};
 use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
-use crate::types::{Declared, DeclaredRole, Definition, SourceKey};
+use crate::types::{Declared, DeclaredRole, Definition, SourceKey, qualifier};
 
 /// A qualified name and its lines: each overload has its own.
 pub(super) struct Named {
@@ -205,7 +205,5 @@ pub(super) fn of_files(
 
 /// Returns a qualified name and those of what is around it, innermost first.
 fn around(name: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(name), |inner| {
-        Some(inner.rsplit_once(['.', ':', '#'])?.0.trim_end_matches(':'))
-    })
+    std::iter::successors(Some(name), |inner| qualifier(inner))
 }

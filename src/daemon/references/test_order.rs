@@ -29,9 +29,7 @@ pub(super) fn is_test(joined: &Joined<'_>, node: Node) -> bool {
         return true;
     }
     let structure = joined.of(node.file);
-    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
-    let mut around = around.filter_map(|id| structure.declared.get(id as usize));
-    around.any(|around| {
+    structure.declared_around(node.declared).any(|around| {
         around.role == DeclaredRole::Module && matches!(around.names.as_str(), "test" | "tests")
     })
 }
@@ -39,12 +37,11 @@ pub(super) fn is_test(joined: &Joined<'_>, node: Node) -> bool {
 /// Returns the outermost function around a node, which is what runs as one test.
 pub(super) fn outermost(joined: &Joined<'_>, node: Node) -> Node {
     let structure = joined.of(node.file);
-    let around = std::iter::successors(node.declared, |id| structure.declared.get(*id as usize)?.parent);
     let is_function = |id: &u32| {
         let role = structure.declared.get(*id as usize).map(|own| own.role);
         matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
     };
-    Node { declared: around.filter(is_function).last().or(node.declared), ..node }
+    Node { declared: structure.around(node.declared).filter(is_function).last().or(node.declared), ..node }
 }
 
 /// Returns the numbers of the steps that are tests, the one to run first at the front.
