@@ -206,7 +206,8 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
 async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     let limit = Some(MOST_FILES);
     let params = ChangedParams { cwd: cwd.to_owned(), limit, sync: Sync::None, ..ChangedParams::default() };
-    changed(shared, params).await.unwrap_or_default()
+    let result = changed(shared, params).await.unwrap_or_default();
+    if result.base.is_some() { result } else { ChangedResult::default() }
 }
 
 /// Returns the newest commits, one line each; nothing outside git.

@@ -33,7 +33,7 @@ pub(super) use answer::Question;
 use companions::companions;
 use joined::{Found, Joined};
 use targets::{WholeFiles, targets};
-use texts::{Texts, entries};
+use texts::{MOST_CHARS, Texts, entries};
 
 /// Uses in a result when the caller names no number.
 const LIMIT: usize = 100;
@@ -41,8 +41,6 @@ const LIMIT: usize = 100;
 const BUDGET: Duration = Duration::from_secs(8);
 /// How often an answer about changes is made again.
 const RERUNS: usize = 3;
-/// Longest line that is shown, in characters.
-const MOST_CHARS: usize = 160;
 
 /// Answers `refs`.
 pub(super) async fn refs(shared: &Arc<Shared>, params: RefsParams) -> RpcResult<RefsResult> {

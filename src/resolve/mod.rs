@@ -3,7 +3,9 @@
 //! Pure: the structures of files in, definitions with a certainty out. The rules are those of the languages that syntax
 //! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
 
+mod certainty;
 mod modules;
+mod overloads;
 mod packages;
 mod path_index;
 mod place;
@@ -15,6 +17,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use self::certainty::Certainty;
 pub use self::packages::Packages;
 pub use self::path_index::PathIndex;
 use self::place::{Family, Place};
@@ -28,31 +31,6 @@ const MOST_REEXPORTS: usize = 64;
 
 /// Most other names of one definition that are followed.
 const MOST_ALIASES: usize = 16;
-
-/// How sure it is that a use means a definition, surest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Certainty {
-    /// Scope, package or an import prove it.
-    Exact,
-    /// The type of the value is inferred, or the name is a compound one that a single definition has.
-    Likely,
-    /// Only the name is the same.
-    ByName,
-    /// Not even the name: only the words of both are alike.
-    Similar,
-}
-
-impl Certainty {
-    /// Returns the word for it in answers.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::Likely => "likely",
-            Self::ByName => "by name",
-            Self::Similar => "similar",
-        }
-    }
-}
 
 /// A file by its number in a [`PathIndex`].
 pub type FileNumber = u32;
@@ -148,50 +126,6 @@ impl<'a, S: Structures> Resolver<'a, S> {
         }
         let constructors = self.nearest(self.constructors(&found, n_arguments), n_arguments);
         (certainty, [self.nearest(found, n_arguments), constructors].concat())
-    }
-
-    /// Returns the constructors that a call of types means, which are called like them.
-    fn constructors(&self, types: &[Candidate], n_arguments: u8) -> Vec<Candidate> {
-        let is_constructor = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
-            let declared = &structure.declared[candidate.declared as usize];
-            let is_inside =
-                |of: &Candidate| of.file == candidate.file && declared.parent == Some(of.declared);
-            declared.role == DeclaredRole::Member
-                && declared.arity.is_some_and(|arity| arity.takes(n_arguments))
-                && types.iter().any(is_inside)
-        };
-        self.candidates.iter().filter(is_constructor).map(|(candidate, _)| *candidate).collect()
-    }
-
-    /// Returns a resolver that knows only the candidates that a call with so many arguments may mean; `None` if all may be meant.
-    fn taking(&self, n_arguments: u8) -> Option<Self> {
-        let takes = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
-            let arity = structure.declared[candidate.declared as usize].arity;
-            arity.is_none_or(|arity| arity.takes(n_arguments))
-        };
-        let candidates: Vec<_> = self.candidates.iter().filter(takes).cloned().collect();
-        let (paths, structures, name, aliases) =
-            (self.paths, self.structures, self.name, self.aliases.clone());
-        let all_take = candidates.len() == self.candidates.len();
-        (!all_take).then(|| Self {
-            paths,
-            structures,
-            name,
-            candidates,
-            aliases,
-            wildcards: RefCell::default(),
-        })
-    }
-
-    /// Returns those overloads that have as many parameters as there are arguments, before those with defaults or a variable number.
-    fn nearest(&self, found: Vec<Candidate>, n_arguments: u8) -> Vec<Candidate> {
-        let arity_of = |candidate: &Candidate| {
-            self.structures.of(candidate.file).declared[candidate.declared as usize].arity
-        };
-        let is_near =
-            |candidate: &&Candidate| arity_of(candidate).is_none_or(|arity| arity.most == n_arguments);
-        let near: Vec<Candidate> = found.iter().filter(is_near).copied().collect();
-        if near.is_empty() { found } else { near }
     }
 
     fn of_any_arity(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {

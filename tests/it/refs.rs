@@ -97,3 +97,25 @@ fn what_is_not_there_is_said() {
     assert_eq!(exit, Some(1));
     assert!(said.contains("app/main.py: defines no nope"), "{said}");
 }
+
+#[test]
+fn a_line_names_one_overload_and_its_uses_are_as_sure_as_arguments_tell() {
+    let live = Live::new();
+    live.write(
+        "a/Log.java",
+        "package a;\nclass Log {\n    void put(String text) {}\n    void put(int code) {}\n    void put(String text, int code) {}\n    \
+         void run() {\n        put(1);\n        put(\"a\", 1);\n    }\n}\n",
+    );
+    let two = "a/Log.java:8 exact in Log.run";
+    assert_eq!(uses(&memo(&live, &["refs", "a/Log.java:5"]).1), [two]);
+    // Two take one argument, and only its type tells them apart.
+    for line in ["a/Log.java:3", "a/Log.java:4"] {
+        assert_eq!(uses(&memo(&live, &["refs", line]).1), ["a/Log.java:7 likely in Log.run"]);
+    }
+    let (_, answer) = memo(&live, &["refs", "Log.put"]);
+    assert_eq!(uses(&answer), ["a/Log.java:7 exact in Log.run", two]);
+    let lines = answer["definitions"].as_array().unwrap().iter().map(|of| of["lines"][0].clone());
+    assert_eq!(lines.collect::<Vec<_>>(), [3, 4, 5]);
+    let (_, answer) = memo(&live, &["outline", "a/Log.java"]);
+    assert_eq!(answer["items"].as_array().unwrap().len(), 5, "the class and its four methods: {answer}");
+}

@@ -145,10 +145,10 @@ impl<'a> Joined<'a> {
             let line = is_import.then_some(of.line);
             let form = (of.name, of.receiver, of.within, of.n_arguments, line);
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
-                let (certainty, mut meant) = resolver.resolve(file, &structure, of);
-                let n_meant = meant.len();
-                meant.retain(|meant| wanted.contains(meant));
-                (certainty, meant, n_meant)
+                let (certainty, all) = resolver.resolve(file, &structure, of);
+                let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
+                let is_told = !other.iter().any(|other| self.is_overload(*other, &meant));
+                (if is_told { certainty } else { certainty.max(Certainty::Likely) }, meant, all.len())
             });
             if !meant.is_empty() {
                 found.push(Found {
@@ -164,6 +164,14 @@ impl<'a> Joined<'a> {
             }
         }
         found
+    }
+
+    /// Whether a definition is an overload of one of the others: which of them a call means, only the types of its arguments tell.
+    fn is_overload(&self, candidate: Candidate, others: &[Candidate]) -> bool {
+        let structure = self.of(candidate.file);
+        let title = |of: Candidate| &structure.declared[of.declared as usize].title;
+        let mut others = others.iter().filter(|other| other.file == candidate.file && **other != candidate);
+        others.any(|other| title(*other) == title(candidate))
     }
 
     /// Returns the definitions that a use may mean, all with one certainty.
@@ -187,7 +195,10 @@ impl<'a> Joined<'a> {
         if candidates.is_empty() {
             return Ok((Certainty::ByName, Vec::new()));
         }
-        Ok(Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of))
+        let (certainty, meant) =
+            Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of);
+        let is_told = !meant.first().is_some_and(|first| self.is_overload(*first, &meant));
+        Ok((if is_told { certainty } else { certainty.max(Certainty::Likely) }, meant))
     }
 
     /// Whether a use is of what a file imports from another one, under its name or through its module.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use super::MOST_CHARS;
 use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
@@ -13,6 +12,9 @@ use crate::paths::CallerDir;
 use crate::proto::ReachedDefinition;
 use crate::store::{Entry as StoredEntry, Reader, StoreError};
 use crate::types::SourceKey;
+
+/// Longest line that is shown, in characters.
+pub(super) const MOST_CHARS: usize = 160;
 
 /// The files of one answer, each read once.
 pub(super) struct Texts<'a> {
