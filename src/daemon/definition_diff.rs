@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use indexmap::IndexMap;
+
 use super::error::RpcResult;
 use super::known_definitions::Named;
 use super::program::program;
@@ -145,19 +147,21 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
             |title: &str| title.strip_prefix(name)?.strip_suffix(member).map(|between| between.len() < 3);
         named.iter().any(|(title, _)| rest(title) == Some(true))
     };
-    let mut all = Vec::new();
+    let mut all: IndexMap<String, String> = IndexMap::new();
+    // What comes several times under one name, such as the variants of a condition, is one.
+    let mut add = |name: String, text: &str| all.entry(name).or_default().push_str(text);
     for (name, text) in &named {
         let own = own_part(name);
         let parts =
             parts(text, own).filter(|parts| !parts.members.iter().any(|(member, _)| is_known(name, member)));
         match parts {
             Some(TypeParts { rest, members }) => {
-                all.push((name.clone(), rest));
-                all.extend(
-                    members.into_iter().map(|(member, text)| (format!("{name}{MEMBER}{member}"), text)),
-                );
+                add(name.clone(), &rest);
+                for (member, text) in members {
+                    add(format!("{name}{MEMBER}{member}"), &text);
+                }
             }
-            None => all.push((name.clone(), text.clone())),
+            None => add(name.clone(), text),
         }
     }
     all.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
@@ -223,6 +227,10 @@ mod tests {
         check(key, &key.replace("u64", "u32"), [&[], &["Key.id"], &[]]);
         check(key, &key.replace("pub struct", "struct"), [&[], &["Key"], &[]]);
         check(key, &key.replace("    id: u64,\n", "    at: u8,\n"), [&["Key.at"], &[], &["Key.id"]]);
+        let twice =
+            "pub struct Key {\n    #[cfg(unix)]\n    id: u64,\n    #[cfg(windows)]\n    id: u32,\n}\n";
+        check(twice, &format!("\n{twice}"), [&[], &[], &[]]);
+        check(twice, &twice.replace("u32", "u16"), [&[], &["Key.id"], &[]]);
         check("", key, [&["Key"], &[], &[]]);
         check(key, "", [&[], &[], &["Key"]]);
     }

@@ -25,10 +25,11 @@ pub(super) struct TypeParts {
 
 /// Returns the parts of a type with this name; `None` if the text is something else, such as a function.
 pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
-    let n_head = 1 + text.lines().position(|line| words(line).any(|word| word == name))?;
-    if !words(text.lines().nth(n_head - 1)?).any(|word| TYPE_WORDS.contains(&word)) {
+    let named = text.lines().position(|line| words(line).any(|word| word == name))?;
+    if !words(text.lines().nth(named)?).any(|word| TYPE_WORDS.contains(&word)) {
         return None;
     }
+    let n_head = named + n_head_lines(text.lines().skip(named));
     let head: Vec<&str> = text.lines().take(n_head).collect();
     let body = || text.lines().skip(n_head);
     let indents = body().filter(|line| !line.trim().is_empty()).map(indent_of).filter(|indent| *indent > 0);
@@ -37,6 +38,28 @@ pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
     body().for_each(|line| cut.add(line));
     cut.parts.rest += &cut.pending;
     Some(cut.parts)
+}
+
+/// Returns the number of lines until the brackets of a head are closed: parameters of the type and its bases are no members.
+fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
+    let mut n_open = 0_usize;
+    for (nth, line) in lines.enumerate() {
+        let mut before = ' ';
+        for c in line.chars() {
+            match c {
+                '(' | '[' | '<' => n_open += 1,
+                ')' | ']' => n_open = n_open.saturating_sub(1),
+                '>' if !matches!(before, '-' | '=') => n_open = n_open.saturating_sub(1),
+                '{' if n_open == 0 => return nth + 1,
+                _ => {}
+            }
+            before = c;
+        }
+        if n_open == 0 {
+            return nth + 1;
+        }
+    }
+    1
 }
 
 /// The parts so far.
@@ -145,6 +168,9 @@ mod tests {
             "A",
             Some(&["MAX", "name"]),
         );
+        let typescript = "export class Pair<\n  Key extends Any = Any,\n  Value extends Any = Any\n> extends Base<Key> {\n  first: Key;\n  second: Value;\n}";
+        check(typescript, "Pair", Some(&["first", "second"]));
+        check("class Many(\n    One,\n    Two,\n):\n    name: str\n", "Many", Some(&["name"]));
         check("def run(self):\n    first = 1\n", "run", None);
         check("class Empty: ...", "Empty", None);
         let parts = parts(python, "Flask").unwrap();
