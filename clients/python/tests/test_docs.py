@@ -1,0 +1,75 @@
+"""Are the examples true: those of the docstrings, and those of docs/src/python.md?"""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import unittest
+from typing import Any
+
+import memod
+from memod import Memo, _methods
+
+from . import TOP, indexed
+
+PAGE = TOP / "docs/src/python.md"
+
+
+def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, _: object) -> unittest.TestSuite:
+    """Adds a test of each docstring with examples."""
+    made: dict[str, Memo] = {}
+
+    def set_up(test: doctest.DocTest) -> None:
+        if not made:  # all in one repository, in the order of the file: a memory of one is found by the next
+            made["memo"] = Memo(indexed("docstrings"))
+            unittest.addModuleCleanup(made["memo"].close)
+        test.globs.update(made, Memo=Memo)
+
+    parser = doctest.DocTestParser()
+    methods = {name: item.__doc__ for name, item in vars(_methods.Methods).items() if isinstance(item, _methods.method)}
+    docs = {"memod": memod.__doc__, "Memo": Memo.__doc__, **methods}
+    for name, doc in docs.items():
+        test = parser.get_doctest(doc or "", {}, name, None, None)
+        if test.examples:
+            tests.addTest(doctest.DocTestCase(test, setUp=set_up))
+    return tests
+
+
+class PageTest(unittest.TestCase):
+    def test_the_examples_of_the_page(self) -> None:
+        """Runs the blocks of Python in order, and compares what they print with the block of text below."""
+        blocks = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+        self.assertGreater(sum(kind == "python" for kind, _ in blocks), 4)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(indexed("page"))
+        names: dict[str, Any] = {"__name__": "__page__"}
+        for (kind, code), (below, shown) in zip(blocks, [*blocks[1:], ("", "")]):
+            if kind != "python":
+                continue
+            printed = io.StringIO()
+            with self.subTest(code), contextlib.redirect_stdout(printed):
+                try:
+                    exec(compile(code, str(PAGE), "exec"), names)
+                except memod.MemoError as error:
+                    if error.code != -32601:
+                        raise
+                    self.skipTest(f"NOT CHECKED: {error}")
+                finally:
+                    names["memo"].close()
+            if below == "text":
+                self.assertEqual(printed.getvalue(), shown)
+
+    def test_all_of_the_package_is_on_the_page(self) -> None:
+        page = PAGE.read_text("utf-8")
+        public = [name for name in memod.__all__ if name not in ("types", "__version__", "Hit", "Memory", "Watch")]
+        methods = [name for name in vars(_methods.Methods) if not name.startswith("_")]
+        missing = [name for name in [*public, *methods, "watch"] if not re.search(rf"`[^`]*\b{name}\b", page)]
+        self.assertEqual(missing, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
