@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, Optional
 from ._errors import MemoError
 from ._rpc import Call
 
-Topic = Literal["progress", "views", "memories", "drift", "lost"]
+Topic = Literal["progress", "views", "memories", "drift"]
 
 
 class Event(NamedTuple):
@@ -18,7 +18,7 @@ class Event(NamedTuple):
     - `views`: the index of a worktree changed; data `worktree`, `head`, `fresh`, `reason`
     - `memories`: memories changed; data `ids`, `change`
     - `drift`: code that memories are about changed; data `worktree`, `drifted`, `orphaned`
-    - `lost`: the reader was too slow, so events are missing; data `n`
+    - `lost`: the reader was too slow, so events are missing; data `n`. It comes whatever the topics are.
     """
 
     topic: str
