@@ -422,6 +422,8 @@ class OutlineResult(Record):
     """In the order of the text."""
     n_found: int
     """How many there are."""
+    cut: Optional[str]
+    """Why there may be more."""
     fresh: bool
     """Whether the promise of the requested level holds."""
     reason: Optional[str]
@@ -564,11 +566,11 @@ class ReachedDefinition(Record):
     text: str
     """That line; for `callees` the line that names the definition. Letters of a filler stand for credentials."""
     depth: int
-    """Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of a file of tests that only its name points to."""
+    """Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of one that only its name or its words point to."""
     via: Optional[int]
     """Number in `found`, from 0, of what it uses or what calls it; absent for the nearest, and if that is left out."""
     certainty: str
-    """`exact`, `likely` or `by name`: the least sure use on the way."""
+    """`exact`, `likely` or `by name`: the least sure use on the way; `similar` of a test that only has similar words."""
     is_test: bool
     """Whether it is a test."""
 
