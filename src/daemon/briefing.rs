@@ -207,6 +207,7 @@ async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     let limit = Some(MOST_FILES);
     let params = ChangedParams { cwd: cwd.to_owned(), limit, sync: Sync::None, ..ChangedParams::default() };
     let result = changed(shared, params).await.unwrap_or_default();
+    // Before the first commit every file is new, which tells an agent nothing.
     if result.base.is_some() { result } else { ChangedResult::default() }
 }
 

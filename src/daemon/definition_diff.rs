@@ -14,7 +14,7 @@ use super::type_members::{TypeParts, parts};
 use crate::extract::{self, Chunk, EXTRACTOR_VERSION, Extracted};
 use crate::index::Extractor;
 use crate::map::has_word;
-use crate::proto::{ChangedFile, ChangedSymbols, RpcError, code};
+use crate::proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
 use crate::store::{Entry, Place, Reader, StoreError};
 use crate::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
 
@@ -56,7 +56,14 @@ impl<'a> Definitions<'a> {
             return Err(Late);
         }
         let from = file.from.as_deref().unwrap_or(&file.path);
-        let (old_text, new_text) = (old().unwrap_or_default(), new().unwrap_or_default());
+        let (old, new) = (old(), new());
+        // A content that is there and cannot be read, or is another one by now, is not one without definitions.
+        let is_unread = old.is_none() && file.status != FileStatus::Added
+            || new.is_none() && file.status != FileStatus::Removed;
+        if is_unread {
+            return Ok(None);
+        }
+        let (old_text, new_text) = (old.unwrap_or_default(), new.unwrap_or_default());
         if old_text == new_text {
             return Ok(Some(ChangedSymbols::default())); // moved as it was
         }
@@ -102,7 +109,7 @@ impl<'a> Definitions<'a> {
         let Some(first) = entry.filter(is_same).and(reader.first_chunk(self.view, &key)?) else {
             return Ok(None);
         };
-        let chunks = reader.content(first)?.chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
+        let chunks = reader.content(first)?.chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
         let ids: Vec<ChunkId> = chunks.map(|chunk| chunk.id).collect();
         let places = self.shared.rows.places(reader, &ids)?;
         Ok(places.into_iter().collect())
@@ -125,7 +132,7 @@ const MEMBER: char = '\0';
 /// attributes and fields are told apart.
 fn named(symbols: Vec<Symbol>, text: &str) -> Named {
     let mut named: Vec<(String, String)> = Vec::new();
-    for ((start, end), symbol, title) in symbols {
+    for ((start, end), symbol, title) in symbols.into_iter().filter(|(_, _, title)| title.is_some()) {
         let body = text.get(start..end).unwrap_or_default();
         let names: Vec<&str> = symbol.iter().flat_map(|names| names.split_whitespace()).collect();
         let title = title.as_deref().unwrap_or_default();
@@ -137,7 +144,9 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
                 named.push((format!("{scope}{name}"), line.trim().to_owned()));
             }
         } else if let Some(same) = named.iter_mut().find(|(known, _)| known == title) {
-            same.1.push_str(body.trim()); // a further part, or another clause
+            // A further part, or another clause.
+            same.1.push('\n');
+            same.1.push_str(body.trim_end());
         } else {
             named.push((title.to_owned(), body.trim().to_owned()));
         }
@@ -148,7 +157,7 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
         named.iter().any(|(title, _)| rest(title) == Some(true))
     };
     let mut all: IndexMap<String, String> = IndexMap::new();
-    // What comes several times under one name, such as the variants of a condition, is one.
+    // Definitions of one name, such as `#[cfg]` variants, are compared as one text.
     let mut add = |name: String, text: &str| all.entry(name).or_default().push_str(text);
     for (name, text) in &named {
         let own = own_part(name);
@@ -167,8 +176,13 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
     all.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
 }
 
+/// Whether chunks of a kind may have a part of a definition: what stands in a type after its first method is text.
+fn is_of_definition(kind: Kind) -> bool {
+    matches!(kind, Kind::Symbol | Kind::Text)
+}
+
 fn symbols(chunks: Vec<Chunk>) -> Vec<Symbol> {
-    let symbols = chunks.into_iter().filter(|chunk| chunk.kind == Kind::Symbol);
+    let symbols = chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
     let of_chunk = |Chunk { bytes, symbol, title, .. }| {
         ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
     };
@@ -201,7 +215,11 @@ mod tests {
     use super::*;
 
     fn check(old: &str, new: &str, expected: [&[&str]; 3]) {
-        let of = |text: &str| named(symbols(extract::extract("a.rs", text).chunks), text);
+        check_in("a.rs", old, new, expected);
+    }
+
+    fn check_in(path: &str, old: &str, new: &str, expected: [&[&str]; 3]) {
+        let of = |text: &str| named(symbols(extract::extract(path, text).chunks), text);
         let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
         assert_eq!(
             [added, changed, removed].map(|names| names.join(" ")),
@@ -233,5 +251,15 @@ mod tests {
         check(twice, &twice.replace("u32", "u16"), [&[], &["Key.id"], &[]]);
         check("", key, [&["Key"], &[], &[]]);
         check(key, "", [&[], &[], &["Key"]]);
+    }
+
+    #[test]
+    fn fields_after_methods_are_told() {
+        let python = "class Key:\n    id = 1\n\n    def run(self):\n        return 1\n\n    at = 2\n";
+        check_in("a.py", python, &python.replace("at = 2", "at = 9"), [&[], &["Key.at"], &[]]);
+        check_in("a.py", python, &python.replace("id = 1", "id = 9"), [&[], &["Key.id"], &[]]);
+        let java = "class Key {\n    int id = 1;\n    void run() {}\n    int at = 2;\n    int of = 3;\n}\n";
+        check_in("A.java", java, &java.replace("at = 2", "at = 9"), [&[], &["Key.at"], &[]]);
+        check_in("A.java", java, &java.replace("of = 3", "of = 9"), [&[], &["Key.of"], &[]]);
     }
 }

@@ -65,7 +65,7 @@ type Outlined = (Entry, Span, Items);
 struct Items {
     items: Vec<Item>,
     /// Whether the file has more definitions than are kept.
-    is_partial: bool,
+    lacks_some: bool,
 }
 
 fn answer(
@@ -89,9 +89,9 @@ fn answer(
         .then(|| format!("{n_spans} definitions have that name, and {MOST_PARTS} are looked at"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut shown, mut stale) = (Vec::new(), Vec::new());
-    for (entry, Span { key, .. }, Items { items, is_partial }) in outlined {
-        if is_partial {
-            cut.get_or_insert_with(|| format!("{key} has more names than are kept of one file"));
+    for (entry, Span { key, .. }, Items { items, lacks_some }) in outlined {
+        if lacks_some {
+            cut.get_or_insert_with(|| format!("{key} is too complex, and some definitions are missing"));
         }
         let Some(text) = text_of(shared, at, &entry, (&key, &dir))? else {
             stale.push(key);
@@ -118,7 +118,7 @@ fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, StoreErr
     let item = |title: String, lines, form| Item { title, lines, depth: 0, form };
     // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
     let structure = reader.structure(at.view, &span.key)?.unwrap_or_default();
-    let is_partial = structure.is_partial;
+    let lacks_some = structure.lacks_definitions;
     let form = |role| if role == DeclaredRole::Scope { Form::Scope } else { Form::Definition };
     let declared = structure.declared.into_iter();
     let mut items: Vec<Item> =
@@ -134,13 +134,13 @@ fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, StoreErr
         nest(&mut items);
     }
     if let Some(around) = span.lines {
-        let is_inside = |item: &Item| around.0 <= item.lines.0 && item.lines.1 <= around.1;
+        let is_within = |item: &Item| around.0 <= item.lines.0 && item.lines.1 <= around.1;
         let is_member = |item: &Item| span.title.as_ref().is_some_and(|title| belongs_to(item, title));
-        items.retain(|item| is_inside(item) || is_member(item));
+        items.retain(|item| is_within(item) || is_member(item));
     }
     let least = items.iter().map(|item| item.depth).min().unwrap_or(0);
     items.iter_mut().for_each(|item| item.depth -= least);
-    Ok(Items { items, is_partial })
+    Ok(Items { items, lacks_some })
 }
 
 /// Whether an item is a member of a type, or a block of its members.

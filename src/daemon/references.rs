@@ -1,6 +1,7 @@
 //! Answers what uses a definition, what it calls, and what depends on it, and how sure that is.
 
 mod answer;
+mod changed_definitions;
 mod companions;
 mod follow;
 mod joined;
@@ -16,20 +17,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::changed;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{
-    ChangedParams, FileStatus, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError,
-    Sync, code,
+    ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError, Sync, code,
 };
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
 pub(super) use answer::Question;
+use changed_definitions::{Changes, changes};
 use companions::companions;
 use joined::{Found, Joined};
 use targets::{WholeFiles, targets};
@@ -133,47 +133,6 @@ async fn reach_at(
     Ok((result, n_gone))
 }
 
-/// Files with the qualified names of their definitions.
-type Names = Vec<(String, Vec<String>)>;
-
-/// What has changed since a revision.
-struct Changes {
-    /// Definitions that were changed or added.
-    present: Names,
-    /// Definitions that were removed.
-    removed: Names,
-    /// Files that have another path: what names them is concerned, whatever they define.
-    renamed: Vec<String>,
-    why_not_fresh: Option<String>,
-    /// Why some changes may lack.
-    cut: Option<String>,
-}
-
-async fn changes(shared: &Arc<Shared>, params: &ReachParams) -> RpcResult<Changes> {
-    let ask = ChangedParams {
-        cwd: params.cwd.clone(),
-        since: params.since.clone(),
-        sync: params.sync,
-        wait_ms: params.wait_ms,
-        ..ChangedParams::default()
-    };
-    let result = changed::changed(shared, ask).await?;
-    let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
-    let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
-    let (mut present, mut removed, mut renamed) = (Names::new(), Names::new(), Vec::new());
-    for file in result.files {
-        if file.status == FileStatus::Renamed {
-            renamed.push(file.path.clone());
-        }
-        let Some(symbols) = file.symbols else { continue };
-        present.push((file.path.clone(), symbols.changed.into_iter().chain(symbols.added).collect()));
-        removed.push((file.path, symbols.removed));
-    }
-    present.retain(|(_, names)| !names.is_empty());
-    removed.retain(|(_, names)| !names.is_empty());
-    Ok(Changes { present, removed, renamed, why_not_fresh, cut })
-}
-
 /// Says of an error that nothing has a name that the index is still being built, if so.
 fn while_building(error: RpcError, at: &Freshness) -> RpcError {
     match &at.reason {
@@ -200,7 +159,7 @@ fn refs_at(shared: &Shared, params: &RefsParams, at: &Freshness) -> RpcResult<(R
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let until = Instant::now() + BUDGET;
     let read = |reader: &Reader| -> RpcResult<_> {
-        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), until)?;
+        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), [], until)?;
         let target = (params.target.as_str(), params.cwd.as_str());
         let targets = targets((shared, reader), &joined, at, target, WholeFiles::Refused)?;
         let mut found = uses(&joined, &targets.declared)?;

@@ -40,7 +40,8 @@ pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
     Some(cut.parts)
 }
 
-/// Returns the number of lines until the brackets of a head are closed: parameters of the type and its bases are no members.
+/// Returns the number of lines of a type's head, which ends where its brackets are closed; 1 if they never are. Bases on lines of their
+/// own without brackets count as members.
 fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     let mut n_open = 0_usize;
     for (nth, line) in lines.enumerate() {

@@ -51,7 +51,7 @@ pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted
             extracted.definitions = definitions(text, &outline, &writer.lines);
             let walked = walked.map(|walk| walk.structure(&outline, &writer.lines, text));
             extracted.structure = walked.unwrap_or_default();
-            extracted.structure.is_partial |= tags.is_partial;
+            extracted.structure.lacks_definitions = tags.is_partial;
             extracted.chunks = chunks(writer, &outline);
             extracted.references = tags.references;
             extracted.problems = tags.problems;

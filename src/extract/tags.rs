@@ -134,7 +134,7 @@ pub(super) struct Tags {
     pub(super) wrappers: Vec<Range<usize>>,
     /// Names used, each with the number of uses, sorted by name.
     pub(super) references: Vec<(String, u32)>,
-    /// Whether definitions or uses were dropped.
+    /// Whether definitions were dropped.
     pub(super) is_partial: bool,
     /// Something was dropped or did not parse.
     pub(super) problems: Vec<String>,

@@ -123,7 +123,7 @@ pub struct ChangedParams {
 /// Result of `changed`, as `memo changed --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangedResult {
-    /// The commit that the worktree is compared with; null if every commit is newer, so that everything is new.
+    /// The commit that the worktree is compared with; null if every commit is newer or there is none, so that everything is new.
     pub base: Option<CommitInfo>,
     /// First paragraph of its message.
     pub subject: Option<String>,

@@ -65,7 +65,7 @@ pub struct RefsResult {
 pub struct RefCounts {
     /// Uses that scope, package or an import prove.
     pub exact: usize,
-    /// Uses for which no other definition in the worktree comes into question.
+    /// Uses of a value whose type is inferred, of a name of several words with one definition, or of one of several overloads.
     pub likely: usize,
     /// Uses that have only the name in common.
     pub by_name: usize,

@@ -18,12 +18,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 pub use self::certainty::Certainty;
+pub use self::overloads::has_overloads;
+use self::overloads::is_constructor;
 pub use self::packages::Packages;
-pub use self::path_index::PathIndex;
+pub use self::path_index::{FileNumber, PathIndex};
 use self::place::{Family, Place};
 use self::values::TypeName;
 use crate::types::{
-    Declared, DeclaredRole, Import, Receiver, Structure, Use, is_compound, is_version, own_part,
+    Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, is_compound, is_version, own_part,
 };
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
@@ -31,9 +33,6 @@ const MOST_REEXPORTS: usize = 64;
 
 /// Most other names of one definition that are followed.
 const MOST_ALIASES: usize = 16;
-
-/// A file by its number in a [`PathIndex`].
-pub type FileNumber = u32;
 
 /// The structures of the files of a view.
 pub trait Structures {
@@ -107,25 +106,20 @@ impl<'a, S: Structures> Resolver<'a, S> {
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
     pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
         self.structures.begin();
-        let Some(n_arguments) = of.n_arguments else { return self.of_any_arity(file, structure, of) };
-        let (certainty, found) = match self.taking(n_arguments) {
-            None => self.of_any_arity(file, structure, of),
-            Some(taking) => match taking.of_any_arity(file, structure, of) {
-                (_, found) if found.is_empty() => {
-                    // A macro of C may stand for several arguments. A function of Java is inherited from another library.
-                    let has_overloads = Family::of(self.paths.path(file)) == Family::Java;
-                    let (certainty, found) = self.of_any_arity(file, structure, of);
-                    let is_kept = certainty == Certainty::Exact && !has_overloads;
-                    (certainty, if is_kept { found } else { Vec::new() })
-                }
-                found => found,
-            },
+        let of_any = || self.of_any_arity(file, structure, of);
+        let Some(n_arguments) = of.n_arguments else { return of_any() };
+        let Some(taking) = self.taking(n_arguments) else {
+            return self.with_constructors(of_any(), n_arguments);
         };
-        if certainty == Certainty::ByName {
-            return (certainty, found);
+        let told = taking.of_any_arity(file, structure, of);
+        if !told.1.is_empty() {
+            return self.with_constructors(told, n_arguments);
         }
-        let constructors = self.nearest(self.constructors(&found, n_arguments), n_arguments);
-        (certainty, [self.nearest(found, n_arguments), constructors].concat())
+        // No definition takes so many arguments. What is proved all the same is right where a macro stands for several; a call of Java
+        // means an overload that is inherited from another library.
+        let (certainty, found) = of_any();
+        let is_kept = certainty == Certainty::Exact && Family::of(self.paths.path(file)) != Family::Java;
+        (certainty, if is_kept { found } else { Vec::new() })
     }
 
     fn of_any_arity(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
@@ -137,6 +131,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             family,
             written,
             within: of.within.checked_sub(1),
+            is_call: of.role == UseRole::Call,
             steps: values::MOST_STEPS,
         };
         let (certainty, mut found) = match of.receiver {
@@ -208,13 +203,12 @@ impl<'a, S: Structures> Resolver<'a, S> {
         for holder in holders {
             let found = own_file().filter(|(candidate, structure)| {
                 let declared = &structure.declared[candidate.declared as usize];
-                // The name of a constructor is that of its type.
-                let is_constructor = || {
-                    let of = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
-                    of.is_some_and(|of| of.role == DeclaredRole::Type && of.names == declared.names)
-                };
+                // Without a call, the name of a method is that of a field.
+                let is_called = || place.is_call || declared.arity.is_none();
                 let is_visible = declared.role != DeclaredRole::Member
-                    || place.family.has_implicit_self() && !is_constructor();
+                    || place.family.has_implicit_self()
+                        && !is_constructor(structure, declared)
+                        && is_called();
                 is_visible && declared.parent == holder
             });
             let found: Vec<Candidate> = found.map(|(candidate, _)| *candidate).collect();
@@ -265,8 +259,19 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Resolves a name that stands alone by the bases of the type around.
     fn inherited(&self, place: &Place<'_>) -> Option<(Certainty, Vec<Candidate>)> {
-        let around = Self::type_around(place).filter(|_| place.family.has_implicit_self())?;
-        self.of_type(&around, place.steps)
+        if !place.family.has_implicit_self() || !place.is_call {
+            return None;
+        }
+        let is_type = |id: &u32| place.structure.declared[*id as usize].role == DeclaredRole::Type;
+        let types = place.around().filter(is_type).map(Some);
+        let mut around = std::iter::once(place.within).chain(types);
+        let of_type = |within| self.of_type(&Self::type_around(&Place { within, ..*place })?, place.steps);
+        let (certainty, mut found) = around.find_map(of_type)?;
+        found.retain(|found| {
+            let structure = self.structures.of(found.file);
+            !is_constructor(&structure, &structure.declared[found.declared as usize])
+        });
+        (!found.is_empty()).then_some((certainty, found))
     }
 
     /// Resolves a name taken from another name: a module, a type, or a value.

@@ -6,10 +6,10 @@ use super::{FileNumber, full_module};
 use crate::types::Import;
 
 impl PathIndex {
-    /// Whether an import in `file` brings in a name of another file, or that file.
-    pub fn is_imported(&self, other: FileNumber, import: &Import, file: FileNumber) -> bool {
-        let family = Family::of(self.path(file));
-        let of = |module: &str| self.files_of(family, module, file).contains(&other);
+    /// Whether an import of one file brings in another, or a name of it.
+    pub fn imports_file(&self, importer: FileNumber, import: &Import, exporter: FileNumber) -> bool {
+        let family = Family::of(self.path(importer));
+        let of = |module: &str| self.files_of(family, module, importer).contains(&exporter);
         of(&import.module) || of(&full_module(import))
     }
 

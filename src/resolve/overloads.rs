@@ -3,12 +3,37 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::{Candidate, Resolver, Structures};
-use crate::types::{DeclaredRole, Structure};
+use super::{Candidate, Certainty, Resolver, Structures};
+use crate::types::{Declared, DeclaredRole, Structure};
+
+/// Whether a file is in a language in which one type may have several functions of one name.
+pub fn has_overloads(path: &str) -> bool {
+    let ending = path.rsplit('.').next().unwrap_or_default();
+    matches!(ending, "java" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx")
+}
+
+/// Whether a definition has the name of the type that it is in. That name alone means the type.
+pub(super) fn is_constructor(structure: &Structure, declared: &Declared) -> bool {
+    let of = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
+    of.is_some_and(|of| of.role == DeclaredRole::Type && of.names == declared.names)
+}
 
 impl<S: Structures> Resolver<'_, S> {
-    /// Returns the constructors that a call of types means, which are called like them.
-    pub(super) fn constructors(&self, types: &[Candidate], n_arguments: u8) -> Vec<Candidate> {
+    /// Adds constructors to the types that a call makes.
+    pub(super) fn with_constructors(
+        &self,
+        (certainty, found): (Certainty, Vec<Candidate>),
+        n_arguments: u8,
+    ) -> (Certainty, Vec<Candidate>) {
+        if certainty == Certainty::ByName {
+            return (certainty, found);
+        }
+        let constructors = self.constructors(&found, n_arguments);
+        (certainty, [found, constructors].concat())
+    }
+
+    /// Returns the constructors of types that take so many arguments.
+    fn constructors(&self, types: &[Candidate], n_arguments: u8) -> Vec<Candidate> {
         let is_constructor = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
             let declared = &structure.declared[candidate.declared as usize];
             let is_inside =
@@ -26,28 +51,12 @@ impl<S: Structures> Resolver<'_, S> {
             let arity = structure.declared[candidate.declared as usize].arity;
             arity.is_none_or(|arity| arity.takes(n_arguments))
         };
-        let candidates: Vec<_> = self.candidates.iter().filter(takes).cloned().collect();
-        let (paths, structures, name, aliases) =
-            (self.paths, self.structures, self.name, self.aliases.clone());
-        let all_take = candidates.len() == self.candidates.len();
-        (!all_take).then(|| Self {
-            paths,
-            structures,
-            name,
-            candidates,
-            aliases,
-            wildcards: RefCell::default(),
-        })
-    }
-
-    /// Returns those overloads that have as many parameters as there are arguments, before those with defaults or a variable number.
-    pub(super) fn nearest(&self, found: Vec<Candidate>, n_arguments: u8) -> Vec<Candidate> {
-        let arity_of = |candidate: &Candidate| {
-            self.structures.of(candidate.file).declared[candidate.declared as usize].arity
-        };
-        let is_near =
-            |candidate: &&Candidate| arity_of(candidate).is_none_or(|arity| arity.most == n_arguments);
-        let near: Vec<Candidate> = found.iter().filter(is_near).copied().collect();
-        if near.is_empty() { found } else { near }
+        if self.candidates.iter().all(|candidate| takes(&candidate)) {
+            return None;
+        }
+        let candidates = self.candidates.iter().filter(takes).cloned().collect();
+        // Aliases only say which uses are looked at.
+        let (aliases, wildcards) = (Vec::new(), RefCell::default());
+        Some(Self { candidates, aliases, wildcards, ..*self })
     }
 }

@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::FileNumber;
 use super::packages::Packages;
+
+/// A file by its number in a [`PathIndex`].
+pub type FileNumber = u32;
 
 /// The source files of a view.
 #[derive(Default)]

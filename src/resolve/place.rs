@@ -1,6 +1,6 @@
 //! Says where a use stands: in which language, and inside of which definitions.
 
-use super::FileNumber;
+use super::path_index::FileNumber;
 use crate::types::{DeclaredRole, Structure, own_part};
 
 /// Languages whose files know each other.
@@ -51,6 +51,8 @@ pub(super) struct Place<'a> {
     /// The name as it stands there.
     pub(super) written: &'a str,
     pub(super) within: Option<u32>,
+    /// Whether it is called.
+    pub(super) is_call: bool,
     /// How many more values and functions are followed to a type.
     pub(super) steps: u32,
 }

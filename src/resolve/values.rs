@@ -210,7 +210,7 @@ impl<S: Structures> Resolver<'_, S> {
         let Some((prefix, name)) = called.rsplit_once('.') else {
             let candidates = self.structures.named(called);
             let (certainty, meant) =
-                self.other(called, &candidates).alone(&Place { written: called, ..*place });
+                self.other(called, &candidates).alone(&Place { written: called, is_call: true, ..*place });
             return (certainty == Certainty::Exact).then(|| self.returned(place, &meant)).flatten();
         };
         if let Some(of) = self.type_of(place, prefix) {
@@ -268,7 +268,15 @@ impl<S: Structures> Resolver<'_, S> {
         let structure = self.structures.of(member.file);
         let family = Family::of(self.paths.path(member.file));
         let (within, steps) = (Some(member.declared), MOST_STEPS);
-        let place = Place { file: member.file, structure: &structure, family, written: "", within, steps };
+        let place = Place {
+            file: member.file,
+            structure: &structure,
+            family,
+            written: "",
+            within,
+            is_call: false,
+            steps,
+        };
         let around = Self::type_around(&place)
             .filter(|_| structure.declared[member.declared as usize].role == DeclaredRole::Member);
         let bases = around.iter().flat_map(|of| self.bases(of));
@@ -304,8 +312,15 @@ impl<S: Structures> Resolver<'_, S> {
         }
         let structure = self.structures.of(of.file);
         let family = Family::of(self.paths.path(of.file));
-        let place =
-            Place { file: of.file, structure: &structure, family, written: "", within: of.within, steps: 0 };
+        let place = Place {
+            file: of.file,
+            structure: &structure,
+            family,
+            written: "",
+            within: of.within,
+            is_call: false,
+            steps: 0,
+        };
         candidates.iter().filter(|found| self.sees(&place, found.file, &of.name)).copied().collect()
     }
 

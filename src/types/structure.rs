@@ -19,8 +19,10 @@ pub struct Structure {
     pub uses: Vec<Use>,
     /// Values whose type the text names.
     pub values: Vec<Value>,
-    /// Whether the text has more names than are kept.
-    pub is_partial: bool,
+    /// Whether the text has more uses than are kept.
+    pub lacks_uses: bool,
+    /// Whether the text has more definitions than are kept.
+    pub lacks_definitions: bool,
 }
 
 impl Structure {
@@ -36,7 +38,7 @@ impl Structure {
 
     /// Whether it says nothing.
     pub fn is_empty(&self) -> bool {
-        self.declared.is_empty() && self.uses.is_empty() && self.imports.is_empty()
+        self.declared.is_empty() && self.uses.is_empty() && self.imports.is_empty() && !self.lacks_definitions
     }
 
     /// Returns the indices of a definition and of those around it, innermost first.
@@ -85,12 +87,12 @@ pub struct Declared {
     pub arity: Option<Arity>,
 }
 
-/// How many arguments a function takes, without the receiver.
+/// How many arguments a function takes. In Rust the receiver may be one more, since `A::f(&a)` passes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arity {
-    /// Arguments that have no default.
+    /// Fewest arguments; 0 in C and C++, where defaults may be declared elsewhere.
     pub least: u8,
-    /// Greatest number; 255 and more are as many as there are.
+    /// Most arguments; 255 for any number.
     pub most: u8,
 }
 

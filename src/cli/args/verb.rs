@@ -63,8 +63,8 @@ pub(in crate::cli) enum Verb {
     Outline(OutlineArgs),
     /// List the uses of a definition, and say how sure each is
     ///
-    /// A use without a mark is proved by scope, package, an import or a type that is written; `likely` means that no other definition in
-    /// the worktree comes into question, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java,
+    /// A use without a mark is proved by scope, package, an import or a type that is written; `likely` means that a type is inferred, that
+    /// a name of several words has one definition, or that only the types of arguments tell which overload is meant, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java,
     /// C and C++; a type that is not written is not inferred. Exits with 1 when nothing has that name, or nothing uses it.
     ///
     /// Example: memo refs src/session.rs#Session::login
@@ -93,7 +93,7 @@ pub(in crate::cli) enum Verb {
     /// List the tests that reach a definition, a file or a change
     ///
     /// The tests of `memo impact`: what to run now, first those that surely and directly use it, and whose file is named after it. A file of
-    /// tests with its name is listed even if no use leads there, and so are the most similar ones. Exits with 1 when nothing has that name, or no test is found.
+    /// tests with its name is listed even if no use leads there, and so are up to ten files of tests with similar words. Exits with 1 when nothing has that name, or no test is found.
     ///
     /// Example: memo tests src/session.rs#Session::login
     Tests(ImpactArgs),

@@ -15,7 +15,7 @@ use crate::types::{SourceKey, Way, moment};
 
 /// What is compared.
 pub(super) struct Sides {
-    /// `None` if every commit is newer, so that everything is new.
+    /// `None` if every commit is newer or there is none, so that everything is new.
     pub(super) base: Option<ObjectId>,
     /// `None` for the worktree.
     pub(super) until: Option<ObjectId>,
@@ -51,7 +51,7 @@ impl Sides {
         };
         let Some(until) = until else { return Self::with(base, None, params, past, at) };
         let Some(until) = until else {
-            let message = "every commit is newer than the second side".to_owned();
+            let message = "the second side has no commit".to_owned();
             return Err(RpcError::new(code::NOT_FOUND, message).with_hint("name a later time, or a revision"));
         };
         Self::with(base, Some(until), params, past, at)

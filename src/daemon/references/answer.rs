@@ -5,20 +5,21 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
+use super::changed_definitions::{Changes, Names};
 use super::follow::{Bounds, Edges, Reached, Step, add_users_of_removed, callees, nearest, users};
 use super::joined::{Joined, Node};
 use super::similar_tests::similar;
 use super::targets::{Targets, WholeFiles, of_files, targets};
 use super::test_order::{self, is_test, outermost};
 use super::texts::{Texts, entries};
-use super::{BUDGET, Changes, while_building};
+use super::{BUDGET, while_building};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
 use crate::resolve::{Candidate, Structures as _};
-use crate::store::Reader;
+use crate::store::{Reader, StoreError};
 use crate::types::{Declared, DeclaredRole, SourceKey};
 
 /// Definitions in a result when the caller names no number.
@@ -73,9 +74,10 @@ pub(super) fn answer(
     let bounds = Bounds { depth, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let read = |reader: &Reader| -> RpcResult<_> {
-        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), bounds.until)?;
+        let gone = changes.map(Changes::old_paths).unwrap_or_default();
+        let joined = Joined::new((shared, reader), (at.view, &at.layout.root), gone, bounds.until)?;
         let targets = match changes {
-            Some(changes) => of_files(reader, &joined, at, (&changes.present, &changes.renamed))?,
+            Some(changes) => of_files(reader, &joined, at, changes)?,
             None => {
                 let whole = if question.is_of_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
                 let target = params.target.as_deref().unwrap_or_default();
@@ -88,17 +90,18 @@ pub(super) fn answer(
             _ => users(&joined, &start, question.edges(), &bounds)?,
         };
         if let Some(changes) = changes {
-            add_users_of_removed(&joined, &changes.removed, &mut reached)?;
+            let gone = with_renamed(reader, at, changes)?;
+            add_users_of_removed(&joined, &gone, &mut reached)?;
         }
-        let mut alike = Vec::new();
+        let (mut alike, mut why_not_alike) = (Vec::new(), None);
         if question == Question::Tests {
             reached.add_starts(&joined, &start, |node| is_test(&joined, node));
             let removed: Vec<String> = changes.map(|changes| titles_of(&changes.removed)).unwrap_or_default();
-            alike = similar((shared, reader), &joined, (at, &dir), (&targets, &removed))?;
+            (alike, why_not_alike) = similar((shared, reader), &joined, (at, &dir), (&targets, &removed))?;
         }
         let limit = params.limit.unwrap_or(LIMIT);
         let mut result = made(&joined, (question, &targets), (reached, &alike), limit);
-        result.cut = result.cut.or_else(|| joined.cut().map(str::to_owned));
+        result.cut = result.cut.or_else(|| joined.cut().map(str::to_owned)).or(why_not_alike);
         let entries = entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
         Ok((result, targets, entries))
     };
@@ -127,6 +130,17 @@ fn names_of(files: &[(String, Vec<String>)]) -> Vec<String> {
     files.iter().flat_map(of_file).collect()
 }
 
+/// Returns the definitions that were removed, and those that renamed files had at their old paths.
+fn with_renamed(reader: &Reader, at: &Freshness, changes: &Changes) -> Result<Names, StoreError> {
+    let mut gone = changes.removed.clone();
+    for (old, new) in &changes.renamed {
+        let definitions = reader.definitions(at.view, &SourceKey::new(new))?;
+        gone.push((old.clone(), definitions.into_iter().map(|found| found.title).collect()));
+    }
+    Ok(gone)
+}
+
+/// Returns the qualified names of the definitions of all files.
 fn titles_of(files: &[(String, Vec<String>)]) -> Vec<String> {
     files.iter().flat_map(|(_, titles)| titles.clone()).collect()
 }

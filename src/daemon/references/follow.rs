@@ -7,9 +7,9 @@ use std::time::Instant;
 use super::joined::{Found, Joined, Node};
 use super::method_sets;
 use crate::daemon::path_spec::own_name;
-use crate::resolve::{Candidate, Certainty, Structures as _};
+use crate::resolve::{Candidate, Certainty, FileNumber, Structures as _};
 use crate::store::StoreError;
-use crate::types::{Declared, DeclaredRole, Structure, UseRole};
+use crate::types::{Declared, DeclaredRole, Structure, Use, UseRole};
 
 /// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
 /// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
@@ -180,21 +180,23 @@ pub(super) fn add_users_of_removed(
         .flat_map(|(path, titles)| titles.iter().map(|title| (own_name(title), path.as_str())))
         .collect();
     for (name, path) in names {
+        // Where another definition has the name, only an import from the old file tells that the old one is meant.
         let is_defined = !joined.candidates(name)?.is_empty();
-        let was_in = joined.paths.number(path);
-        if joined.is_late() || is_defined && was_in.is_none() {
+        let old_file = joined.paths.number(path);
+        if joined.is_late() || is_defined && old_file.is_none() {
             continue;
         }
+        let is_meant = |file: FileNumber, structure: &Structure, of: &Use| {
+            !is_defined || old_file.is_some_and(|old| joined.is_imported_from(old, file, structure, of))
+        };
+        let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
         for file in joined.files_with(name)? {
             let structure = joined.of(file);
             for of in structure.uses.iter().filter(|of| structure.name(of.name) == name) {
-                if is_defined
-                    && !was_in.is_some_and(|was_in| joined.is_imported_from(was_in, file, &structure, of))
-                {
+                if !is_meant(file, &structure, of) {
                     continue;
                 }
                 let node = holder(joined, Node { file, declared: of.within.checked_sub(1) });
-                let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
                 let weight = weight_of(certainty, 1) * DECAY;
                 reached.add(Step { node, depth: 1, via: None, line: of.line, certainty, weight });
             }

@@ -12,7 +12,9 @@ use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
 use crate::extract::words::{Form, write_words};
-use crate::resolve::{Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures};
+use crate::resolve::{
+    Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures, has_overloads,
+};
 use crate::scan;
 use crate::search::class_rules;
 use crate::search::view_chunks::ViewChunks;
@@ -83,10 +85,12 @@ pub(super) struct Joined<'a> {
 }
 
 impl<'a> Joined<'a> {
-    /// Prepares the view in the snapshot of `reader`.
+    /// Prepares the view in the snapshot of `reader`. `gone` are paths of files that are not there any more, but that others may still
+    /// import.
     pub(super) fn new(
         (shared, reader): (&'a Shared, &'a Reader),
         (view, root): (ViewId, &Path),
+        gone: impl IntoIterator<Item = String>,
         until: Instant,
     ) -> Result<Self, StoreError> {
         let chunks = shared.chunks.current(reader, view)?;
@@ -94,7 +98,9 @@ impl<'a> Joined<'a> {
         let mut paths: Vec<String> = all.map(str::to_owned).collect();
         // What has no text has no chunks, but may say that its directory is a package.
         paths.extend(reader.empty_files(view)?);
+        paths.extend(gone);
         paths.sort_unstable();
+        paths.dedup();
         let packages = packages(root, &paths);
         let paths = PathIndex::new(paths).with_packages(packages);
         let (structures, candidates, cut) = (RefCell::default(), RefCell::default(), Cell::default());
@@ -147,8 +153,7 @@ impl<'a> Joined<'a> {
             let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
                 let (certainty, all) = resolver.resolve(file, &structure, of);
                 let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
-                let is_told = !other.iter().any(|other| self.is_overload(*other, &meant));
-                (if is_told { certainty } else { certainty.max(Certainty::Likely) }, meant, all.len())
+                (self.unless_overloaded(certainty, &meant, &other), meant, all.len())
             });
             if !meant.is_empty() {
                 found.push(Found {
@@ -166,12 +171,19 @@ impl<'a> Joined<'a> {
         found
     }
 
-    /// Whether a definition is an overload of one of the others: which of them a call means, only the types of its arguments tell.
-    fn is_overload(&self, candidate: Candidate, others: &[Candidate]) -> bool {
-        let structure = self.of(candidate.file);
-        let title = |of: Candidate| &structure.declared[of.declared as usize].title;
-        let mut others = others.iter().filter(|other| other.file == candidate.file && **other != candidate);
-        others.any(|other| title(*other) == title(candidate))
+    /// Lowers a certainty to likely if some of the other definitions that are meant are overloads: only the types of the arguments
+    /// tell which of them is.
+    fn unless_overloaded(&self, certainty: Certainty, meant: &[Candidate], other: &[Candidate]) -> Certainty {
+        let is_overload = |one: &Candidate, other: &Candidate| {
+            let structure = self.of(one.file);
+            let title = |of: &Candidate| &structure.declared[of.declared as usize].title;
+            one.file == other.file
+                && one != other
+                && title(one) == title(other)
+                && has_overloads(self.paths.path(one.file))
+        };
+        let is_told = !meant.iter().any(|one| other.iter().any(|other| is_overload(one, other)));
+        if is_told { certainty } else { certainty.max(Certainty::Likely) }
     }
 
     /// Returns the definitions that a use may mean, all with one certainty.
@@ -197,15 +209,14 @@ impl<'a> Joined<'a> {
         }
         let (certainty, meant) =
             Resolver::new(&self.paths, self, name, &candidates).resolve(file, structure, of);
-        let is_told = !meant.first().is_some_and(|first| self.is_overload(*first, &meant));
-        Ok((if is_told { certainty } else { certainty.max(Certainty::Likely) }, meant))
+        Ok((self.unless_overloaded(certainty, &meant, &meant), meant))
     }
 
     /// Whether a use is of what a file imports from another one, under its name or through its module.
     pub(super) fn is_imported_from(
         &self,
-        from: FileNumber,
-        file: FileNumber,
+        exporter: FileNumber,
+        importer: FileNumber,
         structure: &Structure,
         of: &Use,
     ) -> bool {
@@ -214,7 +225,7 @@ impl<'a> Joined<'a> {
             _ => structure.name(of.name),
         };
         let mut imports = structure.imports.iter().filter(|import| import.local == written);
-        imports.any(|import| self.paths.is_imported(from, import, file))
+        imports.any(|import| self.paths.imports_file(importer, import, exporter))
     }
 
     /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
@@ -292,8 +303,8 @@ impl Structures for Joined<'_> {
             None
         });
         let structure = Arc::new(read.unwrap_or_default());
-        if structure.is_partial {
-            self.cut.set(Some("a file has more names than are kept of one"));
+        if structure.lacks_uses || structure.lacks_definitions {
+            self.cut.set(Some("a file has more uses or definitions than are kept of one"));
         }
         let mut known = self.structures.borrow_mut();
         if known.len() >= MOST_STRUCTURES {

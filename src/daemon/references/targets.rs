@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::changed_definitions::Changes;
 use super::joined::Joined;
 use super::likeness::Likeness;
 use crate::daemon::error::{RpcResult, bad_params};
@@ -15,8 +16,8 @@ use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
 use crate::types::{Declared, DeclaredRole, Definition, SourceKey, qualifier};
 
-/// A qualified name and its lines: each overload has its own.
-pub(super) struct Named {
+/// A definition as an answer names it; each overload is one.
+pub(super) struct TargetDefinition {
     pub(super) title: String,
     pub(super) lines: (u32, u32),
 }
@@ -25,7 +26,7 @@ pub(super) struct Named {
 #[derive(Default)]
 pub(super) struct Targets {
     /// The definitions, as an answer names them.
-    pub(super) definitions: Vec<(SourceKey, Named)>,
+    pub(super) definitions: Vec<(SourceKey, TargetDefinition)>,
     /// The same as the structures of their files have them.
     pub(super) declared: Vec<Candidate>,
     known: HashSet<Candidate>,
@@ -40,7 +41,9 @@ impl Targets {
     fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definitions: Vec<Definition>) {
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
         if !self.add_declared(joined, key, |declared| titles.contains(declared.title.as_str())) {
-            let named = definitions.into_iter().map(|found| Named { title: found.title, lines: found.lines });
+            let named = definitions
+                .into_iter()
+                .map(|found| TargetDefinition { title: found.title, lines: found.lines });
             self.definitions.extend(named.map(|named| (key.clone(), named)));
         }
     }
@@ -68,7 +71,7 @@ impl Targets {
         innermost.is_some()
     }
 
-    /// Adds what a file declares of a kind; returns whether there is any.
+    /// Adds the definitions of a file that are wanted; returns whether there are any.
     fn add_declared(
         &mut self,
         joined: &Joined<'_>,
@@ -89,7 +92,7 @@ impl Targets {
             is_any = true;
             if self.known.insert(own) {
                 self.declared.push(own);
-                let named = Named { title: declared.title.clone(), lines: declared.lines };
+                let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };
                 self.definitions.push((key.clone(), named));
             }
         }
@@ -181,14 +184,14 @@ pub(super) fn of_files(
     reader: &Reader,
     joined: &Joined<'_>,
     at: &Freshness,
-    (files, renamed): (&[(String, Vec<String>)], &[String]),
+    changes: &Changes,
 ) -> RpcResult<Targets> {
     let mut targets = Targets::default();
-    for path in renamed {
+    for (_, path) in &changes.renamed {
         let key = SourceKey::new(path);
         targets.add(joined, &key, reader.definitions(at.view, &key)?);
     }
-    for (path, names) in files {
+    for (path, names) in &changes.present {
         let key = SourceKey::new(path);
         let mut definitions = reader.definitions(at.view, &key)?;
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();

@@ -6,7 +6,7 @@ use super::follow::{Reached, Step, nearest};
 use super::joined::{Joined, Node};
 use super::likeness::Likeness;
 use crate::resolve::{Certainty, FileNumber, Structures as _};
-use crate::types::{ClassSet, DeclaredRole, FileClass};
+use crate::types::{ClassSet, DeclaredRole, FileClass, own_part};
 
 /// Classes of files that have no test in them, wherever they are.
 const NO_TESTS: [FileClass; 5] =
@@ -16,8 +16,8 @@ const NO_TESTS: [FileClass; 5] =
 const NAME: f64 = 0.5;
 /// Weight of such a name alone: below a sure and direct use, above all others.
 const NAME_ALONE: f64 = 0.6;
-/// `k` of reciprocal rank fusion; the paper has 60, but only the first tests are run. Found on three
-/// repositories with `benches/references/history.py`, and checked on twelve others.
+/// `k` of reciprocal rank fusion, smaller than the paper's 60 because the first ranks matter most. Found on three repositories with
+/// `benches/references/history.py`, and checked on twelve others.
 const RRF_K: usize = 3;
 /// Most files that are added because their words are similar.
 const MOST_SIMILAR: usize = 10;
@@ -46,13 +46,13 @@ pub(super) fn outermost(joined: &Joined<'_>, node: Node) -> Node {
 
 /// Returns the numbers of the steps that are tests, the one to run first at the front.
 ///
-/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file are added. Frameworks call much that no
-/// text calls, so files that no use leads to are added to the steps, if each word of their name says what has changed, or if they are
-/// among the first of `alike`, the files with similar words.
+/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file are added. Frameworks call functions without
+/// naming them, so files that no use leads to are added to the steps, if each word of their name says what has changed, or if they are
+/// among the first of `similar`, the files with similar words.
 pub(super) fn ordered(
     joined: &Joined<'_>,
     likeness: &Likeness,
-    alike: &[Node],
+    similar: &[Node],
     reached: &mut Reached,
 ) -> Vec<usize> {
     let mut tests: Vec<usize> =
@@ -60,8 +60,9 @@ pub(super) fn ordered(
     let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
     leave_out_helpers(joined, &mut tests, &mut reached.steps);
     let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
-    let has_tests = |node: &&Node| with_tests.contains(&node.file) || !files.contains(&node.file);
-    let alike: Vec<Node> = alike.iter().filter(has_tests).copied().collect();
+    // A file of which only helpers are used is not to be run.
+    let is_more = |node: &&Node| with_tests.contains(&node.file) || !files.contains(&node.file);
+    let similar: Vec<Node> = similar.iter().filter(is_more).copied().collect();
     for file in named(joined, likeness) {
         if !files.contains(&file) {
             tests.push(reached.steps.len());
@@ -82,17 +83,34 @@ pub(super) fn ordered(
     });
     let mut whole = HashSet::new();
     tests.retain(|step| whole.insert(outermost(joined, reached.steps[*step].node)));
-    fused(joined, tests, &alike, reached)
+    fused(joined, tests, &similar, reached)
 }
 
-/// Leaves out what other tests use: they are what to run. Those in the same file count as much as the helper did.
+/// Whether a definition, or the type that it is in, is named as frameworks demand of tests: `test_x`, `TestX`, `testX`, `xTest`.
+fn is_named_test(joined: &Joined<'_>, node: Node) -> bool {
+    let structure = joined.of(node.file);
+    let is_test = |name: &str| {
+        let name = name.to_lowercase();
+        name.starts_with("test") || name.ends_with("test") || name.ends_with("tests")
+    };
+    structure
+        .declared_around(node.declared)
+        .any(|around| is_test(&around.names) || is_test(own_part(around.owner())))
+}
+
+/// Leaves out tests that other tests use. A test in the same file takes over the greater weight of its helper.
 fn leave_out_helpers(joined: &Joined<'_>, tests: &mut Vec<usize>, steps: &mut [Step]) {
     let all: HashSet<usize> = tests.iter().copied().collect();
     let mut helpers = HashSet::new();
     for &test in tests.iter() {
         let Some(helper) = steps[test].via.filter(|via| all.contains(via)) else { continue };
-        // What is inside of a test is a part of it.
-        if outermost(joined, steps[test].node) == outermost(joined, steps[helper].node) {
+        let of_helper = outermost(joined, steps[helper].node);
+        // What is inside of a test is a part of it. A guess does not make a helper of a test, nor does the name of a test.
+        if steps[test].certainty != Certainty::Exact
+            || steps[test].node.declared.is_none()
+            || outermost(joined, steps[test].node) == of_helper
+            || is_named_test(joined, of_helper)
+        {
             continue;
         }
         helpers.insert(helper);
@@ -103,21 +121,21 @@ fn leave_out_helpers(joined: &Joined<'_>, tests: &mut Vec<usize>, steps: &mut [S
     tests.retain(|test| !helpers.contains(test));
 }
 
-/// Returns the numbers of steps in the order of uses and of likeness together, those of changed tests first; adds steps to the most
+/// Returns the numbers of steps in the order of uses and of similar words together, those of changed tests first; adds steps to the most
 /// similar files that no use leads to.
 ///
-/// Both orders are of files and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). The tests of one file follow
-/// each other at the distance that they have in the order of uses.
-fn fused(joined: &Joined<'_>, mut tests: Vec<usize>, alike: &[Node], reached: &mut Reached) -> Vec<usize> {
+/// Both orders are of files and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). Each further test of a
+/// file counts one rank lower, so that one file does not fill the front.
+fn fused(joined: &Joined<'_>, mut tests: Vec<usize>, similar: &[Node], reached: &mut Reached) -> Vec<usize> {
     let by_uses: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
-    for node in alike.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
+    for node in similar.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
         tests.push(reached.steps.len());
         let line = node.declared.map_or(1, |id| joined.of(node.file).declared[id as usize].lines.0);
         let step = Step { node: *node, line, certainty: Certainty::Similar, ..by_name_alone(node.file) };
         reached.steps.push(step);
     }
-    let by_likeness: HashMap<FileNumber, usize> =
-        alike.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();
+    let by_words: HashMap<FileNumber, usize> =
+        similar.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();
     let share = |rank: usize| 1.0 / (RRF_K + 1 + rank) as f64;
     // Of each file its rank, and how many of its tests are placed.
     let mut by_rank: HashMap<FileNumber, (usize, usize)> = HashMap::new();
@@ -128,10 +146,10 @@ fn fused(joined: &Joined<'_>, mut tests: Vec<usize>, alike: &[Node], reached: &m
         let n_files = by_rank.len();
         let (rank, n_placed) = by_rank.entry(file).or_insert((n_files, 0));
         let of_uses = if step.certainty == Certainty::Similar { 0.0 } else { share(*rank + *n_placed) };
-        let of_likeness = by_likeness.get(&file).map_or(0.0, |rank| share(*rank + *n_placed));
+        let of_words = by_words.get(&file).map_or(0.0, |rank| share(*rank + *n_placed));
         *n_placed += 1;
         let is_start = step.depth == 0 && step.certainty == Certainty::Exact;
-        scored.push((if is_start { f64::INFINITY } else { of_uses + of_likeness }, id));
+        scored.push((if is_start { f64::INFINITY } else { of_uses + of_words }, id));
     }
     scored.sort_by(|one, other| other.0.total_cmp(&one.0)); // stable
     scored.into_iter().map(|(_, id)| id).collect()

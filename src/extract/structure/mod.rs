@@ -53,7 +53,7 @@ pub(super) struct Walk<'a> {
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
     /// What functions take, with the position of their parameters.
-    arities: Vec<(usize, Arity)>,
+    arities: Vec<(usize, Option<Arity>)>,
 }
 
 /// A value whose type is told, with its position.
@@ -77,11 +77,12 @@ impl Walk<'_> {
             ..Structure::default()
         };
         let around = Around { items, parents: &parents };
+        let mut has_parameters = HashSet::new();
         for (at, arity) in self.arities {
             let function = around.innermost(at).filter(|id| items[*id].kind.is_callable());
-            // The first are its own: those inside of it are of functions without a name here.
-            if let Some(function) = function {
-                structure.declared[function].arity.get_or_insert(arity);
+            // Its own list comes first; later ones are those of parameters that are functions, and of functions without a tag.
+            if let Some(function) = function.filter(|function| has_parameters.insert(*function)) {
+                structure.declared[function].arity = arity;
             }
         }
         let bound: HashSet<(&str, usize)> =
@@ -97,7 +98,7 @@ impl Walk<'_> {
                 continue;
             }
             if structure.uses.len() >= MAX_USES {
-                structure.is_partial = true;
+                structure.lacks_uses = true;
                 break;
             }
             let is_shadowed = |path: &str| {
@@ -128,7 +129,7 @@ impl Walk<'_> {
             });
         }
         let mut known = HashSet::new();
-        structure.is_partial |= self.values.len() > MAX_USES;
+        structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
             // A constant is a definition, too: what it holds is known where it is.
             let is_defined = own_names.contains(&at);

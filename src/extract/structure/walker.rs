@@ -146,7 +146,13 @@ impl<'a, 't> Walker<'a, 't> {
                     object.map_or(FoundReceiver::None, |object| self.receiver(object, parent_kind));
                 (receiver, is_call || is_own_call)
             }
-            None => (FoundReceiver::None, is_own_call),
+            None => {
+                // `new List<T>()`
+                let is_generic = parent_kind == "generic_type"
+                    && parent.named_child(0) == Some(node)
+                    && outer.is_some_and(|outer| is_callee(outer, parent_field));
+                (FoundReceiver::None, is_own_call || is_generic)
+            }
         };
         if is_call || !self.nodes.fields.contains(&parent_kind) {
             let role = match is_call {
@@ -154,18 +160,15 @@ impl<'a, 't> Walker<'a, 't> {
                 false if self.is_base(parent, field) => UseRole::Base,
                 false => UseRole::Mention,
             };
-            let n_arguments = self.n_arguments(is_own_call, is_call);
+            let n_arguments = is_call.then(|| self.n_arguments(if is_own_call { 1 } else { 2 })).flatten();
             self.walk.found.push(Found { name, at: node.start_byte(), receiver, role, n_arguments });
         }
     }
 
-    /// Returns the number of arguments of the call whose callee is in the current node, or is a part of the node itself.
-    fn n_arguments(&self, is_own_call: bool, is_call: bool) -> Option<u8> {
-        if !is_call || self.nodes.callables.is_empty() {
-            return None;
-        }
-        let depth = if is_own_call { 1 } else { 2 };
-        arity::of_call(self.path.get(self.path.len().checked_sub(depth)?)?.0)
+    /// Returns the number of arguments of the call that is so many nodes up, if its language counts them.
+    fn n_arguments(&self, n_up: usize) -> Option<u8> {
+        let call = self.path.get(self.path.len().checked_sub(n_up)?)?.0;
+        (!self.nodes.callables.is_empty()).then(|| arity::of_call(call)).flatten()
     }
 
     /// Whether a name in a field of the current node is one of those that a type extends or implements.

@@ -23,9 +23,10 @@ class Log {
         files,
         "write",
         &[
-            "src/a/Log.java:3 exact src/a/Log.java#Log.write:4",
+            // The last may be meant, if the types do not fit the other.
+            "src/a/Log.java:3 exact src/a/Log.java#Log.write:4 src/a/Log.java#Log.write:5",
             "src/a/Log.java:7 exact src/a/Log.java#Log.write:3",
-            "src/a/Log.java:8 exact src/a/Log.java#Log.write:4",
+            "src/a/Log.java:8 exact src/a/Log.java#Log.write:4 src/a/Log.java#Log.write:5",
             "src/a/Log.java:9 exact src/a/Log.java#Log.write:5",
             "src/a/Log.java:10 nothing",
         ],
@@ -87,7 +88,8 @@ int area(int width, int height) { return width * height; }
 int scaled(int by, int times);
 void run() { area(1); area(1, 2); scaled(1); }
 ";
-    check(files, "area", &["a.cpp:4 exact a.cpp#area:1", "a.cpp:4 exact a.cpp#area:2"]);
+    // The second may have a default for its last parameter.
+    check(files, "area", &["a.cpp:4 exact a.cpp#area:1 a.cpp#area:2", "a.cpp:4 exact a.cpp#area:2"]);
     check(files, "scaled", &["a.cpp:4 exact a.cpp#scaled"]);
 }
 
@@ -150,4 +152,71 @@ int also(void) { return none(); }
 ";
     check(files, "sum", &["a.c:3 exact a.c#sum"]);
     check(files, "none", &["a.c:4 exact a.c#none"]);
+}
+
+#[test]
+fn members_are_told_from_fields_of_their_names() {
+    let files = "\
+== a/Base.java
+package a;
+class Base<T> {
+    Base(int stones) {}
+    int total() { return 1; }
+}
+== a/Part.java
+package a;
+class Part extends Base<String> {
+    int total;
+    int sum() { return total; }
+    int other() { Runnable run = new Runnable() { public void run() { total(); } }; return total(); }
+    class Inner { int all() { return total(); } }
+    static Base<String> make() { return new Base<>(2); }
+}
+";
+    let uses: [&str; 4] = [
+        "a/Part.java:3 nothing",
+        "a/Part.java:4 nothing",
+        "a/Part.java:5 exact a/Base.java#Base.total",
+        "a/Part.java:5 exact a/Base.java#Base.total",
+    ];
+    check(files, "total", &[&uses[..], &["a/Part.java:6 exact a/Base.java#Base.total"]].concat());
+    check(
+        files,
+        "Base",
+        &[
+            "a/Part.java:2 exact a/Base.java#Base",
+            "a/Part.java:7 exact a/Base.java#Base",
+            "a/Part.java:7 exact a/Base.java#Base a/Base.java#Base.Base",
+        ],
+    );
+}
+
+#[test]
+fn parameters_that_cannot_be_counted_exclude_nothing() {
+    let files = "\
+== a.c
+int old_style() { return 1; }
+#define TWO int a, int b
+int two_of(TWO) { return a; }
+int with_mark(int a UNUSED, int b) { int (*call)(int) = 0; return call(a); }
+== b.c
+int run(void) { return old_style(1, 2) + two_of(1, 2) + with_mark(1, 2); }
+";
+    check(files, "old_style", &["b.c:1 likely a.c#old_style"]);
+    check(files, "two_of", &["b.c:1 likely a.c#two_of"]);
+    check(files, "with_mark", &["b.c:1 likely a.c#with_mark"]);
+    let files = "\
+== src/a.rs
+struct Task;
+impl Task {
+    fn run_boxed(self: Box<Self>, value: u8) {}
+    fn run_here(&self, #[cfg(unix)] one: u8, #[cfg(windows)] other: u16) {}
+}
+fn run(task: Box<Task>) {
+    make().run_boxed(1);
+    make().run_here(1);
+}
+";
+    check(files, "run_boxed", &["src/a.rs:7 likely src/a.rs#Task::run_boxed"]);
+    check(files, "run_here", &["src/a.rs:8 likely src/a.rs#Task::run_here"]);
 }

@@ -477,7 +477,7 @@ class RefCounts(Record):
     exact: int
     """Uses that scope, package or an import prove."""
     likely: int
-    """Uses for which no other definition in the worktree comes into question."""
+    """Uses of a value whose type is inferred, of a name of several words with one definition, or of one of several overloads."""
     by_name: int
     """Uses that have only the name in common."""
 
@@ -720,7 +720,7 @@ class ChangedFile(Record):
 
 class ChangedResult(Record):
     base: Optional[CommitInfo]
-    """The commit that the worktree is compared with; null if every commit is newer, so that everything is new."""
+    """The commit that the worktree is compared with; null if every commit is newer or there is none, so that everything is new."""
     subject: Optional[str]
     """First paragraph of its message."""
     until: Optional[ChangedCommit]
