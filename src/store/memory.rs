@@ -15,6 +15,7 @@ mod lineage;
 mod link_rows;
 mod memory_filter;
 mod memory_store;
+mod noted_changes;
 mod passed_time;
 mod rows;
 pub(super) mod schema;
@@ -102,4 +103,13 @@ impl MemoryEvent {
         let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
     }
+}
+
+/// Memories that one transaction has changed in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotedChange {
+    /// The action of their history, such as `add`; `purge`, `reset` or `expire` for deleted ones.
+    pub action: String,
+    /// Their ids. None where every memory may have changed: the database was replaced.
+    pub ids: Vec<String>,
 }

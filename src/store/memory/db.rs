@@ -9,10 +9,11 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use super::noted_changes::AddedHistory;
 use super::passed_time::Uptime;
 use super::schema::MEMORY;
 use super::vectors::Touched;
-use super::{Rows, StoreError};
+use super::{NotedChange, Rows, StoreError};
 use crate::store::{check_quickly, connect, schema};
 
 /// Number of pages that are copied at a time.
@@ -23,6 +24,9 @@ pub struct MemoryDb {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
     pub(super) touched: Touched,
+    pub(super) added: AddedHistory,
+    /// Memories that committed transactions have changed, while somebody wants to know.
+    pub(super) changes: Vec<NotedChange>,
     /// Whether the next write deletes expired memories instead of archiving them.
     pub(super) purges_expired: bool,
     /// Uptime of the machine; without it nothing expires.
@@ -52,7 +56,7 @@ impl MemoryDb {
             before_migration(&db, version)?;
         }
         schema::migrate(&mut db.conn, path, MEMORY)?;
-        db.run(|conn| db.touched.watch(conn))?;
+        db.run(|conn| db.touched.watch(conn, &db.added))?;
         Ok((db, version == 0))
     }
 
@@ -84,6 +88,8 @@ impl MemoryDb {
             conn,
             path: path.to_owned(),
             touched: Touched::default(),
+            added: AddedHistory::default(),
+            changes: Vec::new(),
             purges_expired: false,
             uptime: None,
         })
@@ -142,6 +148,7 @@ impl MemoryDb {
     ) -> Result<T, E> {
         let path = &self.path;
         let at = |error| StoreError::new(path, error);
+        drop(self.added.take()); // those of one that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         let rows = Rows::new(&tx, path, now_ms);
         if let Some(uptime) = self.uptime {
@@ -154,7 +161,10 @@ impl MemoryDb {
         let value = write(&rows)?;
         rows.count_write()?;
         let has_deleted = rows.has_deleted();
+        let added = self.added.take().filter(|_| stays);
+        let changes = added.map(|added| rows.noted_changes(&added)).transpose()?;
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
+        self.changes.extend(changes.into_iter().flatten());
         if stays && has_deleted {
             // Pages of before are in the log and in the file until it is moved. The deletion itself is on disk already.
             let _ =

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 
 use super::backups::{Backups, Copy, Label};
 use super::vectors::MakeModel;
-use super::{Checked, Derived, MemoryDb, Record, Rows, StoreError, Uptime, VectorModel};
+use super::{Checked, Derived, MemoryDb, NotedChange, Record, Rows, StoreError, Uptime, VectorModel};
 use crate::paths;
 use crate::paths::with_suffix;
 use crate::proto::memory::BackupInfo;
@@ -72,6 +72,10 @@ pub struct MemoryStore {
     is_opened: bool,
     /// Whether some memories may lack a vector.
     lacks_vectors: bool,
+    /// Whether somebody wants to know which memories change.
+    is_watched: bool,
+    /// Replacements of the whole database, while somebody wants to know.
+    replaced: Vec<NotedChange>,
 }
 
 /// Signature of the file after our last access. Only our own checkpoints change it.
@@ -123,6 +127,30 @@ impl MemoryStore {
             purges_expired: false,
             uptime: None,
             elsewhere: Vec::new(),
+            is_watched: false,
+            replaced: Vec::new(),
+        }
+    }
+
+    /// Begins to note which memories change, or ends it.
+    pub fn watch_changes(&mut self, is_wanted: bool) {
+        self.is_watched = is_wanted;
+        if let Some((db, _)) = &self.open {
+            db.added.collect(is_wanted);
+        }
+    }
+
+    /// Takes what has changed since [`Self::watch_changes`] and the last call, in its order.
+    pub fn take_changes(&mut self) -> Vec<NotedChange> {
+        let mut changes = std::mem::take(&mut self.replaced);
+        changes.extend(self.open.iter_mut().flat_map(|(db, _)| std::mem::take(&mut db.changes)));
+        changes
+    }
+
+    /// Notes that all memories may have changed.
+    fn note_replaced(&mut self, action: &str) {
+        if self.is_watched {
+            self.replaced.push(NotedChange { action: action.to_owned(), ids: Vec::new() });
         }
     }
 
@@ -336,6 +364,7 @@ impl MemoryStore {
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
+        db.added.collect(self.is_watched);
         db.mend_words(self.derive)?;
         let chosen = db.read(0, |rows| rows.meta(MODEL))?;
         self.use_model(chosen.as_deref());

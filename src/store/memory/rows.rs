@@ -1,13 +1,13 @@
 //! Reads memories in one snapshot.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::anchors::anchors;
-use super::{MemoryEvent, MemoryFilter, Record, StoreError};
+use super::{MemoryEvent, MemoryFilter, NotedChange, Record, StoreError};
 use crate::proto::memory::{Sort, Tier};
 
 /// A snapshot of the rows.
@@ -15,8 +15,8 @@ pub struct Rows<'a> {
     pub(super) conn: &'a Connection,
     pub(super) path: &'a Path,
     pub(super) now_ms: i64,
-    /// Whether memories were deleted for good.
-    has_deleted: Cell<bool>,
+    /// Memories that were deleted for good.
+    deleted: RefCell<Vec<NotedChange>>,
 }
 
 /// Columns in the order of [`record`].
@@ -28,19 +28,25 @@ pub(super) const COLUMNS: &str =
 
 impl<'a> Rows<'a> {
     pub(super) fn new(conn: &'a Connection, path: &'a Path, now_ms: i64) -> Self {
-        Self { conn, path, now_ms, has_deleted: Cell::new(false) }
+        Self { conn, path, now_ms, deleted: RefCell::default() }
     }
 }
 
 impl Rows<'_> {
     /// Returns whether memories were deleted for good.
     pub(super) fn has_deleted(&self) -> bool {
-        self.has_deleted.get()
+        !self.deleted.borrow().is_empty()
+    }
+
+    /// Returns the memories that were deleted for good.
+    pub(super) fn deleted(&self) -> Vec<NotedChange> {
+        self.deleted.borrow().clone()
     }
 
     /// Records that memories were deleted for good.
-    pub(super) fn set_has_deleted(&self) {
-        self.has_deleted.set(true);
+    pub(super) fn note_deleted(&self, records: &[Record], action: &str) {
+        let ids = records.iter().map(|record| record.id.clone()).collect();
+        self.deleted.borrow_mut().push(NotedChange { action: action.to_owned(), ids });
     }
 
     /// Returns the time of the snapshot, unix ms.

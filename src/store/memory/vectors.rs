@@ -7,8 +7,10 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use rusqlite::hooks::Action;
 use rusqlite::{Connection, DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
+use super::noted_changes::AddedHistory;
 use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
 use crate::threads::lock;
@@ -41,13 +43,14 @@ type Embed = dyn Fn(&[Fields]) -> Option<Vec<Option<Vec<i8>>>> + Send + Sync;
 pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
 
 impl Touched {
-    /// Records every row that `conn` writes from now on.
-    pub(super) fn watch(&self, conn: &Connection) -> rusqlite::Result<()> {
-        let rows = Arc::clone(&self.0);
-        conn.update_hook(Some(move |_, _: &str, table: &str, row| {
-            if table == "memory" {
-                lock(&rows).push(row);
-            }
+    /// Records every row of memories that `conn` writes from now on, and for `added` those of their history. A connection
+    /// has one hook for both.
+    pub(super) fn watch(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
+        let (rows, added) = (Arc::clone(&self.0), added.clone());
+        conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
+            ("memory", _) => lock(&rows).push(row),
+            ("history", Action::SQLITE_INSERT) => added.add(row),
+            _ => {}
         }))
     }
 

@@ -191,7 +191,7 @@ impl Rows<'_> {
 
     fn delete_rows(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.note_gone(records, event)?;
-        self.set_has_deleted();
+        self.note_deleted(records, &event.action);
         self.run(|conn| {
             let mut words = conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",

@@ -109,6 +109,7 @@ impl MemoryStore {
         succeed(here, &mut there, now_ms)?;
         here.replace_by(&there)?;
         self.is_changed = true;
+        self.note_replaced("restore_backup");
         self.open = None; // all that was known of it is of yesterday
         self.ready(now_ms)?;
         Ok(result)

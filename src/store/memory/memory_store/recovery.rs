@@ -129,6 +129,7 @@ impl MemoryStore {
     pub(super) fn put_in_place(&mut self, now_ms: i64) -> Result<(), StoreError> {
         self.put_aside(now_ms)?;
         rename_if_there(&self.finished(), &self.path)?;
+        self.note_replaced("salvage");
         self.use_db(MemoryDb::open_copy(&self.path)?)
     }
 
