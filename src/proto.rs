@@ -9,6 +9,7 @@ pub mod anchor;
 mod brief;
 mod code_history;
 mod complete;
+mod events;
 pub mod exchange;
 mod fetch;
 mod health;
@@ -33,6 +34,10 @@ pub use self::code_history::{
     WhyMemory, WhyMove, WhyParams, WhyResult,
 };
 pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
+pub use self::events::{
+    DriftEvent, EventParams, LostEvent, MemoriesEvent, ProgressEvent, SubscribeParams, SubscribeResult,
+    Topic, ViewsEvent,
+};
 pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 pub use self::health::{
     AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams,
@@ -101,6 +106,8 @@ pub const METHODS: &[Method] = &[
     reads("complete"),
     reads("status"),
     reads("sync"),
+    reads("subscribe"),
+    reads("unsubscribe"),
     writes("reindex"),
     reads("doctor"),
     writes("doctor.acknowledge"),
@@ -258,6 +265,7 @@ mod tests {
         check(&Tier::ALL, Tier::as_str);
         check(&LinkKind::ALL, LinkKind::as_str);
         check(&Occasion::ALL, Occasion::as_str);
+        check(&Topic::ALL, Topic::as_str);
         check(&[Mode::Keyword, Mode::Vector, Mode::Hybrid], Mode::as_str);
         use HookMethod as Hook;
         check(&[Hook::None, Hook::WatchOnly, Hook::File, Hook::Chained, Hook::Config], Hook::as_str);

@@ -16,7 +16,7 @@ use super::references::Question;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
-use super::{show_code, status, why};
+use super::{show_code, status, subscribing, why};
 use crate::proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
     PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -48,6 +48,8 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "why" => reply(&why::why(shared, params_of(params)?).await?),
         "status" => reply(&status(shared, params_of(params)?).await?),
         "sync" => reply(&sync(shared, params_of(params)?).await?),
+        "subscribe" => reply(&subscribing::subscribe(shared, params_of(params)?).await?),
+        "unsubscribe" => subscribing::unsubscribe().await.map(|()| Value::Object(serde_json::Map::new())),
         "reindex" => reply(&reindex(shared, params_of(params)?).await?),
         "doctor" => {
             let params: CwdParams = params_of(params)?;

@@ -58,6 +58,8 @@ pub(super) enum Event {
         /// What it did.
         result: Result<CommitStep, IndexError>,
     },
+    /// Somebody has subscribed to events: what is the case now is what later states are compared with.
+    Subscribed,
     /// `status` asks for the loop's report on each worktree.
     Views(oneshot::Sender<Vec<ViewReport>>),
     /// The daemon is to stop, for this reason.

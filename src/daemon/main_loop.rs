@@ -24,6 +24,7 @@ use tokio::sync::oneshot;
 use super::disk::task::{DiskTask, Lane};
 use super::event::{Ask, Event, ViewReport};
 use super::shared::Shared;
+use super::subscriptions::Topics;
 use super::worker::Job;
 use super::worktree::{Rounds, WorktreeState};
 use crate::index::Scope;
@@ -51,6 +52,8 @@ pub(super) struct MainLoop {
     n_lanes: Lane,
     surveys: Vec<PendingSurvey>,
     embedding: Rounds,
+    /// When to look again for what subscribers are to be told.
+    news_at: Option<Instant>,
     /// Reconciles until the next garbage collection.
     collect_in: u64,
     last_ask: Instant,
@@ -93,6 +96,7 @@ impl MainLoop {
             n_lanes: 0,
             surveys: Vec::new(),
             embedding: Rounds::default(),
+            news_at: None,
             collect_in: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
@@ -158,6 +162,7 @@ impl MainLoop {
             Event::ModelChosen => self.wake_embedder(),
             Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
             Event::Views(reply) => self.survey(reply, now),
+            Event::Subscribed => {} // `tell_news` follows each event
             Event::Stop(_) => unreachable!("`run` takes it"),
         }
     }
@@ -191,6 +196,21 @@ impl MainLoop {
             }
         }
         self.end_surveys(now);
+        self.tell_news(now);
+    }
+
+    /// Tells subscribers what is new about each worktree. Does nothing while nobody listens.
+    fn tell_news(&mut self, now: Instant) {
+        let Shared { events, progress, .. } = &*self.shared;
+        self.news_at = None;
+        if !events.hears(Topics::OF_INDEX) {
+            return;
+        }
+        let next = self.views.values().filter_map(|view| {
+            let snapshot = view.snapshot(&self.embedding, progress);
+            events.tell_worktree(&snapshot, || view.why_not_current(progress), now)
+        });
+        self.news_at = next.min();
     }
 
     /// Returns the time until something must be done without an event.
@@ -202,6 +222,7 @@ impl MainLoop {
         views
             .chain(opening)
             .chain(self.surveys.iter().map(|survey| survey.until))
+            .chain(self.news_at)
             .chain(self.idle_at())
             .min()
             .map_or(Duration::MAX, |at| at.saturating_duration_since(now))

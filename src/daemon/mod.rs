@@ -10,6 +10,8 @@ mod briefing;
 mod changed;
 mod clock;
 mod completing;
+mod connection;
+mod counting;
 mod definition_diff;
 mod descriptors;
 mod disk;
@@ -59,6 +61,8 @@ mod server;
 mod shared;
 mod show_code;
 mod status;
+mod subscribing;
+mod subscriptions;
 mod threads;
 mod type_members;
 mod vectors;
@@ -67,6 +71,7 @@ mod watch_queue;
 mod why;
 mod worker;
 mod worktree;
+mod worktree_news;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -201,6 +206,7 @@ fn serve(
         let _ = stop.send(true); // the server may have failed already
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
+    runtime.spawn(counting::count(Arc::clone(&shared)));
     ready();
     let index_ended = on_thread(move || {
         for thread in [looping, embed, writer] {

@@ -28,7 +28,7 @@ pub(super) struct Replies {
 }
 
 /// A line, the room that it takes until it has been written, and the place of its request, which is released when the line
-/// is sent: a peer that does not read soon gets no further requests served.
+/// is sent: a peer that does not read soon gets no further requests served, and no further events queued here.
 struct Reply {
     line: Vec<u8>,
     _room: OwnedSemaphorePermit,
@@ -62,6 +62,12 @@ impl Replies {
                 self.send(&Response::failure(response.id, busy(why)), Some(place)).await;
             }
         }
+    }
+
+    /// Queues an event once there is room for it. `place` is released when it is being written.
+    pub(super) async fn send_event(&self, json: &str, place: OwnedSemaphorePermit) {
+        let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{json}}}\n");
+        self.wait_for_room(line.into_bytes(), Some(place)).await;
     }
 
     async fn wait_for_room(&self, line: Vec<u8>, place: Option<OwnedSemaphorePermit>) {

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
+use super::connection::Connection;
 use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
 use super::event::{Ask, Event, Freshness};
 use super::gates::Full;
@@ -34,7 +35,7 @@ const READ_WAIT: Duration = Duration::from_secs(20);
 
 tokio::task_local! {
     /// The connection of a request, which is gone once all references are dropped.
-    pub(super) static CONNECTION: Weak<()>;
+    pub(super) static CONNECTION: Weak<Connection>;
 }
 
 /// Parses the params of a method; absent params are an empty object.

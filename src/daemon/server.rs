@@ -13,15 +13,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::connection::Connection;
 use super::error::{RETRY_AFTER_MS, busy};
 use super::lines::Lines;
 use super::listen::Listener;
 use super::replies::{self, MAX_IN_FLIGHT, Replies};
 use super::request::CONNECTION;
 use super::shared::Shared;
+use super::subscriptions::Subscription;
 use super::{descriptors, dispatch, memories};
 use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 
+/// The method whose answer is followed by events.
+const SUBSCRIBE: &str = "subscribe";
 /// Most requests in progress over all connections, not counting one for each. The next request waits for as many searches:
 /// at 10 ms each on two cores, 64 of them leave two thirds of the second that freshness may take.
 const MAX_IN_WORK: usize = 64;
@@ -104,7 +108,7 @@ async fn converse<R, W>(
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let connection = Arc::new(());
+    let connection = Arc::new(Connection::default());
     let (replies, mut writing) = Replies::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut lines = Lines::new(reader);
@@ -143,17 +147,34 @@ async fn converse<R, W>(
         let connection = Arc::downgrade(&connection);
         tokio::spawn(async move {
             let only_reads = Method::find(&request.method).is_some_and(|method| method.only_reads);
-            let response = respond(shared, request, connection).await;
+            let subscribes = request.method == SUBSCRIBE;
+            let response = respond(Arc::clone(&shared), request, connection.clone()).await;
             drop(work);
             match response {
                 Some(response) if only_reads => replies.send_if_room(response, place).await,
                 Some(response) => replies.send(&response, Some(place)).await,
                 None => {}
             }
+            if let Some(connection) = connection.upgrade().filter(|_| subscribes) {
+                let send = |subscription| tokio::spawn(send_events(subscription, replies));
+                connection.send_events(&shared.events, send).await;
+            }
         });
     }
+    // Order is significant: the subscription ends first, because who sends its events writes too.
+    drop(connection);
     drop(replies);
     let _ = writing.await;
+}
+
+/// Sends the events of a subscription, one after the other, so that unread ones can be replaced by newer ones.
+async fn send_events(mut subscription: Subscription, replies: Replies) {
+    let one = Arc::new(Semaphore::new(1));
+    loop {
+        let place = Arc::clone(&one).acquire_owned().await.expect("nobody closes the semaphore");
+        let Some(event) = subscription.next().await else { return };
+        replies.send_event(&event.json, place).await;
+    }
 }
 
 /// Reserves a place for a request in its connection and, unless it is the only one there, among all requests.
@@ -173,7 +194,7 @@ fn admit(
 }
 
 /// Runs one request; a panic becomes an error. A notification has no response.
-async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<()>) -> Option<Response> {
+async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<Connection>) -> Option<Response> {
     let Request { id, method, params, .. } = request;
     let name = method.clone();
     let call = async move { dispatch::call(&shared, &method, params).await };

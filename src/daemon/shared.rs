@@ -19,6 +19,7 @@ use super::memories::keeper::Memories;
 use super::models::{Loaded, Models};
 use super::object_ids::KnownObjectIds;
 use super::own_files::OwnFiles;
+use super::subscriptions::Events;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::index::{Indexer, Progress};
@@ -74,7 +75,7 @@ pub(super) struct Shared {
     /// Open connections.
     pub(super) connections: AtomicUsize,
     /// Number of file-system events.
-    pub(super) events: AtomicU64,
+    pub(super) fs_events: AtomicU64,
     /// Full walks after the first of each view.
     pub(super) rescans: AtomicU64,
     /// Reconciles begun, those walks included.
@@ -85,6 +86,8 @@ pub(super) struct Shared {
     pub(super) queries: AtomicU64,
     /// The thread that owns the memories.
     pub(super) memories: Memories,
+    /// Who has subscribed to events.
+    pub(super) events: Arc<Events>,
     /// What sessions of agents were told.
     pub(super) told: Told,
     /// Counts the events of the watcher that wait for the loop.
@@ -124,6 +127,7 @@ impl Shared {
             started: Instant::now(),
             watch,
             models: memories.models(),
+            events: memories.events(),
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),
             surveys: KeptSurveys::default(),
@@ -137,7 +141,7 @@ impl Shared {
             indexer: Arc::new(indexer),
             n_clears: AtomicU64::new(0),
             connections: AtomicUsize::new(0),
-            events: AtomicU64::new(0),
+            fs_events: AtomicU64::new(0),
             rescans: AtomicU64::new(0),
             reconciles: AtomicU64::new(0),
             embeds: AtomicU64::new(0),

@@ -80,7 +80,7 @@ pub(super) fn status(
 
 fn counters(shared: &Shared) -> Counters {
     Counters {
-        events: shared.events.load(Ordering::Relaxed),
+        events: shared.fs_events.load(Ordering::Relaxed),
         rescans: shared.rescans.load(Ordering::Relaxed),
         reconciles: shared.reconciles.load(Ordering::Relaxed),
         parses: shared.progress.parses.load(Ordering::Relaxed),

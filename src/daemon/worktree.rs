@@ -230,6 +230,7 @@ impl WorktreeState {
             return None;
         }
         self.reconciles.start(self.walker.progress.removals());
+        self.walker.progress.begin_listing(); // until its thread begins, the figures are those of the last one
         let due = self.dirty.take();
         let scope = due.scope.clone();
         let _ = self.walker.due.send(due); // the end of that thread is an event of its own

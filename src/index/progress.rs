@@ -80,7 +80,7 @@ pub(super) struct Look<'a> {
 
 impl WalkProgress {
     /// Starts listing files.
-    pub(super) fn begin_listing(&self) {
+    pub fn begin_listing(&self) {
         self.begin(0, 0);
         self.found_files.store(0, Ordering::Relaxed);
     }

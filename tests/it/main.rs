@@ -20,6 +20,7 @@ mod disk_full;
 mod docs;
 mod document_formats;
 mod equals_fresh;
+mod events;
 mod failing_databases;
 mod fake;
 mod faults;

@@ -1,5 +1,6 @@
 //! How does a test speak the protocol by hand?
 
+use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::net::UnixStream;
 
@@ -11,6 +12,8 @@ use crate::live::PATIENCE;
 pub(crate) struct Rpc {
     reader: BufReader<UnixStream>,
     next_id: u64,
+    /// Events that came before an answer.
+    events: VecDeque<Value>,
 }
 
 impl Rpc {
@@ -18,7 +21,7 @@ impl Rpc {
         let stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { reader: BufReader::new(stream), next_id: 0 }
+        Self { reader: BufReader::new(stream), next_id: 0, events: VecDeque::new() }
     }
 
     pub(crate) fn stream(&self) -> &UnixStream {
@@ -46,7 +49,26 @@ impl Rpc {
         let request = json!({ "jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params });
         self.send(format!("{request}\n"));
         let mut reply = self.receive().expect("the connection stays open");
+        while reply["method"] == "event" {
+            self.events.push_back(reply["params"].take());
+            reply = self.receive().expect("the connection stays open");
+        }
         assert_eq!(reply["id"], self.next_id, "{reply}");
         if reply["error"].is_null() { Ok(reply["result"].take()) } else { Err(reply["error"].take()) }
+    }
+
+    /// Returns the next event.
+    pub(crate) fn event(&mut self) -> Value {
+        if let Some(event) = self.events.pop_front() {
+            return event;
+        }
+        let mut line = self.receive().expect("the connection stays open");
+        assert_eq!((&line["jsonrpc"], &line["method"]), (&json!("2.0"), &json!("event")), "{line}");
+        line["params"].take()
+    }
+
+    /// Returns the number of events that came before an answer.
+    pub(crate) fn n_events(&self) -> usize {
+        self.events.len()
     }
 }

@@ -469,6 +469,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["preflight"],
             &["server", "main_loop"],
             &["dispatch"],
+            &["subscribing"],
+            &["counting"],
             &["disk", "embedding", "reconcile", "worker"],
             &["scrub"],
             &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
@@ -493,6 +495,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["shared"],
             &[
                 "advice/told",
+                "connection",
                 "memories/keeper",
                 "memories/finder",
                 "memories/panics",
@@ -505,7 +508,9 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "known_definitions",
                 "known_texts",
                 "object_ids",
+                "subscriptions",
                 "watch_queue",
+                "worktree_news",
             ],
             &["event", "disk/task"],
             &[

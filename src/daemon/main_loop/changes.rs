@@ -17,7 +17,7 @@ impl MainLoop {
     pub(super) fn on_watch(&mut self, event: WatchEvent, now: Instant) {
         match event {
             WatchEvent::Changed(changes) => {
-                self.shared.events.fetch_add(changes.len() as u64, Ordering::Relaxed);
+                self.shared.fs_events.fetch_add(changes.len() as u64, Ordering::Relaxed);
                 for change in &changes {
                     self.on_change(change, now);
                 }

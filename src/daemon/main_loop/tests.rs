@@ -213,7 +213,7 @@ fn a_flood_of_events_does_not_postpone_an_answer() {
     }
     let looping = std::thread::spawn(move || bench.main_loop.run(&events, false));
     let answer = answer.blocking_recv().unwrap();
-    let n_taken = shared.events.load(Ordering::Relaxed);
+    let n_taken = shared.fs_events.load(Ordering::Relaxed);
     assert!(!answer.unwrap().fresh);
     assert!(n_taken < (EVENTS * CHANGES / 2) as u64, "{n_taken} changes were taken first");
     sender.send(Event::Stop("the test is over")).unwrap();

@@ -13,8 +13,10 @@ use tokio::sync::oneshot;
 use super::finder::{Finder, vector_model};
 use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
+use crate::daemon::connection::Connection;
 use crate::daemon::error::{RpcResult, stopping};
 use crate::daemon::models::{Loaded, Models};
+use crate::daemon::subscriptions::{Events, Topics};
 use crate::embed::BUILTIN_ID;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
@@ -30,7 +32,7 @@ pub(super) struct OpenForeign {
     /// Name of the system.
     pub(super) system: String,
     /// The connection that reads it.
-    pub(super) connection: Weak<()>,
+    pub(super) connection: Weak<Connection>,
     /// The copy.
     pub(super) copy: Foreign,
 }
@@ -47,6 +49,7 @@ pub(in crate::daemon) struct Memories {
     jobs: Sender<Job>,
     pub(super) finder: Arc<Finder>,
     models: Arc<Models>,
+    events: Arc<Events>,
     /// The database of another system that is being read.
     pub(super) foreign: Mutex<Option<OpenForeign>>,
     panics: Arc<Panics>,
@@ -79,12 +82,18 @@ impl Memories {
         let run = move || keep(new_store, &for_thread, &for_serving, &queue, &noted);
         let thread = Builder::new().name("memory".to_owned()).spawn(run);
         let thread = Mutex::new(Some(thread.context("start the thread memory")?));
-        Ok(Self { jobs, finder, models, foreign: Mutex::default(), panics, thread })
+        let events = Arc::default();
+        Ok(Self { jobs, finder, models, events, foreign: Mutex::default(), panics, thread })
     }
 
     /// Returns the models, which memories share with the index.
     pub(in crate::daemon) fn models(&self) -> Arc<Models> {
         Arc::clone(&self.models)
+    }
+
+    /// Returns who listens to changes of memories, and to all else.
+    pub(in crate::daemon) fn events(&self) -> Arc<Events> {
+        Arc::clone(&self.events)
     }
 
     /// Has the thread look whether another model was chosen.
@@ -115,12 +124,14 @@ impl Memories {
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
-        let finder = Arc::clone(&self.finder);
+        let (finder, events) = (Arc::clone(&self.finder), Arc::clone(&self.events));
         let job = Job::Run(Box::new(move |store| {
+            store.watch_changes(events.hears(Topics::OF_MEMORIES));
             let value = run(store);
             // Update the copy before answering, so that acknowledged changes are found. The answer is sent in any case.
             let followed = catch_unwind(AssertUnwindSafe(|| finder.follow(store)));
             drop(reply.send(value));
+            events.tell_memories(store.take_changes());
             followed
         }));
         self.jobs.send(job).map_err(|_| stopping())?;

@@ -73,13 +73,22 @@ pub(in crate::daemon) async fn states(
 
 /// Counts living memories by their state.
 pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcResult<StateCounts> {
+    Ok(judged_counts(shared, cwd).await?.value)
+}
+
+/// As [`counts`], and says why the numbers may be out of date.
+pub(in crate::daemon) async fn judged_counts(
+    shared: &Arc<Shared>,
+    cwd: &str,
+) -> RpcResult<Judged<StateCounts>> {
     let all = anchored(shared, |_| Ok(MemoryFilter::default()), Sort::default()).await?;
     let lists: Vec<_> = all.into_iter().map(|(_, anchors)| anchors).collect();
     let mut counts = StateCounts::default();
     if lists.is_empty() {
-        return Ok(counts);
+        return Ok(Judged::default());
     }
-    for anchors in states(shared, cwd, Sync::None, deadline(shared, None), lists).await?.value {
+    let Judged { value, reason } = states(shared, cwd, Sync::None, deadline(shared, None), lists).await?;
+    for anchors in value {
         match State::of(&anchors) {
             Some(State::Fresh) => counts.fresh += 1,
             Some(State::Drifted) => counts.drifted += 1,
@@ -87,7 +96,7 @@ pub(in crate::daemon) async fn counts(shared: &Arc<Shared>, cwd: &str) -> RpcRes
             None => counts.unknown += 1,
         }
     }
-    Ok(counts)
+    Ok(Judged { value: counts, reason })
 }
 
 /// Returns the anchors of memories by id, leaving out memories without any.

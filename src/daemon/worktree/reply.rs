@@ -8,6 +8,7 @@ use super::probe::SLOW;
 use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
+use crate::daemon::worktree_news::Snapshot;
 use crate::index::{Progress, WalkStep};
 use crate::proto::{IndexProgress, IndexStep, Pending, Sync};
 
@@ -71,15 +72,23 @@ impl WorktreeState {
         error.is_some() && !reconciles.is_running() && reconcile <= reconciles.ended()
     }
 
-    fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
-        let how_far = match self.walker.progress.step() {
+    /// Returns how far the running comparison of the worktree is, as the end of a sentence.
+    fn how_far(&self) -> String {
+        if !self.reconciles.is_running() {
+            return String::new(); // the figures are those of the last one
+        }
+        match self.walker.progress.step() {
             WalkStep::Listing { n_found: 0 } => String::new(),
             WalkStep::Listing { n_found } => format!(": {n_found} files found so far"),
             WalkStep::Reading { .. } => {
                 let (done, total) = self.walker.progress.files(); // those that an answer can have
                 format!(": {done} of {total} files")
             }
-        };
+        }
+    }
+
+    fn why_not(&self, waiter: &Waiter, rounds: &Rounds, progress: &Progress) -> String {
+        let how_far = self.how_far();
         if let Some(error) = self.error.as_ref().or(waiter.restless.as_ref()) {
             error.clone()
         } else if let Some(place) = self.unanswered_place() {
@@ -105,6 +114,41 @@ impl WorktreeState {
             format!("commits are being read: {done} of {total}")
         } else {
             format!("changed files are being indexed{how_far}")
+        }
+    }
+
+    /// Returns the state that subscribers are told.
+    pub(in super::super) fn snapshot(&self, rounds: &Rounds, progress: &Progress) -> Snapshot<'_> {
+        Snapshot {
+            view: self.id,
+            root: &self.layout.root,
+            head: self.head.as_deref(),
+            seq: self.seq,
+            fresh: self.is_current(),
+            indexing: self.indexing(progress),
+            is_embedding: rounds.done < rounds.asked,
+        }
+    }
+
+    /// Returns why a known change is missing from the index.
+    pub(in super::super) fn why_not_current(&self, progress: &Progress) -> String {
+        if let Some(error) = &self.error {
+            error.clone()
+        } else if let Some(place) = self.unanswered_place() {
+            unanswered(&place)
+        } else if !self.complete {
+            let what = if self.built { "compared with the worktree" } else { "built" };
+            format!("the index is being {what}{}", self.how_far())
+        } else if self.is_dirty() || self.reconciles.is_running() {
+            format!("changed files are being indexed{}", self.how_far())
+        } else if self.commits.is_reading() {
+            let (done, total) = progress.commits();
+            format!("commits are being read: {done} of {total}")
+        } else if !self.commits.is_current() {
+            let why = self.commits.note().map(|why| format!("commits: {why}"));
+            why.unwrap_or_else(|| "it is looked whether there are new commits".to_owned())
+        } else {
+            "not everything is watched, so each question compares the worktree".to_owned()
         }
     }
 

@@ -356,6 +356,7 @@ fn how_far_the_index_is_is_what_is_known() {
         let mut bench = Bench::new();
         bench.view.built = was_complete;
         let mut answer = bench.ask(Sync::None);
+        assert_eq!(bench.start(), Some(Scope::Full));
         bench.view.walker.progress.begin(files.1, 0);
         bench.view.walker.progress.add_done(files.0);
         bench.view.answer(bench.now, &bench.rounds, &Progress::default());

@@ -34,6 +34,8 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("complete", "CompleteParams", "CompleteResult"),
     ("status", "StatusParams", "StatusResult"),
     ("sync", "SyncParams", "SyncResult"),
+    ("subscribe", "SubscribeParams", "SubscribeResult"),
+    ("unsubscribe", "", ""),
     ("reindex", "CwdParams", ""),
     ("doctor", "CwdParams", "DoctorResult"),
     ("doctor.acknowledge", "CwdParams", "AcknowledgeResult"),
@@ -76,6 +78,15 @@ const TYPES: &[(&str, &str, &str)] = &[
     ("memory.export", "ExportParams", "ExportResult"),
     ("memory.backup", "BackupParams", "BackupResult"),
     ("memory.restore_backup", "RestoreParams", "RestoreResult"),
+];
+
+/// Each topic with the type of its events.
+const EVENTS: &[(&str, &str)] = &[
+    ("progress", "ProgressEvent"),
+    ("views", "ViewsEvent"),
+    ("memories", "MemoriesEvent"),
+    ("drift", "DriftEvent"),
+    ("lost", "LostEvent"),
 ];
 
 /// One key of an object.
@@ -244,6 +255,10 @@ fn the_reference_lists_every_key() {
         } else {
             writeln!(page, "{}", types.table(result, "key of the result", &mut left)).unwrap();
         }
+    }
+    page += "## Events\n\nThe params of the notification `event`, each with its `topic`.\n\n";
+    for (topic, event) in EVENTS {
+        writeln!(page, "### Event `{topic}`\n\n{}", types.table(event, "key", &mut left)).unwrap();
     }
     page += "## Objects\n\n";
     let mut done = BTreeSet::new();
