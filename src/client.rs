@@ -3,9 +3,10 @@
 //! The client connects to the socket that the endpoint file names. If that fails, it takes the spawn lock, probes again,
 //! starts a daemon and waits for its line. The client is synchronous and links nothing of the daemon.
 //!
-//! Invariant: no step waits without a deadline.
+//! Invariant: no step waits without a deadline, except for an event, which may never come.
 
 pub mod child;
+mod event_stream;
 mod fetching;
 mod no_answer;
 mod spawn;

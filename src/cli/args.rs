@@ -36,8 +36,9 @@ pub(super) use relation_args::{
 pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb::Verb;
 pub(super) use verb_args::{
-    ConfigArgs, ConfigVerb, DoctorArgs, HookArgs, HooksArgs, HooksVerb, InitArgs, LogsArgs, ManArgs, McpArgs,
-    ModelArgs, ModelVerb, ProfileArg, SetupArgs, SetupScope, StatusArgs, SyncArgs, UninstallArgs,
+    ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
+    LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, SetupArgs, SetupScope, StatusArgs,
+    SyncArgs, TopicArg, UninstallArgs,
 };
 pub(super) use verb_groups::parse;
 

@@ -17,6 +17,7 @@ mod docs;
 mod doctor;
 mod error;
 mod escaping_writer;
+mod events;
 mod example_query;
 mod exchange;
 mod explain;
@@ -54,7 +55,7 @@ mod why;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{CommandLine, Global, JsonForm, RowsArgs, Verb};
+use args::{CommandLine, EventFormat, EventsArgs, Global, JsonForm, RowsArgs, Verb};
 use context::CommandContext;
 use error::{CliError, CliResult};
 use output::{Kept, Output};
@@ -131,6 +132,9 @@ fn keep(typed: CommandLine) -> (CliResult, Kept) {
 /// Returns the format of the answer, or an error and whether that is to be JSON.
 fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
+    if let Verb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
+        return Ok(Shape::Json(JsonForm::Full));
+    }
     match rows_args(&typed.verb).zip(rows::table_of(&typed.name)) {
         Some((rows, table)) => {
             let lines = rows.is_json().then_some(JsonForm::Lean);
@@ -240,6 +244,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Stats => memories::stats(&context()?, output),
         Verb::Status(typed) => status::status(&typed, &context()?, output),
         Verb::Sync(typed) => init::sync(&typed, &context()?, output),
+        Verb::Events(typed) => events::events(&typed, &context()?, output),
         Verb::Stop => process::stop(&context()?, output),
         Verb::Restart => process::restart(&context()?, output),
         Verb::Logs(typed) => logs::logs(&typed, &context()?, output),

@@ -10,7 +10,7 @@ use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
 use super::progress;
-use super::text::{bytes, count, duration, escape, paint};
+use super::text::{bytes, count, duration, escape, paint, short_head};
 
 pub(super) fn status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let status: StatusResult = context.connect()?.call("status", &ask::status(typed, &context.cwd))?;
@@ -99,16 +99,6 @@ fn worktree(view: &ViewInfo) -> String {
     format!("{}{head}, {files}, {state}", escape(&view.root))
 }
 
-/// Shortens HEAD to the name of a branch or twelve digits of a commit.
-fn short_head(head: &str) -> &str {
-    let head = head.trim().trim_start_matches("ref: ");
-    match head.strip_prefix("refs/heads/") {
-        Some(branch) => branch,
-        None if head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => &head[..12],
-        None => head,
-    }
-}
-
 fn pending(status: &StatusResult) -> String {
     match (status.pending.files, status.pending.embeddings) {
         (0, 0) => "nothing".to_owned(),
@@ -156,22 +146,4 @@ fn counters(status: &StatusResult) -> String {
         count(counters.queries, "query", "queries"),
     ];
     parts.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn heads_are_short() {
-        let cases = [
-            ("ref: refs/heads/topic/a\n", "topic/a"),
-            ("refs/heads/main", "main"),
-            ("main", "main"),
-            ("25b2d2209c25b2d2209c25b2d2209c25b2d2209c", "25b2d2209c25"),
-        ];
-        for (head, expected) in cases {
-            assert_eq!(short_head(head), expected);
-        }
-    }
 }

@@ -208,6 +208,16 @@ pub(super) fn age(time: &str, now_ms: i64) -> String {
     }
 }
 
+/// Shortens HEAD to the name of a branch or twelve digits of a commit.
+pub(super) fn short_head(head: &str) -> &str {
+    let head = head.trim().trim_start_matches("ref: ");
+    match head.strip_prefix("refs/heads/") {
+        Some(branch) => branch,
+        None if head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => &head[..12],
+        None => head,
+    }
+}
+
 /// Returns a number of bytes in binary units: `512 B`, `1.5 MiB`.
 pub(super) fn bytes(number: u64) -> String {
     let (mut whole, mut tenths, mut unit) = (number, 0, 0);
@@ -223,6 +233,19 @@ pub(super) fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn heads_are_short() {
+        let cases = [
+            ("ref: refs/heads/topic/a\n", "topic/a"),
+            ("refs/heads/main", "main"),
+            ("main", "main"),
+            ("25b2d2209c25b2d2209c25b2d2209c25b2d2209c", "25b2d2209c25"),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(short_head(head), expected);
+        }
+    }
 
     #[test]
     fn a_terminal_obeys_nothing() {

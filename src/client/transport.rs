@@ -29,17 +29,29 @@ impl Connection {
 
     /// Writes one line that ends with its newline.
     pub(super) fn send(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
-        stream::limit(self.stream.get_ref(), left(deadline)?)?;
+        stream::limit(self.stream.get_ref(), Some(left(deadline)?))?;
         self.stream.get_mut().write_all(line)
     }
 
     /// Reads one line; `TimedOut` or `WouldBlock` after the deadline, `UnexpectedEof` at the end.
     pub(super) fn read_line(&mut self, deadline: Instant) -> io::Result<Vec<u8>> {
+        self.read_line_until(Some(deadline))
+    }
+
+    /// Reads one line, and waits for it for ever; `UnexpectedEof` at the end.
+    pub(super) fn read_line_whenever(&mut self) -> io::Result<Vec<u8>> {
+        if self.stream.buffer().is_empty() {
+            stream::limit(self.stream.get_ref(), None)?;
+        }
+        self.read_line_until(None)
+    }
+
+    fn read_line_until(&mut self, deadline: Option<Instant>) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
             // `send` has set the limit of the stream; it is set again only if a line arrives in pieces.
             if !line.is_empty() {
-                stream::limit(self.stream.get_ref(), left(deadline)?)?;
+                stream::limit(self.stream.get_ref(), deadline.map(left).transpose()?)?;
             }
             let bytes = match self.stream.fill_buf() {
                 Ok(bytes) => bytes,
@@ -66,7 +78,7 @@ impl Connection {
     pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
         loop {
             let Ok(rest) = left(deadline) else { return false };
-            if stream::limit(self.stream.get_ref(), rest).is_err() {
+            if stream::limit(self.stream.get_ref(), Some(rest)).is_err() {
                 return true;
             }
             match self.stream.fill_buf().map(<[u8]>::len) {
@@ -206,10 +218,10 @@ mod stream {
         Ok(Stream::from(fd))
     }
 
-    /// Limits each following read and write.
-    pub(super) fn limit(stream: &Stream, time: Duration) -> io::Result<()> {
-        stream.set_read_timeout(Some(time))?;
-        stream.set_write_timeout(Some(time))
+    /// Limits each following read and write; none means for ever.
+    pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
+        stream.set_read_timeout(time)?;
+        stream.set_write_timeout(time)
     }
 
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
@@ -246,7 +258,7 @@ mod stream {
     }
 
     /// Does nothing: reads of a pipe opened by std have no time limit.
-    pub(super) fn limit(_stream: &Stream, _time: Duration) -> io::Result<()> {
+    pub(super) fn limit(_stream: &Stream, _time: Option<Duration>) -> io::Result<()> {
         Ok(())
     }
 

@@ -425,6 +425,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "config",
                 "docs",
                 "doctor",
+                "events",
                 "exchange",
                 "explain",
                 "hits",

@@ -15,8 +15,8 @@ use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, DoctorArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, SetupArgs,
-    StatusArgs, SyncArgs, UninstallArgs,
+    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs,
+    SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
 };
 
 #[derive(Debug, Subcommand)]
@@ -332,6 +332,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo sync --sync full --wait-ms 60000
     Sync(SyncArgs),
+    /// Print a line for each event: progress of indexing, what the index takes up, changes of memories
+    ///
+    /// Runs until it is interrupted, its reader goes away, or -n events were printed. When the daemon ends it waits for the next
+    /// one, which it does not start. While it runs, the daemon does not exit by itself.
+    ///
+    /// Example: memo events --topic memories --json
+    Events(EventsArgs),
     /// Stop the daemon; the next command starts it again
     ///
     /// Example: memo stop

@@ -87,6 +87,52 @@ pub(in crate::cli) struct LogsArgs {
     pub(in crate::cli) follow: bool,
 }
 
+/// What events are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TopicArg {
+    /// How far indexing is
+    Progress,
+    /// Whether the index is up to date, and when it has taken up changes
+    Views,
+    /// Which memories have changed
+    Memories,
+    /// How many memories are about code that has changed or is gone
+    Drift,
+}
+
+impl From<TopicArg> for proto::Topic {
+    fn from(typed: TopicArg) -> Self {
+        match typed {
+            TopicArg::Progress => Self::Progress,
+            TopicArg::Views => Self::Views,
+            TopicArg::Memories => Self::Memories,
+            TopicArg::Drift => Self::Drift,
+        }
+    }
+}
+
+/// The format of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum EventFormat {
+    /// For people
+    Text,
+    /// One object per line, as with --json
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct EventsArgs {
+    /// Only events of this topic; several may be given [default: all]
+    #[arg(long, value_name = "TOPIC", value_enum)]
+    pub(in crate::cli) topic: Vec<TopicArg>,
+    /// Stop after N events
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(in crate::cli) count: Option<u64>,
+    /// Output format
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub(in crate::cli) format: Option<EventFormat>,
+}
+
 /// What happens in the session of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum AgentEvent {

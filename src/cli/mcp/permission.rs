@@ -111,6 +111,9 @@ fn permission(verb: &Verb) -> Permission<'_> {
 
         Verb::Logs(LogsArgs { follow: true, .. }) => Denied("--follow has no end", "leave it out"),
         Verb::Logs(_) => Granted,
+        Verb::Events(_) => {
+            Denied("memo events waits for events", "memo status and memo recent show what is new")
+        }
         Verb::Config(ConfigArgs { what: Some(ConfigVerb::Set { .. } | ConfigVerb::Unset { .. }) }) => {
             Denied("memo config set and unset change how memod works for everybody", BY_A_PERSON)
         }

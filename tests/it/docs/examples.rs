@@ -25,6 +25,7 @@ examples! {
     examples_of_the_readme: "README.md",
     examples_of_agent_hooks: "docs/src/agent-hooks.md",
     examples_of_agents: "docs/src/agents.md",
+    examples_of_events: "docs/src/events.md",
     examples_of_freshness: "docs/src/freshness.md",
     examples_of_the_guide: "docs/src/guide.md",
     examples_of_history: "docs/src/history.md",

@@ -1,5 +1,6 @@
 //! Is what happens told to who has subscribed?
 
+mod printed;
 mod readers;
 mod topics;
 

@@ -1,0 +1,167 @@
+//! Prints events as they happen.
+
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+
+use crate::client::{Client, ClientError};
+use crate::proto::{EventParams, MemoriesEvent, SubscribeParams, Topic, ViewsEvent, code};
+use crate::threads::pause;
+
+use super::args::{EventsArgs, TopicArg};
+use super::context::CommandContext;
+use super::error::{CliError, CliResult};
+use super::output::Output;
+use super::progress::step;
+use super::text::{count, escape, short_head};
+
+/// Interval at which a daemon that has ended is looked for. No file event works on every system.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Ids of one event that are shown to people.
+const MOST_IDS: usize = 5;
+
+/// Prints events until there were as many as asked for, or until interrupted.
+pub(super) fn events(typed: &EventsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let topics: Vec<Topic> = typed.topic.iter().map(|topic| (*topic).into()).collect();
+    let params = SubscribeParams { cwd: context.cwd.clone(), topics };
+    let mut left = typed.count;
+    // Memories need no index.
+    let is_of_index = typed.topic.is_empty() || typed.topic.iter().any(|topic| *topic != TopicArg::Memories);
+    let mut client = if is_of_index { context.connect()? } else { context.connect_to_memories()? };
+    client.subscribe(&params)?;
+    loop {
+        let error = match print_next(&mut client, output) {
+            Ok(()) => {
+                left = left.map(|n| n - 1);
+                if left == Some(0) {
+                    return Ok(0);
+                }
+                continue;
+            }
+            Err(CliError::Client(error)) if is_over(&error) => error,
+            Err(error) => return Err(error),
+        };
+        output.say(&format!("{error}; waiting for the next daemon"));
+        client = next_daemon(context, &params)?;
+        let pid = client.endpoint().pid;
+        output.say(&format!("pid {pid} sends events now; what happened in between was not seen"));
+    }
+}
+
+/// Waits for an event and prints it at once.
+fn print_next(client: &mut Client, output: &mut Output) -> Result<(), CliError> {
+    let event = client.next_event()?;
+    output.figures(&event, |output| output.line(&shown(&event)))?;
+    output.flush()
+}
+
+/// Waits until a daemon runs again, and subscribes. It does not start one: who stopped it may want it to stay so.
+fn next_daemon(context: &CommandContext, params: &SubscribeParams) -> Result<Client, CliError> {
+    loop {
+        let next = context.connect_running().and_then(|mut client| {
+            client.subscribe(params)?;
+            Ok(client)
+        });
+        match next {
+            Err(CliError::Client(error)) if is_over(&error) => pause(LOOK_EVERY),
+            next => return next,
+        }
+    }
+}
+
+/// Returns whether there is no daemon, or one that ends.
+fn is_over(error: &ClientError) -> bool {
+    match error {
+        ClientError::Gone { .. } | ClientError::NotRunning { .. } => true,
+        ClientError::Rpc(rpc) => matches!(rpc.code, code::STOPPING | code::BUSY),
+        _ => false,
+    }
+}
+
+/// Returns an event for people; as it came if a newer daemon has sent it.
+fn shown(event: &RawValue) -> String {
+    let Ok(known) = serde_json::from_str(event.get()) else { return escape(event.get()) };
+    let (time, what) = match &known {
+        EventParams::Progress(event) => {
+            let step = event.progress.as_ref().map_or_else(|| "nothing is being indexed".to_owned(), step);
+            (&event.time, format!("progress  {step}"))
+        }
+        EventParams::Views(event) => (&event.time, format!("views     {}", state(event))),
+        EventParams::Memories(event) => (&event.time, format!("memories  {}", changes(event))),
+        EventParams::Drift(event) => {
+            let drifted = count(event.drifted, "memory", "memories");
+            (&event.time, format!("drift     {drifted} drifted, {} orphaned", event.orphaned))
+        }
+        EventParams::Lost(event) => {
+            let n = count(event.n, "event was", "events were");
+            (&event.time, format!("lost      {n} dropped, because they were read too slowly"))
+        }
+    };
+    format!("{}  {what}", escape(time))
+}
+
+fn state(event: &ViewsEvent) -> String {
+    let head = event.head.as_deref().map_or(String::new(), |text| format!("{}: ", escape(short_head(text))));
+    let why = event.reason.as_deref().map_or(String::new(), |reason| format!(", {}", escape(reason)));
+    let state = if event.fresh { "up to date" } else { "not up to date" };
+    format!("{head}{state}{why}")
+}
+
+fn changes(MemoriesEvent { ids, change, .. }: &MemoriesEvent) -> String {
+    let named = ids.iter().take(MOST_IDS).map(|id| escape(id)).collect::<Vec<_>>().join(" ");
+    let more = match ids.len().saturating_sub(MOST_IDS) {
+        0 if ids.is_empty() => "all of them may have changed".to_owned(),
+        0 => String::new(),
+        n_more => format!(" and {n_more} more"),
+    };
+    format!("{} {named}{more}", escape(change))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn each_event_is_a_line() {
+        let check = |mut event: Value, expected: &str| {
+            event["time"] = json!("2026-01-31T12:00:00.000Z");
+            let line = shown(&to_raw_value(&event).expect("JSON"));
+            assert_eq!(line.split_once("  ").unwrap_or_default().1, expected, "{line}");
+        };
+        check(json!({ "topic": "progress", "progress": null }), "progress  nothing is being indexed");
+        check(
+            json!({ "topic": "progress", "progress": { "step": "commits", "done": 2, "total": 3 } }),
+            "progress  step 3 of 4, commits: 2 of 3 commits",
+        );
+        check(
+            json!({ "topic": "views", "head": "ref: refs/heads/main", "fresh": true }),
+            "views     main: up to date",
+        );
+        check(
+            json!({ "topic": "views", "head": null, "fresh": false, "reason": "a file\u{1b} is new" }),
+            "views     not up to date, a file\\u{1b} is new",
+        );
+        check(json!({ "topic": "memories", "ids": ["mem_1"], "change": "add" }), "memories  add mem_1");
+        check(
+            json!({ "topic": "memories", "ids": ["1", "2", "3", "4", "5", "6", "7"], "change": "forget" }),
+            "memories  forget 1 2 3 4 5 and 2 more",
+        );
+        check(
+            json!({ "topic": "memories", "ids": [], "change": "salvage" }),
+            "memories  salvage all of them may have changed",
+        );
+        check(
+            json!({ "topic": "drift", "drifted": 1, "orphaned": 2 }),
+            "drift     1 memory drifted, 2 orphaned",
+        );
+        check(
+            json!({ "topic": "lost", "n": 3 }),
+            "lost      3 events were dropped, because they were read too slowly",
+        );
+        let later = to_raw_value(&json!({ "topic": "later" })).expect("JSON");
+        assert_eq!(shown(&later), r#"{"topic":"later"}"#, "of a newer daemon");
+    }
+}
