@@ -67,6 +67,10 @@ pub const PROTOCOL: u32 = 1;
 pub struct Method {
     /// Its name in requests.
     pub name: &'static str,
+    /// Name of the type of its params; empty if it has none.
+    pub params: &'static str,
+    /// Name of the type of its result; empty for an empty object.
+    pub result: &'static str,
     /// Whether it changes nothing, so that a client without an answer may ask again.
     pub only_reads: bool,
 }
@@ -78,78 +82,80 @@ impl Method {
     }
 }
 
-const fn reads(name: &'static str) -> Method {
-    Method { name, only_reads: true }
+const fn reads(name: &'static str, params: &'static str, result: &'static str) -> Method {
+    Method { name, params, result, only_reads: true }
 }
 
-const fn writes(name: &'static str) -> Method {
-    Method { name, only_reads: false }
+const fn writes(name: &'static str, params: &'static str, result: &'static str) -> Method {
+    Method { name, params, result, only_reads: false }
 }
 
-/// Every method.
+/// Every method with the types of its params and its result.
+///
+/// The reference of the protocol is made from this table and the named types.
 pub const METHODS: &[Method] = &[
-    reads("hello"),
-    reads("search"),
-    reads("brief"),
-    writes("advise"),
-    reads("map"),
-    reads("show"),
-    reads("outline"),
-    reads("refs"),
-    reads("callers"),
-    reads("callees"),
-    reads("impact"),
-    reads("tests"),
-    reads("implements"),
-    reads("why"),
-    reads("changed"),
-    reads("complete"),
-    reads("status"),
-    reads("sync"),
-    reads("subscribe"),
-    reads("unsubscribe"),
-    writes("reindex"),
-    reads("doctor"),
-    writes("doctor.acknowledge"),
-    writes("stop"),
-    writes("hooks.install"),
-    writes("hooks.uninstall"),
-    reads("hooks.status"),
-    reads("model.list"),
-    writes("model.import"),
-    writes("model.use"),
-    writes("model.remove"),
-    writes("memory.add"),
-    reads("memory.get"),
-    reads("memory.list"),
-    writes("memory.update"),
-    writes("memory.confirm"),
-    writes("memory.forget"),
-    writes("memory.restore"),
-    writes("memory.purge"),
-    writes("memory.reset"),
-    reads("memory.tags"),
-    reads("memory.containers"),
-    reads("memory.history"),
-    reads("memory.stats"),
-    writes("memory.recall"),
-    writes("memory.promote"),
-    writes("memory.consolidate"),
-    writes("memory.auto_consolidate"),
-    writes("memory.link"),
-    writes("memory.unlink"),
-    reads("memory.links"),
-    writes("memory.resolve"),
-    reads("memory.related"),
-    writes("memory.dedupe"),
-    writes("memory.merge"),
-    writes("memory.import"),
-    writes("memory.import_markdown"),
-    reads("memory.import_keys"),
-    writes("memory.read_database"),
-    reads("memory.export"),
-    writes("memory.backup"),
-    writes("memory.restore_backup"),
+    reads("hello", "HelloParams", "HelloResult"),
+    reads("search", "SearchParams", "SearchResult"),
+    reads("brief", "BriefParams", "BriefResult"),
+    writes("advise", "AdviseParams", "AdviseResult"),
+    reads("map", "MapParams", "MapResult"),
+    reads("show", "ShowParams", "ShowResult"),
+    reads("outline", "OutlineParams", "OutlineResult"),
+    reads("refs", "RefsParams", "RefsResult"),
+    reads("callers", "ReachParams", "ReachResult"),
+    reads("callees", "ReachParams", "ReachResult"),
+    reads("impact", "ReachParams", "ReachResult"),
+    reads("tests", "ReachParams", "ReachResult"),
+    reads("implements", "ReachParams", "ReachResult"),
+    reads("why", "WhyParams", "WhyResult"),
+    reads("changed", "ChangedParams", "ChangedResult"),
+    reads("complete", "CompleteParams", "CompleteResult"),
+    reads("status", "StatusParams", "StatusResult"),
+    reads("sync", "SyncParams", "SyncResult"),
+    reads("subscribe", "SubscribeParams", "SubscribeResult"),
+    reads("unsubscribe", "", ""),
+    writes("reindex", "CwdParams", ""),
+    reads("doctor", "CwdParams", "DoctorResult"),
+    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult"),
+    writes("stop", "", ""),
+    writes("hooks.install", "HooksParams", "HooksResult"),
+    writes("hooks.uninstall", "HooksParams", "HooksResult"),
+    reads("hooks.status", "HooksParams", "HooksResult"),
+    reads("model.list", "CwdParams", "ModelsResult"),
+    writes("model.import", "ModelParams", "ModelsResult"),
+    writes("model.use", "ModelParams", "ModelsResult"),
+    writes("model.remove", "ModelParams", "ModelsResult"),
+    writes("memory.add", "AddParams", "AddResult"),
+    reads("memory.get", "IdsParams", "MemoriesResult"),
+    reads("memory.list", "ListParams", "MemoriesResult"),
+    writes("memory.update", "UpdateParams", "UpdateResult"),
+    writes("memory.confirm", "ConfirmParams", "UpdateResult"),
+    writes("memory.forget", "RemoveParams", "RemoveResult"),
+    writes("memory.restore", "IdsParams", "MemoriesResult"),
+    writes("memory.purge", "RemoveParams", "RemoveResult"),
+    writes("memory.reset", "RemoveParams", "RemoveResult"),
+    reads("memory.tags", "TallyParams", "TallyResult"),
+    reads("memory.containers", "TallyParams", "TallyResult"),
+    reads("memory.history", "IdsParams", "HistoryResult"),
+    reads("memory.stats", "TallyParams", "StatsResult"),
+    writes("memory.recall", "RecallParams", "RecallResult"),
+    writes("memory.promote", "PromoteParams", "UpdateResult"),
+    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult"),
+    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult"),
+    writes("memory.link", "LinkParams", "LinkResult"),
+    writes("memory.unlink", "LinkParams", "LinkResult"),
+    reads("memory.links", "LinksParams", "LinksResult"),
+    writes("memory.resolve", "ResolveParams", "ResolveResult"),
+    reads("memory.related", "RelatedParams", "RelatedResult"),
+    writes("memory.dedupe", "DedupeParams", "DedupeResult"),
+    writes("memory.merge", "MergeParams", "MergeResult"),
+    writes("memory.import", "ImportParams", "ImportResult"),
+    writes("memory.import_markdown", "MarkdownParams", "ImportResult"),
+    reads("memory.import_keys", "KeysParams", "KeysResult"),
+    writes("memory.read_database", "DatabaseParams", "DatabaseResult"),
+    reads("memory.export", "ExportParams", "ExportResult"),
+    writes("memory.backup", "BackupParams", "BackupResult"),
+    writes("memory.restore_backup", "RestoreParams", "RestoreResult"),
 ];
 
 /// How much must be indexed before the answer; design 6.
@@ -207,7 +213,7 @@ pub struct SyncResult {
     pub failed: Option<String>,
 }
 
-/// Params of the methods that need only a directory: `reindex`, `doctor`, `stop`.
+/// Params of the methods that need only a directory, such as `reindex` and `doctor`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CwdParams {

@@ -3,6 +3,7 @@
 pub(crate) mod cut;
 mod examples;
 mod links;
+mod proto_types;
 mod protocol;
 mod shop;
 mod tables;
