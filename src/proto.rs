@@ -14,6 +14,7 @@ pub mod exchange;
 mod fetch;
 mod health;
 mod hooks;
+pub mod http;
 mod index_progress;
 mod lean;
 pub mod memory;
@@ -23,6 +24,7 @@ mod reach;
 mod references;
 mod rpc;
 mod search;
+mod serve;
 mod shown_part;
 
 use serde::{Deserialize, Serialize};
@@ -57,6 +59,7 @@ pub use self::search::{
     Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, NO_FILE_MATCHES,
     Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
 };
+pub use self::serve::{ServeParams, ServeResult};
 pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 
 /// Version of the protocol; raised when a client must not talk to an older daemon.
@@ -92,7 +95,7 @@ const fn writes(name: &'static str, params: &'static str, result: &'static str) 
 
 /// Every method with the types of its params and its result.
 ///
-/// The reference of the protocol is made from this table and the named types.
+/// The reference of the protocol and the description of the HTTP API are made from this table and the named types.
 pub const METHODS: &[Method] = &[
     reads("hello", "HelloParams", "HelloResult"),
     reads("search", "SearchParams", "SearchResult"),
@@ -118,6 +121,9 @@ pub const METHODS: &[Method] = &[
     reads("doctor", "CwdParams", "DoctorResult"),
     writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult"),
     writes("stop", "", ""),
+    writes("serve.start", "ServeParams", "ServeResult"),
+    writes("serve.stop", "CwdParams", "ServeResult"),
+    reads("serve.status", "CwdParams", "ServeResult"),
     writes("hooks.install", "HooksParams", "HooksResult"),
     writes("hooks.uninstall", "HooksParams", "HooksResult"),
     reads("hooks.status", "HooksParams", "HooksResult"),

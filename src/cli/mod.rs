@@ -40,6 +40,7 @@ mod pager;
 mod process;
 mod progress;
 mod rows;
+mod serve;
 mod setup;
 mod shell;
 mod show_code;
@@ -247,6 +248,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Events(typed) => events::events(&typed, &context()?, output),
         Verb::Stop => process::stop(&context()?, output),
         Verb::Restart => process::restart(&context()?, output),
+        Verb::Serve(typed) => serve::serve(&typed, &context()?, output),
         Verb::Logs(typed) => logs::logs(&typed, &context()?, output),
         Verb::Doctor(typed) => doctor::doctor(&typed, global.dir.as_deref(), output),
         Verb::Reindex => init::reindex(&context()?, output),

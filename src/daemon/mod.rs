@@ -1,6 +1,6 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them. `main_loop` owns the state of each worktree (`worktree`), `disk`
+//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. `main_loop` owns the state of each worktree (`worktree`), `disk`
 //! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from
 //! it.
 
@@ -68,6 +68,7 @@ mod type_members;
 mod vectors;
 mod verify;
 mod watch_queue;
+mod web;
 mod why;
 mod worker;
 mod worktree;

@@ -21,6 +21,7 @@ use super::replies::{self, MAX_IN_FLIGHT, Replies};
 use super::request::CONNECTION;
 use super::shared::Shared;
 use super::subscriptions::Subscription;
+use super::web::Web;
 use super::{descriptors, dispatch, memories};
 use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 
@@ -40,6 +41,7 @@ pub(super) async fn serve(
 ) -> Instant {
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
+    let web = Arc::new(Web::new(&shared, &in_work));
     let max_connections = descriptors::max_connections();
     loop {
         let accepted = tokio::select! {
@@ -50,14 +52,15 @@ pub(super) async fn serve(
         match accepted {
             Ok(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
-                // No other task adds connections.
+                // Only the HTTP API adds connections as well, a quarter of them at most.
                 if shared.connections.load(Ordering::SeqCst) >= max_connections {
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
                 }
-                let (in_work, stop) = (Arc::clone(&in_work), stop.clone());
+                let (in_work, web, stop) = (Arc::clone(&in_work), Arc::clone(&web), stop.clone());
                 let open = OpenConnection::new(&shared);
-                connections.spawn(async move { converse(&open.0, &in_work, reader, writer, stop).await });
+                connections
+                    .spawn(async move { converse(&open.0, &in_work, &web, reader, writer, stop).await });
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
@@ -71,7 +74,8 @@ pub(super) async fn serve(
     }
     let stopped_at = Instant::now();
     drop(listener);
-    let _ = timeout(DRAIN, async { while connections.join_next().await.is_some() {} }).await;
+    let drain = async { while connections.join_next().await.is_some() {} };
+    let _ = timeout(DRAIN, async { tokio::join!(drain, web.end()) }).await;
     stopped_at
 }
 
@@ -101,6 +105,7 @@ async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {
 async fn converse<R, W>(
     shared: &Arc<Shared>,
     in_work: &Arc<Semaphore>,
+    web: &Arc<Web>,
     reader: R,
     writer: W,
     mut stop: watch::Receiver<bool>,
@@ -143,12 +148,12 @@ async fn converse<R, W>(
                 continue;
             }
         };
-        let (shared, replies) = (Arc::clone(shared), replies.clone());
+        let (shared, web, replies) = (Arc::clone(shared), Arc::clone(web), replies.clone());
         let connection = Arc::downgrade(&connection);
         tokio::spawn(async move {
             let only_reads = Method::find(&request.method).is_some_and(|method| method.only_reads);
             let subscribes = request.method == SUBSCRIBE;
-            let response = respond(Arc::clone(&shared), request, connection.clone()).await;
+            let response = respond(Arc::clone(&shared), web, request, connection.clone()).await;
             drop(work);
             match response {
                 Some(response) if only_reads => replies.send_if_room(response, place).await,
@@ -194,10 +199,20 @@ fn admit(
 }
 
 /// Runs one request; a panic becomes an error. A notification has no response.
-async fn respond(shared: Arc<Shared>, request: Request, connection: Weak<Connection>) -> Option<Response> {
+async fn respond(
+    shared: Arc<Shared>,
+    web: Arc<Web>,
+    request: Request,
+    connection: Weak<Connection>,
+) -> Option<Response> {
     let Request { id, method, params, .. } = request;
     let name = method.clone();
-    let call = async move { dispatch::call(&shared, &method, params).await };
+    let call = async move {
+        match method.starts_with("serve.") {
+            true => web.call(&method, params).await,
+            false => dispatch::call(&shared, &method, params).await,
+        }
+    };
     let outcome = tokio::spawn(CONNECTION.scope(connection, call)).await;
     let id = id?;
     Some(match outcome {

@@ -82,6 +82,7 @@ mod transient;
 mod uninstall;
 mod vectors;
 mod views;
+mod web;
 mod whole;
 mod word_similarity;
 mod worktrees;

@@ -15,7 +15,7 @@ use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs,
+    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, ServeArgs,
     SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
 };
 
@@ -347,6 +347,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo restart
     Restart,
+    /// Serve the API of the daemon over HTTP, and a page for the browser
+    ///
+    /// Prints the address, the same one until the daemon or --stop ends it. Only programs of this computer can reach it, on 127.0.0.1, and
+    /// only with the token behind the `#`: whoever has that may read and write the memories of this repository.
+    ///
+    /// Example: memo serve --open
+    Serve(ServeArgs),
     /// Show the daemon's log
     ///
     /// Example: memo logs -n 200 -f

@@ -46,6 +46,22 @@ pub(in crate::cli) struct SyncArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct ServeArgs {
+    /// Port to listen on [default: any free one]
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) port: Option<u16>,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(in crate::cli) open: bool,
+    /// End it
+    #[arg(long, conflicts_with_all = ["port", "open", "status"])]
+    pub(in crate::cli) stop: bool,
+    /// Print the address if it is on, and start nothing; exits with 1 when it is off
+    #[arg(long, conflicts_with_all = ["port", "open"])]
+    pub(in crate::cli) status: bool,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ManArgs {
     /// The verb, such as `search` or `config set` [default: memo itself]
     #[arg(value_name = "VERB", conflicts_with = "to")]

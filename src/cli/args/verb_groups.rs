@@ -46,7 +46,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Git history", &["changed", "why"]),
-    ("Daemon", &["status", "sync", "events", "reindex", "stop", "restart", "logs", "doctor"]),
+    ("Daemon", &["status", "sync", "events", "reindex", "stop", "restart", "serve", "logs", "doctor"]),
     (
         "Set-up",
         &[

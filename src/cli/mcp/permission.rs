@@ -135,6 +135,9 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Stop | Verb::Restart => {
             Denied("memo stop and restart end the daemon, which serves others as well", BY_A_PERSON)
         }
+        Verb::Serve(_) => {
+            Denied("memo serve decides who reaches the daemon, and prints a secret", BY_A_PERSON)
+        }
         Verb::Reindex => Denied("memo reindex discards the index, which others use as well", BY_A_PERSON),
         Verb::Hook(_) => {
             Denied("memo hook answers hooks of agents on stdin", "search and recall find the same")

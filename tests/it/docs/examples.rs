@@ -30,6 +30,7 @@ examples! {
     examples_of_the_guide: "docs/src/guide.md",
     examples_of_history: "docs/src/history.md",
     examples_of_hooks: "docs/src/hooks.md",
+    examples_of_http: "docs/src/http.md",
     examples_of_indexed: "docs/src/indexed.md",
     examples_of_mcp: "docs/src/mcp.md",
     examples_of_measuring: "docs/src/measuring.md",

@@ -3,6 +3,7 @@
 pub(crate) mod cut;
 mod examples;
 mod links;
+mod openapi;
 mod proto_types;
 mod protocol;
 mod shop;

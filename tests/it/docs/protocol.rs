@@ -78,7 +78,7 @@ fn the_reference_lists_every_key() {
     }
     page += "## Events\n\nThe params of the notification `event`, each with its `topic`.\n\n";
     for (topic, event) in EVENTS {
-        writeln!(page, "### Event `{topic}`\n\n{}", types.table(event, "key", &mut left)).unwrap();
+        writeln!(page, "### Event `{topic}`\n\n{}", table(&types, event, "key", &mut left)).unwrap();
     }
     page += "## Objects\n\n";
     let mut done = BTreeSet::new();

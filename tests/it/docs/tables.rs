@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use memod::config::{Config, KEYS};
 use memod::extract::lang::LANGUAGES;
+use memod::proto::http::{ROUTES, SOCKET_ONLY};
 use memod::types::Refusal;
 use regex::Regex;
 
@@ -52,6 +53,21 @@ fn the_commands_are_those_of_the_help() {
         }
     }
     check_generated("docs/src/guide.md", "commands", &table);
+}
+
+#[test]
+fn the_addresses_are_those_of_the_router() {
+    let mut table = "| address | method |\n|---|---|\n".to_owned();
+    for route in ROUTES {
+        let anchor: String = route.method.chars().filter(|c| *c != '.').collect();
+        let flag = route.flag.map(|flag| format!(" with `{flag}`")).unwrap_or_default();
+        let method = format!("[`{}`](protocol-reference.md#{anchor}){flag}", route.method);
+        writeln!(table, "| `{} {}` | {method} |", route.verb, route.path).unwrap();
+    }
+    check_generated("docs/src/http.md", "routes", &table);
+    let row = |(method, why): &(&str, &str)| format!("| `{method}` | {why} |\n");
+    let table: String = SOCKET_ONLY.iter().map(row).collect();
+    check_generated("docs/src/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
 }
 
 #[test]

@@ -281,6 +281,8 @@ fn the_machine_and_the_daemon_are_for_people() {
         "config unset search.limit",
         "stop",
         "restart",
+        "serve",
+        "serve --status",
         "reindex",
         "doctor --ack",
         "restore-backup latest --yes",

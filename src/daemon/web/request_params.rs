@@ -1,0 +1,188 @@
+//! Makes the params of a method from the address and the body of a request.
+
+use serde_json::{Map, Number, Value};
+
+use crate::proto::depth;
+use crate::proto::http::{Id, Query, Route, SOCKET_ONLY_PARAMS};
+use crate::proto::{MAX_DEPTH, RpcError, code};
+
+type Params = Map<String, Value>;
+
+fn bad(message: String) -> RpcError {
+    RpcError::new(code::INVALID_PARAMS, message)
+}
+
+/// Reads a body: a JSON object, or nothing, which is an empty one.
+pub(super) fn of_body(bytes: &[u8]) -> Result<Params, RpcError> {
+    let parse = |message: String| RpcError::new(code::PARSE, format!("body: {message}"));
+    let text = std::str::from_utf8(bytes).map_err(|error| parse(format!("not UTF-8: {error}")))?;
+    if text.trim_ascii().is_empty() {
+        return Ok(Params::new());
+    }
+    if depth(text) > MAX_DEPTH {
+        return Err(parse(format!("nested deeper than {MAX_DEPTH}")));
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(params)) => Ok(params),
+        Ok(_) => Err(bad("body: an object is needed, each param by its name".to_owned())),
+        Err(error) => Err(parse(format!("not JSON: {error}"))),
+    }
+}
+
+/// Adds what the address of a route says to the params of the body, and prevails over it.
+pub(super) fn add_address(
+    params: &mut Params,
+    route: &Route,
+    id: Option<&str>,
+    query: Option<&str>,
+) -> Result<(), RpcError> {
+    for (name, text) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+        let Some((name, kind)) = route.query.iter().find(|(known, _)| *known == name) else {
+            return Err(unknown(&name, route));
+        };
+        let value = value_of(*kind, &text).ok_or_else(|| {
+            let what = if *kind == Query::Flag { "true or false" } else { "a number" };
+            bad(format!("{name}: {what} is needed, not {text}"))
+        })?;
+        match params.get_mut(*name) {
+            Some(Value::Array(items)) if *kind == Query::List => items.push(value),
+            Some(_) => return Err(bad(format!("{name}: given twice"))),
+            None if *kind == Query::List => drop(params.insert((*name).to_owned(), vec![value].into())),
+            None => drop(params.insert((*name).to_owned(), value)),
+        }
+    }
+    match (route.id, id) {
+        (Some(Id::One(name)), Some(id)) => drop(params.insert(name.to_owned(), id.into())),
+        (Some(Id::Only(name)), Some(id)) => drop(params.insert(name.to_owned(), vec![id].into())),
+        _ => {}
+    }
+    if let Some(flag) = route.flag {
+        params.insert(flag.to_owned(), true.into());
+    }
+    Ok(())
+}
+
+/// A filter with a typing error must not select everything, so unknown names are errors here.
+fn unknown(name: &str, route: &Route) -> RpcError {
+    let hint = match route.query {
+        [] => "the params of this address are in its body".to_owned(),
+        known => {
+            let known: Vec<_> = known.iter().map(|(name, _)| *name).collect();
+            format!("known are {}", known.join(", "))
+        }
+    };
+    bad(format!("{name}: no param of the query of {} {}", route.verb, route.path)).with_hint(hint)
+}
+
+fn value_of(kind: Query, text: &str) -> Option<Value> {
+    match kind {
+        Query::Text | Query::List => Some(text.into()),
+        Query::Integer => text.parse::<i64>().ok().map(Value::from),
+        Query::Number => text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::from),
+        Query::Flag => match text {
+            "" | "true" => Some(true.into()),
+            "false" => Some(false.into()),
+            _ => None,
+        },
+    }
+}
+
+/// Completes the params of a method: who asks, and the worktree unless one is named.
+pub(super) fn complete(params: &mut Params, method: &str, root: &str) -> Result<(), RpcError> {
+    for (_, name) in SOCKET_ONLY_PARAMS.iter().filter(|(of, _)| *of == method) {
+        if params.get(*name).is_some_and(|value| !value.is_null()) {
+            return Err(bad(format!("{name}: not over HTTP, because it names a file anywhere"))
+                .with_hint("leave it out, or use `memo` or the socket"));
+        }
+    }
+    if params.get("cwd").is_none_or(|cwd| cwd.is_null() || cwd == "") {
+        params.insert("cwd".to_owned(), root.into());
+    }
+    // Memories are stamped with it; what comes over HTTP is not typed at a terminal.
+    params.insert("client".to_owned(), "http".into());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::proto::http::ROUTES;
+
+    fn route(verb: &str, path: &str) -> &'static Route {
+        ROUTES.iter().find(|route| route.verb == verb && route.path == path).expect("a route")
+    }
+
+    #[test]
+    fn a_body_is_an_object() {
+        let check = |body: &str, expected: Option<Value>| {
+            assert_eq!(of_body(body.as_bytes()).ok().map(Value::Object), expected, "{body}");
+        };
+        check("", Some(json!({})));
+        check(" \n", Some(json!({})));
+        check("{\"a\":[1]}", Some(json!({ "a": [1] })));
+        for wrong in ["[]", "null", "1", "{", "{} {}", &format!("{{\"a\":{}", "[".repeat(100_000))] {
+            check(wrong, None);
+        }
+        assert!(of_body(b"{\"a\":\"\xff\"}").is_err());
+    }
+
+    #[test]
+    fn the_address_has_params() {
+        let check = |verb, path, id, query, body: Value, expected: Option<Value>| {
+            let Value::Object(mut params) = body else { panic!("an object") };
+            let added = add_address(&mut params, route(verb, path), id, Some(query));
+            assert_eq!(added.is_ok().then_some(Value::Object(params)), expected, "{verb} {path}?{query}");
+        };
+        let list = "/v1/memories";
+        check("GET", list, None, "", json!({}), Some(json!({})));
+        check(
+            "GET",
+            list,
+            None,
+            "limit=5&tags=a%20b&tags=c+d&match=20",
+            json!({}),
+            Some(json!({ "limit": 5, "tags": ["a b", "c d"], "match": "20" })),
+        );
+        check("GET", list, None, "limit=x", json!({}), None);
+        check("GET", list, None, "limit=1&limit=2", json!({}), None);
+        check("GET", list, None, "tag=a", json!({}), None);
+        check("GET", "/v1/archive", None, "", json!({}), Some(json!({ "archived": true })));
+        check(
+            "GET",
+            "/v1/status",
+            None,
+            "files&skipped=false",
+            json!({}),
+            Some(json!({ "files": true, "skipped": false })),
+        );
+        let one = "/v1/memories/{id}";
+        check("GET", one, Some("mem_1"), "", json!({}), Some(json!({ "ids": ["mem_1"] })));
+        let body = json!({ "id": "mem_2", "priority": 7 });
+        check("PATCH", one, Some("mem_1"), "", body, Some(json!({ "id": "mem_1", "priority": 7 })));
+        check("DELETE", one, Some("mem_1"), "dry_run=true", json!({}), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_completed() {
+        let check = |method, params: Value, expected: Option<Value>| {
+            let Value::Object(mut params) = params else { panic!("an object") };
+            let completed = complete(&mut params, method, "/r");
+            assert_eq!(completed.is_ok().then_some(Value::Object(params)), expected, "{method}");
+        };
+        check("search", json!({}), Some(json!({ "cwd": "/r", "client": "http" })));
+        check(
+            "search",
+            json!({ "cwd": "/s", "client": "cli" }),
+            Some(json!({ "cwd": "/s", "client": "http" })),
+        );
+        check("search", json!({ "cwd": 3 }), Some(json!({ "cwd": 3, "client": "http" })));
+        check(
+            "memory.backup",
+            json!({ "path": null }),
+            Some(json!({ "path": null, "cwd": "/r", "client": "http" })),
+        );
+        check("memory.backup", json!({ "path": "/etc/cron.d/x" }), None);
+    }
+}

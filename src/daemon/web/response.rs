@@ -1,0 +1,170 @@
+//! Makes responses: their bodies, their status, and the headers that all have.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::proto::{RpcError, code};
+
+/// The body of a response, which may come in parts.
+pub(super) type Body = BoxBody<Bytes, Infallible>;
+
+/// Headers of every response. Scripts and styles come only from this server, no site may frame it or load parts of it,
+/// and the address is told to nobody.
+const HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::CACHE_CONTROL, "no-store"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+];
+
+/// Returns a response with a body and the headers of every response.
+pub(super) fn of_bytes(
+    status: StatusCode,
+    content_type: &'static str,
+    bytes: impl Into<Bytes>,
+) -> Response<Body> {
+    let mut response = Response::new(Full::new(bytes.into()).boxed());
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// Returns a response with JSON as its body.
+pub(super) fn of_json(status: StatusCode, value: &Value) -> Response<Body> {
+    of_bytes(status, "application/json", value.to_string())
+}
+
+/// A request that is answered with an error.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) status: StatusCode,
+    /// The word in `error.code`, as in the JSON of `memo`.
+    code: &'static str,
+    message: String,
+    hint: Option<String>,
+    headers: HeaderMap,
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), hint: None, headers: HeaderMap::new() }
+    }
+
+    pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Says when to try again.
+    pub(super) fn with_retry(self, after: Duration) -> Self {
+        // A part of a second counts as one, because the header has whole ones.
+        let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
+        self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
+    }
+
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Returns the error for a request that failed for a reason that only the log has.
+    pub(super) fn internal() -> Self {
+        let message = "the request failed; the daemon keeps running";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message).with_hint("`memo logs` says why")
+    }
+
+    /// Returns the error for a request over a limit.
+    pub(super) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).with_retry(Duration::from_secs(1))
+    }
+
+    pub(super) fn into_response(self) -> Response<Body> {
+        let error = json!({ "code": self.code, "message": self.message, "hint": self.hint });
+        let mut response = of_json(self.status, &json!({ "error": error }));
+        response.headers_mut().extend(self.headers);
+        response
+    }
+}
+
+/// What failed inside goes to the log, because messages of the system and of SQLite name files and states that are nobody's
+/// business; what the caller can change is told.
+impl From<RpcError> for Failure {
+    fn from(error: RpcError) -> Self {
+        let data = error.data.unwrap_or_default();
+        let told = |status, word| {
+            let failure = Self::new(status, word, error.message.clone());
+            Self { hint: data.hint.clone(), ..failure }
+        };
+        let hidden = |word, message: &str, hint: Option<String>| {
+            tracing::warn!(error = error.message, "a request over HTTP failed");
+            let failure = Self::new(StatusCode::INTERNAL_SERVER_ERROR, word, message);
+            failure.with_hint(hint.unwrap_or_else(|| "`memo logs` says why".to_owned()))
+        };
+        match (error.code, data.retry_after_ms) {
+            (code::PARSE | code::INVALID_REQUEST | code::INVALID_PARAMS, _) => {
+                told(StatusCode::BAD_REQUEST, "usage")
+            }
+            (code::WRONG_REPOSITORY, _) => told(StatusCode::BAD_REQUEST, "wrong-repository"),
+            (code::NO_METHOD, _) => told(StatusCode::NOT_FOUND, "no-method"),
+            (code::NOT_FOUND, _) => told(StatusCode::NOT_FOUND, "not-found"),
+            (code::BUSY, Some(after_ms)) => {
+                told(StatusCode::SERVICE_UNAVAILABLE, "busy").with_retry(Duration::from_millis(after_ms))
+            }
+            // It is not the daemon that is busy: something changed while it was read.
+            (code::BUSY, None) => told(StatusCode::CONFLICT, "busy"),
+            (code::STOPPING, _) => {
+                told(StatusCode::SERVICE_UNAVAILABLE, "stopping").with_retry(Duration::from_secs(1))
+            }
+            // Hints of these two are sentences without names.
+            (code::STORE, _) => hidden("store", "the database failed", data.hint.clone()),
+            (code::IO, _) => hidden("io", "a file cannot be examined", data.hint.clone()),
+            (code::GIT, _) => hidden("git", "a file of git's cannot be read or changed", None),
+            _ => hidden("internal", "the request failed; the daemon keeps running", None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_inside_is_not_told() {
+        let check = |code: i64, after_ms: Option<u64>, status: u16, is_told: bool| {
+            let error = RpcError::new(code, "/home/me/.git: secret");
+            let error = after_ms.into_iter().fold(error, RpcError::with_retry);
+            let failure = Failure::from(error);
+            assert_eq!(failure.status.as_u16(), status, "{code}");
+            assert_eq!(failure.message.contains("secret"), is_told, "{code}: {}", failure.message);
+            let retry = failure.into_response().headers().get(header::RETRY_AFTER).cloned();
+            assert_eq!(retry.is_some(), status == 503, "{code}");
+        };
+        check(code::INVALID_PARAMS, None, 400, true);
+        check(code::WRONG_REPOSITORY, None, 400, true);
+        check(code::NO_METHOD, None, 404, true);
+        check(code::NOT_FOUND, None, 404, true);
+        check(code::BUSY, None, 409, true);
+        check(code::BUSY, Some(100), 503, true);
+        check(code::STOPPING, None, 503, true);
+        for inside in [code::STORE, code::IO, code::GIT, code::INTERNAL, -1] {
+            check(inside, None, 500, false);
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Finds what answers a request by its verb and its path.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use matchit::Router;
+
+use crate::proto::METHODS;
+use crate::proto::http::{PREFIX, ROUTES, Route};
+
+/// What answers an address.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Target {
+    /// A method, by its own address or by a route.
+    Method(&'static str, Option<&'static Route>),
+    /// The description of the API.
+    Description,
+    /// Opens a session.
+    Session,
+}
+
+/// Verbs with their targets.
+type Verbs = Vec<(&'static str, Target)>;
+
+/// Where the description of the API is.
+const DESCRIPTION: &str = "/v1/openapi.json";
+/// Where a session is opened, which needs no session.
+pub(super) const SESSION: &str = "/v1/session";
+
+static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
+    let mut router = Router::new();
+    for (path, verbs) in addresses() {
+        router.insert(path, verbs).expect("a path of the tables fits the others");
+    }
+    router
+});
+
+fn addresses() -> BTreeMap<String, Verbs> {
+    let mut addresses: BTreeMap<String, Verbs> = BTreeMap::new();
+    let mut add = |path: String, verb, target| addresses.entry(path).or_default().push((verb, target));
+    for method in METHODS {
+        add(format!("{PREFIX}{}", method.name), "POST", Target::Method(method.name, None));
+    }
+    for route in ROUTES {
+        add(route.path.to_owned(), route.verb, Target::Method(route.method, Some(route)));
+    }
+    add(DESCRIPTION.to_owned(), "GET", Target::Description);
+    add(SESSION.to_owned(), "POST", Target::Session);
+    addresses
+}
+
+/// Why nothing answers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Nothing {
+    /// There is no such path.
+    NoPath,
+    /// The path has only these verbs.
+    OnlyVerbs(Vec<&'static str>),
+}
+
+/// Returns the target of an address, and the `{id}` in its path.
+pub(super) fn find<'a>(verb: &str, path: &'a str) -> Result<(Target, Option<&'a str>), Nothing> {
+    let found = ROUTER.at(path).map_err(|_| Nothing::NoPath)?;
+    let id = found.params.get("id");
+    match found.value.iter().find(|(known, _)| *known == verb) {
+        Some((_, target)) => Ok((*target, id)),
+        None => Err(Nothing::OnlyVerbs(found.value.iter().map(|(known, _)| *known).collect())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_address_has_one_target() {
+        for (path, verbs) in addresses() {
+            let mut names: Vec<_> = verbs.iter().map(|(verb, _)| *verb).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), verbs.len(), "{path}");
+        }
+    }
+
+    #[test]
+    fn paths_are_compared_as_they_are() {
+        let check = |verb: &str, path: &str, expected: &str| {
+            let found = match find(verb, path) {
+                Ok((Target::Method(method, _), id)) => format!("{method} {}", id.unwrap_or_default()),
+                Ok((target, _)) => format!("{target:?}"),
+                Err(nothing) => format!("{nothing:?}"),
+            };
+            assert_eq!(found.trim(), expected, "{verb} {path}");
+        };
+        check("POST", "/v1/search", "search");
+        check("GET", "/v1/search", "search");
+        check("POST", "/v1/memory.add", "memory.add");
+        check("GET", "/v1/memories/mem_1", "memory.get mem_1");
+        check("POST", "/v1/memories/bulk", "memory.import");
+        check("GET", "/v1/memories/mem_1/links", "memory.links mem_1");
+        check("POST", "/v1/session", "Session");
+        check("GET", "/v1/openapi.json", "Description");
+        check("GET", "/v1/memory.add", "OnlyVerbs([\"POST\"])");
+        for path in
+            ["/v1/", "/v1", "/v1/memories/", "/v1/../app.js", "/v1//search", "/v1/Search", "/V1/search"]
+        {
+            check("POST", path, "NoPath");
+        }
+    }
+}

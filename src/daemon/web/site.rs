@@ -1,0 +1,70 @@
+//! Holds what the connections of one address share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Semaphore;
+
+use super::guard::Hosts;
+use super::token::{Guesses, Secrets};
+use crate::daemon::shared::Shared;
+
+/// One address with its secrets, from `serve.start` to `serve.stop`.
+pub(super) struct Site {
+    pub(super) shared: Arc<Shared>,
+    pub(super) in_work: Arc<Semaphore>,
+    pub(super) secrets: Secrets,
+    pub(super) guesses: Mutex<Guesses>,
+    pub(super) hosts: Hosts,
+    pub(super) port: u16,
+    /// Root of the worktree that requests without a `cwd` mean.
+    pub(super) root: String,
+    /// Cookies do not know ports, so that of each daemon has a name of its own.
+    pub(super) cookie_name: String,
+    connections: AtomicU64,
+}
+
+impl Site {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        in_work: &Arc<Semaphore>,
+        secrets: Secrets,
+        port: u16,
+        root: String,
+    ) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            in_work: Arc::clone(in_work),
+            secrets,
+            guesses: Mutex::default(),
+            hosts: Hosts::new(port),
+            port,
+            root,
+            cookie_name: format!("memo-{port}"),
+            connections: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn n_connections(&self) -> u64 {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// One of the open connections, until its end, be it by a panic. It is also one of the daemon's, which does not exit for
+/// being idle meanwhile.
+pub(super) struct OpenPeer(Arc<Site>);
+
+impl OpenPeer {
+    pub(super) fn new(site: &Arc<Site>) -> Self {
+        site.connections.fetch_add(1, Ordering::SeqCst);
+        site.shared.connections.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(site))
+    }
+}
+
+impl Drop for OpenPeer {
+    fn drop(&mut self) {
+        self.0.shared.connections.fetch_sub(1, Ordering::SeqCst);
+        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}

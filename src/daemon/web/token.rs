@@ -1,0 +1,108 @@
+//! Makes the secrets that requests prove themselves with, compares them, and counts wrong ones.
+
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use subtle::ConstantTimeEq;
+
+/// Length of a secret, bytes: 256 bits, so that no number of guesses finds one.
+const N_BYTES: usize = 32;
+/// Wrong secrets that are answered as such within [`WINDOW`].
+const MAX_WRONG: u32 = 10;
+const WINDOW: Duration = Duration::from_secs(60);
+
+/// The token of the address, and the secret that the cookie of a session has. They differ, so that who sees a cookie
+/// cannot open sessions. Neither can be printed by accident.
+pub(super) struct Secrets {
+    token: String,
+    session: String,
+}
+
+impl Secrets {
+    /// Makes secrets from random bytes of the system.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    pub(super) fn random() -> Result<Self, String> {
+        Ok(Self { token: random()?, session: random()? })
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(super) fn session(&self) -> &str {
+        &self.session
+    }
+
+    pub(super) fn is_token(&self, given: &str) -> bool {
+        is_same(&self.token, given)
+    }
+
+    pub(super) fn is_session(&self, given: &str) -> bool {
+        is_same(&self.session, given)
+    }
+}
+
+fn random() -> Result<String, String> {
+    let mut bytes = [0; N_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Takes the same time wherever the texts differ, so that it does not show how much of a guess is right.
+fn is_same(secret: &str, given: &str) -> bool {
+    secret.as_bytes().ct_eq(given.as_bytes()).into()
+}
+
+/// Counts wrong secrets.
+///
+/// The right one is always accepted, so nobody can lock out the owner by guessing.
+#[derive(Default)]
+pub(super) struct Guesses {
+    since: Option<Instant>,
+    n_wrong: u32,
+}
+
+impl Guesses {
+    /// Notes a wrong secret; returns for how long further ones are refused without saying that they are wrong.
+    pub(super) fn note_wrong(&mut self, now: Instant) -> Option<Duration> {
+        let since = *self.since.get_or_insert(now);
+        if now.duration_since(since) >= WINDOW {
+            *self = Self { since: Some(now), n_wrong: 0 };
+        }
+        self.n_wrong = self.n_wrong.saturating_add(1);
+        let until = self.since.unwrap_or(now) + WINDOW;
+        (self.n_wrong > MAX_WRONG).then(|| until.saturating_duration_since(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_compared_whole() {
+        let secrets = Secrets::random().expect("random bytes");
+        let token = secrets.token().to_owned();
+        assert!(token.len() * 6 >= 128 && secrets.is_token(&token));
+        assert_ne!(token, secrets.session());
+        for wrong in ["", &token[1..], &format!("{token}="), &token.to_lowercase(), secrets.session()] {
+            assert!(!secrets.is_token(wrong), "{wrong}");
+        }
+        assert!(secrets.is_session(secrets.session()) && !secrets.is_session(&token));
+        assert_ne!(Secrets::random().expect("random bytes").token(), token);
+    }
+
+    #[test]
+    fn guesses_are_counted_for_a_minute() {
+        let (start, mut guesses) = (Instant::now(), Guesses::default());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for _ in 0..MAX_WRONG {
+            assert_eq!(guesses.note_wrong(at(10)), None);
+        }
+        assert_eq!(guesses.note_wrong(at(30)), Some(Duration::from_secs(40)));
+        assert_eq!(guesses.note_wrong(at(70)), None, "another minute has begun");
+    }
+}

@@ -1,0 +1,29 @@
+//! Params and result of the methods that start and end the HTTP API.
+
+use serde::{Deserialize, Serialize};
+
+/// Params of `serve.start`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServeParams {
+    /// Absolute path inside the worktree; HTTP requests without a `cwd` mean that worktree.
+    pub cwd: String,
+    /// Port to listen on; any free one when absent or 0. Ignored while the daemon listens already.
+    pub port: Option<u16>,
+}
+
+/// Result of `serve.start`, `serve.stop` and `serve.status`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ServeResult {
+    /// Whether the daemon listens for HTTP.
+    pub serving: bool,
+    /// Address for a browser, with the token behind the `#`: whoever has it may read and write memories.
+    pub url: Option<String>,
+    /// Port on 127.0.0.1.
+    pub port: Option<u16>,
+    /// Root of the worktree that requests without a `cwd` mean.
+    pub root: Option<String>,
+    /// Open HTTP connections.
+    pub connections: u64,
+}
