@@ -63,7 +63,7 @@ impl Hosts {
 }
 
 /// What a request proves itself with.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     /// The token, or the cookie of a session.
     Right,

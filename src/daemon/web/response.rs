@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
@@ -60,12 +60,12 @@ pub(super) struct Failure {
     code: &'static str,
     message: String,
     hint: Option<String>,
-    headers: HeaderMap,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
 impl Failure {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
-        Self { status, code, message: message.into(), hint: None, headers: HeaderMap::new() }
+        Self { status, code, message: message.into(), hint: None, header: None }
     }
 
     pub(super) fn with_hint(self, hint: impl Into<String>) -> Self {
@@ -79,9 +79,9 @@ impl Failure {
         self.with_header(header::RETRY_AFTER, HeaderValue::from(seconds.max(1)))
     }
 
-    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
-        self
+    /// Adds the only header that this status needs.
+    pub(super) fn with_header(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self { header: Some(Box::new((name, value))), ..self }
     }
 
     /// Returns the error for a request that failed for a reason that only the log has.
@@ -98,7 +98,7 @@ impl Failure {
     pub(super) fn into_response(self) -> Response<Body> {
         let error = json!({ "code": self.code, "message": self.message, "hint": self.hint });
         let mut response = of_json(self.status, &json!({ "error": error }));
-        response.headers_mut().extend(self.headers);
+        response.headers_mut().extend(self.header.map(|header| *header));
         response
     }
 }
