@@ -19,7 +19,7 @@ pub(super) fn serve(typed: &ServeArgs, context: &CommandContext, output: &mut Ou
         }
         return Ok(if typed.status && !result.serving { EXIT_NONE } else { 0 });
     }
-    let params = ServeParams { cwd: context.cwd.clone(), port: typed.port };
+    let params = ServeParams { cwd: context.cwd.clone(), port: typed.port, for_browser: typed.open };
     let result: ServeResult = context.connect()?.call("serve.start", &params)?;
     output.value(&result, |output| result.url.iter().try_for_each(|url| output.line(url)))?;
     let (port, wanted) = (result.port.unwrap_or_default(), typed.port.unwrap_or_default());
@@ -34,7 +34,7 @@ pub(super) fn serve(typed: &ServeArgs, context: &CommandContext, output: &mut Ou
     }
     if typed.open {
         output.flush()?;
-        browse(result.url.as_deref().unwrap_or_default())?;
+        browse(result.browser_url.as_deref().unwrap_or_default())?;
     }
     Ok(0)
 }
@@ -48,7 +48,7 @@ fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, Cl
     }
 }
 
-/// Opens an address in the browser.
+/// Opens an address in the browser. Its token opens one session, because other users can see the arguments of programs.
 fn browse(url: &str) -> Result<(), CliError> {
     open::that_detached(url).map_err(|error| CliError::Usage {
         message: format!("no browser can be opened: {error}"),

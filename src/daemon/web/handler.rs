@@ -148,7 +148,7 @@ async fn open_session(site: &Site, headers: &HeaderMap, body: Incoming) -> Resul
 }
 
 fn of_token(site: &Site, token: &str) -> Proof {
-    if site.secrets.is_token(token) { Proof::Right } else { Proof::Wrong }
+    if site.secrets.opens_session(token, Instant::now()) { Proof::Right } else { Proof::Wrong }
 }
 
 /// Reads a body, but not one that says at once that it is too long.

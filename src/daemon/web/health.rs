@@ -1,6 +1,6 @@
 //! Says whether the daemon can answer, in a word.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hyper::{Response, StatusCode};
 use serde_json::json;
@@ -17,29 +17,40 @@ use crate::store::Reader;
 /// Longest wait for both databases.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Time for which an answer is repeated.
+const KEPT: Duration = Duration::from_secs(1);
+
 /// Answers `/health`. It needs no token, so it costs little and says little.
 ///
 /// It does not count as a use: a program that asks every minute does not keep an idle daemon running.
 pub(super) async fn health(site: &Site) -> Response<Body> {
-    let why_not = match site.in_work.try_acquire() {
-        Err(_) => Some("busy"),
-        Ok(_place) => match timeout(PATIENCE, read_both(site)).await {
-            Err(_) => Some("slow"),
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(match error.code {
-                code::STORE => "database",
-                code::IO => "disk",
-                code::BUSY => "busy",
-                code::STOPPING => "stopping",
-                code::WRONG_REPOSITORY => "worktree",
-                _ => "internal",
-            }),
-        },
+    let mut known = site.health.lock().await;
+    let why_not = match &*known {
+        Some((at, why_not)) if at.elapsed() < KEPT => *why_not,
+        _ => {
+            let why_not = why_not(site).await;
+            *known = Some((Instant::now(), why_not));
+            why_not
+        }
     };
     match why_not {
         None => of_json(StatusCode::OK, &json!({ "status": "ok" })),
         Some(why) => of_json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "error", "reason": why })),
     }
+}
+
+/// Returns a word for what fails, if something does.
+async fn why_not(site: &Site) -> Option<&'static str> {
+    let Ok(_place) = site.in_work.try_acquire() else { return Some("busy") };
+    let Ok(read) = timeout(PATIENCE, read_both(site)).await else { return Some("slow") };
+    read.err().map(|error| match error.code {
+        code::STORE => "database",
+        code::IO => "disk",
+        code::BUSY => "busy",
+        code::STOPPING => "stopping",
+        code::WRONG_REPOSITORY => "worktree",
+        _ => "internal",
+    })
 }
 
 /// Reads a little of the memories and of the index.

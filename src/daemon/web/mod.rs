@@ -21,6 +21,7 @@ use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -78,16 +79,16 @@ impl Web {
         let root = self.locate(&params.cwd).await?;
         let mut serving = self.serving.lock().await;
         if let Some(running) = serving.as_ref().filter(|serving| serving.is_running()) {
-            return Ok(running.told());
+            return running.told_to(&params);
         }
         let listener = bind(params.port.unwrap_or_default()).await?;
         let port = listener.local_addr().map_err(|error| cannot_listen(0, &error))?.port();
-        let secrets = Secrets::random().map_err(|why| RpcError::new(code::IO, why))?;
+        let secrets = Secrets::random().map_err(no_random)?;
         let site = Arc::new(Site::new(&self.shared, &self.in_work, secrets, port, root));
         let (stop, stopped) = watch::channel(false);
         let accepting = tokio::spawn(listener::accept(Arc::clone(&site), listener, stopped));
         tracing::info!(port, "listening for HTTP");
-        Ok(serving.insert(Serving { site, stop, accepting }).told())
+        serving.insert(Serving { site, stop, accepting }).told_to(&params)
     }
 
     /// Stops listening, and lets running requests finish within a limit.
@@ -110,16 +111,34 @@ impl Serving {
         !self.accepting.is_finished()
     }
 
+    fn told_to(&self, params: &ServeParams) -> RpcResult<ServeResult> {
+        let mut told = self.told();
+        if params.for_browser {
+            let once = self.site.secrets.offer_once(Instant::now()).map_err(no_random)?;
+            told.browser_url = Some(self.url(&once));
+        }
+        Ok(told)
+    }
+
+    fn url(&self, token: &str) -> String {
+        format!("http://127.0.0.1:{}/#token={token}", self.site.port)
+    }
+
     fn told(&self) -> ServeResult {
         let Site { port, root, .. } = &*self.site;
         ServeResult {
             serving: true,
-            url: Some(format!("http://127.0.0.1:{port}/#token={}", self.site.secrets.token())),
+            url: Some(self.url(self.site.secrets.token())),
+            browser_url: None,
             port: Some(*port),
             root: Some(root.clone()),
             connections: self.site.n_connections(),
         }
     }
+}
+
+fn no_random(why: String) -> RpcError {
+    RpcError::new(code::IO, why)
 }
 
 async fn bind(port: u16) -> RpcResult<TcpListener> {

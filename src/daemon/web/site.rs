@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use tokio::sync::Semaphore;
 
@@ -21,6 +22,9 @@ pub(super) struct Site {
     pub(super) root: String,
     /// Cookies do not know ports, so that of each daemon has a name of its own.
     pub(super) cookie_name: String,
+    /// When the databases were read last for `/health`, and why that failed. Locked meanwhile, so that no number of such
+    /// requests, which need no token, costs more than one.
+    pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
     connections: AtomicU64,
 }
 
@@ -41,6 +45,7 @@ impl Site {
             port,
             root,
             cookie_name: format!("memo-{port}"),
+            health: tokio::sync::Mutex::default(),
             connections: AtomicU64::new(0),
         }
     }

@@ -1,22 +1,29 @@
 //! Makes the secrets that requests prove themselves with, compares them, and counts wrong ones.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use subtle::ConstantTimeEq;
 
+use crate::threads::lock;
+
 /// Length of a secret, bytes: 256 bits, so that no number of guesses finds one.
 const N_BYTES: usize = 32;
 /// Wrong secrets that are answered as such within [`WINDOW`].
 const MAX_WRONG: u32 = 10;
 const WINDOW: Duration = Duration::from_secs(60);
+/// How long a browser may take to start.
+const ONCE_WITHIN: Duration = Duration::from_secs(60);
 
 /// The token of the address, and the secret that the cookie of a session has. They differ, so that who sees a cookie
 /// cannot open sessions. Neither can be printed by accident.
 pub(super) struct Secrets {
     token: String,
     session: String,
+    /// A token that opens one session, until then: other users can see what a browser is started with.
+    once: Mutex<Option<(String, Instant)>>,
 }
 
 impl Secrets {
@@ -25,7 +32,7 @@ impl Secrets {
     /// # Errors
     /// When the system gives none.
     pub(super) fn random() -> Result<Self, String> {
-        Ok(Self { token: random()?, session: random()? })
+        Ok(Self { token: random()?, session: random()?, once: Mutex::default() })
     }
 
     pub(super) fn token(&self) -> &str {
@@ -38,6 +45,26 @@ impl Secrets {
 
     pub(super) fn is_token(&self, given: &str) -> bool {
         is_same(&self.token, given)
+    }
+
+    /// Makes a token that opens one session, in the place of the last such.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub(super) fn offer_once(&self, now: Instant) -> Result<String, String> {
+        let token = random()?;
+        *lock(&self.once) = Some((token.clone(), now + ONCE_WITHIN));
+        Ok(token)
+    }
+
+    /// Returns whether a session may be opened with this token.
+    pub(super) fn opens_session(&self, given: &str, now: Instant) -> bool {
+        let mut once = lock(&self.once);
+        let is_once = once.as_ref().is_some_and(|(token, until)| is_same(token, given) && now < *until);
+        if is_once {
+            *once = None;
+        }
+        is_once || self.is_token(given)
     }
 
     pub(super) fn is_session(&self, given: &str) -> bool {
@@ -93,6 +120,22 @@ mod tests {
         }
         assert!(secrets.is_session(secrets.session()) && !secrets.is_session(&token));
         assert_ne!(Secrets::random().expect("random bytes").token(), token);
+    }
+
+    #[test]
+    fn a_browser_is_let_in_once() {
+        let (secrets, now) = (Secrets::random().expect("random bytes"), Instant::now());
+        assert!(secrets.opens_session(secrets.token(), now));
+        let offer = || secrets.offer_once(now).expect("random bytes");
+        let (former, once) = (offer(), offer());
+        assert!(
+            !secrets.is_token(&once) && !secrets.is_session(&once),
+            "it opens a session and nothing else"
+        );
+        let opens = |token: &str| secrets.opens_session(token, now);
+        assert_eq!((opens(&former), opens(&once), opens(&once)), (false, true, false));
+        let late = offer();
+        assert!(!secrets.opens_session(&late, now + ONCE_WITHIN));
     }
 
     #[test]

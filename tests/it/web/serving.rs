@@ -112,5 +112,17 @@ fn the_browser_is_opened() {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     until("the browser runs", || opened.exists());
-    assert_eq!(fs::read_to_string(opened).unwrap(), String::from_utf8(output.stdout).unwrap().trim_end());
+    let (opened, printed) = (fs::read_to_string(opened).unwrap(), String::from_utf8(output.stdout).unwrap());
+    let token = |url: &str| url.trim_end().split_once("/#token=").unwrap().1.to_owned();
+    let (once, lasting) = (token(&opened), token(&printed));
+    assert_ne!(once, lasting, "other users can see what a browser is started with");
+    let web = Web::of(live);
+    assert_eq!(web.token, lasting);
+    let with = |verb: &str, path: &str, token: &str| {
+        web.ask_with(verb, path, &[("Authorization", &format!("Bearer {token}"))], "").status
+    };
+    assert_eq!(with("GET", "/v1/stats", &once), 401, "it opens a session and nothing else");
+    let session = |token: &str| with("POST", "/v1/session", token);
+    assert_eq!((session(&once), session(&once)), (204, 401));
+    assert_eq!((session(&lasting), session(&lasting)), (204, 204));
 }
