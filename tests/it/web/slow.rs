@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Web, read_answer};
-use crate::live::until;
+use crate::live::{until, word};
 
 /// Most HTTP connections.
 const MOST: usize = 128;
@@ -127,4 +127,29 @@ fn a_connection_is_kept_and_one_that_ends_early_is_not() {
     }
     until("all are forgotten", || web.live.call("serve.status", json!({}))["connections"] == 0);
     web.assert_alive("after junk");
+}
+
+#[test]
+fn requests_over_the_limit_are_told_when_to_come_back() {
+    let web = Web::new();
+    let body = json!({ "sync": "full", "wait_ms": 60_000 }).to_string();
+    let head = web.head("POST", "/v1/sync", &[]);
+    let request = format!("{head}Content-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    // Each waits for new vectors; how soon they are there is the machine's affair, hence several rounds.
+    let n_refused = (0..20).find_map(|round| {
+        let text = |number: usize| format!("# {}\n\nsome text", word(1_000 * round + number));
+        (0..200).for_each(|number| web.live.write(&format!("{number}.md"), text(number)));
+        let streams: Vec<_> = (0..100).map(|_| web.connect()).collect();
+        streams.iter().for_each(|mut stream| stream.write_all(request.as_bytes()).unwrap());
+        let answers = streams.into_iter().map(|stream| read_answer(&mut BufReader::new(stream)).unwrap());
+        let (answered, refused): (Vec<_>, Vec<_>) = answers.partition(|answer| answer.status == 200);
+        assert!(answered.len() >= 64, "{} were answered", answered.len());
+        for answer in &refused {
+            let told = (answer.status, answer.code(), answer.header("retry-after"));
+            assert_eq!(told, (503, "busy".to_owned(), Some("1")));
+        }
+        Some(refused.len()).filter(|n_refused| *n_refused > 0)
+    });
+    assert!(n_refused.is_some(), "100 at once are too many");
+    web.assert_alive("after too many requests");
 }
