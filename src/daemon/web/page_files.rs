@@ -14,14 +14,86 @@ const fn file(path: &'static str, content_type: &'static str, bytes: &'static [u
     PageFile { path, content_type, bytes }
 }
 
+const fn script(path: &'static str, bytes: &'static [u8]) -> PageFile {
+    file(path, "text/javascript; charset=utf-8", bytes)
+}
+
 /// Every file. Their names say nothing secret, so they need no token.
 pub(super) const FILES: &[PageFile] = &[
     file("/", "text/html; charset=utf-8", include_bytes!("page/index.html")),
     file("/app.css", "text/css; charset=utf-8", include_bytes!("page/app.css")),
-    file("/app.js", "text/javascript; charset=utf-8", include_bytes!("page/app.js")),
+    file("/icon.svg", "image/svg+xml", include_bytes!("page/icon.svg")),
+    script("/app.js", include_bytes!("page/app.js")),
+    script("/api.js", include_bytes!("page/api.js")),
+    script("/code.js", include_bytes!("page/code.js")),
+    script("/confirm.js", include_bytes!("page/confirm.js")),
+    script("/dom.js", include_bytes!("page/dom.js")),
+    script("/drift.js", include_bytes!("page/drift.js")),
+    script("/edit.js", include_bytes!("page/edit.js")),
+    script("/events.js", include_bytes!("page/events.js")),
+    script("/format.js", include_bytes!("page/format.js")),
+    script("/history.js", include_bytes!("page/history.js")),
+    script("/keys.js", include_bytes!("page/keys.js")),
+    script("/map.js", include_bytes!("page/map.js")),
+    script("/memories.js", include_bytes!("page/memories.js")),
+    script("/memory.js", include_bytes!("page/memory.js")),
+    script("/pairs.js", include_bytes!("page/pairs.js")),
+    script("/parts.js", include_bytes!("page/parts.js")),
+    script("/relations.js", include_bytes!("page/relations.js")),
+    script("/search.js", include_bytes!("page/search.js")),
+    script("/status.js", include_bytes!("page/status.js")),
+    script("/timeline.js", include_bytes!("page/timeline.js")),
+    script("/treemap.js", include_bytes!("page/treemap.js")),
 ];
 
 /// Returns the file at an address. Addresses are compared as they are, so no `..` leads anywhere.
 pub(super) fn find(path: &str) -> Option<&'static PageFile> {
     FILES.iter().find(|file| file.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Most bytes of all files together, which a browser loads before it shows anything.
+    const MAX_BYTES: usize = 150_000;
+
+    #[test]
+    fn the_page_is_small() {
+        let n_bytes: usize = FILES.iter().map(|file| file.bytes.len()).sum();
+        assert!(n_bytes <= MAX_BYTES, "{n_bytes} bytes");
+    }
+
+    #[test]
+    fn each_import_is_a_file_and_each_file_is_imported() {
+        let text = |file: &PageFile| std::str::from_utf8(file.bytes).expect("a page is text");
+        let all: String = FILES.iter().map(text).collect();
+        for file in FILES {
+            for (_, rest) in text(file).split("\n").filter_map(|line| line.split_once("from \"./")) {
+                let name = rest.split('"').next().unwrap_or_default();
+                assert!(find(&format!("/{name}")).is_some(), "{}: {name}", file.path);
+            }
+            let is_named =
+                all.contains(&format!("\".{}\"", file.path)) || all.contains(&format!("\"{}\"", file.path));
+            assert!(file.path == "/" || is_named, "{}: nothing loads it", file.path);
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_as_html_or_as_code() {
+        for file in FILES.iter().filter(|file| file.content_type.starts_with("text/javascript")) {
+            let text = std::str::from_utf8(file.bytes).expect("a page is text");
+            for word in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+                "new Function",
+                "DOMParser",
+            ] {
+                assert!(!text.contains(word), "{}: {word}", file.path);
+            }
+        }
+    }
 }

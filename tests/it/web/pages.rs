@@ -8,9 +8,14 @@ use crate::live::until;
 #[test]
 fn the_page_needs_no_token_and_has_no_script_inside() {
     let web = Web::new();
-    for (path, media) in
-        [("/", "text/html"), ("/app.js", "text/javascript"), ("/app.css", "text/css"), ("/?x=1", "text/html")]
-    {
+    for (path, media) in [
+        ("/", "text/html"),
+        ("/?x=1", "text/html"),
+        ("/app.js", "text/javascript"),
+        ("/search.js", "text/javascript"),
+        ("/app.css", "text/css"),
+        ("/icon.svg", "image/svg+xml"),
+    ] {
         let answer = web.ask_with("GET", path, &[("Authorization", "")], "");
         assert_eq!(answer.status, 200, "{path}");
         assert!(answer.header("content-type").unwrap().starts_with(media), "{path}");

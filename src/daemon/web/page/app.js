@@ -1,35 +1,193 @@
-"use strict";
+/** Opens the session, and shows the view that the address names. */
 
-/** Sends a request and returns the answer. What failed is an Error with the message of the daemon. */
-async function call(path, params, headers = {}) {
-  const response = await fetch("/v1/" + path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", ...headers },
-    body: JSON.stringify(params),
-  });
-  const answer = response.status === 204 ? null : await response.json();
-  if (response.ok) return answer;
-  const { message, hint } = answer.error;
-  throw new Error(hint ? message + "\n" + hint : message);
-}
+import * as api from "./api.js";
+import * as code from "./code.js";
+import { button, el, failure, replace } from "./dom.js";
+import * as drift from "./drift.js";
+import * as events from "./events.js";
+import { number, progressText } from "./format.js";
+import { watchKeys } from "./keys.js";
+import * as map from "./map.js";
+import * as memories from "./memories.js";
+import * as memory from "./memory.js";
+import * as pairs from "./pairs.js";
+import * as search from "./search.js";
+import * as status from "./status.js";
 
-/** Opens a session with the token behind the #, and takes the token out of the address bar and the history. */
-async function openSession() {
-  const token = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!token) return; // there may be a session from before
-  history.replaceState(null, "", location.pathname);
-  await call("session", {}, { Authorization: "Bearer " + token });
-}
+/** Views by the first word of the address, and the entry of the menu that each belongs to. */
+const VIEWS = {
+  search: [search.show, "search"],
+  code: [code.show, "search"],
+  memories: [memories.show, "memories"],
+  tags: [memories.showTags, "memories"],
+  drift: [drift.show, "memories"],
+  duplicates: [pairs.showDuplicates, "memories"],
+  contradictions: [pairs.showContradictions, "memories"],
+  memory: [memory.show, "memories"],
+  add: [memory.showAdd, "memories"],
+  map: [map.show, "map"],
+  status: [status.show, "status"],
+};
 
-async function show() {
-  const shown = document.getElementById("status");
+const byId = (id) => document.getElementById(id);
+const main = byId("main");
+
+/** What the view that is shown does with keys, and what ends with it. */
+let shown = { keys: {}, stop: new AbortController() };
+
+/** Returns the view, the rest of the path and the query that a hash names. */
+function parse(hash) {
+  const [path, query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
+  const [name, ...rest] = path.split("/");
+  let arg = rest.join("/");
   try {
-    await openSession();
-    // As text: what a repository has in it is never read as HTML.
-    shown.textContent = JSON.stringify(await call("status", {}), null, 2);
+    arg = decodeURIComponent(arg);
+  } catch {
+    // what is no encoding is taken as it is
+  }
+  return { name: name || "search", arg, query: new URLSearchParams(query) };
+}
+
+/** Says something to who does not see the page. */
+function say(text) {
+  replace(byId("said"), text);
+}
+
+/** Shows the view of the address. `keepFocus` is for what was shown before and is only made anew. */
+async function route({ keepFocus = false } = {}) {
+  const { name, arg, query } = parse(location.hash);
+  const [show, entry] = VIEWS[name] ?? VIEWS.search;
+  shown.stop.abort();
+  const stop = new AbortController();
+  shown = { keys: {}, stop };
+  for (const link of document.querySelectorAll("nav[aria-label=Views] a")) {
+    const isCurrent = link.getAttribute("href") === "#/" + entry;
+    isCurrent ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+  }
+  const place = el("div", { class: "view view-" + (VIEWS[name] ? name : "search") });
+  replace(main, place);
+  const context = {
+    arg, query, say, signal: stop.signal,
+    /** Names the view in the title of the window. */
+    title: (text) => (document.title = text + " · memod"),
+    /** Adds keys of this view: `{key: act}`. */
+    keys: (keys) => Object.assign(shown.keys, keys),
+    again: () => route({ keepFocus: true }),
+  };
+  if (!keepFocus) scrollTo(0, 0);
+  try {
+    const focused = show(place, context);
+    // A view that focuses nothing itself is read from its heading on.
+    if (!keepFocus && document.activeElement === document.body) place.querySelector("h1")?.focus({ preventScroll: true });
+    await focused;
+    if (!keepFocus && document.activeElement === document.body && !stop.signal.aborted) {
+      place.querySelector("h1")?.focus({ preventScroll: true });
+    }
   } catch (error) {
-    shown.textContent = error.message;
+    if (stop.signal.aborted) return;
+    if (api.connection() !== "open") return; // the line above says so
+    if (!(error instanceof api.ApiError)) console.error(error);
+    place.querySelectorAll(".loading").forEach((loading) => loading.remove());
+    place.append(failure(error));
   }
 }
 
-show();
+/** Says whether the daemon answers, and what can be done. */
+function showConnection(state, before) {
+  const line = byId("connection");
+  line.className = state;
+  const words = {
+    open: [],
+    lost: [el("strong", null, "The daemon does not answer."), " This page looks for it every two seconds. If it has ended, ",
+      el("code", null, "memo serve"), " starts it; open the address that it prints."],
+    closed: [el("strong", null, "This page has no session."), " Its daemon was started again, or the address had no token. Run ",
+      el("code", null, "memo serve"), " in the repository, and open the address that it prints."],
+  };
+  replace(line, words[state]);
+  if (state !== "open") showFreshness(null);
+  else if (before && before !== "open") {
+    say("The daemon answers again.");
+    refresh();
+    // What somebody is writing stays.
+    if (main.querySelector("form.editing")) {
+      replace(line, "The daemon answers again. What you were writing is still here. ", button("Dismiss", () => replace(line)));
+    } else route({ keepFocus: true });
+  }
+}
+
+/** Shows in a word whether the index is as the worktree is. */
+function showFreshness(status, progress = status?.progress) {
+  const link = byId("freshness");
+  if (!status && !progress) return replace(link, api.connection() === "open" ? "" : "not connected");
+  const view = status?.views.find((view) => view.root === (api.usedWorktree() ?? status.views[0]?.root));
+  const state = progress ? "busy" : view?.fresh ? "fresh" : "waiting";
+  link.className = state;
+  const words = { fresh: "up to date", waiting: "not up to date", busy: progress && progressText(progress) };
+  return replace(link, words[state]);
+}
+
+/** Asks for the status once, for what stands above all views. */
+async function refresh() {
+  try {
+    const status = await api.call("status");
+    showPlace(status);
+    showFreshness(status);
+  } catch {
+    // the connection shows it
+  }
+}
+
+/** Names the repository; with several worktrees, one can be chosen. */
+function showPlace(status) {
+  const name = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+  const roots = status.views.map((view) => view.root);
+  if (roots.length < 2) return replace(byId("place"), el("span", { title: roots[0] ?? status.repo }, name(roots[0] ?? status.repo)));
+  const choose = (event) => {
+    api.useWorktree(event.target.value);
+    refresh();
+    route({ keepFocus: true });
+  };
+  const options = roots.map((root) => el("option", { value: root, title: root }, name(root)));
+  return replace(byId("place"), el("select", { "aria-label": "Worktree", value: api.usedWorktree() ?? roots[0], change: choose }, options));
+}
+
+/** Takes the token out of an address, and opens a session with it. */
+async function takeToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (!token) return false;
+  history.replaceState(null, "", location.pathname + "#/search");
+  await api.openSession(token);
+  return true;
+}
+
+async function begin() {
+  api.watchConnection(showConnection);
+  watchKeys(() => shown.keys);
+  events.listen("progress", ({ progress }) => (progress ? showFreshness(null, progress) : refresh()));
+  events.listen("views", refresh);
+  events.listen("status", (status) => showFreshness(status));
+  events.listen("lost", refresh);
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    main.focus();
+  });
+  addEventListener("hashchange", async () => {
+    try {
+      if (await takeToken()) await refresh();
+    } catch {
+      return; // the connection shows it
+    }
+    route();
+  });
+  try {
+    await takeToken();
+  } catch (error) {
+    replace(main, failure(error));
+    return;
+  }
+  await refresh();
+  events.start();
+  await route();
+}
+
+begin();

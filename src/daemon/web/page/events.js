@@ -1,0 +1,92 @@
+/**
+ * Tells what happens in the daemon.
+ *
+ * `/v1/events` sends each event as JSON with its `topic`. Where there is no such address, `status` is asked for every five
+ * seconds instead, and only while somebody looks at it.
+ */
+
+import { call, connection, ping, watchConnection } from "./api.js";
+
+const TOPICS = ["progress", "memories", "views", "drift", "lost"];
+const ADDRESS = "/v1/events?topics=progress,memories,views,drift";
+/** How often the status is asked for instead, ms. */
+const POLL_MS = 5000;
+
+const listeners = new Map();
+let source = null;
+let polling = null;
+let n_watching = 0;
+
+/** Calls a function with each event of a topic, until the signal. The topic `status` has answers that were asked for instead. */
+export function listen(topic, listener, signal) {
+  const all = listeners.get(topic) ?? new Set();
+  listeners.set(topic, all.add(listener));
+  signal?.addEventListener("abort", () => all.delete(listener));
+}
+
+function tell(topic, event) {
+  for (const listener of listeners.get(topic) ?? []) listener(event);
+}
+
+/** Notes that somebody looks at the status, until the signal. */
+export function watchStatus(signal) {
+  n_watching++;
+  poll();
+  signal.addEventListener("abort", () => {
+    n_watching--;
+    poll();
+  });
+}
+
+/** Whether events come by themselves. */
+export const isLive = () => source?.readyState === EventSource.OPEN;
+
+/** Opens the stream of events, in the place of one that was open. */
+export function start() {
+  source?.close();
+  source = new EventSource(ADDRESS);
+  const take = ({ data }) => {
+    try {
+      const event = JSON.parse(data);
+      tell(event.topic, event);
+    } catch {
+      // a newer daemon may send what this page does not know
+    }
+  };
+  source.onmessage = take;
+  for (const topic of TOPICS) source.addEventListener(topic, take);
+  source.onopen = () => {
+    poll();
+    tell("lost", { topic: "lost", n: 0 });
+  };
+  source.onerror = () => {
+    poll();
+    // Why it ended shows in the next answer: the daemon is away, the session is over, or there are no events.
+    if (connection() === "open") ping().catch(() => {});
+  };
+}
+
+/** Begins or ends to ask for the status. */
+function poll() {
+  const wanted = n_watching > 0 && !isLive();
+  if (!wanted) {
+    clearInterval(polling);
+    polling = null;
+  } else polling ??= setInterval(ask, POLL_MS);
+}
+
+async function ask() {
+  if (document.visibilityState === "hidden" || connection() !== "open") return;
+  try {
+    const status = await call("status");
+    tell("status", status);
+    tell("progress", { topic: "progress", progress: status.progress ?? null });
+  } catch {
+    // the connection shows it
+  }
+}
+
+watchConnection((state) => {
+  if (state === "open") start();
+  else source?.close();
+});
