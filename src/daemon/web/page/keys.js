@@ -28,7 +28,7 @@ export function watchKeys(ofView) {
   const help = document.getElementById("help");
   document.getElementById("keys").addEventListener("click", () => showHelp(help));
   addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented || help.open) return;
     const isWriting = event.target.matches?.("input:not([type=checkbox]), textarea, select");
     if (event.key === "Escape" && isWriting) return event.target.blur();
     if (isWriting || isOff()) return;

@@ -29,7 +29,8 @@ function first(time, { ms, months }) {
   if (ms) return Math.floor((time - shift) / ms) * ms + shift;
   const date = new Date(time);
   const month = date.getUTCFullYear() * 12 + date.getUTCMonth();
-  return Date.UTC(0, Math.floor(month / months) * months);
+  const start = Math.floor(month / months) * months;
+  return Date.UTC(Math.floor(start / 12), start % 12);
 }
 
 function next(time, { ms, months }) {
