@@ -88,4 +88,20 @@ async function the_status_follows_by_itself({ browser, fixture }) {
   await browser.close(page);
 }
 
-export default [a_memory_is_added_edited_forgotten_and_restored, what_is_refused_is_said_and_nothing_is_lost, duplicates_are_merged_and_contradictions_decided, code_that_changed_since_it_was_shown_is_not_confirmed, the_status_follows_by_itself];
+async function a_worktree_can_be_chosen({ browser, fixture }) {
+  const second = join(fixture.dir, "second");
+  fixture.git("worktree", "add", "-q", "-b", "other", second);
+  writeFileSync(join(second, "only_here.py"), "def only_in_the_second():\n    return 2\n");
+  await fixture.call("sync", { cwd: second, sync: "full", wait_ms: 60_000 });
+  const page = await browser.open();
+  const choice = page.getByLabel("Worktree");
+  expect((await choice.inputValue()) === fixture.repo, "that of `memo serve` is the first");
+  await page.locator("#query").fill("only_in_the_second");
+  await browser.settle(page);
+  expect(!(await page.locator("#hits").innerText()).includes("only_here.py"), "it is not in the first one");
+  await choice.selectOption(second);
+  await page.locator("a.hit", { hasText: "only_here.py" }).first().waitFor();
+  await browser.close(page);
+}
+
+export default [a_memory_is_added_edited_forgotten_and_restored, what_is_refused_is_said_and_nothing_is_lost, duplicates_are_merged_and_contradictions_decided, code_that_changed_since_it_was_shown_is_not_confirmed, the_status_follows_by_itself, a_worktree_can_be_chosen];

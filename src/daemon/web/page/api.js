@@ -62,6 +62,9 @@ export function useWorktree(root) {
 
 export const usedWorktree = () => worktree;
 
+/** Whether an event is of a worktree that is not shown. */
+export const isOther = (root) => Boolean(root && worktree && root !== worktree);
+
 /** Opens a session with the token of an address. */
 export async function openSession(token) {
   await call("session", {}, { headers: { Authorization: "Bearer " + token } });

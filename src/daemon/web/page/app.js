@@ -130,7 +130,7 @@ function showFreshness(status, progress = status?.progress) {
 async function refresh() {
   try {
     const status = await api.call("status");
-    showPlace(status);
+    await showPlace(status);
     showFreshness(status);
   } catch {
     // the connection shows it
@@ -138,17 +138,22 @@ async function refresh() {
 }
 
 /** Names the repository; with several worktrees, one can be chosen. */
-function showPlace(status) {
+async function showPlace(status) {
   const name = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
   const roots = status.views.map((view) => view.root);
   if (roots.length < 2) return replace(byId("place"), el("span", { title: roots[0] ?? status.repo }, name(roots[0] ?? status.repo)));
+  if (!roots.includes(api.usedWorktree())) {
+    // The status does not say which one `memo serve` was run in; what is found there does.
+    const { hits } = await api.call("search", { query: "a*", limit: 1, wait_ms: 0 });
+    api.useWorktree(hits[0]?.view ?? roots[0]);
+  }
   const choose = (event) => {
     api.useWorktree(event.target.value);
     refresh();
     route({ keepFocus: true });
   };
   const options = roots.map((root) => el("option", { value: root, title: root }, name(root)));
-  return replace(byId("place"), el("select", { "aria-label": "Worktree", value: api.usedWorktree() ?? roots[0], change: choose }, options));
+  return replace(byId("place"), el("select", { "aria-label": "Worktree", value: api.usedWorktree(), change: choose }, options));
 }
 
 /** Takes the token out of an address, and opens a session with it. */
@@ -163,7 +168,9 @@ async function takeToken() {
 async function begin() {
   api.watchConnection(showConnection);
   watchKeys(() => shown.keys);
-  events.listen("progress", ({ progress }) => (progress ? showFreshness(null, progress) : refresh()));
+  events.listen("progress", ({ worktree, progress }) => {
+    if (!api.isOther(worktree)) progress ? showFreshness(null, progress) : refresh();
+  });
   events.listen("views", refresh);
   events.listen("status", (status) => showFreshness(status));
   events.listen("lost", refresh);

@@ -80,7 +80,7 @@ function card(memory, context, after) {
     el("div", { class: "text" },
       el("h2", null, memoryLink(memory, { class: "memory" }), " ", stateMark(memory.state)),
       memory.title || memory.content.includes("\n") || memory.content.length > 160 ? el("p", { class: "prose" }, memory.content.slice(0, 4000)) : null,
-      el("p", { class: "muted" }, tagLinks(memory.tags), "written or confirmed ", time(memory.updated), " · ", memory.author.replace(/ *<.*/, "")),
+      el("p", { class: "muted" }, tagLinks(memory.tags, "· "), "written or confirmed ", time(memory.updated), " · ", memory.author.replace(/ *<.*/, "")),
       el("div", { class: "actions" },
         isDrifted && confirm,
         el("a", { class: "button edit", href: "#/memory/" + memory.id + "?edit=1", "aria-keyshortcuts": "e" }, "Edit"),

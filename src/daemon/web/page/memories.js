@@ -114,7 +114,7 @@ function item(memory, isArchived, context) {
   return el("li", null,
     el("div", { class: "line" }, el("span", { class: "title" }, link), el("span", { class: "marks" }, stateMark(state), priority !== 5 && el("span", { class: "mark", title: "priority" }, "p" + priority), tier !== "long" && el("span", { class: "mark" }, tier))),
     rest && el("p", { class: "rest" }, rest.slice(0, 220)),
-    el("p", { class: "muted" }, tagLinks(tags), [container, agent ?? source].join(" · "), " · ", time(isArchived ? memory.archived_at : created, isArchived ? memory.archived_why + " " : ""), expires_at && [" · ends ", time(expires_at)],
+    el("p", { class: "muted" }, tagLinks(tags, "· "), [container, agent ?? source].join(" · "), " · ", time(isArchived ? memory.archived_at : created, isArchived ? memory.archived_why + " " : ""), expires_at && [" · ends ", time(expires_at)],
       memory.anchors.slice(0, 3).map((anchor) => [" · ", el("code", null, anchor.path + (anchor.symbol ? "#" + anchor.symbol : anchor.lines ? ":" + anchor.lines.join("-") : ""))])),
     isArchived && button("Restore", async () => {
       await call("memory.restore", { ids: [id] });

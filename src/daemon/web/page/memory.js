@@ -24,11 +24,12 @@ export async function show(root, context) {
   const said = el("div", { class: "said-here" });
   const text = el("section", { class: "text", "aria-label": "Text" });
   const beside = el("section", { class: "beside", "aria-label": "Code" });
+  const about = el("section", { class: "about", "aria-label": "Facts" }, facts(memory));
   const below = el("div", { class: "below" });
   replace(root,
     el("h1", { tabindex: -1 }, nameOf(memory), " ", stateMark(memory.state)),
     notice && el("p", { class: "note" }, notice), said,
-    el("div", { class: memory.anchors.length ? "split even" : "" }, text, memory.anchors.length ? beside : null), below);
+    el("div", { class: memory.anchors.length ? "split even" : "" }, text, memory.anchors.length ? beside : null, about), below);
   const edit = () => showForm(text, memory, context);
   query.get("edit") && !memory.archived_at ? edit() : showText(text, memory, { context, said, edit });
   const parts = [
@@ -65,8 +66,7 @@ function showText(section, memory, { context, said, edit }) {
   context.keys({ e: archived_at ? null : edit });
   replace(section,
     el("p", { class: "prose" }, memory.content),
-    el("div", { class: "actions" }, actions),
-    facts(memory));
+    el("div", { class: "actions" }, actions));
 }
 
 function facts(memory) {

@@ -26,7 +26,7 @@ function compared(memory, label, others = []) {
   return el("div", { class: "compared" },
     el("p", { class: "muted" }, el("strong", null, label), " ", el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.id.slice(0, 14) + "…"), " ", stateMark(memory.state)),
     el("p", { class: "prose" }, text),
-    el("p", { class: "muted" }, tagLinks(memory.tags), time(memory.created), " · " + memory.author.replace(/ *<.*/, ""), memory.archived_at && " · archived"));
+    el("p", { class: "muted" }, tagLinks(memory.tags, "· "), time(memory.created), " · " + memory.author.replace(/ *<.*/, ""), memory.archived_at && " · archived"));
 }
 
 /** Shows groups of memories that say nearly the same. */

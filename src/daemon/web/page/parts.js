@@ -16,8 +16,8 @@ export function stateMark(state) {
 }
 
 /** Returns tags that lead to the memories that have them. */
-export function tagLinks(tags) {
-  return tags.map((tag) => [el("a", { class: "tag", href: "#/memories?" + new URLSearchParams({ tag }) }, "#" + tag), " "]);
+export function tagLinks(tags, after = "") {
+  return tags.length === 0 ? [] : [...tags.map((tag) => [el("a", { class: "tag", href: "#/memories?" + new URLSearchParams({ tag }) }, "#" + tag), " "]), after];
 }
 
 /** Returns how long ago a time was, and on pointing at it when. */

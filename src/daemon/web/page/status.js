@@ -1,6 +1,6 @@
 /** Shows how the daemon is: freshness, what is indexed and how far, sizes, and whether all checks pass. */
 
-import { call } from "./api.js";
+import { call, isOther } from "./api.js";
 import { place as codePlace } from "./code.js";
 import { button, el, failure, replace } from "./dom.js";
 import * as events from "./events.js";
@@ -27,7 +27,8 @@ export async function show(root, context) {
     }, 700);
   };
   events.listen("status", fill, signal);
-  events.listen("progress", ({ progress }) => {
+  events.listen("progress", ({ worktree, progress }) => {
+    if (isOther(worktree)) return;
     fillProgress(parts.progress, progress);
     if (!progress) later();
   }, signal);
