@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 
 import { Browser } from "./browser.mjs";
 import access from "./checks/access.mjs";
+import events from "./checks/events.mjs";
 import keyboard from "./checks/keyboard.mjs";
 import large from "./checks/large.mjs";
 import restart from "./checks/restart.mjs";
@@ -16,7 +17,7 @@ import { Fixture } from "./fixture.mjs";
 import { findBrowser, install } from "./tools.mjs";
 
 /** In this order: what changes memories comes after what only reads them, what kills the daemon last. */
-const CHECKS = [views, access, keyboard, writing, large, restart].flat();
+const CHECKS = [views, access, keyboard, writing, events, large, restart].flat();
 
 function options() {
   try {

@@ -9,6 +9,7 @@ import { HOSTILE } from "../fixture.mjs";
 export const VIEWS = (fixture) => [
   ["search-empty", "#/search", ["One list of what is in the worktree", "kind:memory"]],
   ["search", "#/search?q=price+limit", ["memory", "symbol", "words,", "meaning,"]],
+  ["search-phrase", "#/search?" + new URLSearchParams({ q: '"(a price] over the" c++ it\'s foo-bar {2} ^a$ \\' }), ["over the"]],
   ["search-commits", "#/search?q=higher+limit&kind=commits", ["shop: a higher limit", "commit"]],
   ["search-hostile", "#/search?q=hostile", [HOSTILE[0], HOSTILE[1]]],
   ["code", "#/code/shop/part_01.py?lines=9-13", ["def price_1", "How price_1 counts", "Basket1", "shop: the first parts"]],

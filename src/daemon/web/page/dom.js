@@ -58,7 +58,7 @@ export function replace(element, ...children) {
 /** Returns a text with the given words marked. */
 export function marked(text, words) {
   const shown = plain(text);
-  const found = words.filter((word) => word.length > 1).map((word) => word.replace(/[^\p{L}\p{N}_]/gu, "\\$&"));
+  const found = words.filter((word) => word.length > 1).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   if (found.length === 0) return [shown];
   const parts = shown.split(new RegExp("(" + found.join("|") + ")", "giu"));
   return parts.map((part, i) => (i % 2 ? el("mark", null, part) : part));

@@ -31,7 +31,8 @@ export function watchKeys(ofView) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented || help.open) return;
     const isWriting = event.target.matches?.("input:not([type=checkbox]), textarea, select");
     if (event.key === "Escape" && isWriting) return event.target.blur();
-    if (isWriting || isOff()) return;
+    // While a memory is written, a key that misses its field must not leave the form.
+    if (isWriting || isOff() || document.querySelector("form.editing")) return;
     const act = ofView()[event.key] ?? general(event.key, help);
     if (!act) return;
     event.preventDefault();
