@@ -34,12 +34,16 @@ async function an_answer_of_a_hundred_megabytes_is_not_read({ browser }) {
   const page = await browser.open({
     prepare: (page) => page.addInitScript(() => {
       const send = window.fetch;
-      window.n_taken = 0;
+      window.n_taken = 0; // of the longest answer
       window.fetch = (address, request) => {
         if (!String(address).endsWith("/v1/search")) return send(address, request);
         const part = new Uint8Array(1 << 20).fill(120);
+        let n = 0;
         return Promise.resolve(new Response(new ReadableStream({
-          pull: (stream) => (window.n_taken++ < 100 ? stream.enqueue(part) : stream.close()),
+          pull(stream) {
+            window.n_taken = Math.max(window.n_taken, ++n);
+            n <= 100 ? stream.enqueue(part) : stream.close();
+          },
         }), { status: 200 }));
       };
     }),

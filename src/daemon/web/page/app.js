@@ -130,8 +130,9 @@ function showFreshness(status, progress = status?.progress) {
 async function refresh() {
   try {
     const status = await api.call("status");
-    await showPlace(status);
     showFreshness(status);
+    await showPlace(status);
+    showFreshness(status); // that of the worktree which is shown
   } catch {
     // the connection shows it
   }
