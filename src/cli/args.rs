@@ -37,8 +37,8 @@ pub(super) use rows_args::{Format, RowsArgs};
 pub(super) use verb::Verb;
 pub(super) use verb_args::{
     ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope, StatusArgs,
-    SyncArgs, TopicArg, UninstallArgs,
+    LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
+    StatusArgs, SyncArgs, TopicArg, UninstallArgs,
 };
 pub(super) use verb_groups::parse;
 

@@ -15,8 +15,8 @@ use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs, ServeArgs,
-    SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
+    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs,
+    ServeArgs, SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
 };
 
 #[derive(Debug, Subcommand)]
