@@ -51,7 +51,7 @@ impl Sides {
         };
         let Some(until) = until else { return Self::with(base, None, params, past, at) };
         let Some(until) = until else {
-            let message = "the second side has no commit".to_owned();
+            let message = "the second side has no commit: every commit is newer".to_owned();
             return Err(RpcError::new(code::NOT_FOUND, message).with_hint("name a later time, or a revision"));
         };
         Self::with(base, Some(until), params, past, at)
