@@ -143,7 +143,7 @@ pub const ROUTES: &[Route] = &[
 ];
 
 /// Methods that HTTP does not have, and why: a mistake of a page in a browser reaches the memories and the index of this
-/// repository, which can be restored and rebuilt, and nothing else.
+/// repository, which can be restored and rebuilt, and nothing else; and a request has one answer.
 pub const SOCKET_ONLY: &[(&str, &str)] = &[
     ("stop", "it ends the daemon for everybody"),
     ("serve.start", "it decides who reaches the daemon"),
@@ -155,6 +155,8 @@ pub const SOCKET_ONLY: &[(&str, &str)] = &[
     ("model.use", "it changes the model for everybody, and all vectors are made anew"),
     ("model.remove", "it deletes a model of all repositories"),
     ("memory.read_database", "it reads a file anywhere"),
+    ("subscribe", "events need a connection that stays open"),
+    ("unsubscribe", "events need a connection that stays open"),
 ];
 
 /// Params that HTTP does not have, by method: each names a file anywhere.
