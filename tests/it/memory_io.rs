@@ -218,6 +218,8 @@ fn what_is_about_code_goes_where_that_code_is_not() {
     let other = here.call("memory.add", json!({ "content": "beside it" }))["memory"]["id"].clone();
     here.call("memory.link", json!({ "from": id, "to": other, "kind": "derived_from" }));
     assert_eq!(memo(&here, &["recall", "fact"]).0, 0);
+    let stats = here.call("memory.stats", json!({}));
+    assert_eq!((&stats["links"], &stats["links_archived"]), (&json!(1), &json!(0)), "{stats}");
     here.call("memory.forget", json!({ "ids": [other] }));
     let stats = here.call("memory.stats", json!({}));
     assert_eq!((&stats["links"], &stats["links_archived"]), (&json!(0), &json!(1)), "{stats}");

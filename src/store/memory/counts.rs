@@ -61,12 +61,13 @@ impl Rows<'_> {
 
     /// Returns the number of links between living memories, and of other links.
     fn count_links(&self) -> Result<(u64, u64), StoreError> {
+        // A memory has a column `source`, too.
         let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         let lives =
             |end: &str| format!("EXISTS (SELECT 1 FROM memory m WHERE m.row = {end} AND {condition})");
         let select = format!(
             "SELECT count(*) FILTER (WHERE {0}), count(*) FILTER (WHERE NOT ({0})) FROM link",
-            [lives("source"), lives("target")].join(" AND ")
+            [lives("link.source"), lives("link.target")].join(" AND ")
         );
         self.run(|conn| {
             conn.query_row(&select, params_from_iter(values), |row| Ok((row.get(0)?, row.get(1)?)))
