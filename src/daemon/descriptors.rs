@@ -2,6 +2,11 @@
 
 use std::num::NonZero;
 use std::thread;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::error::RETRY_AFTER_MS;
 
 /// Most connections (design 11).
 const MAX_CONNECTIONS: u64 = 1_024;
@@ -34,6 +39,15 @@ pub(super) fn raise_limit() {
 /// Windows has no limit that matters.
 #[cfg(not(unix))]
 pub(super) fn raise_limit() {}
+
+/// Waits, after a connection could not be accepted, until it may be again. Most likely there was no descriptor left. Connections
+/// that end free some, and no event tells of other causes.
+pub(super) async fn some_may_be_free(connections: &mut JoinSet<()>) {
+    tokio::select! {
+        Some(_) = connections.join_next() => {}
+        () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
+    }
+}
 
 /// Returns the limit of open files; `None` if there is no limit.
 #[cfg(unix)]

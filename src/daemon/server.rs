@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::connection::Connection;
-use super::error::{RETRY_AFTER_MS, busy};
+use super::error::busy;
 use super::lines::Lines;
 use super::listen::Listener;
 use super::replies::{self, MAX_IN_FLIGHT, Replies};
@@ -64,11 +64,7 @@ pub(super) async fn serve(
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
-                // Most likely out of descriptors. Closing connections frees some, but there is no event for other causes.
-                tokio::select! {
-                    Some(_) = connections.join_next() => {}
-                    () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
-                }
+                descriptors::some_may_be_free(&mut connections).await;
             }
         }
     }

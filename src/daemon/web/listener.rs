@@ -20,7 +20,6 @@ use super::handler::answer;
 use super::response::{Body, Failure};
 use super::site::{OpenPeer, Site};
 use crate::daemon::descriptors;
-use crate::daemon::error::RETRY_AFTER_MS;
 
 /// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
 const MAX_CONNECTIONS: usize = 128;
@@ -54,11 +53,7 @@ pub(super) async fn accept(site: Arc<Site>, listener: TcpListener, mut stop: wat
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept an HTTP connection");
-                // Most likely out of descriptors. Closing connections frees some, but there is no event for other causes.
-                tokio::select! {
-                    Some(_) = connections.join_next() => {}
-                    () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
-                }
+                descriptors::some_may_be_free(&mut connections).await;
             }
         }
     }
