@@ -40,7 +40,7 @@ impl Targets {
     /// Adds definitions of a file with all of their overloads.
     fn add(&mut self, joined: &Joined<'_>, key: &SourceKey, definitions: Vec<Definition>) {
         let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
-        if !self.add_declared(joined, key, |declared| titles.contains(declared.title.as_str())) {
+        if !self.add_declared(joined, key, |_, declared| titles.contains(declared.title.as_str())) {
             let named = definitions
                 .into_iter()
                 .map(|found| TargetDefinition { title: found.title, lines: found.lines });
@@ -58,12 +58,11 @@ impl Targets {
     ) -> bool {
         let is_around = |around: (u32, u32)| around.0 <= lines.0 && lines.1 <= around.1;
         let structure = joined.paths.number(key.as_str()).map(|file| joined.of(file));
-        let declared = structure.iter().flat_map(|structure| &structure.declared);
-        let declared =
-            declared.filter(|declared| declared.role != DeclaredRole::Scope && is_around(declared.lines));
+        let declared = structure.iter().flat_map(|structure| structure.declared.iter().enumerate());
+        let declared = declared.filter(|(_, own)| own.role != DeclaredRole::Scope && is_around(own.lines));
         // The last of those with one length is the innermost.
-        if let Some(own) = declared.rev().min_by_key(|declared| declared.lines.1 - declared.lines.0) {
-            return self.add_declared(joined, key, |declared| declared == own);
+        if let Some((innermost, _)) = declared.rev().min_by_key(|(_, own)| own.lines.1 - own.lines.0) {
+            return self.add_declared(joined, key, |id, _| id == innermost);
         }
         let around = definitions.into_iter().filter(|found| is_around(found.lines));
         let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
@@ -76,7 +75,7 @@ impl Targets {
         &mut self,
         joined: &Joined<'_>,
         key: &SourceKey,
-        is_wanted: impl Fn(&Declared) -> bool,
+        is_wanted: impl Fn(usize, &Declared) -> bool,
     ) -> bool {
         let Some(file) = joined.paths.number(key.as_str()) else { return false };
         let structure = joined.of(file);
@@ -86,7 +85,7 @@ impl Targets {
         let mut is_any = false;
         for (id, declared) in structure.declared.iter().enumerate() {
             let own = Candidate { file, declared: id as u32 };
-            if declared.role == DeclaredRole::Scope || !is_wanted(declared) {
+            if declared.role == DeclaredRole::Scope || !is_wanted(id, declared) {
                 continue;
             }
             is_any = true;
@@ -148,26 +147,26 @@ pub(super) fn targets(
             continue;
         }
         let definitions = reader.definitions(at.view, &key)?;
-        let found: Vec<Definition> = match part {
-            Part::Whole if whole_files == WholeFiles::Allowed => definitions.clone(),
-            Part::Whole => {
-                return Err(bad_params(format!(
-                    "{path}: a file, and the uses of a definition are asked for"
-                ))
-                .with_hint(format!("{path}#NAME; `memo outline {path}` lists its definitions")));
-            }
-            Part::Symbol(name) => named(&definitions, name).into_iter().cloned().collect(),
-            Part::Lines(first, last) if targets.add_around(joined, &key, (first, last), definitions) => {
-                return Ok(targets);
-            }
-            Part::Lines(first, _) => {
-                let message = format!("{path}: no definition is on line {first}");
-                return Err(RpcError::new(code::NOT_FOUND, message)
-                    .with_hint(format!("`memo outline {path}` lists what is where")));
+        if let Part::Lines(first, last) = part {
+            return match targets.add_around(joined, &key, (first, last), definitions) {
+                true => Ok(targets),
+                false => {
+                    let message = format!("{path}: no definition is on line {first}");
+                    let hint = format!("`memo outline {path}` lists what is where");
+                    Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
+                }
+            };
+        }
+        let (name, found) = match part {
+            Part::Symbol(name) => (name, named(&definitions, name).into_iter().cloned().collect()),
+            _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
+            _ => {
+                let message = format!("{path}: a file, and the uses of a definition are asked for");
+                let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");
+                return Err(bad_params(message).with_hint(hint));
             }
         };
         if found.is_empty() {
-            let name = if let Part::Symbol(name) = part { name } else { "definition" };
             return Err(undefined(path, name, &definitions));
         }
         targets.add(joined, &key, found);
