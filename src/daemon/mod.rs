@@ -1,8 +1,8 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. `main_loop` owns the state of each worktree (`worktree`), `disk`
-//! accesses its file system, `worker` and `embedding` do the long work. Events go to the loop, and jobs and tasks come from
-//! it.
+//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. `main_loop`
+//! owns the state of each worktree (`worktree`), `disk` accesses its file system, `worker` and `embedding` do the long
+//! work. Events go to the loop, and jobs and tasks come from it.
 
 mod advice;
 mod anchors;

@@ -32,10 +32,10 @@ pub(super) struct Topics(u8);
 
 impl Topics {
     /// Those about the index of one worktree.
-    pub(super) const OF_INDEX: Self = Self(0b1011);
+    pub(super) const OF_INDEX: Self = Self(bit(Topic::Progress) | bit(Topic::Views) | bit(Topic::Drift));
 
     /// Those that a change of a memory belongs to.
-    pub(super) const OF_MEMORIES: Self = Self(0b1100);
+    pub(super) const OF_MEMORIES: Self = Self(bit(Topic::Memories) | bit(Topic::Drift));
 
     /// Returns these topics; none means all.
     pub(super) fn of(topics: &[Topic]) -> Self {
@@ -57,8 +57,8 @@ impl Topics {
     }
 }
 
-/// Returns the place of a topic, in their order.
-fn bit(topic: Topic) -> u8 {
+/// Returns the bit of a topic.
+const fn bit(topic: Topic) -> u8 {
     1 << topic as u8
 }
 

@@ -83,8 +83,8 @@ impl Server {
         }
     }
 
-    /// Tells the client how far the first index is, if it asked to be told. Never returns. It polls, because the daemon sends
-    /// nothing on its own, and a `sync` that waits answers only at the end of its wait.
+    /// Tells the client how far the first index is, if it asked to be told. Never returns. It polls, because
+    /// events of the daemon would hold a connection open for each request, and a `sync` that waits answers only at the end of its wait.
     async fn report_progress(&self, context: &Context) -> Infallible {
         let Some(token) = context.meta.get_progress_token() else { return std::future::pending().await };
         let mut last = None;

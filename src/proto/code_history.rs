@@ -192,7 +192,7 @@ pub struct ChangedFile {
     /// The same relative to `cwd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_from: Option<String>,
-    /// Changes of its definitions; null if it is not code.
+    /// Changes of its definitions; null if it is not code, or if one of its contents cannot be read.
     pub symbols: Option<ChangedSymbols>,
 }
 

@@ -715,7 +715,7 @@ class ChangedFile(Record):
     cwd_from: Optional[str]
     """The same relative to `cwd`."""
     symbols: Optional[ChangedSymbols]
-    """Changes of its definitions; null if it is not code."""
+    """Changes of its definitions; null if it is not code, or if one of its contents cannot be read."""
 
 
 class ChangedResult(Record):
