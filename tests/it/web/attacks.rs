@@ -302,6 +302,8 @@ fn what_ends_the_daemon_or_leaves_the_repository_is_not_served() {
         "model.use",
         "model.remove",
         "memory.read_database",
+        "subscribe",
+        "unsubscribe",
     ] {
         let answer = web.ask("POST", &format!("/v1/{method}"), &json!({}));
         assert_eq!((answer.status, answer.code().as_str()), (403, "forbidden"), "{method}");
