@@ -1,7 +1,9 @@
 """A language server: started, asked over its standard input and output, ended."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -48,13 +50,13 @@ class Server:
         self.news = threading.Condition()
         self.ended, self.version_seen = False, ""
         self.process = subprocess.Popen(command, cwd=root, env=environment, stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=log)
+                                        stdout=subprocess.PIPE, stderr=log, start_new_session=True)
         threading.Thread(target=self.read, name="replies", daemon=True).start()
         self.about = self.begin()
 
     def begin(self):
         result = self.ask("initialize", {
-            "processId": None, "rootPath": str(self.root), "rootUri": uri_of(self.root), "capabilities": CAPABILITIES,
+            "processId": os.getpid(), "rootPath": str(self.root), "rootUri": uri_of(self.root), "capabilities": CAPABILITIES,
             "workspaceFolders": [{"uri": uri_of(self.root), "name": self.root.name}],
             "initializationOptions": self.language.options,
         })
@@ -68,7 +70,7 @@ class Server:
             self.tell("exit", None)
             self.process.wait(20)
         except (ServerError, OSError, subprocess.TimeoutExpired):
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)  # also what it started
             self.process.wait()
 
     def send(self, message):

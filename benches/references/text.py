@@ -16,6 +16,7 @@ PATTERNS = {
     "go": rf"(?P<c>{LINE}|{BLOCK})|{DOUBLE}|{SINGLE}|`[^`]*`",
     "typescript": rf"(?P<c>{LINE}|{BLOCK})|{DOUBLE}|{SINGLE}|`(?:\\.|[^`\\])*`",
     "c": rf"(?P<c>{LINE}|{BLOCK})|{DOUBLE}|{SINGLE}",
+    "java": rf"(?P<c>{LINE}|{BLOCK})|\"\"\"(?:\\.|.)*?\"\"\"|{DOUBLE}|{SINGLE}",
     "php": rf"(?P<c>{LINE}|\#(?!\[)[^\n]*|{BLOCK})"
            + r"""|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|<<<['"]?(?P<h>\w+).*?\n\s*(?P=h)\b""",
 }
@@ -30,6 +31,7 @@ IMPORTS = {
     "go": r"import\b[^\n]*\Z",
     "typescript": r"(?:import|export)\b(?:\s+type)?\s*(?:[\w$]+\s*,\s*)?(?:[{*][^};]*)?\Z",
     "c": r"#\s*include[^\n]*\Z",
+    "java": r"import\b[^\n]*\Z",
     "php": r"use\s[^;({]*(?:\{[^;}]*)?\Z",
 }
 IMPORTS["javascript"] = IMPORTS["typescript"]
@@ -43,7 +45,8 @@ KEYWORDS = {name: re.compile(pattern) for name, pattern in KEYWORDS.items()}
 ALIAS = re.compile(r"\s+as\s+(\w+)")
 # From the name of a type to its body, for languages that write bases there.
 BASES = {"python": re.compile(r"(?:\[[^\]]*\])?\([^)]*\)"), "typescript": re.compile(r"[^{;=]{0,600}(?=\{)"),
-         "php": re.compile(r"[^{;]{0,600}(?=\{)"), "javascript": re.compile(r"[^{;=]{0,600}(?=\{)")}
+         "php": re.compile(r"[^{;]{0,600}(?=\{)"), "javascript": re.compile(r"[^{;=]{0,600}(?=\{)"),
+         "java": re.compile(r"[^{;=]{0,600}(?=\{)")}
 # How far back the beginning of an import is looked for, characters.
 IMPORT_REACH = 4000
 # After a name that is called: `(`, also behind type arguments or the `!` of TypeScript.

@@ -2,6 +2,7 @@
 """Who uses a definition? The answers of a language server, kept as a file of known answers.
 
   truth.py LANGUAGE WORKTREE --out FILE [--repository NAME] [--tools DIR]... [--within DIR]... [--seed 1]
+           [--jar FILE]...
 
 Draws definitions (functions, methods, types, outside of tests), half of them with a name that several definitions
 have, and asks for the definition of every word of the worktree that is spelled like one of them; references add
@@ -9,8 +10,9 @@ what is spelled otherwise. Then draws uses and keeps the definition of each. FIL
 it was made, README.md says what the others hold. The worktree is changed for some languages (`prepared`), so give
 one that is for this alone.
 
-Needs Python 3.9, git and the server: pyright, gopls, rust-analyzer, typescript-language-server, clangd or
-intelephense. Exit code: 0 written, 2 wrong usage, 3 the server failed.
+Needs Python 3.9, git and the server: pyright, gopls, rust-analyzer, typescript-language-server, clangd, jdtls or
+intelephense. jdtls runs with the Java of JAVA_HOME, else of PATH, 21 or newer.
+Exit code: 0 written, 2 wrong usage, 3 the server failed.
 """
 import argparse
 import json
@@ -19,6 +21,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 from collections import Counter, defaultdict
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -45,10 +48,11 @@ def draw_definitions(worktree, options, counts):
                   and not any(fnmatchcase(path, glob) for glob in options.not_from)]
     pool = [symbol for path in drawn_from for symbol in worktree.symbols[path]
             if not symbol["declared_only"] and len(symbol["name"]) > 1 and not NOT_ASKED_FOR.match(symbol["name"])]
-    # Overloads of one thing are in one place: places count, not symbols.
+    # Overloads of one thing are in one place, constructors in that of their class: places count, not symbols.
     places = defaultdict(set)
     for path in worktree.paths:
         for symbol in (symbol for symbol in worktree.symbols[path] if not symbol["declared_only"]):
+            symbol = worktree.by_place.get(worktree.class_of.get((path, symbol["offset"])), symbol)
             places[symbol["name"]].add((symbol["path"], symbol["container"]))
     words = Counter(name for source in worktree.sources.values() for _, name in source.occurrences(places))
     usable = [symbol for symbol in pool if words[symbol["name"]] <= MOST_OCCURRENCES]
@@ -104,7 +108,7 @@ def draw_uses(worktree, options):
             answers[path, offset] = places
     taken = 0
     for path, offset in every:
-        places = answers[path, offset]
+        places = answers[path, offset] - {worktree.class_of.get(place) for place in answers[path, offset]}
         known = [place for place in places if place == "external" or place in worktree.by_place]
         if taken < options.uses and len(places) == 1 and known and worktree.sources[path].kind(offset) == "code":
             taken += 1
@@ -170,10 +174,11 @@ def make(options):
         name, _, value = item.partition("=")
         environment[name] = value
     os.environ["PATH"] = path  # programs are looked up there, too
-    prepared = language.prepare(options.worktree) if language.prepare else None
-    with open(options.out.with_suffix(".log"), "wb") as log:
+    prepared = language.prepare(options) if language.prepare else None
+    with open(options.out.with_suffix(".log"), "wb") as log, tempfile.TemporaryDirectory(prefix="truth-") as scratch:
+        more = language.arguments(environment, scratch) if language.arguments else []
         try:
-            server = Server(language, language.command, options.worktree, environment, options.wait, log)
+            server = Server(language, language.command + more, options.worktree, environment, options.wait, log)
         except OSError as error:
             raise ServerError(f"{language.command[0]} cannot be run: {error}; install it or give --tools its folder")
         try:
@@ -202,6 +207,7 @@ def main():
     add("--within", action="append", default=[], metavar="DIR", help="only files of this folder, git's pathspec")
     add("--not-from", action="append", default=[], metavar="GLOB",
         help="files to draw no definitions from, such as those that the build leaves out")
+    add("--jar", type=Path, action="append", default=[], metavar="FILE", help="Java: a jar that the code imports from")
     add("--env", action="append", default=[], metavar="NAME=VALUE", help="environment of the server")
     add("--definitions", type=int, default=60, metavar="N", help="how many definitions (default: 60)")
     add("--uses", type=int, default=100, metavar="N", help="how many drawn uses (default: 100)")

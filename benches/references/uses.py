@@ -88,7 +88,8 @@ class Uses:
         known = places - {(path, offset)}  # an overriding method is the definition of itself
         if self.worktree.is_declaration(path, offset):
             yield path, offset, name, "declaration"
-        elif not known or any(target in self.known.get(place, ("", ()))[1] for place in known):
-            yield path, offset, name, "use"  # also by way of a prototype
+        elif not known or self.worktree.class_of.get(target) in known or any(
+                target in self.known.get(place, ("", ()))[1] for place in known):
+            yield path, offset, name, "use"  # also by way of a prototype, or of the class of a constructor
         elif any(place == "external" or self.worktree.may_dispatch(place, symbol) for place in known):
             yield path, offset, name, "dispatch"

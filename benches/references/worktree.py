@@ -26,10 +26,23 @@ class Worktree:
         for path in self.paths:
             self.symbols[path] = self.symbols_of(path)
         self.by_place = {(path, symbol["offset"]): symbol for path in self.paths for symbol in self.symbols[path]}
+        self.class_of = self.constructors()
         self.bases = defaultdict(set)
         for symbol in self.by_place.values():
             if symbol["kind"] in TYPES.values():
                 self.bases[symbol["name"]] |= self.sources[symbol["path"]].bases(symbol["offset"])
+
+    def constructors(self):
+        """Returns the places of classes by those of their constructors, where both have one name: Java."""
+        found = {}
+        for path, symbols in self.symbols.items():
+            latest = {}
+            for symbol in symbols:
+                if symbol["kind"] in TYPES.values():
+                    latest[symbol["name"]] = path, symbol["offset"]
+                elif symbol["kind"] == "constructor" and symbol["name"] in latest:
+                    found[path, symbol["offset"]] = latest[symbol["name"]]
+        return found
 
     def open(self, path):
         if path in self.opened:
@@ -48,16 +61,22 @@ class Worktree:
         return {"textDocument": {"uri": uri_of(self.root / path)}, "position": self.sources[path].position(offset)}
 
     def symbols_of(self, path):
-        """Returns functions, methods and types of a file; what functions define inside is left out."""
+        """Returns functions, methods and types of a file; what functions define inside is left out.
+
+        An anonymous class, `new Type`, is none; its methods are.
+        """
         self.open(path)
         document = {"textDocument": {"uri": uri_of(self.root / path)}}
         found, source = [], self.sources[path]
         left = [(symbol, "", 0) for symbol in self.server.ask("textDocument/documentSymbol", document) or ()]
         while left:
             symbol, container, container_kind = left.pop()
+            if self.language.name == "java":  # without parameters: `put(K, V)`, `of(T) <T>`, `Map<K, V>`
+                symbol["name"] = re.split(r"[(<]", symbol["name"])[0].strip()
             offset = source.offset(symbol["selectionRange"]["start"])
             name, kind = source.name_at(offset), FUNCTIONS.get(symbol["kind"]) or TYPES.get(symbol["kind"])
-            if kind and name and re.search(rf"(^|\W){name}$", symbol["name"].split("(anonymous")[0].rstrip("(){} ")):
+            if kind and name and not symbol["name"].startswith("new ") and re.search(
+                    rf"(^|\W){name}$", symbol["name"].split("(anonymous")[0].rstrip("(){} ")):
                 found.append({
                     "path": path, "line": source.line(offset), "column": source.column(offset), "name": name,
                     "kind": kind, "container": container or receiver(symbol["name"]), "offset": offset,
@@ -95,12 +114,20 @@ class Worktree:
         return path, first
 
     def definitions_at(self, path, offsets):
-        """Returns for each offset of a file the set of places that the server says define it."""
+        """Returns for each offset of a file the set of places that the server says define it.
+
+        A class that is called by its name is there beside the constructor.
+        """
         self.open(path)
         results = self.server.ask_all("textDocument/definition", [self.at(path, offset) for offset in offsets])
         self.close(path)
         results = [[result] if isinstance(result, dict) else result or [] for result in results]
-        return [{self.place(location) for location in locations} for locations in results]
+        found = [{self.place(location) for location in locations} for locations in results]
+        for offset, places in zip(offsets, found):
+            name = self.sources[path].name_at(offset)
+            places |= {self.class_of[place] for place in places & self.class_of.keys()
+                       if self.by_place[place]["name"] == name}
+        return found
 
     def may_dispatch(self, place, symbol):
         """Returns whether a reference to `symbol` whose definition is at `place` is by way of something between.
@@ -119,7 +146,7 @@ class Worktree:
         if not other:
             return False
         trait = re.search(r"(\w+)(?:<[^<>]*>)? for ", symbol["container"])
-        seen, left = set(), [trait.group(1) if trait else symbol["container"]]
+        seen, left = set(), [trait.group(1) if trait else re.sub("^new ", "", symbol["container"])]
         while left:
             name = left.pop()
             if name not in seen:
