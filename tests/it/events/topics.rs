@@ -42,18 +42,18 @@ fn a_file_that_is_written_is_taken_up() {
                 break;
             }
             (0..50)
-                .for_each(|n| live.write(&format!("{n}.md"), &format!("# Beta\n\nbeta{n} of round {round}")));
+                .for_each(|n| live.write(&format!("{n}.md"), format!("# Beta\n\nbeta{n} of round {round}")));
         }
         let event = rpc.event();
         if event["topic"] == "views" {
             is_fresh = event["fresh"] == true;
             if !is_fresh {
-                behind = event
+                behind = event;
             }
         } else {
             is_over = event["progress"].is_null();
             if !is_over {
-                busy = event
+                busy = event;
             }
         }
     }
