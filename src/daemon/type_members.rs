@@ -25,7 +25,7 @@ pub(super) struct TypeParts {
 
 /// Returns the parts of a type with this name; `None` if the text is something else, such as a function.
 pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
-    let named = text.lines().position(|line| words(line).any(|word| word == name))?;
+    let named = text.lines().position(|line| !is_comment(line) && words(line).any(|word| word == name))?;
     if !words(text.lines().nth(named)?).any(|word| TYPE_WORDS.contains(&word)) {
         return None;
     }
@@ -40,12 +40,21 @@ pub(super) fn parts(text: &str, name: &str) -> Option<TypeParts> {
     Some(cut.parts)
 }
 
-/// Returns the number of lines of a type's head, which ends where its brackets are closed; 1 if they never are. Bases on lines of their
-/// own without brackets count as members.
+/// Whether a line is a comment, or a part of one.
+fn is_comment(line: &str) -> bool {
+    let start = line.trim_start();
+    ["//", "/*", "*", "# "].iter().any(|mark| start.starts_with(mark))
+}
+
+/// Returns the number of lines of a type's head, which ends where its brackets are closed, with the bounds that `where` of Rust adds; 1
+/// if they never are. Bases on lines of their own without brackets count as members.
 fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     let mut n_open = 0_usize;
-    for (nth, line) in lines.enumerate() {
+    let mut lines = lines.enumerate().peekable();
+    let mut has_bounds = false;
+    while let Some((nth, line)) = lines.next() {
         let mut before = ' ';
+        has_bounds |= lines.peek().is_some_and(|(_, next)| next.trim_start().starts_with("where"));
         for c in line.chars() {
             match c {
                 '(' | '[' | '<' => n_open += 1,
@@ -56,7 +65,7 @@ fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
             }
             before = c;
         }
-        if n_open == 0 {
+        if n_open == 0 && !has_bounds {
             return nth + 1;
         }
     }
@@ -82,9 +91,16 @@ impl Cut {
         let is_at_margin = !start.is_empty() && indent == self.margin && !self.is_quoted;
         let n_marks = ["\"\"\"", "'''"].iter().map(|mark| line.matches(mark).count()).sum::<usize>();
         self.is_quoted ^= n_marks % 2 == 1;
-        if is_at_margin && ["#", "//", "/*", "* ", "*/", "@", "--"].iter().any(|mark| start.starts_with(mark))
-        {
+        let is_above = ["#", "//", "/*", "* ", "*/", "@", "--"].iter().any(|mark| start.starts_with(mark));
+        if is_at_margin && is_above && !is_private(start) {
             self.pending += line;
+            return;
+        }
+        if is_at_margin && let Some(names) = list_of_names(start) {
+            let members = names.into_iter().map(|name| (name.to_owned(), name.to_owned()));
+            self.parts.members.extend(members);
+            self.parts.rest += &std::mem::take(&mut self.pending);
+            self.is_in_member = false;
             return;
         }
         if is_at_margin && let Some(name) = member_name(start) {
@@ -104,10 +120,27 @@ impl Cut {
     }
 }
 
+/// Whether a line declares a private member of a class of JavaScript: `#count = 0;`.
+fn is_private(line: &str) -> bool {
+    line.strip_prefix('#').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        && (line.ends_with(';') || line.contains(" = "))
+}
+
+/// Returns the names of a line that has several and nothing else: `RED, GREEN,`.
+fn list_of_names(line: &str) -> Option<Vec<&str>> {
+    let line = line.split(" //").next().unwrap_or(line).trim_end().trim_end_matches([',', ';']);
+    let names: Vec<&str> = line.split(',').map(str::trim).collect();
+    (names.len() > 1 && names.iter().all(|name| is_name(name))).then_some(names)
+}
+
 /// Returns the name that a line of a body declares: the last word before `=`, `:`, `;`, `,` or a brace, or, as in Go, the first
 /// of two without them.
 fn member_name(line: &str) -> Option<&str> {
     let line = line.split(" //").next().unwrap_or(line);
+    // A pointer to a function of C: `int (*read)(void);`.
+    if let Some((_, pointer)) = line.split_once("(*") {
+        return pointer.split(')').next().filter(|name| is_name(name));
+    }
     let end = line.find(['=', ':', ';', ',', '(', '{', '`']);
     let before = &line[..end.unwrap_or(line.len())];
     let mut words = before.split_whitespace();
@@ -118,10 +151,13 @@ fn member_name(line: &str) -> Option<&str> {
     let is_call = end.is_some_and(|end| line[end..].starts_with('('));
     let (first, last) = (words.next()?, words.next_back());
     let name = if is_first { first } else { last.unwrap_or(first) };
-    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
-        && !name.starts_with(|c: char| c.is_ascii_digit())
-        && !LABELS.contains(&name);
-    (is_name && !(is_call && last.is_some())).then_some(name)
+    let is_member = is_name(name.strip_prefix('#').unwrap_or(name)) && !LABELS.contains(&name);
+    (is_member && !(is_call && last.is_some())).then_some(name)
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || matches!(c, '_' | '$'))
+        && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -171,6 +207,19 @@ mod tests {
         );
         let typescript = "export class Pair<\n  Key extends Any = Any,\n  Value extends Any = Any\n> extends Base<Key> {\n  first: Key;\n  second: Value;\n}";
         check(typescript, "Pair", Some(&["first", "second"]));
+        check(
+            "enum Color {\n    RED, GREEN, // of light\n    BLUE\n}",
+            "Color",
+            Some(&["RED", "GREEN", "BLUE"]),
+        );
+        check(
+            "/** A Bag class of things. */\nclass Bag {\n    #count = 0;\n    size;\n}",
+            "Bag",
+            Some(&["#count", "size"]),
+        );
+        check("struct ops {\n    int (*read)(void);\n    int flags;\n};", "ops", Some(&["read", "flags"]));
+        let bounds = "pub struct Set<T>\nwhere\n    T: Ord,\n{\n    items: Vec<T>,\n}";
+        check(bounds, "Set", Some(&["items"]));
         check("class Many(\n    One,\n    Two,\n):\n    name: str\n", "Many", Some(&["name"]));
         check("def run(self):\n    first = 1\n", "run", None);
         check("class Empty: ...", "Empty", None);
