@@ -4,6 +4,7 @@
 //! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
 
 mod certainty;
+mod imported;
 mod modules;
 mod overloads;
 mod packages;
@@ -27,9 +28,6 @@ use self::values::TypeName;
 use crate::types::{
     Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, is_compound, is_version, own_part,
 };
-
-/// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
-const MOST_REEXPORTS: usize = 64;
 
 /// Most other names of one definition that are followed.
 const MOST_ALIASES: usize = 16;
@@ -185,16 +183,6 @@ impl<'a, S: Structures> Resolver<'a, S> {
         }
     }
 
-    /// Returns the definitions that the file imports without naming them, which are the same for all of its uses.
-    fn of_wildcards(&self, place: &Place<'_>) -> Vec<Candidate> {
-        if let Some(known) = self.wildcards.borrow().get(&place.file) {
-            return known.clone();
-        }
-        let (_, found) = self.imported(place, |import| import.local.is_empty());
-        self.wildcards.borrow_mut().insert(place.file, found.clone());
-        found
-    }
-
     /// Returns the definitions of the file that the language lets a name in this place mean, the innermost.
     fn in_scope(&self, place: &Place<'_>) -> Vec<Candidate> {
         let around: Vec<u32> = place.around().collect();
@@ -341,7 +329,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             || self.shares_package(place, file)
             || place.structure.imports.iter().any(|import| {
                 let is_named = import.local == type_name;
-                (is_named || import.local.is_empty()) && is_of(&full_module(import))
+                (is_named || import.local.is_empty()) && is_of(&import.full_module())
                     || (is_named || import.name.is_empty()) && is_of(&import.module)
             })
     }
@@ -359,53 +347,6 @@ impl<'a, S: Structures> Resolver<'a, S> {
         self.of_family(place, |_, found| found.role == DeclaredRole::Member)
     }
 
-    /// Resolves a name by the imports that bring it in.
-    fn imported(&self, place: &Place<'_>, is_it: impl Fn(&Import) -> bool) -> (Certainty, Vec<Candidate>) {
-        let mut from: Vec<(FileNumber, String)> = Vec::new();
-        for import in place.structure.imports.iter().filter(|import| is_it(import)) {
-            let name =
-                if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
-            // `import a.b.C` names a file in some languages.
-            for module in [import.module.clone(), full_module(import)] {
-                let files = self.files_of(place.family, &module, place.file);
-                from.extend(files.into_iter().map(|file| (file, name.to_owned())));
-            }
-        }
-        (Certainty::Exact, self.exported(from))
-    }
-
-    /// Returns the definitions that files export under names, their own and those that they import.
-    fn exported(&self, mut open: Vec<(FileNumber, String)>) -> Vec<Candidate> {
-        let mut found: Vec<Candidate> = Vec::new();
-        // Files may import each other.
-        let mut seen: HashSet<(FileNumber, String)> = HashSet::new();
-        while let Some((file, name)) = open.pop() {
-            if seen.len() >= MOST_REEXPORTS || !seen.insert((file, name.clone())) {
-                continue;
-            }
-            let own = self.candidates.iter().filter(|(candidate, structure)| {
-                let declared = &structure.declared[candidate.declared as usize];
-                candidate.file == file && name == self.name && declared.role != DeclaredRole::Member
-            });
-            let n_before = found.len();
-            found.extend(own.map(|(candidate, _)| *candidate));
-            if found.len() > n_before {
-                continue;
-            }
-            let structure = self.structures.of(file);
-            let family = Family::of(self.paths.path(file));
-            let reexports = structure.imports.iter();
-            for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
-                let there = if import.name.is_empty() { &name } else { &import.name };
-                let modules = self.files_of(family, &import.module, file);
-                open.extend(modules.into_iter().map(|module| (module, there.clone())));
-            }
-        }
-        found.sort_unstable_by_key(|found| (found.file, found.declared));
-        found.dedup();
-        found
-    }
-
     /// Returns the files of the module that a path means in this place; `None` if it means no module.
     fn modules(&self, place: &Place<'_>, path: &str) -> Option<Vec<FileNumber>> {
         let is_type = place.family == Family::Rust && own_part(path).starts_with(char::is_uppercase);
@@ -418,7 +359,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             whole.or_else(|| place.structure.imports.iter().find(|import| import.local == first))
         {
             let is_whole = import.local == path;
-            let mut module = full_module(import);
+            let mut module = import.full_module();
             if !is_whole && !rest.is_empty() {
                 module = format!("{module}{}{rest}", place.family.separator());
             }
@@ -472,17 +413,4 @@ fn only(found: Vec<Candidate>, name: &str) -> (Certainty, Vec<Candidate>) {
     let is_rare = is_compound(name);
     let certainty = if found.len() == 1 && is_rare { Certainty::Likely } else { Certainty::ByName };
     (certainty, found)
-}
-
-/// Returns the module that an import names together with the name taken from it.
-fn full_module(import: &Import) -> String {
-    match (import.module.as_str(), import.name.as_str()) {
-        (module, "") => module.to_owned(),
-        ("", name) => name.to_owned(),
-        (module, name) if module.contains("::") || matches!(module, "crate" | "super" | "self") => {
-            format!("{module}::{name}")
-        }
-        (module, name) if module.ends_with('.') => format!("{module}{name}"),
-        (module, name) => format!("{module}.{name}"),
-    }
 }

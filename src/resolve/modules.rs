@@ -1,8 +1,8 @@
 //! Finds the files of a module by the rules of each language.
 
+use super::FileNumber;
 use super::path_index::{PathIndex, split};
 use super::place::Family;
-use super::{FileNumber, full_module};
 use crate::types::Import;
 
 impl PathIndex {
@@ -10,7 +10,13 @@ impl PathIndex {
     pub fn imports_file(&self, importer: FileNumber, import: &Import, exporter: FileNumber) -> bool {
         let family = Family::of(self.path(importer));
         let of = |module: &str| self.files_of(family, module, importer).contains(&exporter);
-        of(&import.module) || of(&full_module(import))
+        of(&import.module) || of(&import.full_module())
+    }
+
+    /// Whether a path in the text of one file means the module that another is, without an import: `crate::a` of Rust.
+    pub fn names_file(&self, from: FileNumber, path: &str, module: FileNumber) -> bool {
+        let family = Family::of(self.path(from));
+        family == Family::Rust && self.files_of(family, &path.replace('.', "::"), from).contains(&module)
     }
 
     /// Returns the files that a module means when `from` names it; none if it is of another library.

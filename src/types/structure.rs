@@ -70,6 +70,21 @@ pub struct Import {
     pub line: u32,
 }
 
+impl Import {
+    /// Returns the module together with the name taken from it.
+    pub fn full_module(&self) -> String {
+        match (self.module.as_str(), self.name.as_str()) {
+            (module, "") => module.to_owned(),
+            ("", name) => name.to_owned(),
+            (module, name) if module.contains("::") || matches!(module, "crate" | "super" | "self") => {
+                format!("{module}::{name}")
+            }
+            (module, name) if module.ends_with('.') => format!("{module}{name}"),
+            (module, name) => format!("{module}.{name}"),
+        }
+    }
+}
+
 /// A definition, or a scope such as an `impl` block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Declared {

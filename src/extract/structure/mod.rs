@@ -4,6 +4,7 @@
 //! [`imports`], how it names the types of values in [`value_types`], how many arguments functions take in [`arity`]; what is in the arguments of a macro is read in [`macros`].
 
 mod arity;
+mod constructor_calls;
 mod imports;
 mod languages;
 mod macros;

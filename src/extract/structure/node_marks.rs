@@ -7,7 +7,8 @@ use std::num::NonZeroU16;
 
 use tree_sitter::Language;
 
-use super::languages::Nodes;
+use super::constructor_calls;
+use super::languages::{Importing, Nodes};
 
 /// Number of a field.
 pub(super) type FieldId = NonZeroU16;
@@ -18,7 +19,7 @@ pub(super) const NAME: u8 = 1;
 pub(super) const PACKAGE: u8 = 1 << 1;
 /// A statement that imports.
 pub(super) const IMPORT: u8 = 1 << 2;
-/// Binds names, declares values or is a function.
+/// Binds names, declares values, is a function or calls a constructor.
 pub(super) const DECLARES: u8 = 1 << 3;
 
 /// The marks of the kinds of one grammar.
@@ -61,6 +62,7 @@ fn marks(nodes: &Nodes, kind: &str) -> u8 {
         || has(nodes.functions)
         || has(nodes.methods)
         || nodes.callables.contains(&kind)
+        || nodes.importing == Importing::Java && constructor_calls::KINDS.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

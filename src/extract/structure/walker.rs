@@ -6,7 +6,10 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::languages::{EMBEDDED, Importing, Nodes};
 use super::node_marks::{self, FieldId, NodeMarks};
-use super::{Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, arity, imports, macros, value_types};
+use super::{
+    Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, arity, constructor_calls, imports, macros,
+    value_types,
+};
 use crate::types::UseRole;
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
@@ -21,6 +24,8 @@ const MAX_PATTERN_NODES: usize = 1_000;
 const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
 /// `a` in `const { a } = b`.
 const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
+/// `Type::method` of Java.
+const METHOD_REFERENCE: &str = "method_reference";
 /// Places that are assigned to and bind nothing: `cache[key] = value`.
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
@@ -107,6 +112,9 @@ impl<'a, 't> Walker<'a, 't> {
         if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
             self.returned(node, field);
         }
+        if constructor_calls::KINDS.contains(&kind) {
+            self.constructor_call(node);
+        }
         if self.nodes.callables.contains(&kind) {
             self.walk.arities.extend(arity::of_function(node, self.text));
         }
@@ -114,6 +122,18 @@ impl<'a, 't> Walker<'a, 't> {
             let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
             self.own = receiver.map(|name| (name, self.path.len()));
         }
+    }
+
+    fn constructor_call(&mut self, node: Node<'t>) {
+        let around = self.path.iter().map(|(node, _)| *node);
+        let Some((of, called)) = constructor_calls::constructed(node, around) else { return };
+        self.walk.found.push(Found {
+            name: self.text_of(of),
+            at: called.start_byte(),
+            receiver: FoundReceiver::None,
+            role: UseRole::Call,
+            n_arguments: arity::of_call(node),
+        });
     }
 
     fn name(&mut self, node: Node<'t>, field: Option<&str>) {
@@ -139,6 +159,10 @@ impl<'a, 't> Walker<'a, 't> {
         let is_own_call = is_callee(parent_kind, field);
         let (receiver, is_call) = match member {
             None if parent_kind == "token_tree" => macros::use_of(self, parent, node),
+            None if parent_kind == METHOD_REFERENCE && parent.named_child(0) != Some(node) => {
+                let of = parent.named_child(0);
+                (of.map_or(FoundReceiver::None, |of| self.receiver(of, parent_kind)), false)
+            }
             Some((_, object, _)) => {
                 let is_call = outer.is_some_and(|outer| is_callee(outer, parent_field));
                 let object = parent.child_by_field_name(object);
@@ -147,11 +171,14 @@ impl<'a, 't> Walker<'a, 't> {
                 (receiver, is_call || is_own_call)
             }
             None => {
-                // `new List<T>()`
-                let is_generic = parent_kind == "generic_type"
-                    && parent.named_child(0) == Some(node)
-                    && outer.is_some_and(|outer| is_callee(outer, parent_field));
-                (FoundReceiver::None, is_own_call || is_generic)
+                // `new List<T>()`, `new a.List()`
+                let is_type = match parent_kind {
+                    "generic_type" => parent.named_child(0) == Some(node),
+                    "scoped_type_identifier" => node.next_named_sibling().is_none(),
+                    _ => false,
+                };
+                let is_made = is_type && outer.is_some_and(|outer| is_callee(outer, parent_field));
+                (FoundReceiver::None, is_own_call || is_made)
             }
         };
         if is_call || !self.nodes.fields.contains(&parent_kind) {

@@ -49,6 +49,7 @@ class Mill {
         files,
         "Mill",
         &[
+            "a/Mill.java:3 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
             "a/Mill.java:5 exact a/Mill.java#Mill",
             "a/Mill.java:5 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
             "a/Mill.java:6 exact a/Mill.java#Mill",
@@ -219,4 +220,77 @@ fn run(task: Box<Task>) {
 ";
     check(files, "run_boxed", &["src/a.rs:7 likely src/a.rs#Task::run_boxed"]);
     check(files, "run_here", &["src/a.rs:8 likely src/a.rs#Task::run_here"]);
+}
+
+#[test]
+fn constructors_are_called_without_the_name_of_the_type() {
+    let files = "\
+== a/Mill.java
+package a;
+class Mill {
+    Mill() { this(1); }
+    Mill(int stones) {}
+}
+== b/Sub.java
+package b;
+import a.Mill;
+class Sub extends a.Mill {
+    Sub() { super(); }
+    Object other() { return new a.Mill(2); }
+}
+== b/Color.java
+package b;
+enum Color {
+    RED, GREEN(1);
+    Color() {}
+    Color(int shade) {}
+}
+";
+    check(
+        files,
+        "Mill",
+        &[
+            "a/Mill.java:3 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
+            "b/Sub.java:2 exact a/Mill.java#Mill",
+            "b/Sub.java:3 exact a/Mill.java#Mill",
+            "b/Sub.java:4 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:3",
+            "b/Sub.java:5 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
+        ],
+    );
+    check(files, "Color", &["b/Color.java:3 exact b/Color.java#Color b/Color.java#Color.Color:5"]);
+}
+
+#[test]
+fn static_imports_and_method_references_of_java_mean_members() {
+    let files = "\
+== a/Mill.java
+package a;
+public class Mill {
+    static int grind(int n) { return n; }
+    static int grind(int n, int m) { return n; }
+}
+== b/One.java
+package b;
+import static a.Mill.grind;
+class One { int go() { return grind(2); } }
+== b/All.java
+package b;
+import static a.Mill.*;
+class All { int go() { return grind(2, 3); } }
+== b/Reference.java
+package b;
+import a.Mill;
+class Reference { F go() { return f(Mill::grind, other.grind()); } }
+";
+    check(
+        files,
+        "grind",
+        &[
+            "b/One.java:2 exact a/Mill.java#Mill.grind:3 a/Mill.java#Mill.grind:4",
+            "b/One.java:3 exact a/Mill.java#Mill.grind:3",
+            "b/All.java:3 exact a/Mill.java#Mill.grind:4",
+            "b/Reference.java:3 exact a/Mill.java#Mill.grind:3 a/Mill.java#Mill.grind:4",
+            "b/Reference.java:3 nothing",
+        ],
+    );
 }

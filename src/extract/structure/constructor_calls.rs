@@ -1,0 +1,40 @@
+//! Finds which type a call of Java constructs that does not name it: `this(1)`, `super(1)`, and a constant of an enum.
+
+use tree_sitter::Node;
+
+/// Statements and constants that call a constructor.
+pub(super) const KINDS: [&str; 2] = ["explicit_constructor_invocation", "enum_constant"];
+
+/// Declarations of types that have constructors.
+const TYPES: [&str; 3] = ["class_declaration", "enum_declaration", "record_declaration"];
+
+/// Returns the name of the type, and the node where it is called; `None` if the type is not told. `around` are the nodes around
+/// the call, outermost first.
+pub(super) fn constructed<'t>(
+    call: Node<'t>,
+    around: impl DoubleEndedIterator<Item = Node<'t>>,
+) -> Option<(Node<'t>, Node<'t>)> {
+    // A constant without arguments is only a name.
+    let arguments = call.child_by_field_name("arguments")?;
+    let own = around.rev().find(|node| TYPES.contains(&node.kind()))?;
+    let Some(constructor) = call.child_by_field_name("constructor") else {
+        return Some((own.child_by_field_name("name")?, arguments));
+    };
+    let of = match constructor.kind() {
+        "super" => last_name(own.child_by_field_name("superclass")?)?,
+        _ => own.child_by_field_name("name")?,
+    };
+    Some((of, constructor))
+}
+
+/// Returns the own name in `extends a.Base<T>`.
+fn last_name(superclass: Node<'_>) -> Option<Node<'_>> {
+    let mut of = superclass.named_child(0)?;
+    if of.kind() == "generic_type" {
+        of = of.named_child(0)?;
+    }
+    if of.kind() == "scoped_type_identifier" {
+        of = of.named_child(of.named_child_count().checked_sub(1)? as u32)?;
+    }
+    (of.kind() == "type_identifier").then_some(of)
+}
