@@ -30,6 +30,9 @@ pub use self::structure::{
 };
 pub use self::time::{Way, moment, rfc3339};
 
+/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
+pub const MOST_CHUNKS: usize = 8_192;
+
 /// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.
 ///
 /// Invariant: never absolute, never empty, never with `.` or `..` components, always UTF-8.

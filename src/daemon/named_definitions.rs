@@ -25,8 +25,8 @@ pub(super) fn definitions_named(
 ) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
     let chunks = shared.chunks.current(reader, view)?;
     let found = reader.definitions_named(own_name(name))?.into_iter();
-    let contents: BTreeSet<u32> =
-        found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content).collect();
+    let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
+    let contents: BTreeSet<u32> = contents.chain(chunks.cut_contents()).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
     let mut all = Vec::new();

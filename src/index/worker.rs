@@ -9,6 +9,7 @@ use std::io::{self, BufRead as _, Write as _};
 use serde::{Deserialize, Serialize};
 
 use crate::extract::{self, Extracted};
+use crate::types::MOST_CHUNKS;
 
 /// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
 pub(super) const CPU_S: u64 = 5;
@@ -20,8 +21,8 @@ pub(super) const IS_LIMITED: bool = cfg!(target_os = "linux");
 #[cfg(target_os = "linux")]
 const MEMORY_BYTES: u64 = 512 << 20;
 
-/// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
-const MOST_CHUNKS: usize = 8_192;
+/// Most definitions of a file. A megabyte of generated functions has fewer.
+const MOST_DEFINITIONS: usize = 65_536;
 
 /// One text to extract.
 #[derive(Serialize, Deserialize)]
@@ -66,7 +67,14 @@ fn shortened(mut extracted: Extracted) -> Extracted {
         extracted.problems.push(format!("{n_chunks} chunks; only the first {MOST_CHUNKS} are indexed"));
         extracted.chunks.truncate(MOST_CHUNKS);
     }
-    extracted.definitions.truncate(MOST_CHUNKS);
+    let n_definitions = extracted.definitions.len();
+    if n_definitions > MOST_DEFINITIONS {
+        extracted
+            .problems
+            .push(format!("{n_definitions} definitions; only the first {MOST_DEFINITIONS} are known"));
+        extracted.definitions.truncate(MOST_DEFINITIONS);
+        extracted.structure.lacks_definitions = true;
+    }
     extracted
 }
 

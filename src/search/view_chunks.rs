@@ -18,7 +18,7 @@ use super::path_index::PathIndex;
 use super::translation;
 
 use crate::store::{Content, ContentChunk};
-use crate::types::{ChunkId, ClassSet, FileClass, Kind};
+use crate::types::{ChunkId, ClassSet, FileClass, Kind, MOST_CHUNKS};
 use kept_filters::KeptFilters;
 pub use members::Members;
 pub use patch::ChangedPath;
@@ -219,6 +219,12 @@ impl ViewChunks {
     /// Returns the number of different contents.
     pub fn n_contents(&self) -> usize {
         self.contents.len()
+    }
+
+    /// Returns the contents of which only the first chunks are indexed: their last names are in no chunk.
+    pub fn cut_contents(&self) -> impl Iterator<Item = u32> {
+        let is_cut = |(_, listed): &(u32, &Listed)| listed.content.chunks.len() >= MOST_CHUNKS;
+        (0..).zip(&self.contents).filter(is_cut).map(|(content, _)| content)
     }
 
     /// Returns the paths of a content, in order.

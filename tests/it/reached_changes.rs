@@ -79,3 +79,29 @@ fn a_file_with_more_names_than_are_kept_is_said() {
     let (_, answer) = memo(&live, &["outline", "many.py"]);
     assert!(answer["cut"].is_null(), "all of its definitions are listed: {answer}");
 }
+
+#[test]
+fn a_path_of_rust_to_the_old_module_of_a_moved_function_is_listed() {
+    let live = Live::new();
+    live.write("Cargo.toml", "[package]\nname = \"one\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    live.write("src/lib.rs", "mod text;\nmod view;\nmod words;\n");
+    live.write("src/text.rs", "pub fn clean() {}\n\npub fn upper() {}\n");
+    live.write("src/words.rs", "pub fn other() {}\n");
+    live.write("src/view.rs", "pub fn show() {\n    crate::text::clean();\n}\n");
+    live.commit_all();
+    live.write("src/text.rs", "pub fn upper() {}\n");
+    live.write("src/words.rs", "pub fn other() {}\n\npub fn clean() {}\n");
+    check(&live, &["impact"], &["src/view.rs show 1 likely"]);
+}
+
+#[test]
+fn the_last_of_ten_thousand_definitions_is_known() {
+    let live = Live::new();
+    let functions: Vec<String> =
+        (0..10_000).map(|n| format!("def fun_{n}():\n    fun_{}()\n", (n + 1) % 10_000)).collect();
+    live.write("many.py", functions.join("\n"));
+    for target in ["fun_9999", "many.py#fun_9999"] {
+        let (exit, answer) = memo(&live, &["refs", target, "--wait-ms", "60000"]);
+        assert_eq!((exit, &answer["uses"][0]["line"]), (0, &(9_998 * 3 + 2).into()), "{answer}");
+    }
+}

@@ -226,6 +226,7 @@ impl<'a> Joined<'a> {
         };
         let mut imports = structure.imports.iter().filter(|import| import.local == written);
         imports.any(|import| self.paths.imports_file(importer, import, exporter))
+            || matches!(of.receiver, Receiver::Named(_)) && self.paths.names_file(importer, written, exporter)
     }
 
     /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
@@ -271,12 +272,12 @@ impl<'a> Joined<'a> {
         Ok(found)
     }
 
-    /// Returns the files whose text has a name, by path.
+    /// Returns the files whose text has a name, by path, and those that are not indexed to the end.
     pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, StoreError> {
         let mut tokens = String::new();
         write_words(name, Form::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
-        let mut contents = BTreeSet::new();
+        let mut contents: BTreeSet<u32> = self.chunks.cut_contents().collect();
         if !phrase.tokens.is_empty() {
             let see = |id, _| contents.extend(self.chunks.get(id).map(|chunk| chunk.content));
             self.reader.postings()?.each(&phrase, see)?;
