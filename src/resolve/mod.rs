@@ -264,6 +264,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Resolves a name taken from another name: a module, a type, or a value.
     fn named(&self, place: &Place<'_>, path: &str) -> (Certainty, Vec<Candidate>) {
+        if place.family == Family::JavaScript && matches!(path, "exports" | "module.exports") {
+            return self.alone(place);
+        }
         if let Some(of) = self.type_of(place, path) {
             return self.of_typed_value(place, &of);
         }

@@ -1,7 +1,7 @@
 //! Says where a use stands: in which language, and inside of which definitions.
 
 use super::path_index::FileNumber;
-use crate::types::{DeclaredRole, Structure, own_part};
+use crate::types::{Declared, DeclaredRole, Structure, own_part};
 
 /// Languages whose files know each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,16 +63,22 @@ impl Place<'_> {
         self.structure.around(self.within)
     }
 
+    /// Whether a function of JavaScript has methods: `View.prototype.lookup = function () {}`.
+    fn is_constructor(&self, function: &Declared) -> bool {
+        let has = |other: &Declared| other.role == DeclaredRole::Member && other.owner() == function.names;
+        self.family == Family::JavaScript && self.structure.declared.iter().any(has)
+    }
+
     /// Returns the own name of the type around.
     pub(super) fn owner(&self) -> Option<String> {
         let around = self.structure.declared_around(self.within);
         let mut owners = around.filter_map(|around| match around.role {
             DeclaredRole::Type | DeclaredRole::Scope => Some(own_part(&around.title).to_owned()),
-            DeclaredRole::Member | DeclaredRole::Free => {
-                let owner = own_part(around.owner());
-                (around.role == DeclaredRole::Member && !owner.is_empty()).then(|| owner.to_owned())
+            DeclaredRole::Member => {
+                Some(own_part(around.owner()).to_owned()).filter(|owner| !owner.is_empty())
             }
-            DeclaredRole::Module => None,
+            DeclaredRole::Free if self.is_constructor(around) => Some(around.names.clone()),
+            DeclaredRole::Free | DeclaredRole::Module => None,
         });
         owners.next()
     }

@@ -112,10 +112,11 @@ pub struct Arity {
 }
 
 impl Declared {
-    /// Returns the qualified name of what holds it; empty at the top.
+    /// Returns the qualified name of what holds it; empty at the top. Of `View.prototype.lookup` it is `View`.
     pub fn owner(&self) -> &str {
         let own = self.names.split(' ').next().unwrap_or_default();
-        qualifier_of(&self.title, own)
+        let of = qualifier_of(&self.title, own);
+        of.strip_suffix(".prototype").unwrap_or(of)
     }
 }
 

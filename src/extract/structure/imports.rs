@@ -93,9 +93,13 @@ fn javascript<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<
 /// Returns what a declaration takes from a module of CommonJS: `const a = require('./b')`, `const { a, b: c } = require('./d')`.
 pub(super) fn required(declarator: Node<'_>, text: &str) -> Vec<Import> {
     let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let value = declarator.child_by_field_name("value");
+    // `require('a').b`
+    let member = value.filter(|value| value.kind() == "member_expression");
+    let taken_name = member.and_then(|member| member.child_by_field_name("property")).map_or("", text_of);
     let module = || {
-        let call =
-            declarator.child_by_field_name("value").filter(|value| value.kind() == "call_expression")?;
+        let whole = member.map_or(value, |member| member.child_by_field_name("object"));
+        let call = whole.filter(|whole| whole.kind() == "call_expression")?;
         let is_require = text_of(call.child_by_field_name("function")?) == "require";
         let argument = call.child_by_field_name("arguments")?.named_child(0)?;
         let is_named = is_require && argument.kind() == "string";
@@ -113,8 +117,10 @@ pub(super) fn required(declarator: Node<'_>, text: &str) -> Vec<Import> {
         _ => None,
     };
     let mut found = match name.kind() {
-        "identifier" => vec![import(text_of(name), module, "")],
-        "object_pattern" => children(name).into_iter().filter_map(taken).take(MAX_NAMES).collect(),
+        "identifier" => vec![import(text_of(name), module, taken_name)],
+        "object_pattern" if member.is_none() => {
+            children(name).into_iter().filter_map(taken).take(MAX_NAMES).collect()
+        }
         _ => Vec::new(),
     };
     found.iter_mut().for_each(|import| import.line = declarator.start_position().row as u32 + 1);

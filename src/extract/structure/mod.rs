@@ -178,6 +178,7 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         // `type Item` of an `impl` or a trait.
         TagKind::Type if matches!(holder, Some(TagKind::Scope | TagKind::Trait)) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro if is_inside_type => DeclaredRole::Member,
+        TagKind::Function if holder.is_none() && is_set_on_object(&item.title) => DeclaredRole::Member,
         TagKind::Function | TagKind::Constant | TagKind::Macro => DeclaredRole::Free,
         _ => DeclaredRole::Type,
     };
@@ -189,6 +190,11 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         parent: parent.map(|parent| parent as u32),
         arity: None,
     }
+}
+
+/// Whether a function of JavaScript is assigned to a property: `app.use = function () {}`. Those of `exports` are exported.
+fn is_set_on_object(title: &str) -> bool {
+    title.split_once('.').is_some_and(|(object, _)| !matches!(object, "exports" | "module"))
 }
 
 /// Returns where the definitions have their names.

@@ -111,3 +111,43 @@ def g(): config.load_all()
         &["use.py:2 nothing", "use.py:3 exact config.py#load_all"],
     );
 }
+
+#[test]
+fn functions_that_javascript_sets_on_objects_are_members() {
+    let files = "\
+== lib/view.js
+var resolve = require('node:path').resolve;
+function View() { this.lookup('a'); lookup(); }
+View.prototype.lookup = function (name) { return name; };
+View.prototype.render = function () { return this.lookup('b'); };
+== lib/utils.js
+exports.clean = function (text) { return text; };
+exports.all = function (texts) { return texts.map(exports.clean); };
+== lib/app.js
+var clean = require('./utils').clean;
+var { all } = require('./utils');
+var app = module.exports = {};
+app.use = function () { return clean('a'); };
+app.run = function () { return this.use(); };
+";
+    check(
+        files,
+        "lookup",
+        &[
+            "lib/view.js:2 exact lib/view.js#View.prototype.lookup",
+            "lib/view.js:2 nothing",
+            "lib/view.js:4 exact lib/view.js#View.prototype.lookup",
+        ],
+    );
+    check(
+        files,
+        "clean",
+        &[
+            "lib/utils.js:2 exact lib/utils.js#exports.clean",
+            "lib/app.js:1 exact lib/utils.js#exports.clean",
+            "lib/app.js:1 nothing",
+            "lib/app.js:4 exact lib/utils.js#exports.clean",
+        ],
+    );
+    check(files, "use", &["lib/app.js:5 exact lib/app.js#app.use"]);
+}
