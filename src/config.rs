@@ -37,6 +37,8 @@ pub struct Config {
     pub ui: Ui,
     /// `[memory]`
     pub memory: Memory,
+    /// `[llm]`
+    pub llm: Llm,
 }
 
 /// Settings of the process.
@@ -70,6 +72,8 @@ pub struct Search {
     pub min_cosine: f64,
     /// Milliseconds that freshness may be waited for.
     pub wait_ms: u64,
+    /// Whether a language model is asked for other words, if there is one.
+    pub expand: bool,
 }
 
 /// Settings of the index.
@@ -139,13 +143,34 @@ pub struct Memory {
     pub on_expiry: String,
 }
 
+/// Settings of the language model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Llm {
+    /// Address of a server with chat completions; empty: none is asked.
+    pub url: String,
+    /// Name of the model; empty: the server chooses.
+    pub model: String,
+    /// The variable of the environment that has the key; empty: no key is sent.
+    pub key_env: String,
+    /// Whether it may be asked, if there is an address.
+    pub enabled: bool,
+    /// Whether texts may cross a network unencrypted.
+    pub plain_http: bool,
+    /// Most tokens of a day, in all repositories of the user.
+    pub tokens_a_day: u64,
+    /// Milliseconds that a search waits for it.
+    pub timeout_ms: u64,
+    /// Seconds that everything else waits for it.
+    pub task_seconds: u64,
+}
+
 impl Default for Config {
     /// Returns the values of `defaults.toml` without parsing it, because the client must start within a millisecond.
     fn default() -> Self {
         Self {
             daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
             watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
-            search: Search { limit: 10, threshold: 0.0, min_cosine: 0.25, wait_ms: 1_000 },
+            search: Search { limit: 10, threshold: 0.0, min_cosine: 0.25, wait_ms: 1_000, expand: false },
             index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
             model: Model { name: "builtin".to_owned(), ..Model::default() },
             hooks: Hooks { autostart: false },
@@ -160,6 +185,16 @@ impl Default for Config {
                 refuse_near: true,
                 near_cosine: 0.9,
                 on_expiry: "archive".to_owned(),
+            },
+            llm: Llm {
+                url: String::new(),
+                model: String::new(),
+                key_env: String::new(),
+                enabled: true,
+                plain_http: false,
+                tokens_a_day: 200_000,
+                timeout_ms: 2_000,
+                task_seconds: 60,
             },
         }
     }
@@ -367,13 +402,14 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
 }
 
 /// Checks that the settings of a repository may have a key. They may have come with an archive, and these keys name code
-/// that is run.
+/// that is run, or say where texts are sent and what that may cost.
 ///
 /// # Errors
 /// When only the user's own settings may have it.
 pub fn check_repository_key(key: &str, origin: &Origin) -> Result<(), ConfigError> {
     match key {
-        "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" => {
+        "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
+        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" => {
             Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
         }
         _ => Ok(()),

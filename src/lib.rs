@@ -17,6 +17,7 @@
 //! | [`proto`] | declares what crosses the socket | |
 //! | [`daemon`] | keeps the index current and answers | all below |
 //! | [`fetch`] | downloads models and the library that runs them | `embed`, `proto` |
+//! | [`llm`] | asks a language model for help | `extract`, `memory`, `proto` |
 //! | [`setup`] | sets agents up to use memod, and undoes it | |
 //! | [`hooks`] | installs git hooks and removes them | `git`, `proto` |
 //! | [`watch`] | reports which names changed on disk | |
@@ -59,6 +60,7 @@ pub mod fetch;
 pub mod git;
 pub mod hooks;
 pub mod index;
+pub mod llm;
 pub mod map;
 pub mod mcp;
 pub mod memory;

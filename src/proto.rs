@@ -17,6 +17,7 @@ mod hooks;
 pub mod http;
 mod index_progress;
 mod lean;
+mod llm;
 pub mod memory;
 mod model;
 mod outline_item;
@@ -48,6 +49,7 @@ pub use self::health::{
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::{Ordered, rounded_score};
+pub use self::llm::{LlmExpandParams, LlmExpandResult, LlmMessage, LlmRequest, LlmStatusResult, LlmUse};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
@@ -131,6 +133,8 @@ pub const METHODS: &[Method] = &[
     writes("model.import", "ModelParams", "ModelsResult"),
     writes("model.use", "ModelParams", "ModelsResult"),
     writes("model.remove", "ModelParams", "ModelsResult"),
+    reads("llm.status", "CwdParams", "LlmStatusResult"),
+    writes("llm.expand", "LlmExpandParams", "LlmExpandResult"),
     writes("memory.add", "AddParams", "AddResult"),
     reads("memory.get", "IdsParams", "MemoriesResult"),
     reads("memory.list", "ListParams", "MemoriesResult"),

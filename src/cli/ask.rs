@@ -27,6 +27,7 @@ pub(super) fn search(typed: FindArgs, cwd: &str, config: &Config) -> SearchParam
         threshold: Some(typed.threshold.unwrap_or(config.search.threshold)),
         explain: false,
         rerank: typed.rerank,
+        expand: Some(typed.expand || may_expand(config)),
         full: typed.full,
         texts: false,
         lines_before: typed.before_context.or(typed.context),
@@ -35,6 +36,11 @@ pub(super) fn search(typed: FindArgs, cwd: &str, config: &Config) -> SearchParam
         limit: Some(usize::try_from(limit).unwrap_or(usize::MAX)),
         wait_ms: Some(typed.fresh.wait_ms.unwrap_or(config.search.wait_ms)),
     }
+}
+
+/// Returns whether the settings ask a language model in each search, and name one.
+fn may_expand(config: &Config) -> bool {
+    config.search.expand && config.llm.enabled && !config.llm.url.is_empty()
 }
 
 /// Paths stay as typed: the daemon resolves them relative to `cwd`.
@@ -86,6 +92,7 @@ mod tests {
         check("memo search -p src/{a,b} -p *.md x", r#"{"path":["src/{a,b}","*.md"]}"#);
         check("memo s x --lang rust,go --sync strict", r#"{"lang":["rust","go"],"sync":"strict"}"#);
         check("memo search -A 2 x --context 5", r#"{"lines_after":2,"lines_before":5}"#);
+        check("memo search --expand x", r#"{"expand":true}"#);
         check("memo search --threshold 0.7 x", r#"{"threshold":0.7}"#);
         check("memo search -- -x", r#"{"query":"-x"}"#);
     }

@@ -121,7 +121,8 @@ fn behind_links(file: &Path) -> Result<PathBuf, PathError> {
 }
 
 fn say_when(key: &str, output: &mut Output) {
-    if !key.starts_with("search.") {
+    // The language model is asked as the settings are at that time, so that it can be switched off at once.
+    if !key.starts_with("search.") && !key.starts_with("llm.") {
         output.say("the daemon reads it when it starts: `memo restart`");
     }
 }

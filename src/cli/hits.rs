@@ -62,7 +62,10 @@ pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut O
 /// Asks the daemon. The time limit is that of other requests plus the time that it may wait for freshness.
 pub(super) fn hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
     let mut client = context.connect()?;
-    client.answer_within(Duration::from_secs(30) + Duration::from_millis(params.wait_ms.unwrap_or(0)));
+    // A search waits for a language model for a minute at most (llm.timeout_ms).
+    let of_model = if params.expand == Some(true) { 60 } else { 0 };
+    let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
+    client.answer_within(Duration::from_secs(30 + of_model) + wait);
     Ok(client.call("search", params)?)
 }
 
@@ -223,6 +226,12 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     }
     if let Some(corrected) = &result.corrected {
         parts.push(format!("little or nothing found as typed; also searched: {}", escape(corrected)));
+    }
+    if !result.expanded.is_empty() {
+        parts.push(format!(
+            "also searched, as a language model says: {}",
+            escape(&result.expanded.join(", "))
+        ));
     }
     parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
     let has_words = |hit: &Hit| (hit.arms.bm25, hit.arms.path, hit.arms.symbol) != (None, None, None);

@@ -27,6 +27,7 @@ mod hits;
 mod hooks;
 mod init;
 mod last_search;
+mod llm;
 mod logs;
 mod map;
 mod mcp;
@@ -198,6 +199,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),
+        Verb::Search(typed) if typed.dry_run => llm::show_expansion(&typed.find.query, &context()?, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
         Verb::Outline(typed) => outline::outline(typed, &context()?, output),
@@ -257,6 +259,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Uninstall(typed) => uninstall::uninstall(&typed, global.dir.as_deref(), output),
         Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
         Verb::Model(typed) => model::model(typed, &context()?, output),
+        Verb::Llm => llm::status(&context()?, output),
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Mcp(_) => Err(mcp::nested()),
         Verb::Shell => shell::shell(&global, &context()?, obey),

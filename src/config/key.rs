@@ -116,6 +116,7 @@ pub const KEYS: &[Key] = &[
     fraction("search.threshold", 0.0, |config| &mut config.search.threshold),
     fraction("search.min_cosine", LEAST_MIN_COSINE, |config| &mut config.search.min_cosine),
     number("search.wait_ms", 0, TEN_MINUTES_MS, |config| &mut config.search.wait_ms),
+    switch("search.expand", |config| &mut config.search.expand),
     number("index.keep_days", 0, 36_500, |config| &mut config.index.keep_days),
     number("index.max_file_bytes", 1, 1 << 30, |config| &mut config.index.max_file_bytes),
     number("index.commits", 0, 100_000, |config| &mut config.index.commits),
@@ -149,6 +150,14 @@ pub const KEYS: &[Key] = &[
         kind: Takes::Word(ENDS),
         slot: Slot::Word(|config| &mut config.memory.on_expiry),
     },
+    text("llm.url", "an address, or nothing", |config| &mut config.llm.url),
+    text("llm.model", "the name of a model, or nothing", |config| &mut config.llm.model),
+    text("llm.key_env", "the name of a variable, or nothing", |config| &mut config.llm.key_env),
+    switch("llm.enabled", |config| &mut config.llm.enabled),
+    switch("llm.plain_http", |config| &mut config.llm.plain_http),
+    number("llm.tokens_a_day", 0, 1_000_000_000, |config| &mut config.llm.tokens_a_day),
+    number("llm.timeout_ms", 100, ONE_MINUTE_MS, |config| &mut config.llm.timeout_ms),
+    number("llm.task_seconds", 1, 600, |config| &mut config.llm.task_seconds),
 ];
 
 const fn number(name: &'static str, least: u64, most: u64, slot: fn(&mut Config) -> &mut u64) -> Key {

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use super::error::{RpcResult, no_method};
 use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
+use super::llm_methods;
 use super::memories::call as memories;
 use super::memories::states;
 use super::model_methods::{self, Verb as models};
@@ -68,6 +69,8 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "model.import" => reply(&model_methods::call(shared, models::Import, params_of(params)?).await?),
         "model.use" => reply(&model_methods::call(shared, models::Use, params_of(params)?).await?),
         "model.remove" => reply(&model_methods::call(shared, models::Remove, params_of(params)?).await?),
+        "llm.status" => reply(&llm_methods::status(shared, params_of(params)?).await?),
+        "llm.expand" => reply(&llm_methods::expand(shared, params_of(params)?).await?),
         "stop" => {
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))

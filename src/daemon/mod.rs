@@ -20,6 +20,7 @@ mod doorbell;
 mod embedding;
 mod error;
 mod event;
+mod expansion;
 mod gates;
 mod githooks;
 mod history;
@@ -31,8 +32,10 @@ mod kept_maps;
 mod kept_surveys;
 mod known_definitions;
 mod known_texts;
+mod language_model;
 mod lines;
 mod listen;
+mod llm_methods;
 mod lock;
 mod log;
 mod main_loop;
@@ -203,6 +206,7 @@ fn serve(
             .unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
+        for_loop.llm.stop();
         let _ = last_job.send(worker::Job::Stop); // it may have ended
         let _ = stop.send(true); // the server may have failed already
     })?;

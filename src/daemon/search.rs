@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
+use super::expansion;
 use super::memories::transaction::locate;
 use super::remembered::Remembered;
 use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
@@ -28,7 +29,7 @@ use crate::search::memory_search::MemoryAsk;
 use crate::search::query::Query;
 use crate::search::snippet::Extent;
 use crate::search::view_chunks::ViewChunks;
-use crate::search::{self, Answer};
+use crate::search::{self, Answer, expanded};
 use crate::store::{Reader, StoreError};
 use crate::types::{Kind, SourceKey};
 
@@ -73,10 +74,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     if question.memories.is_some() && params.sync == Sync::Full {
         vectorless = shared.memories.complete().await.err();
     }
-    let mut result = match question.scope.index {
-        Some(_) => page(shared, &question, find).await?,
-        None => alone(shared, &question).await?,
-    };
+    let mut result = answer(shared, &question).await?;
     let had_hits = !result.hits.is_empty();
     result.hits.retain(|hit| hit.score >= threshold);
     if had_hits && result.hits.is_empty() {
@@ -111,6 +109,35 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         took_ms: started.elapsed().as_secs_f64() * 1_000.0,
         ..result
     })
+}
+
+/// Answers a question, with what other words of a language model find if it asks for them.
+async fn answer(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
+    if !question.params.expand.unwrap_or(shared.config.search.expand) {
+        return answer_as_asked(shared, question).await;
+    }
+    let words = expansion::words(shared, &question.scope.query);
+    let (result, words) = tokio::join!(answer_as_asked(shared, question), words);
+    let mut result = result?;
+    match words {
+        Ok(words) => {
+            if let Some(other) = question.with_words(shared, &words) {
+                let others = answer_as_asked(shared, &Arc::new(other)).await?;
+                result.total = result.total.max(others.total);
+                expanded::add(&mut result.hits, others.hits, question.limit);
+                result.expanded = words;
+            }
+        }
+        Err(why) => result.degraded.push(format!("expand: {why}")),
+    }
+    Ok(result)
+}
+
+async fn answer_as_asked(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
+    match question.scope.index {
+        Some(_) => page(shared, question, find).await,
+        None => alone(shared, question).await,
+    }
 }
 
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
@@ -165,6 +192,14 @@ struct Question {
 }
 
 impl Question {
+    /// Returns the question with other words beside those of its query.
+    fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
+        let scope = Scope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
+        let params = SearchParams { rerank: false, ..self.params.clone() };
+        let memories = scope.memory_ask(&params, self.limit, shared.config.search.min_cosine);
+        Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
+    }
+
     fn forms(&self) -> Forms {
         let SearchParams { explain, rerank, .. } = self.params;
         let most_texts = if rerank { reranking::FIRST } else { 0 };

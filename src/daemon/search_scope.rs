@@ -26,6 +26,7 @@ const FILES: [Kind; 4] = [Kind::Doc, Kind::Map, Kind::Symbol, Kind::Text];
 const DATED: [Kind; 2] = [Kind::Commit, Kind::Memory];
 
 /// Where a search looks.
+#[derive(Clone)]
 pub(super) struct Scope {
     pub(super) query: Query,
     /// Filter for the index; `None` leaves it out.

@@ -15,6 +15,7 @@ use super::kept_maps::{KeptMaps, MOST_MAP_BYTES};
 use super::kept_surveys::KeptSurveys;
 use super::known_definitions::KnownDefinitions;
 use super::known_texts::KnownTexts;
+use super::language_model::LanguageModel;
 use super::memories::keeper::Memories;
 use super::models::{Loaded, Models};
 use super::object_ids::KnownObjectIds;
@@ -64,6 +65,8 @@ pub(super) struct Shared {
     pub(super) rows: KeptRows,
     /// What was found out about the texts of hits.
     pub(super) texts: KnownTexts,
+    /// The language model, which is asked only if the settings name one.
+    pub(super) llm: LanguageModel,
     /// Ids under which git stores contents.
     pub(super) object_ids: KnownObjectIds,
     /// Counters of the whole index.
@@ -117,6 +120,8 @@ impl Shared {
         Self {
             own_files: OwnFiles::new(&layout, &socket, &index_db),
             told: Told::new(&layout),
+            // All daemons of a user spend from one budget.
+            llm: LanguageModel::new(&env.state_home().join("memod/llm")),
             watch_queue,
             gates: Gates::default(),
             layout,

@@ -13,6 +13,8 @@ pub mod text_difference;
 pub mod tiers;
 pub mod time;
 
+pub use privacy::without_private;
+
 /// A value that was refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]

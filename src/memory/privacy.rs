@@ -14,7 +14,7 @@ static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Removes text in `<private>…</private>`, in upper or lower case, across lines and nested; an unclosed part extends to the
 /// end. Returns the rest, with [`REDACTED`] for each part, and the number of parts.
-pub(super) fn without_private(text: &str) -> (String, usize) {
+pub fn without_private(text: &str) -> (String, usize) {
     let (mut kept, mut kept_to, mut depth, mut n_parts) = (String::new(), 0, 0_usize, 0);
     for tag in PRIVATE.captures_iter(text) {
         let span = tag.get(0).expect("group 0 is the match");

@@ -70,6 +70,10 @@ pub struct SearchParams {
     pub explain: bool,
     /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
     pub rerank: bool,
+    /// Whether a language model is asked for other words; `search.expand` when absent. What they find comes after it. Without an
+    /// answer in time, `degraded` says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand: Option<bool>,
     /// Whether `snippet` is the whole text of each hit: definition, section, message or memory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
@@ -131,6 +135,9 @@ pub struct SearchResult {
     pub degraded: Vec<String>,
     /// The corrected query that was searched as well, if little or nothing was found as typed.
     pub corrected: Option<String>,
+    /// Other words, of a language model, that were searched as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expanded: Vec<String>,
     /// How the query was understood.
     #[serde(default)]
     pub parsed: Parsed,

@@ -15,6 +15,7 @@ pub mod asked;
 pub mod bm25;
 pub mod class_rules;
 pub mod correction;
+pub mod expanded;
 pub mod filter;
 pub mod fuse;
 pub mod kept_rows;

@@ -99,6 +99,16 @@ impl Query {
         (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
     }
 
+    /// Returns the query with other words beside its own; `None` for a name, and where operators say what a hit must have.
+    pub fn with_words(&self, words: &[String]) -> Option<Self> {
+        if self.any.is_binding() || self.is_symbol || self.words.is_empty() {
+            return None;
+        }
+        let text = [&self.text].into_iter().chain(words).map(String::as_str).collect::<Vec<_>>().join(" ");
+        let any = tree::tree_of(lexer::lex(&text, None).lexemes);
+        Some(Self::new(any, self.filters.clone(), Vec::new(), Some(&text)))
+    }
+
     /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
     /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
     /// ones.

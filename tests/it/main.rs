@@ -34,6 +34,7 @@ mod hooks;
 mod hostile;
 mod hung;
 mod indexing_progress;
+mod language_model;
 mod levels;
 mod lifecycle;
 mod live;

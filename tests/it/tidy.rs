@@ -21,12 +21,14 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "daemon",
         &[
-            "embed", "extract", "git", "hooks", "index", "map", "memory", "proto", "resolve", "scan",
+            "embed", "extract", "git", "hooks", "index", "llm", "map", "memory", "proto", "resolve", "scan",
             "search", "store", "watch",
         ],
     ),
     // `embed`: what is known of models. `proto`: what the client is told meanwhile.
     ("fetch", &["embed", "proto"]),
+    // `extract`, `memory`: what must not leave the machine. `proto`: a request is shown as it is sent.
+    ("llm", &["extract", "memory", "proto"]),
     ("setup", &[]),
     // `proto`: what is installed is told as it is shown.
     ("hooks", &["git", "proto"]),
@@ -90,6 +92,10 @@ const PURE: &[&str] = &[
     "hooks/block.rs",
     "hooks/section.rs",
     "index/plan.rs",
+    "llm/messages.rs",
+    "llm/model_answer.rs",
+    "llm/outgoing.rs",
+    "llm/tasks/",
     "map/",
     "mcp/agent_text.rs",
     "mcp/arguments.rs",
@@ -104,6 +110,7 @@ const PURE: &[&str] = &[
     "proto/",
     "search/asked.rs",
     "search/bm25.rs",
+    "search/expanded.rs",
     "search/filter.rs",
     "search/fuse.rs",
     "search/id_places.rs",
@@ -436,6 +443,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "hits",
                 "hooks",
                 "init",
+                "llm",
                 "logs",
                 "map",
                 "memories",
@@ -487,7 +495,9 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &[
                 "changed",
                 "completing",
+                "expansion",
                 "githooks",
+                "llm_methods",
                 "model_methods",
                 "remembered",
                 "repo_map",
@@ -513,6 +523,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "kept_chunks",
                 "kept_maps",
                 "kept_surveys",
+                "language_model",
                 "known_definitions",
                 "known_texts",
                 "object_ids",

@@ -132,6 +132,9 @@ pub(in crate::cli) struct FindArgs {
     /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
     #[arg(long)]
     pub(in crate::cli) rerank: bool,
+    /// Ask the language model of llm.url for other words, and add what they find; see `memo llm`
+    #[arg(long)]
+    pub(in crate::cli) expand: bool,
     #[command(flatten)]
     pub(in crate::cli) fresh: FreshArgs,
     #[command(flatten)]
@@ -152,6 +155,9 @@ pub(in crate::cli) struct SearchArgs {
     /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
     #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
     pub(in crate::cli) vimgrep: bool,
+    /// Show what --expand would send to the language model, and send and search nothing
+    #[arg(long, requires = "expand")]
+    pub(in crate::cli) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

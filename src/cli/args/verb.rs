@@ -403,6 +403,14 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo uninstall --dry-run
     Uninstall(UninstallArgs),
+    /// Show which language model is asked, and how many tokens that has cost today
+    ///
+    /// None is asked unless `llm.url` is set in your own settings. Then `memo search --expand` asks it for other words; with
+    /// --dry-run it shows what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when none
+    /// can be asked.
+    ///
+    /// Example: memo llm
+    Llm,
     /// Choose the models that make vectors and rerank hits
     ///
     /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a

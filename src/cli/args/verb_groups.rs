@@ -56,6 +56,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "hook",
             "hooks",
             "model",
+            "llm",
             "config",
             "mcp",
             "shell",

@@ -117,7 +117,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Config(ConfigArgs { what: Some(ConfigVerb::Set { .. } | ConfigVerb::Unset { .. }) }) => {
             Denied("memo config set and unset change how memod works for everybody", BY_A_PERSON)
         }
-        Verb::Config(_) => Granted,
+        Verb::Config(_) | Verb::Llm => Granted,
         Verb::Hooks(HooksArgs { what: Some(HooksVerb::Install { .. } | HooksVerb::Uninstall) }) => {
             Denied("memo hooks install and uninstall change what git runs", BY_A_PERSON)
         }

@@ -32,6 +32,7 @@ examples! {
     examples_of_hooks: "docs/src/hooks.md",
     examples_of_http: "docs/src/http.md",
     examples_of_indexed: "docs/src/indexed.md",
+    examples_of_llm: "docs/src/llm.md",
     examples_of_mcp: "docs/src/mcp.md",
     examples_of_measuring: "docs/src/measuring.md",
     examples_of_memories: "docs/src/memories.md",

@@ -1,0 +1,34 @@
+//! Asks the language model for other words of a query, while the query itself is searched.
+
+use std::sync::Arc;
+
+use super::language_model::Lane;
+use super::llm_methods::settings;
+use super::shared::Shared;
+use crate::llm::tasks::expand;
+use crate::search::query::Query;
+
+/// Returns other words for a query, from the model or as it named them before.
+///
+/// # Errors
+/// Why there are none.
+pub(super) async fn words(shared: &Arc<Shared>, query: &Query) -> Result<Vec<String>, String> {
+    if query.with_words(&[]).is_none() {
+        return Err("names, operators and filters alone are searched as they are".to_owned());
+    }
+    let text = query.text().trim();
+    if text.len() > expand::MOST_QUERY {
+        return Err(format!("a text of over {} bytes has words enough", expand::MOST_QUERY));
+    }
+    let (llm, endpoint) = settings(shared).await.map_err(|error| error.message)?;
+    let endpoint = endpoint.map_err(|error| error.to_string())?;
+    let key = format!("{} {} {text}", endpoint.url, endpoint.model);
+    if let Some(words) = shared.llm.kept_words(&key) {
+        return Ok(words);
+    }
+    let prompt = expand::prompt(text, endpoint.secret());
+    let answer = shared.llm.ask(&llm, endpoint, prompt, Lane::Search).await?;
+    let words = expand::words(&answer, text)?;
+    shared.llm.keep_words(key, words.clone());
+    Ok(words)
+}

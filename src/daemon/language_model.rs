@@ -1,0 +1,234 @@
+//! Asks the language model on threads of its own, within the tokens of a day.
+//!
+//! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout_at;
+
+use super::clock::{local, now_ms};
+use super::threads::spawn;
+use crate::config::Llm;
+use crate::llm::{Chat, Endpoint, Prompt, Spending};
+use crate::threads::{caught, lock};
+
+/// Most requests of a lane that wait.
+const MOST_WAITING: usize = 8;
+/// Most queries whose words are kept.
+const MOST_KEPT: usize = 256;
+/// How long searches do without the model after it has failed.
+const PAUSE: Duration = Duration::from_secs(30);
+/// Time that an answer has to get from its thread to who waits.
+const LEEWAY: Duration = Duration::from_millis(100);
+
+/// Who waits for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// A search, which goes on without one.
+    Search,
+    /// Who asked for nothing else.
+    Task,
+}
+
+/// The language model of the settings, and what is known of it.
+pub(super) struct LanguageModel {
+    /// What was spent.
+    pub(super) spending: Spending,
+    /// The lanes that were used.
+    lanes: Mutex<[Option<SyncSender<Job>>; 2]>,
+    chat: Arc<Chat>,
+    state: Arc<Mutex<State>>,
+    words: Mutex<VecDeque<(String, Vec<String>)>>,
+    stopping: watch::Sender<bool>,
+}
+
+/// What the last answers have shown.
+#[derive(Default)]
+struct State {
+    /// Nothing is asked before: the server said so.
+    not_before: Option<Instant>,
+    /// Nothing is asked for searches before.
+    no_search_before: Option<Instant>,
+    /// The last failure, and when it was, unix ms.
+    last_error: Option<(String, i64)>,
+}
+
+/// A request that waits for its turn.
+struct Job {
+    endpoint: Endpoint,
+    prompt: Prompt,
+    limit: u64,
+    lane: Lane,
+    deadline: Instant,
+    reply: oneshot::Sender<Result<String, String>>,
+}
+
+/// What the thread of a lane needs.
+struct Worker {
+    chat: Arc<Chat>,
+    spending: Spending,
+    state: Arc<Mutex<State>>,
+}
+
+impl LanguageModel {
+    /// Takes the directory of what was spent. Nothing is opened or started yet.
+    pub(super) fn new(dir: &Path) -> Self {
+        Self {
+            spending: Spending::new(dir),
+            lanes: Mutex::default(),
+            chat: Arc::default(),
+            state: Arc::default(),
+            words: Mutex::default(),
+            stopping: watch::Sender::new(false),
+        }
+    }
+
+    /// Returns what the model answers.
+    ///
+    /// # Errors
+    /// Why there is no answer, in time or at all.
+    pub(super) async fn ask(
+        &self,
+        settings: &Llm,
+        endpoint: Endpoint,
+        prompt: Prompt,
+        lane: Lane,
+    ) -> Result<String, String> {
+        let patience = match lane {
+            Lane::Search => Duration::from_millis(settings.timeout_ms),
+            Lane::Task => Duration::from_secs(settings.task_seconds),
+        };
+        let deadline = Instant::now() + patience;
+        self.check_pause(lane)?;
+        let (reply, answer) = oneshot::channel();
+        let limit = settings.tokens_a_day;
+        self.send(Job { endpoint, prompt, limit, lane, deadline, reply })?;
+        let mut stopping = self.stopping.subscribe();
+        tokio::select! {
+            answer = timeout_at((deadline + LEEWAY).into(), answer) => match answer {
+                Ok(Ok(answer)) => answer,
+                Ok(Err(_)) => Err("the daemon gave the request up".to_owned()),
+                Err(_) => Err(format!("no answer within {} ms", patience.as_millis())),
+            },
+            _ = stopping.wait_for(|is_stopping| *is_stopping) => Err("the daemon is stopping".to_owned()),
+        }
+    }
+
+    /// Ends all waiting. The threads end with the process.
+    pub(super) fn stop(&self) {
+        self.stopping.send_replace(true);
+        *lock(&self.lanes) = Default::default();
+    }
+
+    /// Returns the last failure, and when it was, unix ms.
+    pub(super) fn last_error(&self) -> Option<(String, i64)> {
+        lock(&self.state).last_error.clone()
+    }
+
+    /// Returns the words that a model has named for a query.
+    pub(super) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
+        let words = lock(&self.words);
+        words.iter().find(|(known, _)| known == key).map(|(_, words)| words.clone())
+    }
+
+    /// Keeps the words for a query; the oldest ones make room.
+    pub(super) fn keep_words(&self, key: String, named: Vec<String>) {
+        let mut words = lock(&self.words);
+        words.retain(|(known, _)| *known != key);
+        words.push_back((key, named));
+        if words.len() > MOST_KEPT {
+            words.pop_front();
+        }
+    }
+
+    fn check_pause(&self, lane: Lane) -> Result<(), String> {
+        let state = lock(&self.state);
+        let pause = match lane {
+            Lane::Search => state.not_before.max(state.no_search_before),
+            Lane::Task => state.not_before,
+        };
+        let left = pause.map(|until| until.saturating_duration_since(Instant::now()));
+        let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
+        let why = state.last_error.as_ref().map_or("", |(why, _)| why);
+        Err(format!("{why}; it is asked again in {} s", left.as_secs() + 1))
+    }
+
+    fn send(&self, job: Job) -> Result<(), String> {
+        if *self.stopping.borrow() {
+            return Err("the daemon is stopping".to_owned());
+        }
+        let mut lanes = lock(&self.lanes);
+        let lane = &mut lanes[job.lane as usize];
+        let sender = match lane {
+            Some(sender) => sender,
+            None => {
+                let (sender, jobs) = sync_channel(MOST_WAITING);
+                let worker = Worker {
+                    chat: Arc::clone(&self.chat),
+                    spending: self.spending.clone(),
+                    state: Arc::clone(&self.state),
+                };
+                spawn("llm", move || worker.work(&jobs)).map_err(|error| format!("{error:#}"))?;
+                lane.insert(sender)
+            }
+        };
+        sender.try_send(job).map_err(|error| match error {
+            TrySendError::Full(_) => format!("{MOST_WAITING} requests wait for the language model already"),
+            TrySendError::Disconnected(_) => "the thread that asks it has ended".to_owned(),
+        })
+    }
+}
+
+impl Worker {
+    fn work(&self, jobs: &Receiver<Job>) {
+        while let Ok(job) = jobs.recv() {
+            if job.reply.is_closed() {
+                continue; // who waited has given up: nothing is sent, and nothing spent
+            }
+            let outcome = caught(|| self.ask(&job)).unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
+            if let Err(why) = &outcome {
+                tracing::warn!(purpose = job.prompt.purpose.as_str(), why, "no answer of the language model");
+                lock(&self.state).last_error = Some((why.clone(), now_ms()));
+            }
+            let _ = job.reply.send(outcome); // it may be too late
+        }
+    }
+
+    fn ask(&self, job: &Job) -> Result<String, String> {
+        let Job { endpoint, prompt, limit, lane, deadline, .. } = job;
+        let needed = prompt.tokens() + prompt.most_answer_tokens;
+        let reserved = self.spending.reserve(&today(), prompt.purpose, needed, *limit);
+        let reserved = reserved.map_err(|error| error.to_string())?;
+        let outcome = self.chat.ask(endpoint, prompt, *deadline);
+        let cost = match &outcome {
+            Ok(answered) => answered.tokens,
+            Err(failed) if failed.may_have_cost => needed,
+            Err(_) => 0,
+        };
+        if let Err(error) = self.spending.settle(&reserved, cost) {
+            tracing::warn!(%error, "what was set aside for the language model stays counted");
+        }
+        tracing::debug!(purpose = prompt.purpose.as_str(), cost, "asked the language model");
+        let mut state = lock(&self.state);
+        if let Err(failed) = &outcome {
+            let now = Instant::now();
+            state.not_before = failed.delay.map(|delay| now + delay).max(state.not_before);
+            if *lane == Lane::Search {
+                state.no_search_before = Some(now + PAUSE);
+            }
+        } else {
+            state.no_search_before = None;
+        }
+        outcome.map(|answered| answered.text).map_err(|failed| failed.why)
+    }
+}
+
+/// Returns the day that is counted, as `2026-11-25`.
+pub(super) fn today() -> String {
+    local(now_ms()).date().to_string()
+}

@@ -1,0 +1,223 @@
+//! Keeps how many tokens were spent each day, by all daemons of a user.
+//!
+//! Tokens are reserved before a request is sent, so requests at the same time cannot exceed the limit together. What a request
+//! that failed may have cost stays counted.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::Purpose;
+use crate::paths::{self, IoContext, PathError};
+
+/// Days that are kept.
+const MOST_DAYS: usize = 31;
+/// Longest wait for another daemon that counts.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The file with the tokens of each day.
+#[derive(Clone, Debug)]
+pub struct Spending {
+    file: PathBuf,
+}
+
+/// What one day has cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Day {
+    /// Tokens, those of requests under way included.
+    pub tokens: u64,
+    /// Requests that may have cost something.
+    pub requests: u64,
+    /// Tokens by what they were for.
+    pub by: BTreeMap<String, u64>,
+}
+
+/// What the file has, by day as `2026-11-25`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Kept {
+    days: BTreeMap<String, Day>,
+}
+
+/// Tokens that are set aside for a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    day: String,
+    purpose: Purpose,
+    tokens: u64,
+}
+
+/// Why nothing may be spent.
+#[derive(Debug, thiserror::Error)]
+pub enum SpendingError {
+    /// The limit would be exceeded.
+    #[error("{spent} of {limit} tokens are spent today, and this needs up to {needed} (llm.tokens_a_day)")]
+    Exhausted {
+        /// Tokens of today.
+        spent: u64,
+        /// The limit.
+        limit: u64,
+        /// Tokens of the request.
+        needed: u64,
+    },
+    /// The file is damaged.
+    #[error("{}: {why}; without it nothing is sent", .file.display())]
+    Damaged {
+        /// Which file.
+        file: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] PathError),
+}
+
+impl Spending {
+    /// Takes the directory in which the file is.
+    pub fn new(dir: &Path) -> Self {
+        Self { file: dir.join("tokens.json") }
+    }
+
+    /// Returns the path of the file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns what a day has cost.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub fn of(&self, day: &str) -> Result<Day, SpendingError> {
+        Ok(self.read()?.days.remove(day).unwrap_or_default())
+    }
+
+    /// Sets tokens aside for a request.
+    ///
+    /// # Errors
+    /// When they would exceed the limit of the day, or cannot be written down: then nothing may be sent.
+    pub fn reserve(
+        &self,
+        day: &str,
+        purpose: Purpose,
+        tokens: u64,
+        limit: u64,
+    ) -> Result<Reserved, SpendingError> {
+        self.change(|kept| {
+            let today = kept.days.entry(day.to_owned()).or_default();
+            if today.tokens.saturating_add(tokens) > limit {
+                let spent = today.tokens;
+                return Err(SpendingError::Exhausted { spent, limit, needed: tokens });
+            }
+            today.tokens += tokens;
+            today.requests += 1;
+            *today.by.entry(purpose.as_str().to_owned()).or_default() += tokens;
+            while kept.days.len() > MOST_DAYS {
+                kept.days.pop_first();
+            }
+            Ok(Reserved { day: day.to_owned(), purpose, tokens })
+        })
+    }
+
+    /// Replaces what was set aside by what a request has cost. If that cannot be written, what was set aside stays.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn settle(&self, reserved: &Reserved, cost: u64) -> Result<(), SpendingError> {
+        self.change(|kept| {
+            if let Some(day) = kept.days.get_mut(&reserved.day) {
+                let settled = |counted: u64| counted.saturating_sub(reserved.tokens).saturating_add(cost);
+                day.tokens = settled(day.tokens);
+                let by = day.by.entry(reserved.purpose.as_str().to_owned()).or_default();
+                *by = settled(*by);
+                day.requests = day.requests.saturating_sub(u64::from(cost == 0));
+            }
+            Ok(())
+        })
+    }
+
+    fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Kept) -> Result<T, SpendingError>,
+    ) -> Result<T, SpendingError> {
+        let dir = self.file.parent().unwrap_or(Path::new("."));
+        paths::create_private_dir(dir)?;
+        let lock = paths::open_lock(&self.file.with_extension("lock"))?;
+        let _locked = paths::lock_within(lock, PATIENCE).at("lock", &self.file)?;
+        let mut kept = self.read()?;
+        let value = change(&mut kept)?;
+        let json = serde_json::to_vec(&kept).map_err(io::Error::from).at("write", &self.file)?;
+        paths::replace_private(&self.file, &json)?;
+        Ok(value)
+    }
+
+    fn read(&self) -> Result<Kept, SpendingError> {
+        let bytes = match paths::read_file(&self.file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
+            read => read.at("read", &self.file)?,
+        };
+        serde_json::from_slice(&bytes)
+            .map_err(|error| SpendingError::Damaged { file: self.file.clone(), why: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY: &str = "2026-11-25";
+
+    fn spent(spending: &Spending) -> (u64, u64) {
+        let day = spending.of(DAY).unwrap();
+        assert_eq!(day.by.values().sum::<u64>(), day.tokens);
+        (day.tokens, day.requests)
+    }
+
+    #[test]
+    fn the_limit_holds_whoever_asks_at_the_same_time() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("llm");
+        let reserved = std::thread::scope(|scope| {
+            let ask = || {
+                let spending = Spending::new(&dir); // as another daemon has it
+                (0..5).filter(|_| spending.reserve(DAY, Purpose::Expand, 10, 300).is_ok()).count()
+            };
+            let threads: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+        });
+        assert_eq!(reserved, 30);
+        assert_eq!(spent(&Spending::new(&dir)), (300, 30));
+    }
+
+    #[test]
+    fn what_was_set_aside_is_settled() {
+        let temp = tempfile::tempdir().unwrap();
+        let spending = Spending::new(temp.path());
+        let reserve = |tokens| spending.reserve(DAY, Purpose::Suggest, tokens, 100);
+        let first = reserve(60).unwrap();
+        let error = reserve(60).unwrap_err().to_string();
+        assert_eq!(error, "60 of 100 tokens are spent today, and this needs up to 60 (llm.tokens_a_day)");
+        spending.settle(&first, 7).unwrap();
+        assert_eq!(spent(&spending), (7, 1));
+        let second = reserve(60).unwrap();
+        spending.settle(&second, 0).unwrap();
+        assert_eq!(spent(&spending), (7, 1));
+        spending.settle(&second, u64::MAX).unwrap();
+        assert!(reserve(1).is_err());
+        assert_eq!(spending.of("2026-11-26").unwrap(), Day::default());
+        assert!(spending.reserve("2026-11-26", Purpose::Expand, 100, 100).is_ok());
+    }
+
+    #[test]
+    fn a_damaged_file_is_not_taken_for_an_empty_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let spending = Spending::new(temp.path());
+        std::fs::write(spending.file(), "{").unwrap();
+        let error = spending.reserve(DAY, Purpose::Expand, 1, 100).unwrap_err().to_string();
+        assert!(error.contains("without it nothing is sent"), "{error}");
+    }
+}

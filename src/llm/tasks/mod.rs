@@ -1,0 +1,3 @@
+//! Turns texts into prompts, and answers into checked proposals. Pure.
+
+pub mod expand;
