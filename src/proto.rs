@@ -49,7 +49,11 @@ pub use self::health::{
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
 pub use self::lean::{Ordered, rounded_score};
-pub use self::llm::{LlmExpandParams, LlmExpandResult, LlmMessage, LlmRequest, LlmStatusResult, LlmUse};
+pub use self::llm::{
+    LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult, LlmExpandParams,
+    LlmExpandResult, LlmMessage, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams, LlmSuggestResult,
+    LlmSummariseParams, LlmSummariseResult, LlmUse,
+};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
@@ -135,6 +139,10 @@ pub const METHODS: &[Method] = &[
     writes("model.remove", "ModelParams", "ModelsResult"),
     reads("llm.status", "CwdParams", "LlmStatusResult"),
     writes("llm.expand", "LlmExpandParams", "LlmExpandResult"),
+    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult"),
+    writes("llm.compare", "LlmCompareParams", "LlmCompareResult"),
+    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult"),
+    writes("llm.distil", "LlmDistilParams", "LlmDistilResult"),
     writes("memory.add", "AddParams", "AddResult"),
     reads("memory.get", "IdsParams", "MemoriesResult"),
     reads("memory.list", "ListParams", "MemoriesResult"),

@@ -24,7 +24,7 @@ pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
 };
-pub(super) use exchange_args::{BackupArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
+pub(super) use exchange_args::{BackupArgs, DistilArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
     RecallArgs, RecentArgs, RemoveArgs, SourceArg, TagArgs, TextArgs, UpdateArgs,

@@ -5,6 +5,7 @@ use crate::proto::{BriefParams, BriefResult};
 use super::args::BriefArgs;
 use super::context::CommandContext;
 use super::error::{CliResult, EXIT_NONE};
+use super::llm;
 use super::output::Output;
 use super::text::{behind, escape_lines};
 
@@ -13,6 +14,12 @@ pub(super) fn brief(typed: &BriefArgs, context: &CommandContext, output: &mut Ou
     let params =
         BriefParams { cwd: context.cwd.clone(), budget: Some(typed.budget), sync: typed.sync.into() };
     let result: BriefResult = context.connect()?.call("brief", &params)?;
+    if typed.summarise && !result.text.is_empty() {
+        let summarised = llm::summarise(&result.text, typed, context, output)?;
+        if let Some(exit) = summarised {
+            return Ok(exit);
+        }
+    }
     output.value(&result, |output| output.raw(escape_lines(&result.text).as_bytes()))?;
     if !output.json {
         output.flush()?;

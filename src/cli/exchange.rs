@@ -12,7 +12,9 @@ mod markdown;
 mod repo_map;
 mod send;
 mod slack;
+mod transcript;
 
 pub(super) use self::backup::{back_up, restore};
 pub(super) use self::export::{export, export_all, export_stopped, remove_left_parts};
 pub(super) use self::import::import;
+pub(super) use self::transcript::distil;

@@ -12,6 +12,7 @@ use super::budget::fit;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::last_search::{self, HitLocation};
+use super::llm;
 use super::output::Output;
 use super::text::{behind, commit_head, count, escape, marked, matches, paint, terms};
 
@@ -24,6 +25,9 @@ const GLOB_HINT: &str =
 
 /// Exits with 1 when nothing matched.
 pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    if typed.dry_run {
+        return llm::show_expansion(&typed.find.query, context, output);
+    }
     let config = crate::config::load(Some(&context.layout))?.config;
     let is_of_files = typed.files || typed.vimgrep;
     let form = match (typed.files, typed.vimgrep) {

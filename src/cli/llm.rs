@@ -1,5 +1,7 @@
 //! Shows what a language model is asked, and what was spent on it.
 
+mod proposals;
+
 use std::time::Duration;
 
 use crate::proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult};
@@ -9,6 +11,8 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::status::row;
 use super::text::{count, escape, escape_lines, paint};
+
+pub(super) use self::proposals::{compare, show_suggestion, suggest, summarise};
 
 /// Longest wait for a task, beyond what the daemon allows for it.
 const LEEWAY: Duration = Duration::from_secs(30);

@@ -199,7 +199,6 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
         Verb::Bench(typed) => bench::bench(typed, context, output),
-        Verb::Search(typed) if typed.dry_run => llm::show_expansion(&typed.find.query, &context()?, output),
         Verb::Search(typed) => hits::search(typed, &context()?, output),
         Verb::Explain(typed) => explain::explain(typed, &context()?, output),
         Verb::Outline(typed) => outline::outline(typed, &context()?, output),
@@ -243,6 +242,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Export(typed) => exchange::export(typed, &context()?, output),
         Verb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
         Verb::RestoreBackup(typed) => exchange::restore(&typed, &context()?, output),
+        Verb::Distil(typed) => exchange::distil(&typed, &context()?, output),
         Verb::Import(typed) => exchange::import(&typed, &context()?, output),
         Verb::Stats => memories::stats(&context()?, output),
         Verb::Status(typed) => status::status(&typed, &context()?, output),

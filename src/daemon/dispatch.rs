@@ -71,6 +71,10 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         "model.remove" => reply(&model_methods::call(shared, models::Remove, params_of(params)?).await?),
         "llm.status" => reply(&llm_methods::status(shared, params_of(params)?).await?),
         "llm.expand" => reply(&llm_methods::expand(shared, params_of(params)?).await?),
+        "llm.summarise" => reply(&llm_methods::summarise(shared, params_of(params)?).await?),
+        "llm.compare" => reply(&llm_methods::compare(shared, params_of(params)?).await?),
+        "llm.suggest" => reply(&llm_methods::suggest(shared, params_of(params)?).await?),
+        "llm.distil" => reply(&llm_methods::distil(shared, params_of(params)?).await?),
         "stop" => {
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))

@@ -2,17 +2,34 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
+
 use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
 use super::language_model::{Lane, today};
+use super::memories::call as memories;
+use super::memories::dedupe::near_pairs;
+use super::memories::show;
 use super::memories::transaction::locate;
 use super::request::blocking;
 use super::shared::Shared;
 use crate::config::{self, Config, Llm};
-use crate::llm::tasks::expand;
+use crate::llm::tasks::distil::{self, Candidate};
+use crate::llm::tasks::judge::{self, Judged, Verdict};
+use crate::llm::tasks::{expand, suggest, summarise};
 use crate::llm::{Endpoint, NoEndpoint, Prompt};
-use crate::proto::memory::Caller;
-use crate::proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult, LlmUse};
+use crate::proto::memory::{Caller, DedupeParams, TallyResult};
+use crate::proto::{
+    CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
+    LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
+    LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse,
+};
+use crate::store::Record;
+
+/// Pairs of memories that are compared.
+const PAIRS: usize = 10;
+/// Most of them.
+const MOST_PAIRS: usize = 20;
 
 /// The settings as they are now, and the server that may be asked.
 pub(super) type Settings = (Llm, Result<Endpoint, NoEndpoint>);
@@ -108,19 +125,142 @@ fn shown(url: &str) -> String {
 pub(super) async fn expand(shared: &Arc<Shared>, params: LlmExpandParams) -> RpcResult<LlmExpandResult> {
     check_caller(shared, &params.cwd).await?;
     let query = params.query.trim();
-    if query.is_empty() || query.len() > expand::MOST_QUERY {
-        return Err(bad_params(format!("query: a text of 1 to {} bytes is needed", expand::MOST_QUERY)));
-    }
+    check_size("query", query, expand::MOST_QUERY)?;
     let settings = settings(shared).await?;
     let asked = ask(shared, &settings, params.dry_run, |key| expand::prompt(query, key)).await;
     let mut result = LlmExpandResult::default();
-    match asked {
-        Ok(Asked::Shown(request)) => result.requests.push(request),
-        Ok(Asked::Answered(answer)) => match expand::words(&answer, query) {
-            Ok(words) => result.words = words,
-            Err(why) => result.problem = Some(why.to_owned()),
-        },
+    match checked(asked, |answer| expand::words(answer, query)) {
+        Ok(Checked::Shown(request)) => result.requests.push(request),
+        Ok(Checked::Proposed(words)) => result.words = words,
         Err(why) => result.problem = Some(why),
     }
     Ok(result)
+}
+
+/// Asks for a summary of a brief.
+pub(super) async fn summarise(
+    shared: &Arc<Shared>,
+    params: LlmSummariseParams,
+) -> RpcResult<LlmSummariseResult> {
+    check_caller(shared, &params.cwd).await?;
+    check_size("text", &params.text, summarise::MOST_TEXT)?;
+    let settings = settings(shared).await?;
+    let asked = ask(shared, &settings, params.dry_run, |key| summarise::prompt(&params.text, key)).await;
+    let mut result = LlmSummariseResult::default();
+    match checked(asked, summarise::summary) {
+        Ok(Checked::Shown(request)) => result.requests.push(request),
+        Ok(Checked::Proposed(summary)) => result.summary = Some(summary),
+        Err(why) => result.problem = Some(why),
+    }
+    Ok(result)
+}
+
+/// Asks for a title and tags.
+pub(super) async fn suggest(shared: &Arc<Shared>, params: LlmSuggestParams) -> RpcResult<LlmSuggestResult> {
+    check_caller(shared, &params.cwd).await?;
+    let content = &params.content[..params.content.floor_char_boundary(suggest::MOST_TEXT)];
+    check_size("content", content, suggest::MOST_TEXT)?;
+    let tags = memories::call(shared, "memory.tags", json!({ "cwd": params.cwd })).await?;
+    let tags: TallyResult = serde_json::from_value(tags).unwrap_or_default();
+    let tags: Vec<String> =
+        tags.names.into_iter().take(suggest::MOST_KNOWN).map(|tally| tally.name).collect();
+    let settings = settings(shared).await?;
+    let asked = ask(shared, &settings, params.dry_run, |key| suggest::prompt(content, &tags, key)).await;
+    let mut result = LlmSuggestResult::default();
+    match checked(asked, suggest::suggestion) {
+        Ok(Checked::Shown(request)) => result.requests.push(request),
+        Ok(Checked::Proposed(found)) => (result.title, result.tags) = (found.title, found.tags),
+        Err(why) => result.problem = Some(why),
+    }
+    Ok(result)
+}
+
+/// Asks how memories that are near each other are related.
+pub(super) async fn compare(shared: &Arc<Shared>, params: LlmCompareParams) -> RpcResult<LlmCompareResult> {
+    check_caller(shared, &params.cwd).await?;
+    let limit = params.limit.unwrap_or(PAIRS);
+    if !(1..=MOST_PAIRS).contains(&limit) {
+        return Err(bad_params(format!("limit: {limit} is not between 1 and {MOST_PAIRS}")));
+    }
+    let LlmCompareParams { container, threshold, dry_run, .. } = params;
+    let near = DedupeParams { container, threshold, ..DedupeParams::default() };
+    let near = near_pairs(shared, near, limit).await?;
+    let pair = |(left, right, cosine): &(Record, Record, f64)| LlmPair {
+        left: show::brief(left),
+        right: show::brief(right),
+        cosine: *cosine,
+        ..LlmPair::default()
+    };
+    let mut result =
+        LlmCompareResult { pairs: near.iter().map(pair).collect(), ..LlmCompareResult::default() };
+    if near.is_empty() {
+        return Ok(result);
+    }
+    let text =
+        |record: &Record| format!("{} {}", record.title.as_deref().unwrap_or_default(), record.content);
+    let texts: Vec<_> = near.iter().map(|(left, right, _)| (text(left), text(right))).collect();
+    let settings = settings(shared).await?;
+    let asked = ask(shared, &settings, dry_run, |key| judge::prompt(&texts, key)).await;
+    match checked(asked, |answer| judge::judged(answer, texts.len())) {
+        Ok(Checked::Shown(request)) => result.requests.push(request),
+        Ok(Checked::Proposed(all)) => all.into_iter().for_each(|judged| propose(&mut result.pairs, judged)),
+        Err(why) => result.problem = Some(why),
+    }
+    Ok(result)
+}
+
+/// Adds what the model says of a pair, and the command that would do it. The newer one of a contradiction is proposed to hold.
+fn propose(pairs: &mut [LlmPair], judged: Judged) {
+    let Some(pair) = pairs.get_mut(judged.pair) else { return };
+    let (left, right) = (&pair.left.id, &pair.right.id);
+    pair.command = match (judged.verdict, judged.second_is_better) {
+        (Verdict::Same, true) => Some(format!("memo link {right} {left} --kind supersedes")),
+        (Verdict::Same, false) => Some(format!("memo link {left} {right} --kind supersedes")),
+        (Verdict::Contradict, _) => Some(format!("memo resolve {right} {left}")),
+        (Verdict::Neither, _) => None,
+    };
+    pair.verdict = Some(judged.verdict.as_str().to_owned());
+    pair.reason = judged.reason;
+}
+
+/// Asks which memories a part of a transcript is worth.
+pub(super) async fn distil(shared: &Arc<Shared>, params: LlmDistilParams) -> RpcResult<LlmDistilResult> {
+    check_caller(shared, &params.cwd).await?;
+    check_size("text", &params.text, distil::MOST_TEXT)?;
+    let settings = settings(shared).await?;
+    let asked = ask(shared, &settings, params.dry_run, |key| distil::prompt(&params.text, key)).await;
+    let mut result = LlmDistilResult::default();
+    let candidate = |found: Candidate| {
+        let Candidate { content, title, tags } = found;
+        LlmCandidate { content, title, tags }
+    };
+    match checked(asked, distil::candidates) {
+        Ok(Checked::Shown(request)) => result.requests.push(request),
+        Ok(Checked::Proposed(all)) => result.memories = all.into_iter().map(candidate).collect(),
+        Err(why) => result.problem = Some(why),
+    }
+    Ok(result)
+}
+
+/// A checked answer, or what would be sent.
+enum Checked<T> {
+    Proposed(T),
+    Shown(LlmRequest),
+}
+
+fn checked<T>(
+    asked: Result<Asked, String>,
+    read: impl FnOnce(&str) -> Result<T, &'static str>,
+) -> Result<Checked<T>, String> {
+    match asked? {
+        Asked::Shown(request) => Ok(Checked::Shown(request)),
+        Asked::Answered(answer) => read(&answer).map(Checked::Proposed).map_err(str::to_owned),
+    }
+}
+
+fn check_size(name: &str, text: &str, most: usize) -> RpcResult<()> {
+    match text.trim().is_empty() || text.len() > most {
+        true => Err(bad_params(format!("{name}: a text of 1 to {most} bytes is needed"))),
+        false => Ok(()),
+    }
 }

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::memory::Brief;
+
 /// One message.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmMessage {
@@ -90,6 +92,140 @@ pub struct LlmExpandParams {
 pub struct LlmExpandResult {
     /// The words.
     pub words: Vec<String>,
+    /// What would be sent.
+    pub requests: Vec<LlmRequest>,
+    /// Why there are none.
+    pub problem: Option<String>,
+}
+
+/// Params of `llm.summarise`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmSummariseParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// The text of a `brief`, at most 48 KiB.
+    pub text: String,
+    /// Send nothing, and return what would be sent.
+    pub dry_run: bool,
+}
+
+/// Result of `llm.summarise`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmSummariseResult {
+    /// The summary, which is what a model says of data that others wrote.
+    pub summary: Option<String>,
+    /// What would be sent.
+    pub requests: Vec<LlmRequest>,
+    /// Why there is none.
+    pub problem: Option<String>,
+}
+
+/// Params of `llm.suggest`: a title and tags for a memory. Nothing is changed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmSuggestParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// The text of the memory; its first 16 KiB are sent.
+    pub content: String,
+    /// Send nothing, and return what would be sent.
+    pub dry_run: bool,
+}
+
+/// Result of `llm.suggest`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmSuggestResult {
+    /// The title.
+    pub title: Option<String>,
+    /// The tags.
+    pub tags: Vec<String>,
+    /// What would be sent.
+    pub requests: Vec<LlmRequest>,
+    /// Why there is nothing.
+    pub problem: Option<String>,
+}
+
+/// Params of `llm.compare`: whether memories that are near each other say the same or contradict each other. Nothing is
+/// changed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmCompareParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// Only this container.
+    pub container: Option<String>,
+    /// Minimum cosine, 0.5 to 1; 0.6 when absent.
+    pub threshold: Option<f64>,
+    /// Maximum number of pairs, 1 to 20; 10 when absent.
+    pub limit: Option<usize>,
+    /// Send nothing, and return what would be sent.
+    pub dry_run: bool,
+}
+
+/// Two memories, and what a model says of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmPair {
+    /// The older one.
+    pub left: Brief,
+    /// The newer one.
+    pub right: Brief,
+    /// Their cosine.
+    pub cosine: f64,
+    /// `same`, `contradict` or `neither`; null if the model said nothing of them.
+    pub verdict: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The command that would do what is proposed: nothing is done by itself.
+    pub command: Option<String>,
+}
+
+/// Result of `llm.compare`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmCompareResult {
+    /// The pairs, the nearest first.
+    pub pairs: Vec<LlmPair>,
+    /// What would be sent.
+    pub requests: Vec<LlmRequest>,
+    /// Why nothing is said of them.
+    pub problem: Option<String>,
+}
+
+/// Params of `llm.distil`: memories that a part of a transcript is worth. Nothing is stored.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmDistilParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// The part, at most 16 KiB.
+    pub text: String,
+    /// Send nothing, and return what would be sent.
+    pub dry_run: bool,
+}
+
+/// What may be remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmCandidate {
+    /// Text.
+    pub content: String,
+    /// Title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+}
+
+/// Result of `llm.distil`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LlmDistilResult {
+    /// The candidates.
+    pub memories: Vec<LlmCandidate>,
     /// What would be sent.
     pub requests: Vec<LlmRequest>,
     /// Why there are none.

@@ -2,12 +2,13 @@
 
 mod faults;
 mod server;
+mod tasks;
 
 use std::fs;
 
 use serde_json::{Value, json};
 
-use self::server::{Act, ModelServer};
+use self::server::{Act, ModelServer, USED};
 use crate::live::{Live, memo};
 
 /// The key of the server, which nobody else may see.
@@ -113,7 +114,7 @@ fn other_words_find_more() {
     assert_eq!(helped.server.sent().len(), 1, "what is exact is searched as it is");
 
     let status = helped.status();
-    assert_eq!((&status["tokens"], &status["requests"]), (&json!(100), &json!(1)), "{status}");
+    assert_eq!((&status["tokens"], &status["requests"]), (&json!(USED), &json!(1)), "{status}");
     assert_eq!(status["problem"], Value::Null);
     assert!(!helped.log().contains(KEY));
 }
@@ -164,7 +165,7 @@ fn a_dry_run_shows_what_would_be_sent() {
 
 #[test]
 fn the_tokens_of_a_day_are_kept_over_restarts_and_under_load() {
-    // Each request sets some 400 tokens aside and costs 100.
+    // Each request sets some 450 tokens aside, and costs less.
     let helped = Helped::with(|_| Act::says(OTHER_WORDS), "tokens_a_day = 1000\n");
     std::thread::scope(|scope| {
         for nth in 0..20 {
@@ -182,7 +183,7 @@ fn the_tokens_of_a_day_are_kept_over_restarts_and_under_load() {
     while helped.search_for(&format!("{QUERY} again{}", spent(&helped)), true)["expanded"].is_array() {}
     let (before, sent) = (spent(&helped), helped.server.sent().len());
     assert!(
-        (600..=1_000).contains(&before) && before == sent as u64 * 100,
+        (600..=1_000).contains(&before) && before == sent as u64 * USED,
         "{before} tokens, {sent} requests"
     );
     helped.live.kill();

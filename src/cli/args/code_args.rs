@@ -264,6 +264,12 @@ pub(in crate::cli) struct MapArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BriefArgs {
+    /// Ask the language model of llm.url for a summary; without an answer the brief itself is shown
+    #[arg(long)]
+    pub(in crate::cli) summarise: bool,
+    /// Show what --summarise would send, and send nothing
+    #[arg(long, requires = "summarise")]
+    pub(in crate::cli) dry_run: bool,
     /// Most tokens printed
     #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
     pub(in crate::cli) budget: usize,

@@ -68,6 +68,16 @@ pub(in crate::cli) struct ImportArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct DistilArgs {
+    /// A session of Claude Code or Codex (.jsonl), an exported conversation, or a text
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) path: PathBuf,
+    /// Show what would be sent to the language model, and send nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ExportArgs {
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,

@@ -160,6 +160,12 @@ pub(in crate::cli) struct AddArgs {
     /// Name of the agent that adds it [default: MEMO_AGENT]
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) agent: Option<String>,
+    /// Ask the language model of llm.url for a title and tags, and show the commands that would set them
+    #[arg(long)]
+    pub(in crate::cli) suggest: bool,
+    /// Show what --suggest would send, and add and send nothing
+    #[arg(long, requires = "suggest")]
+    pub(in crate::cli) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

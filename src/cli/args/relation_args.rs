@@ -42,6 +42,12 @@ pub(in crate::cli) struct DedupeArgs {
     /// Do not ask
     #[arg(short, long, requires = "merge")]
     pub(in crate::cli) yes: bool,
+    /// Ask the language model of llm.url which near memories say the same or contradict each other [default for --threshold: 0.6]
+    #[arg(long, conflicts_with = "merge")]
+    pub(in crate::cli) propose: bool,
+    /// Show what --propose would send, and send nothing
+    #[arg(long, requires = "propose")]
+    pub(in crate::cli) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,7 +6,7 @@ use super::bench_args::BenchArgs;
 use super::code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs, ShowArgs, WhyArgs,
 };
-use super::exchange_args::{BackupArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
+use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
     RecallArgs, RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
@@ -124,7 +124,7 @@ pub(in crate::cli) enum Verb {
     /// Cargo.toml, package.json or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has
     /// changed, HTTP routes of the code, uncommitted changes, the latest commits, and the code map weighted towards the uncommitted
     /// changes. The budget counts what is printed, four characters a token; with --json it counts `text` alone. Exits with 1 when
-    /// there is nothing to show.
+    /// there is nothing to show. With --summarise the language model of `llm.url` is asked for a summary of that.
     ///
     /// Example: memo brief --budget 1000
     Brief(BriefArgs),
@@ -278,7 +278,7 @@ pub(in crate::cli) enum Verb {
     ///
     /// Changes nothing without --merge. With it, the first memory of a group gets the tags of the others and the text it
     /// lacks, and the others are archived. Texts that differ in numbers or negations are never proposed. Exits with 1 when
-    /// there are none.
+    /// there are none. With --propose a language model judges memories that are near each other.
     ///
     /// Example: memo dedupe --container auth
     Dedupe(DedupeArgs),
@@ -305,6 +305,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo import --from markdown --container handbook ~/handbook
     Import(ImportArgs),
+    /// Propose memories from the transcript of a session, with a language model
+    ///
+    /// Prints lines that `memo import` takes, and adds nothing. Sends what was said in the session to the server of `llm.url`, in parts of
+    /// 12 KiB, without calls of tools, what they print, and credentials. Exits with 1 when nothing is proposed or not all was read.
+    ///
+    /// Example: memo distil session.jsonl --dry-run
+    Distil(DistilArgs),
     /// Copy all memories, with their history, into one file
     ///
     /// Reads the copy back before printing its path. Without PATH it is kept beside the daemon's daily copies; the last seven
@@ -405,8 +412,8 @@ pub(in crate::cli) enum Verb {
     Uninstall(UninstallArgs),
     /// Show which language model is asked, and how many tokens that has cost today
     ///
-    /// None is asked unless `llm.url` is set in your own settings. Then `memo search --expand` asks it for other words; with
-    /// --dry-run it shows what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when none
+    /// None is asked unless `llm.url` is set in your own settings. Then `memo search --expand`, `memo brief --summarise`, `memo add --suggest`,
+    /// `memo dedupe --propose` and `memo distil` ask it; with --dry-run they show what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when none
     /// can be asked.
     ///
     /// Example: memo llm

@@ -41,6 +41,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "stats",
             "export",
             "import",
+            "distil",
             "backup",
             "restore-backup",
         ],

@@ -73,6 +73,7 @@ impl Verb {
             Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
                 text.file.iter_mut().for_each(start);
             }
+            Self::Distil(args) => start(&mut args.path),
             Self::Export(args) => args.out.iter_mut().for_each(start),
             Self::Uninstall(args) => args.export.iter_mut().for_each(start),
             Self::Backup(args) => args.path.iter_mut().for_each(start),

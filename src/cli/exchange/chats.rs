@@ -80,7 +80,7 @@ pub(super) fn read(from: From, path: &Path, sender: &mut Sender<'_>) -> Result<(
 }
 
 /// An array of them, or one a line.
-fn conversations(text: &str) -> Result<Vec<Value>, String> {
+pub(super) fn conversations(text: &str) -> Result<Vec<Value>, String> {
     let values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let values: Vec<Value> = values.collect::<Result<_, _>>().map_err(|error| format!("no JSON: {error}"))?;
     match <[Value; 1]>::try_from(values) {
@@ -99,7 +99,7 @@ fn conversations(text: &str) -> Result<Vec<Value>, String> {
 }
 
 /// Claude lists messages. ChatGPT keeps a tree of messages, of which the branch shown last counts.
-fn chat(value: &Value) -> Result<Chat, String> {
+pub(super) fn chat(value: &Value) -> Result<Chat, String> {
     let Value::Object(chat) = value else { return Err("no object".to_owned()) };
     let text = |names: &[&str]| names.iter().find_map(|name| chat.get(*name)?.as_str()).map(str::to_owned);
     let name = text(&["uuid", "conversation_id", "id"]).ok_or("it has no uuid and no id")?;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    AddArgs, BackupArgs, ConfigArgs, ConfigVerb, ConsentArgs, DoctorArgs, ExportArgs, HooksArgs, HooksVerb,
-    ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs, SourceArg, Verb,
+    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExportArgs,
+    HooksArgs, HooksVerb, ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs,
+    SourceArg, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -48,6 +49,12 @@ fn permission(verb: &Verb) -> Permission<'_> {
         _ if verb.allows_secrets() => Denied("--allow-secret keeps what may be a credential", BY_A_PERSON),
         Verb::Add(AddArgs { source: Some(SourceArg::User | SourceArg::Hook), .. }) => {
             Denied("--source says that a person or a program said it, not an agent", BY_AN_AGENT)
+        }
+        Verb::Add(AddArgs { suggest: true, .. })
+        | Verb::Brief(BriefArgs { summarise: true, .. })
+        | Verb::Dedupe(DedupeArgs { propose: true, .. })
+        | Verb::Distil(_) => {
+            Denied("it would send texts of the repository to another language model", BY_A_PERSON)
         }
         Verb::Import(ImportArgs { own: true, .. }) => {
             Denied("--own says that a person wrote what is imported", BY_A_PERSON)

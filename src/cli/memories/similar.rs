@@ -5,6 +5,7 @@ use super::show;
 use crate::cli::args::{DedupeArgs, RelatedArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
+use crate::cli::llm;
 use crate::cli::output::Output;
 use crate::cli::text::{count, paint};
 use crate::proto::memory::{
@@ -64,6 +65,9 @@ pub(in crate::cli) fn related(
 
 /// Exits with 1 when there is nothing to merge.
 pub(in crate::cli) fn dedupe(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    if typed.propose {
+        return llm::compare(typed, context, output);
+    }
     let is_asked = typed.merge && !typed.yes;
     if is_asked {
         let hint = "leave out --merge to see the groups, or confirm with --yes";

@@ -5,6 +5,7 @@ use super::{show, similar};
 use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
+use crate::cli::llm;
 use crate::cli::output::Output;
 use crate::proto::memory::{
     AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
@@ -12,11 +13,15 @@ use crate::proto::memory::{
 
 /// Prints only the id on stdout, for scripts.
 pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let content = text(&typed.text)?;
+    if typed.dry_run {
+        return llm::show_suggestion(content, context, output);
+    }
     let mut caller = caller(context);
     caller.agent_name = typed.agent.or(caller.agent_name);
     let params = AddParams {
         caller,
-        content: text(&typed.text)?,
+        content,
         tags: typed.tag,
         about: typed.about,
         fields: typed.fields.into(),
@@ -34,6 +39,11 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
     })?;
     notice(result.warning.as_ref(), output);
     notice(result.notice.as_ref(), output);
+    if typed.suggest && result.created {
+        // The memory is on disk, and its id is printed, whatever the model does.
+        output.flush()?;
+        llm::suggest(&result.memory.id, result.memory.content, context, output)?;
+    }
     Ok(0)
 }
 

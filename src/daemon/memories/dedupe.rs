@@ -1,6 +1,7 @@
 //! Proposes which memories to merge.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -42,6 +43,41 @@ pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let pairs: Vec<Pair> = blocking(call.shared, pairs).await?;
     let read = move |rows: &Rows<'_>| -> Done<Value> { Ok(json!(groups(rows, &pairs, threshold)?)) };
     with_store(call.shared, move |store, now_ms| store.read(now_ms, read)).await
+}
+
+/// Returns the nearest pairs of living memories of a container, the older one first, that no link relates yet.
+pub(in crate::daemon) async fn near_pairs(
+    shared: &Arc<Shared>,
+    params: DedupeParams,
+    most: usize,
+) -> RpcResult<Vec<(Record, Record, f64)>> {
+    let threshold = threshold(&params, SAME_WORDS)?;
+    let containers = read(shared, move |rows| by_container(rows, &params)).await?;
+    let vectors = shared.memories.finder.vectors(Clone::clone);
+    let near = move |_: &Shared| {
+        Ok(containers.iter().flat_map(|rows| pairs(&vectors, rows, threshold, 0)).collect())
+    };
+    let mut near: Vec<Pair> = blocking(shared, near).await?;
+    near.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
+    read(shared, move |rows| {
+        let mut found = Vec::new();
+        for &(left, right, cosine) in &near {
+            let meant = rows.meant(&MemoryFilter::default(), Some(&[left, right]))?;
+            let mut records = rows.records(&meant)?.into_iter().map(|(_, record)| record);
+            let (Some(left), Some(right)) = (records.next(), records.next()) else { continue };
+            let is_linked =
+                rows.links(&left.id)?.iter().any(|link| [&link.from, &link.to].contains(&&right.id));
+            if !is_linked {
+                let is_ordered = (left.created, &left.id) <= (right.created, &right.id);
+                found.push(if is_ordered { (left, right, cosine) } else { (right, left, cosine) });
+            }
+            if found.len() == most {
+                break;
+            }
+        }
+        Ok(found)
+    })
+    .await
 }
 
 /// Returns the living memories of each selected container.

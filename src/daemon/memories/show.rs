@@ -39,7 +39,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
     }
 }
 
-pub(super) fn brief(record: &Record) -> Brief {
+pub(in crate::daemon) fn brief(record: &Record) -> Brief {
     Brief {
         id: record.id.clone(),
         container: record.container.clone(),

@@ -18,7 +18,8 @@ const MOST_TOKENS: u64 = 160;
 
 const TASK: &str = "You help to search a source code repository. The data is a search query. Name up to 8 other words that code, \
                     comments or documents which answer it are likely to contain: synonyms, technical terms, names of \
-                    functions or types. No word of the query itself, no explanation. Form: {\"words\": [\"…\", \"…\"]}";
+                    functions or types. No word of the query itself, no explanation. For the query `where is the cart emptied` \
+                    answer {\"words\": [\"clear\", \"basket\", \"reset_cart\", \"remove items\"]}";
 
 /// Asks about a query.
 pub fn prompt(query: &str, key: Option<&str>) -> Prompt {

@@ -1,3 +1,7 @@
 //! Turns texts into prompts, and answers into checked proposals. Pure.
 
+pub mod distil;
 pub mod expand;
+pub mod judge;
+pub mod suggest;
+pub mod summarise;

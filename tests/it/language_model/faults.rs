@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::server::{Act, ModelServer};
+use super::server::{Act, ModelServer, USED};
 use super::{Helped, KEY, OTHER_WORDS, paths};
 
 /// What a server does, what a search says about it, and the tokens that are counted: none, those that were set aside, or those
@@ -90,8 +90,8 @@ fn a_fault_of_the_server_costs_no_hit_and_little_time() {
         let tokens = status["tokens"].as_u64().unwrap();
         match cost {
             Cost::None => assert_eq!(tokens, 0, "{what}"),
-            Cost::Told => assert_eq!(tokens, 100, "{what}"),
-            Cost::SetAside => assert!(tokens > 160, "{what}: {tokens}"),
+            Cost::Told => assert_eq!(tokens, USED, "{what}"),
+            Cost::SetAside => assert!(tokens > 300, "{what}: {tokens}"),
         }
         // The next search does not wait for a server that has just failed.
         let n_sent = helped.server.sent().len();
@@ -143,7 +143,7 @@ fn a_server_is_asked_in_a_form_that_it_takes() {
     assert_eq!(helped.server.sent().len(), 4);
     helped.search_for("somebody asks otherwise", true);
     assert_eq!(helped.server.sent().len(), 5, "the form is known now");
-    assert_eq!(helped.status()["tokens"], 200);
+    assert_eq!(helped.status()["tokens"], 2 * USED);
 }
 
 #[test]

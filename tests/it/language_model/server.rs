@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 
 use crate::live::PATIENCE;
 
+/// Tokens that the server says each answer has used.
+pub(crate) const USED: u64 = 200;
+
 /// A request as it came.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
@@ -45,7 +48,7 @@ pub(crate) enum Act {
 impl Act {
     /// What a model writes, as a server that works answers.
     pub(crate) fn says(text: &str) -> Self {
-        let usage = json!({ "prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100 });
+        let usage = json!({ "prompt_tokens": USED - 10, "completion_tokens": 10, "total_tokens": USED });
         let message = json!({ "role": "assistant", "content": text });
         Self::body(&json!({ "choices": [{ "message": message }], "usage": usage }))
     }
