@@ -23,12 +23,17 @@ pub(super) async fn words(shared: &Arc<Shared>, query: &Query) -> Result<Vec<Str
     let (llm, endpoint) = settings(shared).await.map_err(|error| error.message)?;
     let endpoint = endpoint.map_err(|error| error.to_string())?;
     let key = format!("{} {} {text}", endpoint.url, endpoint.model);
-    if let Some(words) = shared.llm.kept_words(&key) {
-        return Ok(words);
+    match shared.llm.kept_words(&key) {
+        Some(words) if words.is_empty() => {
+            return Err("the model named no usable words before".to_owned());
+        }
+        Some(words) => return Ok(words),
+        None => {}
     }
     let prompt = expand::prompt(text, endpoint.secret());
     let answer = shared.llm.ask(&llm, endpoint, prompt, Lane::Search).await?;
-    let words = expand::words(&answer, text)?;
-    shared.llm.keep_words(key, words.clone());
-    Ok(words)
+    let words = expand::words(&answer, text);
+    // An answer without words is kept too: it would be the same again, and cost as much.
+    shared.llm.keep_words(key, words.clone().unwrap_or_default());
+    Ok(words?)
 }

@@ -50,6 +50,8 @@ pub(super) struct LanguageModel {
 /// What the last answers have shown.
 #[derive(Default)]
 struct State {
+    /// Of which server.
+    url: String,
     /// Nothing is asked before: the server said so.
     not_before: Option<Instant>,
     /// Nothing is asked for searches before.
@@ -104,7 +106,7 @@ impl LanguageModel {
             Lane::Task => Duration::from_secs(settings.task_seconds),
         };
         let deadline = Instant::now() + patience;
-        self.check_pause(lane)?;
+        self.check_pause(lane, &endpoint.url)?;
         let (reply, answer) = oneshot::channel();
         let limit = settings.tokens_a_day;
         self.send(Job { endpoint, prompt, limit, lane, deadline, reply })?;
@@ -146,8 +148,11 @@ impl LanguageModel {
         }
     }
 
-    fn check_pause(&self, lane: Lane) -> Result<(), String> {
+    fn check_pause(&self, lane: Lane, url: &str) -> Result<(), String> {
         let state = lock(&self.state);
+        if state.url != url {
+            return Ok(()); // the settings name another server now
+        }
         let pause = match lane {
             Lane::Search => state.not_before.max(state.no_search_before),
             Lane::Task => state.not_before,
@@ -215,6 +220,9 @@ impl Worker {
         }
         tracing::debug!(purpose = prompt.purpose.as_str(), cost, "asked the language model");
         let mut state = lock(&self.state);
+        if state.url != endpoint.url {
+            *state = State { url: endpoint.url.clone(), ..State::default() };
+        }
         if let Err(failed) = &outcome {
             let now = Instant::now();
             state.not_before = failed.delay.map(|delay| now + delay).max(state.not_before);

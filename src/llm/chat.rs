@@ -30,7 +30,8 @@ pub struct Chat {
     /// For servers on this machine, without the proxies of the environment.
     local: Agent,
     remote: Agent,
-    wording: Mutex<Wording>,
+    /// The address of the last server, and the params that it takes.
+    wording: Mutex<(String, Wording)>,
 }
 
 /// The params that the server takes.
@@ -95,7 +96,7 @@ impl Default for Chat {
             let config = if is_local { config.proxy(None) } else { config };
             config.build().into()
         };
-        Self { local: agent(true), remote: agent(false), wording: Mutex::new(USUAL) }
+        Self { local: agent(true), remote: agent(false), wording: Mutex::new((String::new(), USUAL)) }
     }
 }
 
@@ -107,10 +108,13 @@ impl Chat {
     pub fn ask(&self, endpoint: &Endpoint, prompt: &Prompt, deadline: Instant) -> Result<Answered, Failed> {
         let cut = |failed: Failed| Failed { why: outgoing(&failed.why, endpoint.secret()).text, ..failed };
         for _ in 0..MOST_WORDINGS {
-            let wording = *lock(&self.wording);
+            let wording = match &*lock(&self.wording) {
+                (url, wording) if *url == endpoint.url => *wording,
+                _ => USUAL,
+            };
             match self.try_once(endpoint, prompt, wording, deadline).map_err(cut)? {
                 Outcome::Answered(answered) => return Ok(answered),
-                Outcome::Reworded(other) => *lock(&self.wording) = other,
+                Outcome::Reworded(other) => *lock(&self.wording) = (endpoint.url.clone(), other),
             }
         }
         Err(Failed::free("the server refuses every form of the request"))

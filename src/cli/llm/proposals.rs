@@ -12,6 +12,9 @@ use crate::proto::{
     LlmSummariseResult,
 };
 
+/// Longest text that is sent, bytes.
+const MOST_TEXT: usize = 48 << 10;
+
 /// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns whether that is to be done.
 pub(in crate::cli) fn summarise(
     text: &str,
@@ -19,9 +22,12 @@ pub(in crate::cli) fn summarise(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<Option<u8>, CliError> {
-    let params =
-        LlmSummariseParams { cwd: context.cwd.clone(), text: text.to_owned(), dry_run: typed.dry_run };
-    let result: LlmSummariseResult = ask("llm.summarise", &params, context)?;
+    let text = text[..text.floor_char_boundary(MOST_TEXT)].to_owned();
+    let params = LlmSummariseParams { cwd: context.cwd.clone(), text, dry_run: typed.dry_run };
+    let result = ask("llm.summarise", &params, context).unwrap_or_else(|error| LlmSummariseResult {
+        problem: Some(error.to_string()),
+        ..LlmSummariseResult::default()
+    });
     if typed.dry_run {
         return show_dry_run(&result.requests, result.problem.as_deref(), output).map(Some);
     }
@@ -39,14 +45,12 @@ pub(in crate::cli) fn summarise(
 }
 
 /// Prints a title and tags for a memory that was added, and the commands that give it them.
-pub(in crate::cli) fn suggest(
-    id: &str,
-    content: String,
-    context: &CommandContext,
-    output: &mut Output,
-) -> Result<(), CliError> {
+pub(in crate::cli) fn suggest(id: &str, content: String, context: &CommandContext, output: &mut Output) {
     let params = LlmSuggestParams { cwd: context.cwd.clone(), content, dry_run: false };
-    let result: LlmSuggestResult = ask("llm.suggest", &params, context)?;
+    let result = ask("llm.suggest", &params, context).unwrap_or_else(|error| LlmSuggestResult {
+        problem: Some(error.to_string()),
+        ..LlmSuggestResult::default()
+    });
     if let Some(problem) = &result.problem {
         output.say(&format!("no suggestion: {problem}"));
     }
@@ -57,7 +61,6 @@ pub(in crate::cli) fn suggest(
         let tags: Vec<String> = result.tags.iter().map(|tag| shell_word(tag)).collect();
         output.say(&format!("tags: memo tag {id} {}", tags.join(" ")));
     }
-    Ok(())
 }
 
 /// Shows what would be sent for a suggestion.

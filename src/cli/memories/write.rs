@@ -42,7 +42,7 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
     if typed.suggest && result.created {
         // The memory is on disk, and its id is printed, whatever the model does.
         output.flush()?;
-        llm::suggest(&result.memory.id, result.memory.content, context, output)?;
+        llm::suggest(&result.memory.id, result.memory.content, context, output);
     }
     Ok(0)
 }

@@ -98,8 +98,10 @@ fn a_fault_of_the_server_costs_no_hit_and_little_time() {
         if cost != Cost::Told {
             let next = helped.search_for("somebody asks otherwise", true);
             assert!(next["degraded"][0].as_str().unwrap().contains("it is asked again in"), "{what}: {next}");
-            assert_eq!(helped.server.sent().len(), n_sent, "{what}");
+        } else {
+            helped.search(true);
         }
+        assert_eq!(helped.server.sent().len(), n_sent, "{what}");
         assert!(!helped.log().contains(KEY) && !result.to_string().contains(KEY), "{what}");
     }
 }
@@ -126,6 +128,10 @@ fn no_server_is_no_fault() {
     let why = result["degraded"][0].as_str().unwrap();
     assert_eq!(why, "expand: no server listens there (connection refused)");
     assert!(!paths(&result).is_empty() && helped.status()["tokens"] == 0);
+    // Another server has not failed.
+    let working = ModelServer::start(|_| Act::says(OTHER_WORDS));
+    helped.set(&format!("url = \"{}\"\n", working.url));
+    assert_eq!(helped.search(true)["expanded"], json!(["ttl", "expiry"]));
 }
 
 #[test]
