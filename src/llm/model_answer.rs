@@ -66,7 +66,8 @@ pub fn json_in(text: &str) -> Result<Value, &'static str> {
     Err("the model did not answer with JSON")
 }
 
-/// Returns a text on one line without control characters, cut to so many characters; `None` if nothing is left.
+/// Returns a text on one line without control characters, cut to so many characters; `None` if
+/// no letter and no digit is left.
 pub fn line(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -74,10 +75,11 @@ pub fn line(text: &str, most_chars: usize) -> Option<String> {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line,
     };
-    (!cut.is_empty()).then_some(cut)
+    cut.contains(char::is_alphanumeric).then_some(cut)
 }
 
-/// Returns a text of several lines without control characters, cut to so many characters; `None` if nothing is left.
+/// Returns a text of several lines without control characters, cut to so many characters; `None` if
+/// no letter and no digit is left.
 pub fn lines(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
     let plain = plain.trim();
@@ -85,7 +87,7 @@ pub fn lines(text: &str, most_chars: usize) -> Option<String> {
         Some((at, _)) => format!("{}…", plain[..at].trim_end()),
         None => plain.to_owned(),
     };
-    (!cut.is_empty()).then_some(cut)
+    cut.contains(char::is_alphanumeric).then_some(cut)
 }
 
 /// Returns the strings of an array; of anything else none.
@@ -136,7 +138,7 @@ mod tests {
     fn texts_are_plain() {
         assert_eq!(line(" a\n\u{1b}[31mb\u{202e} ", 10).as_deref(), Some("a [31mb"));
         assert_eq!(line("abcdef", 3).as_deref(), Some("abc…"));
-        assert_eq!(line("\u{7}\n", 3), None);
+        assert_eq!((line("\u{7}\n", 3), line("…", 3)), (None, None));
         assert_eq!(lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
         assert_eq!(complaint(br#"{"error":{"message":"no\nmodel"}}"#), "no model");
         assert_eq!(complaint(br#"{"error":"no model"}"#), "no model");

@@ -11,6 +11,8 @@ pub const MOST_TEXT: usize = 16 << 10;
 const MOST_MEMORIES: usize = 10;
 /// Longest memory, characters: a longer one repeats the transcript.
 const MOST_CHARS: usize = 800;
+/// Fewest words of a memory.
+const LEAST_WORDS: usize = 3;
 /// Most tokens of the answer.
 const MOST_TOKENS: u64 = 900;
 
@@ -18,8 +20,8 @@ const TASK: &str = "The data is a part of a session in which a person and a codi
                     somebody who works on it next month should know: decisions with their reason, rules of the project, causes \
                     of defects, how things are built, tested and released. Leave out what only this session was about, what the \
                     code says itself, and everything that is not certain. Each note must be understood without the session, in one or two \
-                    sentences. At most five, none if nothing is worth it. Form: {\"memories\": [{\"text\": \"text\", \"title\": \
-                    \"text\", \"tags\": [\"word\"]}]}";
+                    sentences. At most five, none if nothing is worth it. Form: {\"memories\": [{\"text\": \"…\", \"title\": \
+                    \"…\", \"tags\": [\"…\"]}]}";
 
 /// What may be remembered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub fn candidates(answer: &str) -> Result<Vec<Candidate>, &'static str> {
     for value in list {
         let text = value["text"].as_str().or_else(|| value["content"].as_str()).or_else(|| value.as_str());
         let Some(text) = text.and_then(|text| lines(text, MOST_CHARS + 1)) else { continue };
-        let is_short = text.chars().count() <= MOST_CHARS;
+        let is_short = text.chars().count() <= MOST_CHARS && text.split_whitespace().count() >= LEAST_WORDS;
         let Some(kept) = fields::content(&text, false).ok().filter(|_| is_short) else { continue };
         if found.len() < MOST_MEMORIES && found.iter().all(|other| other.content != kept.text) {
             let title = value["title"].as_str().and_then(title);
@@ -78,8 +80,8 @@ mod tests {
             assert_eq!(found.unwrap_or_else(str::to_owned), expected, "{answer}");
         };
         check(
-            r#"{"memories":[{"text":"a b","tags":["x"]},{"text":"a b"},{"content":"c"},"d"]}"#,
-            "a b:x|c:|d:",
+            r#"{"memories":[{"text":"a b c","tags":["x"]},{"text":"a b c"},{"content":"d e f"},"g h i","user"]}"#,
+            "a b c:x|d e f:|g h i:",
         );
         check(r#"{"memories":[]}"#, "");
         check(

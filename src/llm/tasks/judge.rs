@@ -14,8 +14,8 @@ const TOKENS_A_PAIR: u64 = 60;
 
 const TASK: &str = "The data is a numbered list of pairs of notes about a software project. For each pair say whether both notes \
                     state the same (`same`), whether they cannot both be true (`contradict`), or neither (`neither`); for `same` \
-                    also which one says it better, A or B; and why in a few words. Form: {\"pairs\": [{\"pair\": 1, \"verdict\": \
-                    \"same\", \"better\": \"A\", \"reason\": \"text\"}]}";
+                    also which one says it better, A or B; and why in a few words. Form, with its number for 0: {\"pairs\": \
+                    [{\"pair\": 0, \"verdict\": \"…\", \"better\": \"…\", \"reason\": \"…\"}]}";
 
 /// How two memories are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ const MOST_TOKENS: u64 = 120;
 
 const TASK: &str = "The data is a note about a software project, and then, after a line `tags in use:`, tags of other notes. Give \
                     the note a title of at most eight words that says what it states, and one to four tags: words for its \
-                    subject, from the tags in use where they fit. Form: {\"title\": \"text\", \"tags\": [\"word\"]}";
+                    subject, from the tags in use where they fit. Form: {\"title\": \"…\", \"tags\": [\"…\"]}";
 
 /// A title and tags.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -13,7 +13,7 @@ const MOST_TOKENS: u64 = 500;
 const TASK: &str = "The data is an overview of a source code repository: what it is, notes about it, uncommitted changes, last \
                     commits, and files with their definitions. Summarise for a programmer who starts to work on it, in at most \
                     eight short sentences: what the project is, what is being worked on, and which notes matter for that. Say \
-                    nothing that the data does not say. Form: {\"summary\": \"text\"}";
+                    nothing that the data does not say. Form: {\"summary\": \"…\"}";
 
 /// Asks about a brief.
 pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
@@ -41,6 +41,7 @@ mod tests {
         };
         check(r#"{"summary":" A shop.\n\u001b[31mIt sells. "}"#, Ok("A shop.\n[31mIt sells."));
         check(r#"{"summary":""}"#, Err("the model gave no summary"));
+        check(r#"{"summary":"…"}"#, Err("the model gave no summary"));
         check(r#"{"summary":["a"]}"#, Err("the model gave no summary"));
         check("A shop.", Err("the model did not answer with JSON"));
         let long = format!("{{\"summary\":\"{}\"}}", "é".repeat(10_000));

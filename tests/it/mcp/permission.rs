@@ -295,6 +295,12 @@ fn the_machine_and_the_daemon_are_for_people() {
         assert!(is_error && is_told, "{command}: {shown}");
         assert!(shown.ends_with("\nhint: ask the user to run it in a terminal"), "{command}: {shown}");
     }
+    for command in
+        ["brief --summarise", "dedupe --propose", "add --suggest x", "distil docs/auth.md --dry-run"]
+    {
+        let (is_error, shown) = run(&mut mcp, command);
+        assert!(is_error && shown.starts_with("error: it would send texts"), "{command}: {shown}");
+    }
     assert_eq!(live.endpoint().pid, pid, "the daemon goes on");
     assert!(!live.root().join(".git/hooks/post-commit").exists());
     let answers =
