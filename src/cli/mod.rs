@@ -186,15 +186,16 @@ fn without_links(
     Ok(())
 }
 
-fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
-    let CommandLine { global, mut verb, .. } = typed;
+fn find_context(global: &Global) -> Result<CommandContext, CliError> {
     // What a person set is more exact than what a client calls itself.
     let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
     let agent = of_env.or_else(|| global.agent.clone());
-    let context = || {
-        let found = CommandContext::find(global.dir.as_deref())?;
-        Ok(found.of_client(global.client, agent.clone()))
-    };
+    Ok(CommandContext::find(global.dir.as_deref())?.of_client(global.client, agent))
+}
+
+fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
+    let CommandLine { global, mut verb, .. } = typed;
+    let context = || find_context(&global);
     without_links(&mut verb, context)?;
     match verb {
         Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),

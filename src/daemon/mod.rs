@@ -80,7 +80,7 @@ mod worktree_news;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
@@ -191,12 +191,7 @@ fn serve(
     let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
     let writer = spawn("writer", move || worker::write(&for_writer, writer, commits, &job_queue))?;
     let embed = spawn("embed", move || embedding::embed(&for_embed, &round_queue, &embed_jobs))?;
-    let (own_files, asked) = channel();
-    let for_own_files = Arc::clone(&shared);
-    spawn("own-files", move || {
-        let lost = || for_own_files.send(Event::Stop(own_files::LOST));
-        own_files::look(&asked, || for_own_files.is_found(), lost);
-    })?;
+    let own_files = look_at_own_files(Arc::clone(&shared))?;
     let last_job = jobs.clone();
     let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files);
     let (stop, stopped) = tokio::sync::watch::channel(false);
@@ -224,6 +219,16 @@ fn serve(
     wait_until(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Starts the thread that looks whether the daemon's files are still its own, each time that it is asked.
+fn look_at_own_files(shared: Arc<Shared>) -> anyhow::Result<Sender<()>> {
+    let (ask, asked) = channel();
+    spawn("own-files", move || {
+        let lost = || shared.send(Event::Stop(own_files::LOST));
+        own_files::look(&asked, || shared.is_found(), lost);
+    })?;
+    Ok(ask)
 }
 
 async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {

@@ -1,5 +1,6 @@
 //! Answers `subscribe` and `unsubscribe`.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
 use super::connection::Connection;
@@ -8,11 +9,27 @@ use super::error::{RpcResult, stopping};
 use super::event::Event;
 use super::request::{CONNECTION, deadline, freshness, locate};
 use super::shared::Shared;
-use super::subscriptions::Topics;
+use super::subscriptions::{Subscription, Topics};
 use crate::proto::{SubscribeParams, SubscribeResult, Sync, Topic};
 
-/// Begins a subscription. Its events follow the answer.
+/// Begins a subscription of the connection. Its events follow the answer.
 pub(super) async fn subscribe(shared: &Arc<Shared>, params: SubscribeParams) -> RpcResult<SubscribeResult> {
+    let (topics, root) = asked(shared, &params).await?;
+    connection()?.subscribe(&shared.events, topics, &root).await;
+    begin(shared, topics, &root).await;
+    Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
+}
+
+/// Begins a subscription that ends when it is dropped.
+pub(super) async fn listen(shared: &Arc<Shared>, params: SubscribeParams) -> RpcResult<Subscription> {
+    let (topics, root) = asked(shared, &params).await?;
+    let subscription = shared.events.subscribe(topics, &root);
+    begin(shared, topics, &root).await;
+    Ok(subscription)
+}
+
+/// Returns what is asked for: the topics, and the root of the worktree.
+async fn asked(shared: &Arc<Shared>, params: &SubscribeParams) -> RpcResult<(Topics, PathBuf)> {
     let topics = Topics::of(&params.topics);
     let until = deadline(shared, None);
     let layout = match topics.meets(Topics::OF_INDEX) {
@@ -20,12 +37,15 @@ pub(super) async fn subscribe(shared: &Arc<Shared>, params: SubscribeParams) -> 
         true => freshness(shared, &params.cwd, Sync::None, until).await?.layout,
         false => locate(shared, &params.cwd, until).await?,
     };
-    connection()?.subscribe(&shared.events, topics, &layout.root).await;
+    Ok((topics, layout.root))
+}
+
+/// Looks at the state that later events are compared with.
+async fn begin(shared: &Arc<Shared>, topics: Topics, root: &Path) {
     if topics.has(Topic::Drift) {
-        tell_drift(shared, &layout.root).await;
+        tell_drift(shared, root).await;
     }
     shared.send(Event::Subscribed);
-    Ok(SubscribeResult { topics: topics.list(), worktree: layout.root.display().to_string() })
 }
 
 /// Ends the subscription of the connection, if there is one.

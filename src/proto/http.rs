@@ -155,8 +155,8 @@ pub const SOCKET_ONLY: &[(&str, &str)] = &[
     ("model.use", "it changes the model for everybody, and all vectors are made anew"),
     ("model.remove", "it deletes a model of all repositories"),
     ("memory.read_database", "it reads a file anywhere"),
-    ("subscribe", "events need a connection that stays open"),
-    ("unsubscribe", "events need a connection that stays open"),
+    ("subscribe", "a stream of events is GET /v1/events"),
+    ("unsubscribe", "a stream of events ends with its connection"),
 ];
 
 /// Params that HTTP does not have, by method: each names a file anywhere.

@@ -12,6 +12,7 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use super::event_stream;
 use super::guard::{self, Proof};
 use super::health::health;
 use super::page_files;
@@ -65,6 +66,7 @@ async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<B
             call(site, method, route, id, head.uri.query(), &bytes).await
         }
         Target::Description => Ok(of_bytes(StatusCode::OK, "application/json", DESCRIPTION)),
+        Target::Events => event_stream::answer(site, head.uri.query()).await,
         Target::Session => unreachable!("a session is opened above"),
     }
 }

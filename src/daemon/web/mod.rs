@@ -6,6 +6,7 @@
 //!
 //! Invariant: no file is read to answer a request, except by a method; the page is a part of this program.
 
+mod event_stream;
 mod guard;
 mod handler;
 mod health;
@@ -84,8 +85,9 @@ impl Web {
         let listener = bind(params.port.unwrap_or_default()).await?;
         let port = listener.local_addr().map_err(|error| cannot_listen(0, &error))?.port();
         let secrets = Secrets::random().map_err(no_random)?;
-        let site = Arc::new(Site::new(&self.shared, &self.in_work, secrets, port, root));
         let (stop, stopped) = watch::channel(false);
+        let site = Site::new(&self.shared, &self.in_work, secrets, port, root, stopped.clone());
+        let site = Arc::new(site);
         let accepting = tokio::spawn(listener::accept(Arc::clone(&site), listener, stopped));
         tracing::info!(port, "listening for HTTP");
         serving.insert(Serving { site, stop, accepting }).told_to(&params)

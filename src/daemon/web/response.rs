@@ -37,7 +37,12 @@ pub(super) fn of_bytes(
     content_type: &'static str,
     bytes: impl Into<Bytes>,
 ) -> Response<Body> {
-    let mut response = Response::new(Full::new(bytes.into()).boxed());
+    of_body(status, content_type, Full::new(bytes.into()).boxed())
+}
+
+/// As [`of_bytes`], with a body that may come in parts.
+pub(super) fn of_body(status: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     for (name, value) in HEADERS {

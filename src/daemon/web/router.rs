@@ -15,6 +15,8 @@ pub(super) enum Target {
     Method(&'static str, Option<&'static Route>),
     /// The description of the API.
     Description,
+    /// A stream of events.
+    Events,
     /// Opens a session.
     Session,
 }
@@ -24,6 +26,8 @@ type Verbs = Vec<(&'static str, Target)>;
 
 /// Where the description of the API is.
 const DESCRIPTION: &str = "/v1/openapi.json";
+/// Where events are streamed.
+const EVENTS: &str = "/v1/events";
 /// Where a session is opened, which needs no session.
 pub(super) const SESSION: &str = "/v1/session";
 
@@ -45,6 +49,7 @@ fn addresses() -> BTreeMap<String, Verbs> {
         add(route.path.to_owned(), route.verb, Target::Method(route.method, Some(route)));
     }
     add(DESCRIPTION.to_owned(), "GET", Target::Description);
+    add(EVENTS.to_owned(), "GET", Target::Events);
     add(SESSION.to_owned(), "POST", Target::Session);
     addresses
 }

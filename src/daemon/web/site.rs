@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
+use super::event_stream::MOST_STREAMS;
 use super::guard::Hosts;
 use super::token::{Guesses, Secrets};
 use crate::daemon::shared::Shared;
@@ -25,6 +26,10 @@ pub(super) struct Site {
     /// When the databases were read last for `/health`, and why that failed. Locked meanwhile, so that no number of such
     /// requests, which need no token, costs more than one.
     pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
+    /// Places of streams of events.
+    pub(super) streams: Arc<Semaphore>,
+    /// Set when nothing is served any more.
+    pub(super) stopping: watch::Receiver<bool>,
     connections: AtomicU64,
 }
 
@@ -35,6 +40,7 @@ impl Site {
         secrets: Secrets,
         port: u16,
         root: String,
+        stopping: watch::Receiver<bool>,
     ) -> Self {
         Self {
             shared: Arc::clone(shared),
@@ -46,6 +52,8 @@ impl Site {
             root,
             cookie_name: format!("memo-{port}"),
             health: tokio::sync::Mutex::default(),
+            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            stopping,
             connections: AtomicU64::new(0),
         }
     }

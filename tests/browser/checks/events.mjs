@@ -38,14 +38,12 @@ async function progress_is_shown_as_it_comes({ browser }) {
 }
 
 async function a_list_shows_what_somebody_else_adds({ browser, fixture }) {
-  const page = await browser.open({ hash: "#/memories", prepare });
+  const page = await browser.open({ hash: "#/memories" });
   await page.evaluate(() => document.activeElement.blur());
   const { memory } = await fixture.call("memory.add", { content: "written by somebody else just now", force: true });
-  await send(page, { topic: "memories", ids: [memory.id], change: "add" });
   await page.locator("a.memory", { hasText: "written by somebody else just now" }).waitFor();
   await browser.go(page, "#/memory/" + memory.id);
   await fixture.call("memory.update", { id: memory.id, content: "changed by somebody else" });
-  await send(page, { topic: "memories", ids: [memory.id], change: "update" });
   await page.locator(".text", { hasText: "changed by somebody else" }).waitFor();
   await browser.close(page);
 }

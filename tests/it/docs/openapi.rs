@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use memod::proto::http::{Id, PREFIX, Query, ROUTES, Route, why_socket_only};
-use memod::proto::{METHODS, Method};
+use memod::proto::{METHODS, Method, Topic};
 use serde_json::{Map, Value, json};
 
 use super::proto_types::{Field, Kind, Types};
@@ -187,6 +187,25 @@ fn paths(schemas: &mut Schemas<'_>) -> BTreeMap<String, Map<String, Value>> {
             json!({
                 "summary": "This description",
                 "responses": { "200": { "description": "OpenAPI 3.1.", "content": json_of(json!({ "type": "object" })) } },
+            }),
+        ),
+        (
+            "/v1/events",
+            "get",
+            json!({
+                "summary": "Streams what happens, as server-sent events",
+                "parameters": [{
+                    "name": "topics", "in": "query", "explode": false,
+                    "description": "All topics when absent.",
+                    "schema": { "type": "array", "items": { "enum": Topic::ALL.map(Topic::as_str) } },
+                }],
+                "responses": {
+                    "200": {
+                        "description": "The event is the topic, or `lost`; the data is one line of JSON.",
+                        "content": { "text/event-stream": { "schema": { "type": "string" } } },
+                    },
+                    "default": { "$ref": "#/components/responses/Error" },
+                },
             }),
         ),
         (

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod described;
+mod events;
 mod pages;
 mod routes;
 mod serving;

@@ -59,6 +59,8 @@ class SearchParams(TypedDict, total=False):
     """Whether to explain the score of each hit."""
     rerank: bool
     """Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why."""
+    expand: Optional[bool]
+    """Whether a language model is asked for other words; `search.expand` when absent. What they find comes after it. Without an answer in time, `degraded` says why."""
     full: bool
     """Whether `snippet` is the whole text of each hit: definition, section, message or memory."""
     texts: bool
@@ -279,6 +281,8 @@ class SearchResult(Record):
     """Arms that did not run, each with its reason."""
     corrected: Optional[str]
     """The corrected query that was searched as well, if little or nothing was found as typed."""
+    expanded: list[str]
+    """Other words, of a language model, that were searched as well."""
     parsed: Parsed
     """How the query was understood."""
     clock: str
@@ -1542,7 +1546,7 @@ class BackupResult(Record):
 
 
 PARAMS: dict[str, list[str]] = {
-    "search": ["query", "mode", "sync", "kind", "only", "path", "lang", "container", "tag", "since", "until", "tier", "author", "agent", "source", "min_priority", "metadata", "threshold", "explain", "rerank", "full", "texts", "lines_before", "lines_after", "without", "limit", "wait_ms"],
+    "search": ["query", "mode", "sync", "kind", "only", "path", "lang", "container", "tag", "since", "until", "tier", "author", "agent", "source", "min_priority", "metadata", "threshold", "explain", "rerank", "expand", "full", "texts", "lines_before", "lines_after", "without", "limit", "wait_ms"],
     "brief": ["budget", "sync"],
     "map": ["budget", "paths", "focus", "sync"],
     "show": ["target", "sync", "wait_ms"],

@@ -1,7 +1,7 @@
 /**
  * Tells what happens in the daemon.
  *
- * `/v1/events` sends each event as JSON with its `topic`. Where there is no such address, `status` is asked for every five
+ * `/v1/events` sends each event as JSON with its `topic`. While the stream is not open, `status` is asked for every five
  * seconds instead, and only while somebody looks at it.
  */
 
