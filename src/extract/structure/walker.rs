@@ -130,7 +130,8 @@ impl<'a, 't> Walker<'a, 't> {
         self.walk.found.push(Found {
             name: self.text_of(of),
             at: called.start_byte(),
-            receiver: FoundReceiver::None,
+            // A constructor is a member with the name of its type, of the type around or of its base.
+            receiver: FoundReceiver::Own,
             role: UseRole::Call,
             n_arguments: arity::of_call(node),
         });

@@ -49,7 +49,7 @@ class Mill {
         files,
         "Mill",
         &[
-            "a/Mill.java:3 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
+            "a/Mill.java:3 exact a/Mill.java#Mill.Mill:4",
             "a/Mill.java:5 exact a/Mill.java#Mill",
             "a/Mill.java:5 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
             "a/Mill.java:6 exact a/Mill.java#Mill",
@@ -250,14 +250,14 @@ enum Color {
         files,
         "Mill",
         &[
-            "a/Mill.java:3 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
+            "a/Mill.java:3 exact a/Mill.java#Mill.Mill:4",
             "b/Sub.java:2 exact a/Mill.java#Mill",
             "b/Sub.java:3 exact a/Mill.java#Mill",
-            "b/Sub.java:4 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:3",
+            "b/Sub.java:4 exact a/Mill.java#Mill.Mill:3",
             "b/Sub.java:5 exact a/Mill.java#Mill a/Mill.java#Mill.Mill:4",
         ],
     );
-    check(files, "Color", &["b/Color.java:3 exact b/Color.java#Color b/Color.java#Color.Color:5"]);
+    check(files, "Color", &["b/Color.java:3 exact b/Color.java#Color.Color:5"]);
 }
 
 #[test]
