@@ -402,14 +402,14 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
 }
 
 /// Checks that the settings of a repository may have a key. They may have come with an archive, and these keys name code
-/// that is run, or say where texts are sent and what that may cost.
+/// that is run, or say which texts are sent where and what that may cost.
 ///
 /// # Errors
 /// When only the user's own settings may have it.
 pub fn check_repository_key(key: &str, origin: &Origin) -> Result<(), ConfigError> {
     match key {
         "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
-        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" => {
+        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
             Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
         }
         _ => Ok(()),

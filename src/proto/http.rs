@@ -142,6 +142,9 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/v1/status", "status").with(STATUS),
 ];
 
+/// Why HTTP does not ask a language model.
+const OF_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
+
 /// Methods that HTTP does not have, and why: a mistake of a page in a browser reaches the memories and the index of this
 /// repository, which can be restored and rebuilt, and nothing else; and a request has one answer.
 pub const SOCKET_ONLY: &[(&str, &str)] = &[
@@ -154,14 +157,22 @@ pub const SOCKET_ONLY: &[(&str, &str)] = &[
     ("model.import", "it reads a folder anywhere and installs a program for all repositories"),
     ("model.use", "it changes the model for everybody, and all vectors are made anew"),
     ("model.remove", "it deletes a model of all repositories"),
+    ("llm.expand", OF_A_MODEL),
+    ("llm.summarise", OF_A_MODEL),
+    ("llm.compare", OF_A_MODEL),
+    ("llm.suggest", OF_A_MODEL),
+    ("llm.distil", OF_A_MODEL),
     ("memory.read_database", "it reads a file anywhere"),
     ("subscribe", "a stream of events is GET /v1/events"),
     ("unsubscribe", "a stream of events ends with its connection"),
 ];
 
-/// Params that HTTP does not have, by method: each names a file anywhere.
-pub const SOCKET_ONLY_PARAMS: &[(&str, &str)] =
-    &[("memory.backup", "path"), ("memory.restore_backup", "path")];
+/// Params that HTTP does not have, by method, and why. `false` and null leave one out.
+pub const SOCKET_ONLY_PARAMS: &[(&str, &str, &str)] = &[
+    ("memory.backup", "path", "it names a file anywhere"),
+    ("memory.restore_backup", "path", "it names a file anywhere"),
+    ("search", "expand", OF_A_MODEL),
+];
 
 /// Returns why HTTP does not have a method; `None` if it has.
 pub fn why_socket_only(method: &str) -> Option<&'static str> {
@@ -182,8 +193,8 @@ mod tests {
             assert_eq!(path.contains("{id}"), id.is_some(), "{path}");
             assert_eq!(why_socket_only(method), None, "{path}");
         }
-        let closed = SOCKET_ONLY.iter().chain(SOCKET_ONLY_PARAMS);
-        for (method, _) in closed {
+        let closed = SOCKET_ONLY.iter().map(|(method, _)| *method);
+        for method in closed.chain(SOCKET_ONLY_PARAMS.iter().map(|(method, ..)| *method)) {
             assert!(Method::find(method).is_some(), "no method {method}");
         }
     }

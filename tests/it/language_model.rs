@@ -140,8 +140,12 @@ fn nothing_is_sent_unless_asked_for() {
     check("llm.url: 198.51.100.7 is not this machine, and http is not encrypted");
     // A repository may have come with an archive.
     let file = helped.live.layout().config_file();
-    fs::write(&file, format!("[llm]\nurl = \"{url}\"\n")).unwrap();
-    check(&format!("{}: llm.url may stand only in the user's settings", file.display()));
+    for (section, key, value) in
+        [("llm", "url", format!("\"{url}\"")), ("search", "expand", "true".to_owned())]
+    {
+        fs::write(&file, format!("[{section}]\n{key} = {value}\n")).unwrap();
+        check(&format!("{}: {section}.{key} may stand only in the user's settings", file.display()));
+    }
 }
 
 #[test]

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use super::refused;
 use crate::cli::args::{
-    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExportArgs,
-    HooksArgs, HooksVerb, ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs, RestoreBackupArgs,
-    SourceArg, Verb,
+    AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExplainArgs,
+    ExportArgs, FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs,
+    RestoreBackupArgs, SearchArgs, SourceArg, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -22,6 +22,8 @@ use crate::types::is_secret_name;
 const BY_A_PERSON: &str = "ask the user to run it in a terminal";
 /// What to do about a memory that an agent would add as somebody else.
 const BY_AN_AGENT: &str = "leave it out, the source is then agent; or ask the user to run it in a terminal";
+/// What to do about a search that would cost tokens.
+const EXPAND_BY_A_PERSON: &str = "leave it out; `memo config set --user search.expand true`, which the user may type, does it in each search";
 /// What to do about memories that are to be deleted.
 const PURGE_BY_A_PERSON: &str =
     "ask the user to type `memo purge ID…` in a terminal; `memo purge --dry-run` shows what it would delete";
@@ -50,6 +52,11 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Add(AddArgs { source: Some(SourceArg::User | SourceArg::Hook), .. }) => {
             Denied("--source says that a person or a program said it, not an agent", BY_AN_AGENT)
         }
+        Verb::Search(SearchArgs { find: FindArgs { expand: true, .. }, .. })
+        | Verb::Explain(ExplainArgs { find: FindArgs { expand: true, .. }, .. }) => Denied(
+            "--expand sends the query to another language model, which costs tokens",
+            EXPAND_BY_A_PERSON,
+        ),
         Verb::Add(AddArgs { suggest: true, .. })
         | Verb::Brief(BriefArgs { summarise: true, .. })
         | Verb::Dedupe(DedupeArgs { propose: true, .. })

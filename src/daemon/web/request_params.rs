@@ -89,9 +89,9 @@ fn value_of(kind: Query, text: &str) -> Option<Value> {
 
 /// Completes the params of a method: who asks, and the worktree unless one is named.
 pub(super) fn complete(params: &mut Params, method: &str, root: &str) -> Result<(), RpcError> {
-    for (_, name) in SOCKET_ONLY_PARAMS.iter().filter(|(of, _)| *of == method) {
-        if params.get(*name).is_some_and(|value| !value.is_null()) {
-            return Err(bad(format!("{name}: not over HTTP, because it names a file anywhere"))
+    for (_, name, why) in SOCKET_ONLY_PARAMS.iter().filter(|(of, ..)| *of == method) {
+        if params.get(*name).is_some_and(|value| !value.is_null() && value != false) {
+            return Err(bad(format!("{name}: not over HTTP, because {why}"))
                 .with_hint("leave it out, or use `memo` or the socket"));
         }
     }

@@ -301,6 +301,10 @@ fn the_machine_and_the_daemon_are_for_people() {
         let (is_error, shown) = run(&mut mcp, command);
         assert!(is_error && shown.starts_with("error: it would send texts"), "{command}: {shown}");
     }
+    for command in ["search --expand x", "search --expand --dry-run x", "explain --expand x"] {
+        let (is_error, shown) = run(&mut mcp, command);
+        assert!(is_error && shown.starts_with("error: --expand sends the query"), "{command}: {shown}");
+    }
     assert_eq!(live.endpoint().pid, pid, "the daemon goes on");
     assert!(!live.root().join(".git/hooks/post-commit").exists());
     let answers =

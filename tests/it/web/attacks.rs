@@ -301,6 +301,11 @@ fn what_ends_the_daemon_or_leaves_the_repository_is_not_served() {
         "model.import",
         "model.use",
         "model.remove",
+        "llm.expand",
+        "llm.summarise",
+        "llm.compare",
+        "llm.suggest",
+        "llm.distil",
         "memory.read_database",
         "subscribe",
         "unsubscribe",
@@ -315,6 +320,10 @@ fn what_ends_the_daemon_or_leaves_the_repository_is_not_served() {
         let answer = web.ask("POST", &format!("/v1/{method}"), &body);
         assert_eq!((answer.status, copy.exists()), (400, false), "{method}: {}", answer.json());
     }
+    let expanded = |expand: bool| {
+        web.ask("POST", "/v1/search", &json!({ "query": "sent elsewhere", "expand": expand })).status
+    };
+    assert_eq!((expanded(true), expanded(false)), (400, 200));
     let outside = web.ask("POST", "/v1/search", &json!({ "query": "x", "cwd": "/" }));
     assert_eq!((outside.status, outside.code().as_str()), (400, "wrong-repository"));
     web.assert_alive("after all of these");
