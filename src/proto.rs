@@ -43,7 +43,7 @@ pub use self::events::{
 };
 pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 pub use self::health::{
-    AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, StatusParams,
+    AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, Sizes, StatusParams,
     StatusResult, ViewInfo, WatchInfo,
 };
 pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};

@@ -1,5 +1,7 @@
 //! Answers `status` and `doctor`.
 
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::event::{Freshness, ViewReport};
@@ -11,8 +13,8 @@ use super::shared::Shared;
 use crate::embed::LOADING;
 use crate::proto::anchor::StateCounts;
 use crate::proto::{
-    Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, StatusParams, StatusResult,
-    ViewInfo, WatchInfo,
+    Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, Sizes, StatusParams,
+    StatusResult, ViewInfo, WatchInfo,
 };
 use crate::store::{Reader, StoreError};
 use crate::types::ViewId;
@@ -63,6 +65,7 @@ pub(super) fn status(
         socket: shared.socket.display().to_string(),
         views,
         counts,
+        sizes: sizes(&shared.layout.state_dir),
         anchors: StateCounts::default(), // counted by who asks
         counters: counters(shared),
         pending: Pending { embeddings, ..at.pending },
@@ -76,6 +79,19 @@ pub(super) fn status(
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
         skipped_files: params.skipped.then(|| refused.collect()),
     })
+}
+
+/// Returns the sizes of what is in the state directory; a file that is not there has none.
+fn sizes(state_dir: &Path) -> Sizes {
+    let bytes = |names: [&str; 2]| {
+        let of = |name: &str| fs::symlink_metadata(state_dir.join(name)).map_or(0, |meta| meta.len());
+        names.into_iter().map(of).sum()
+    };
+    Sizes {
+        index_bytes: bytes(["index.db", "index.db-wal"]),
+        memory_bytes: bytes(["memory.db", "memory.db-wal"]),
+        log_bytes: bytes(["memod.log", "memod.log.1"]),
+    }
 }
 
 fn counters(shared: &Shared) -> Counters {
@@ -134,7 +150,7 @@ fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, 
 /// Returns the resident set of this process, bytes; 0 if the platform does not report it.
 fn rss_bytes() -> u64 {
     // proc_pid_statm(5): pages, the second number.
-    let pages = std::fs::read_to_string("/proc/self/statm")
+    let pages = fs::read_to_string("/proc/self/statm")
         .ok()
         .and_then(|text| text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()));
     pages.unwrap_or(0) * page_bytes()

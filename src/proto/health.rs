@@ -32,6 +32,9 @@ pub struct StatusResult {
     pub views: Vec<ViewInfo>,
     /// Rows.
     pub counts: Counts,
+    /// Sizes of files in the state directory.
+    #[serde(default)]
+    pub sizes: Sizes,
     /// Memories with anchors by their state in the worktree of `cwd`.
     #[serde(default)]
     pub anchors: StateCounts,
@@ -111,6 +114,18 @@ pub struct Counts {
     pub embeddings: u64,
     /// Memories.
     pub memories: u64,
+}
+
+/// Sizes of files in the state directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sizes {
+    /// index.db and its WAL, bytes.
+    pub index_bytes: u64,
+    /// memory.db and its WAL without backups, bytes.
+    pub memory_bytes: u64,
+    /// Log files, bytes.
+    pub log_bytes: u64,
 }
 
 /// Counters since the daemon started.

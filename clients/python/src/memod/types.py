@@ -797,6 +797,15 @@ class Counts(Record):
     """Memories."""
 
 
+class Sizes(Record):
+    index_bytes: int
+    """index.db and its WAL, bytes."""
+    memory_bytes: int
+    """memory.db and its WAL without backups, bytes."""
+    log_bytes: int
+    """Log files, bytes."""
+
+
 class StateCounts(Record):
     fresh: int
     """Memories whose anchors are all unchanged."""
@@ -876,6 +885,8 @@ class StatusResult(Record):
     """Worktrees that this daemon serves."""
     counts: Counts
     """Rows."""
+    sizes: Sizes
+    """Sizes of files in the state directory."""
     anchors: StateCounts
     """Memories with anchors by their state in the worktree of `cwd`."""
     counters: Counters

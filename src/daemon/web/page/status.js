@@ -37,7 +37,7 @@ export async function show(root, context) {
 }
 
 function fillAll(parts, status) {
-  const { daemon, repo, state_dir, views, counts, anchors, counters, pending, skipped, watch, hooks, model, vectors, degraded } = status;
+  const { daemon, repo, state_dir, views, counts, sizes, anchors, counters, pending, skipped, watch, hooks, model, vectors, degraded } = status;
   replace(parts.notes, degraded.length > 0 && el("ul", { class: "notes warn" }, degraded.map((note) => el("li", null, note))));
   fillProgress(parts.progress, status.progress ?? null);
   const cell = (name, ...value) => el("td", { "data-name": name }, value);
@@ -54,12 +54,13 @@ function fillAll(parts, status) {
   replace(parts.states, ["fresh", "drifted", "orphaned"].map((state) => link(state, anchors[state])), anchors.unknown > 0 && number(anchors.unknown) + " not known yet");
   replace(parts.index, el("h2", null, "Index"), el("dl", { class: "facts" },
     row("contents", number(counts.blobs)), row("chunks", number(counts.chunks)), row("vectors", number(counts.embeddings) + ", " + vectors),
+    row("database", bytes(sizes.index_bytes)),
     row("pending", pending.files + pending.embeddings === 0 ? "nothing" : [pending.files, pending.embeddings].map((n, i) => n > 0 && count(n, ["file", "vector"][i])).filter(Boolean).join(", ")),
     row("model", model.id + ", " + number(model.dims) + " dimensions, " + model.state, model.next && " · next " + model.next.id + ", " + number(model.next.done) + " of " + number(model.next.total))));
   replace(parts.watch, el("h2", null, "Daemon"), el("dl", { class: "facts" },
     row("version", daemon.version + ", process " + daemon.pid), row("running for", duration(daemon.uptime_s)), row("in memory", bytes(daemon.rss_bytes)),
     row("watch", watch.backend + ", " + count(watch.dirs, "directory", "directories")), row("hooks", hooks),
-    row("repository", el("code", { class: "break" }, repo)), row("state", el("code", { class: "break" }, state_dir))));
+    row("log", bytes(sizes.log_bytes)), row("repository", el("code", { class: "break" }, repo)), row("state", el("code", { class: "break" }, state_dir))));
   const reasons = Object.entries(skipped);
   replace(parts.skipped, el("h2", null, "Files left out"), reasons.length === 0 ? el("p", { class: "muted" }, "none") : el("dl", { class: "facts" }, reasons.map(([reason, n]) => row(reason, number(n)))));
   replace(parts.counters, el("h2", null, "Since the daemon started"), el("dl", { class: "facts" },
