@@ -1,15 +1,22 @@
 //! Answers `GET /v1/events` with a stream of server-sent events.
 //!
-//! The format is that of the HTML standard, section 9.2 (<https://html.spec.whatwg.org/multipage/server-sent-events.html>): the
-//! name of an event is its topic, or `lost`, and its data one line of JSON.
+//! The format is that of the HTML standard, section 9.2 (<https://html.spec.whatwg.org/multipage/server-sent-events.html>), which
+//! browsers read with `EventSource`.
+//!
+//! A peer that does not read is treated as on the socket: hyper takes 64 KiB, then states replace each other and changes of
+//! memories are counted as lost, and the time limit of the connection ends it.
 
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::BodyExt;
-use http_body_util::channel::{Channel, Sender};
+use hyper::body::{Body as HttpBody, Frame};
 use hyper::{Response, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
 use super::response::{Body, Failure, of_body};
@@ -18,33 +25,41 @@ use crate::daemon::subscribing;
 use crate::daemon::subscriptions::{EventMessage, Subscription};
 use crate::proto::{SubscribeParams, Topic};
 
-/// Most streams of one address, fewer than its connections, so that requests find room.
-pub(super) const MOST_STREAMS: usize = 32;
-/// Silence after which a comment is sent: a peer that is gone is noticed only when something is written.
-const SILENCE: Duration = Duration::from_secs(15);
-/// What is sent first, so that the peer knows that the stream is open.
-const OPEN: &str = ": open\n\n";
-/// What is sent in silence.
-const ALIVE: &str = ":\n\n";
+/// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// The name of the event that says how many were dropped.
+const LOST: &str = "lost";
+/// What is sent first: how long `EventSource` waits before it asks again, ms.
+const FIRST: &str = "retry: 2000\n\n";
 
-/// Begins a stream of the topics that the query names, or of all.
+/// Begins a stream. It ends when the peer goes, or when the site is stopped.
 pub(super) async fn answer(site: &Site, query: Option<&str>) -> Result<Response<Body>, Failure> {
-    let params = SubscribeParams { cwd: site.root.clone(), ..params(query)? };
-    let place = site.streams.clone().try_acquire_owned();
-    let place = place.map_err(|_| Failure::busy(format!("{MOST_STREAMS} streams of events are open")))?;
+    let params = params(query, &site.root)?;
+    let place = Arc::clone(&site.streams).try_acquire_owned();
+    let place = place.map_err(|_| Failure::busy("too many streams of events are open"))?;
+    let in_work = site.in_work.try_acquire();
+    let in_work =
+        in_work.map_err(|_| Failure::busy("too many requests are in progress on all connections"))?;
+    site.shared.note_use();
     let subscription = subscribing::listen(&site.shared, params).await?;
-    let (sender, body) = Channel::new(1);
-    tokio::spawn(send(subscription, sender, site.stopping.clone(), place));
-    Ok(of_body(StatusCode::OK, "text/event-stream", body.boxed()))
+    drop(in_work);
+    let (send, frames) = mpsc::channel(1);
+    tokio::spawn(fill(subscription, send, site.stopping.clone(), place));
+    Ok(of_body(StatusCode::OK, "text/event-stream", EventBody(frames).boxed()))
 }
 
-/// Reads `topics=a,b`, which may be given several times.
-fn params(query: Option<&str>) -> Result<SubscribeParams, Failure> {
+/// Reads `topics=a,b`, which may be given several times, and `cwd`; without that, `root` is meant.
+fn params(query: Option<&str>, root: &str) -> Result<SubscribeParams, Failure> {
     let bad = |message: String| Failure::new(StatusCode::BAD_REQUEST, "usage", message);
-    let mut topics = Vec::new();
+    let (mut topics, mut cwd) = (Vec::new(), root.to_owned());
     for (name, text) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
-        if name != "topics" {
-            return Err(bad(format!("{name}: not known in the query; topics is")));
+        match &*name {
+            "topics" => {}
+            "cwd" => {
+                cwd = text.into_owned();
+                continue;
+            }
+            _ => return Err(bad(format!("{name}: not known in the query; topics and cwd are"))),
         }
         for name in text.split(',').filter(|name| !name.is_empty()) {
             let topic = Topic::ALL.into_iter().find(|topic| topic.as_str() == name);
@@ -54,47 +69,122 @@ fn params(query: Option<&str>) -> Result<SubscribeParams, Failure> {
             })?);
         }
     }
-    Ok(SubscribeParams { topics, ..SubscribeParams::default() })
+    Ok(SubscribeParams { cwd, topics })
 }
 
-/// Sends events until the peer is gone, or nothing is served any more. While the peer takes nothing, they wait in the
-/// subscription, by its rules; the connection ends when it has waited too long to write.
-async fn send(
+/// Sends events, each once the peer has taken those before, until it goes or `stop` is set.
+async fn fill(
     mut subscription: Subscription,
-    mut sender: Sender<Bytes>,
-    mut stopping: watch::Receiver<bool>,
+    frames: mpsc::Sender<Bytes>,
+    mut stop: watch::Receiver<bool>,
     _place: OwnedSemaphorePermit,
 ) {
-    let mut text = Bytes::from_static(OPEN.as_bytes());
-    loop {
-        let stopped = || async { drop(stopping.clone().wait_for(|stop| *stop).await) };
-        tokio::select! {
-            sent = sender.send_data(text) => if sent.is_err() { return },
-            () = stopped() => return,
+    let sending = async {
+        let _ = frames.send(Bytes::from_static(FIRST.as_bytes())).await; // the peer may have gone
+        // The room comes before the event, which newer ones may replace until then.
+        while let Ok(room) = frames.reserve().await {
+            let Some(bytes) = next(&mut subscription).await else { return };
+            room.send(bytes);
         }
-        let next = timeout(SILENCE, subscription.next());
-        text = tokio::select! {
-            next = next => match next {
-                Ok(Some(event)) => of_event(&event).into(),
-                Ok(None) => return,
-                Err(_) => Bytes::from_static(ALIVE.as_bytes()),
-            },
-            _ = stopping.wait_for(|stop| *stop) => return,
-        };
+    };
+    tokio::select! {
+        () = sending => {}
+        () = frames.closed() => {}
+        _ = stop.wait_for(|stop| *stop) => {}
     }
 }
 
-fn of_event(EventMessage { topic, json }: &EventMessage) -> String {
-    format!("event: {}\ndata: {json}\n\n", topic.map_or("lost", Topic::as_str))
+/// Returns the next event as it is sent, or a comment if none comes for long; `None` once the subscription has ended.
+async fn next(subscription: &mut Subscription) -> Option<Bytes> {
+    match timeout(HEARTBEAT, subscription.next()).await {
+        Ok(event) => event.map(|event| frame_of(&event)),
+        Err(_) => Some(Bytes::from_static(b":\n\n")),
+    }
+}
+
+/// JSON has no line breaks outside of texts, and inside they are escaped, so an event is one line of data.
+fn frame_of(event: &EventMessage) -> Bytes {
+    let name = event.topic.map_or(LOST, Topic::as_str);
+    format!("event: {name}\ndata: {}\n\n", event.json).into()
+}
+
+/// The body of a stream. The stream ends with it.
+struct EventBody(mpsc::Receiver<Bytes>);
+
+impl HttpBody for EventBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(context).map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use hyper::body::Body as _;
+
     use super::*;
+    use crate::daemon::subscriptions::{Events, Topics};
+    use crate::proto::{EventParams, ViewsEvent};
+    use crate::store::NotedChange;
+
+    /// More than wait for one subscriber.
+    const MANY: usize = 300;
+
+    /// Returns the next part of a body as text.
+    async fn part(body: &mut EventBody) -> Option<String> {
+        let frame = body.frame().await?.expect("no part fails");
+        Some(String::from_utf8(frame.into_data().expect("data").to_vec()).expect("text"))
+    }
+
+    fn views(events: &Events, head: &str) {
+        let event = ViewsEvent { head: Some(head.to_owned()), ..ViewsEvent::default() };
+        events.with(|hub| hub.tell(Topic::Views, Some(Path::new("/r")), &EventParams::Views(event)));
+    }
+
+    #[tokio::test]
+    async fn who_does_not_read_gets_the_last_state_and_how_much_was_lost() {
+        let events = Arc::<Events>::default();
+        let subscription = events.subscribe(Topics::of(&[]), Path::new("/r"));
+        let (places, (stop, stopped)) = (Arc::new(tokio::sync::Semaphore::new(1)), watch::channel(false));
+        let place = Arc::clone(&places).try_acquire_owned().expect("a place");
+        let (send, frames) = mpsc::channel(1);
+        let filling = tokio::spawn(fill(subscription, send, stopped, place));
+        let mut body = EventBody(frames);
+        assert_eq!(part(&mut body).await.as_deref(), Some(FIRST));
+        for number in 0..MANY {
+            events
+                .tell_memories(vec![NotedChange { action: "add".to_owned(), ids: vec![number.to_string()] }]);
+        }
+        ["one", "two", "three"].iter().for_each(|head| views(&events, head));
+        let mut parts = Vec::new();
+        while !parts.last().is_some_and(|part: &String| part.contains("three")) {
+            parts.push(part(&mut body).await.expect("it goes on"));
+        }
+        let of = |topic: &str| {
+            let name = format!("event: {topic}\ndata: {{\"topic\":\"{topic}\",");
+            parts.iter().filter(|part| part.starts_with(&name) && part.ends_with("}\n\n")).count()
+        };
+        assert_eq!((of("lost"), of("views")), (1, 1), "{parts:?}");
+        assert!(of("memories") < MANY && parts.len() == of("memories") + 2, "{}", parts.len());
+        assert_eq!(places.available_permits(), 0);
+        assert!(!body.is_end_stream());
+        stop.send(true).expect("somebody waits for it");
+        assert_eq!(part(&mut body).await, None);
+        filling.await.expect("it does not panic");
+        assert!(!events.hears(Topics::of(&[])) && places.available_permits() == 1, "all is given back");
+    }
 
     #[test]
     fn topics_of_a_query() {
-        let topics = |query| params(query).map(|params| params.topics).map_err(|failure| failure.status);
+        let topics =
+            |query| params(query, "/r").map(|params| params.topics).map_err(|failure| failure.status);
         assert_eq!(topics(None), Ok(Vec::new()));
         assert_eq!(
             topics(Some("topics=views,drift&topics=memories")),

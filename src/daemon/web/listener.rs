@@ -17,12 +17,10 @@ use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 
 use super::handler::answer;
-use super::response::{Body, Failure};
+use super::response::{Body, Failure, HEADERS};
 use super::site::{OpenPeer, Site};
 use crate::daemon::descriptors;
 
-/// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
-const MAX_CONNECTIONS: usize = 128;
 /// Time limit for the head of a request, which is also that for the pause between two requests of one connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Time limit for a peer to take some of its response, or for one who is turned away to take all.
@@ -34,7 +32,6 @@ const DRAIN: Duration = Duration::from_secs(2);
 
 /// Accepts connections until `stop` is set, then lets running requests finish.
 pub(super) async fn accept(site: Arc<Site>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
-    let max_connections = (descriptors::max_connections() / 4).clamp(1, MAX_CONNECTIONS) as u64;
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
@@ -44,7 +41,7 @@ pub(super) async fn accept(site: Arc<Site>, listener: TcpListener, mut stop: wat
         while connections.try_join_next().is_some() {}
         match accepted {
             // No other task adds connections.
-            Ok((stream, _)) if site.n_connections() >= max_connections => {
+            Ok((stream, _)) if site.n_connections() >= site.max_connections as u64 => {
                 connections.spawn(turn_away(stream));
             }
             Ok((stream, _)) => {
@@ -63,9 +60,11 @@ pub(super) async fn accept(site: Arc<Site>, listener: TcpListener, mut stop: wat
 
 /// Answers a peer that is one too many, without reading what it asks.
 async fn turn_away(mut stream: TcpStream) {
-    const BUSY: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\
-                        Content-Length: 0\r\n\r\n";
-    let _ = timeout(UNREAD, stream.write_all(BUSY.as_bytes())).await; // it may be gone
+    let headers: String = HEADERS.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let busy = format!(
+        "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n{headers}\r\n"
+    );
+    let _ = timeout(UNREAD, stream.write_all(busy.as_bytes())).await; // it may be gone
     let _ = stream.shutdown().await;
 }
 

@@ -17,7 +17,7 @@ pub(super) type Body = BoxBody<Bytes, Infallible>;
 
 /// Headers of every response. Scripts and styles come only from this server, no site may frame it or load parts of it,
 /// and the address is told to nobody.
-const HEADERS: [(HeaderName, &str); 7] = [
+pub(super) const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; \

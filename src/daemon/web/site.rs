@@ -6,10 +6,13 @@ use std::time::Instant;
 
 use tokio::sync::{Semaphore, watch};
 
-use super::event_stream::MOST_STREAMS;
 use super::guard::Hosts;
 use super::token::{Guesses, Secrets};
+use crate::daemon::descriptors;
 use crate::daemon::shared::Shared;
+
+/// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
+const MAX_CONNECTIONS: usize = 128;
 
 /// One address with its secrets, from `serve.start` to `serve.stop`.
 pub(super) struct Site {
@@ -26,7 +29,9 @@ pub(super) struct Site {
     /// When the databases were read last for `/health`, and why that failed. Locked meanwhile, so that no number of such
     /// requests, which need no token, costs more than one.
     pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
-    /// Places of streams of events.
+    /// Most connections at a time.
+    pub(super) max_connections: usize,
+    /// Places of streams of events: a quarter of the connections, so that those who only listen leave room for requests.
     pub(super) streams: Arc<Semaphore>,
     /// Set when nothing is served any more.
     pub(super) stopping: watch::Receiver<bool>,
@@ -42,6 +47,7 @@ impl Site {
         root: String,
         stopping: watch::Receiver<bool>,
     ) -> Self {
+        let max_connections = (descriptors::max_connections() / 4).clamp(1, MAX_CONNECTIONS);
         Self {
             shared: Arc::clone(shared),
             in_work: Arc::clone(in_work),
@@ -52,8 +58,9 @@ impl Site {
             root,
             cookie_name: format!("memo-{port}"),
             health: tokio::sync::Mutex::default(),
-            streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+            streams: Arc::new(Semaphore::new(max_connections / 4)),
             stopping,
+            max_connections,
             connections: AtomicU64::new(0),
         }
     }

@@ -198,6 +198,10 @@ fn paths(schemas: &mut Schemas<'_>) -> BTreeMap<String, Map<String, Value>> {
                     "name": "topics", "in": "query", "explode": false,
                     "description": "All topics when absent.",
                     "schema": { "type": "array", "items": { "enum": Topic::ALL.map(Topic::as_str) } },
+                }, {
+                    "name": "cwd", "in": "query",
+                    "description": "Absolute path inside the worktree whose events are wanted.",
+                    "schema": { "type": "string" },
                 }],
                 "responses": {
                     "200": {

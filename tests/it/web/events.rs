@@ -1,99 +1,229 @@
-//! Does `GET /v1/events` tell what happens, to those alone who may know, until the end?
+//! Is what happens told over HTTP as on the socket, and does no stream hold up anybody?
 
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
+use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 use serde_json::{Value, json};
 
 use super::{Answer, Web, read_answer};
-use crate::live::until;
+use crate::live::{PATIENCE, memo, until, word};
 
-/// Most streams of one address.
+/// Most streams, where the limit of open files is not low.
 const MOST: usize = 32;
 
-/// A stream of events.
-struct Stream(BufReader<TcpStream>);
+/// A stream of events, as a client sees it.
+struct Stream {
+    reader: BufReader<TcpStream>,
+    /// What has arrived and is not read yet, without the frame of HTTP.
+    text: String,
+}
 
 impl Stream {
-    fn open(web: &Web, query: &str) -> (Answer, Self) {
-        let mut stream = web.connect();
-        write!(stream, "{}\r\n", web.head("GET", &format!("/v1/events{query}"), &[])).unwrap();
-        let mut reader = BufReader::new(stream);
-        (read_answer(&mut reader).unwrap(), Self(reader))
+    /// Opens a stream that must be given.
+    fn open(web: &Web, query: &str) -> Self {
+        let (answer, reader) = ask(web, query, &[]);
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let told = ["content-type", "cache-control", "transfer-encoding"].map(|name| answer.header(name));
+        assert_eq!(told, [Some("text/event-stream"), Some("no-store"), Some("chunked")]);
+        let mut stream = Self { reader, text: String::new() };
+        assert_eq!(stream.block().as_deref(), Some("retry: 2000"), "it says when to come back");
+        stream
     }
 
-    /// Returns the next event with its name; `None` at the end. Sizes of chunks, comments and empty lines are passed over.
-    fn next(&mut self) -> Option<(String, Value)> {
-        let (mut line, mut name) = (String::new(), String::new());
+    /// Returns the lines up to the next empty one; `None` once the stream has ended as one that is complete.
+    fn block(&mut self) -> Option<String> {
         loop {
-            line.clear();
-            if self.0.read_line(&mut line).ok()? == 0 {
+            if let Some((block, rest)) = self.text.split_once("\n\n") {
+                let (block, rest) = (block.to_owned(), rest.to_owned());
+                self.text = rest;
+                return Some(block);
+            }
+            let mut size = String::new();
+            self.reader.read_line(&mut size).unwrap();
+            let size =
+                u64::from_str_radix(size.trim_end(), 16).unwrap_or_else(|_| panic!("no chunk: {size:?}"));
+            let mut chunk = Vec::new();
+            self.reader.by_ref().take(size + 2).read_to_end(&mut chunk).unwrap();
+            assert!(chunk.ends_with(b"\r\n"), "a chunk is cut off");
+            if size == 0 {
+                assert_eq!(self.text, "", "an event is cut off");
                 return None;
             }
-            if let Some(said) = line.trim_end().strip_prefix("event: ") {
-                said.clone_into(&mut name);
-            }
-            if let Some(data) = line.trim_end().strip_prefix("data: ") {
-                return Some((name, serde_json::from_str(data).unwrap()));
-            }
+            chunk.truncate(chunk.len() - 2);
+            self.text += std::str::from_utf8(&chunk).unwrap();
         }
+    }
+
+    /// Returns the next event, whose name is its topic.
+    fn event(&mut self) -> Option<Value> {
+        loop {
+            let block = self.block()?;
+            if block.starts_with(':') {
+                continue;
+            }
+            let (name, data) = block.strip_prefix("event: ").unwrap().split_once("\ndata: ").unwrap();
+            let event: Value = serde_json::from_str(data).unwrap();
+            assert_eq!(event["topic"], name, "{event}");
+            return Some(event);
+        }
+    }
+
+    /// Returns the next event that is wanted.
+    fn find(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        std::iter::from_fn(|| self.event()).find(is_wanted).expect("the stream goes on")
     }
 }
 
-#[test]
-fn what_happens_is_streamed() {
-    let web = Web::new();
-    let (head, mut stream) = Stream::open(&web, "?topics=memories,views");
-    assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
-    assert_eq!(head.header("cache-control"), Some("no-store"));
-    assert!(head.header("content-security-policy").is_some());
-    let id = web.add("told to who listens");
-    let (name, event) = std::iter::from_fn(|| stream.next()).find(|(name, _)| name == "memories").unwrap();
-    assert_eq!((name, &event["change"], &event["ids"]), ("memories".to_owned(), &json!("add"), &json!([id])));
-    web.live.write("b.md", "# Beta\n\nbeta words");
-    // A state that waits unread gives way to the next one, so only the last is sure to come.
-    let fresh = std::iter::from_fn(|| stream.next()).find(|(_, event)| event["fresh"] == true);
-    assert_eq!(fresh.unwrap().0, "views");
-    web.live.expect("beta", "b.md", "what was told to be up to date is found");
+/// Asks for a stream; returns the head of the answer, and what follows.
+fn ask(web: &Web, query: &str, headers: &[(&str, &str)]) -> (Answer, BufReader<TcpStream>) {
+    let mut stream = web.connect();
+    let head = web.head("GET", &format!("/v1/events{query}"), &[&[("Content-Type", "")], headers].concat());
+    write!(stream, "{head}\r\n").unwrap();
+    let mut reader = BufReader::new(stream);
+    (read_answer(&mut reader).expect("an answer"), reader)
+}
+
+fn n_connections(web: &Web) -> Value {
+    web.live.call("serve.status", json!({}))["connections"].clone()
 }
 
 #[test]
-fn only_who_may_know_is_told() {
+fn memories_and_states_are_told() {
     let web = Web::new();
-    let ask = |path: &str, headers: &[(&str, &str)]| web.ask_with("GET", path, headers, "").status;
-    assert_eq!(ask("/v1/events", &[("Authorization", "")]), 401);
-    assert_eq!(ask("/v1/events", &[("Origin", "http://evil.example")]), 403);
-    assert_eq!(ask("/v1/events", &[("Host", "evil.example")]), 421);
-    assert_eq!(ask("/v1/events?topics=all", &[]), 400);
-    assert_eq!(ask("/v1/events?cwd=/", &[]), 400);
-    assert_eq!(web.ask_with("POST", "/v1/events", &[], "").status, 405);
+    let mut all = Stream::open(&web, "");
+    let mut memories = Stream::open(&web, "?topics=memories");
+    let mut some = Stream::open(&web, "?topics=views,progress&topics=drift");
+    let id = web.add("tokens last a day");
+    let told = memories.event().unwrap();
+    assert_eq!((&told["ids"], &told["change"]), (&json!([id]), &json!("add")));
+    assert_eq!(all.find(|event| event["topic"] == "memories")["ids"], json!([id]));
+    web.live.write("b.md", "# Two\n\nbeta\n");
+    let fresh = |event: &Value| event["topic"] == "views" && event["fresh"] == true;
+    let view = all.find(fresh);
+    assert_eq!(view["worktree"], json!(web.live.root()));
+    some.find(fresh);
+    web.live.write("src/one.rs", "pub fn one() -> u32 {\n    1\n}\n");
+    let draft = json!({ "content": "one is one", "about": ["src/one.rs#one"], "force": true });
+    web.get("POST", "/v1/memories", &draft);
+    web.live.write("src/one.rs", "pub fn one() -> u32 {\n    2\n}\n");
+    let drift = some.find(|event| event["topic"] == "drift");
+    assert_eq!((&drift["drifted"], &drift["orphaned"]), (&json!(1), &json!(0)), "{drift}");
 }
 
 #[test]
-fn many_streams_leave_room_for_requests() {
+fn a_stream_is_guarded_as_everything_is() {
     let web = Web::new();
-    let mut streams: Vec<Stream> = (0..MOST).map(|_| Stream::open(&web, "").1).collect();
-    let (head, _) = Stream::open(&web, "");
-    assert_eq!((head.status, head.header("retry-after")), (503, Some("1")));
-    web.assert_alive("with all streams open");
-    streams.truncate(1);
-    until("there is room again", || {
-        web.add(&format!("a memory that is told {}", web.live.call("memory.stats", json!({}))["memories"]));
-        Stream::open(&web, "").0.status == 200
-    });
+    let check = |query: &str, headers: &[(&str, &str)], status: u16, code: &str| {
+        let (answer, _) = ask(&web, query, headers);
+        let told = if answer.status == 200 { String::new() } else { answer.code() };
+        assert_eq!((answer.status, told.as_str()), (status, code), "{query} {headers:?}");
+        let has =
+            |name: &str, value: &str| assert_eq!(answer.header(name), Some(value), "{query} {headers:?}");
+        has("x-content-type-options", "nosniff");
+        has("cross-origin-resource-policy", "same-origin");
+        has("cache-control", "no-store");
+        assert!(!answer.headers.iter().any(|(name, _)| name.starts_with("access-control")));
+    };
+    let session = web.ask("POST", "/v1/session", &json!({}));
+    let (cookie, _) = session.header("set-cookie").unwrap().split_once("; ").unwrap();
+    let own = format!("http://127.0.0.1:{}", web.port);
+    let by_cookie = [("Authorization", ""), ("Cookie", cookie)];
+    check("?topics=views", &by_cookie, 200, "");
+    check("?topics=views", &[&by_cookie[..], &[("Origin", &own)]].concat(), 200, "");
+    check(
+        "?topics=views",
+        &[&by_cookie[..], &[("Origin", "http://evil.example")]].concat(),
+        403,
+        "forbidden",
+    );
+    check("?topics=views", &[&by_cookie[..], &[("Sec-Fetch-Site", "cross-site")]].concat(), 403, "forbidden");
+    check("?topics=views", &[("Host", "evil.example")], 421, "wrong-host");
+    check("?topics=views", &[("Authorization", "")], 401, "unauthorized");
+    check("?topics=views", &[("Authorization", "Bearer nonsense")], 401, "unauthorized");
+    let in_query = format!("?token={}", web.token);
+    check(&in_query, &[("Authorization", "")], 401, "unauthorized");
+    check(&in_query, &[], 400, "usage");
+    check("?topics=poems", &[], 400, "usage");
+    check("?topic=views", &[], 400, "usage");
+    check("?topics=views&cwd=/", &[], 400, "wrong-repository");
+    check("?topics=views&cwd=work", &[], 400, "usage");
+    let post = web.ask("POST", "/v1/events", &json!({}));
+    assert_eq!((post.status, post.header("allow")), (405, Some("GET")));
+    until("all are forgotten", || n_connections(&web) == 0);
 }
 
 #[test]
-fn a_stream_ends_with_the_daemon_and_with_the_server() {
+fn streams_end_with_what_serves_them() {
     let web = Web::new();
-    let (_, mut stream) = Stream::open(&web, "");
-    web.live.call("serve.stop", json!({}));
-    while stream.next().is_some() {}
+    let mut stream = Stream::open(&web, "?topics=memories");
+    assert_eq!(memo(&web.live, &["serve", "--stop"]).0, 0);
+    assert_eq!(stream.event(), None, "it ends as one that is complete");
     let web = Web::of(web.live);
-    let (_, mut stream) = Stream::open(&web, "");
-    assert!(web.live.memo(&["stop"]).status().unwrap().success());
-    while stream.next().is_some() {}
-    let log = fs::read_to_string(web.live.layout().log_file()).unwrap();
-    assert!(!log.contains("panicked"), "{log}");
+    let mut stream = Stream::open(&web, "?topics=memories");
+    web.live.call("stop", json!({}));
+    assert_eq!(stream.event(), None, "it ends as one that is complete");
+    assert_eq!(web.live.wait_for_end(), Some(0));
+}
+
+#[test]
+fn streams_leave_room_for_requests() {
+    let web = Web::new();
+    let mut streams: Vec<_> = (0..MOST).map(|_| Stream::open(&web, "?topics=memories")).collect();
+    let (refused, _) = ask(&web, "?topics=memories", &[]);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("1")));
+    let id = web.add("everybody hears of it");
+    for stream in &mut streams {
+        assert_eq!(stream.event().unwrap()["ids"], json!([id]));
+    }
+    web.assert_alive("while all streams are taken");
+    // Who goes makes room, also without a word.
+    streams.pop();
+    until("there is room again", || ask(&web, "?topics=memories", &[]).0.status == 200);
+    drop(streams);
+    until("all are forgotten", || n_connections(&web) == 0);
+}
+
+#[test]
+fn a_comment_comes_when_nothing_happens() {
+    let web = Web::new();
+    let mut stream = Stream::open(&web, "?topics=memories");
+    assert_eq!(stream.block().as_deref(), Some(":"));
+    let id = web.add("after the silence");
+    assert_eq!(stream.event().unwrap()["ids"], json!([id]));
+}
+
+/// Connects with little room for what is not read.
+fn connect_with_little_room(web: &Web) -> TcpStream {
+    let descriptor = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    sockopt::set_socket_recv_buffer_size(&descriptor, 4 << 10).unwrap();
+    connect(&descriptor, &std::net::SocketAddr::from(([127, 0, 0, 1], web.port))).unwrap();
+    let stream = TcpStream::from(descriptor);
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+#[test]
+fn who_reads_nothing_is_let_go() {
+    let web = Web::new();
+    let drafts: Vec<_> = (0..1_000).map(|n| json!({ "content": word(n), "line": n })).collect();
+    web.live.call("memory.import", json!({ "drafts": drafts }));
+    let container = web.live.call("memory.containers", json!({}))["names"][0]["name"].clone();
+    let mut deaf = connect_with_little_room(&web);
+    let head = web.head("GET", "/v1/events?topics=memories", &[("Content-Type", "")]);
+    write!(deaf, "{head}\r\n").unwrap();
+    until("it listens", || n_connections(&web) == 1);
+    // Each round tells of all of them twice, until no room is left, and then until the time is over.
+    until("the daemon lets it go", || {
+        let archived = web.live.call("memory.forget", json!({ "container": container }));
+        let memories = archived["memories"].as_array().unwrap();
+        let ids: Vec<_> = memories.iter().map(|memory| memory["id"].clone()).collect();
+        assert_eq!(ids.len(), 1_000);
+        web.live.call("memory.restore", json!({ "ids": ids }));
+        n_connections(&web) == 0
+    });
+    let mut bytes = Vec::new();
+    let _ = deaf.read_to_end(&mut bytes); // it may be reset
+    assert!(bytes.starts_with(b"HTTP/1.1 200") && !bytes.ends_with(b"0\r\n\r\n"), "it was cut off");
+    web.assert_alive("afterwards");
 }
