@@ -15,6 +15,7 @@ export class Browser {
     this.problems = [];
     this.hosts = new Set();
     this.weights = new Map();
+    this.open_requests = new WeakMap();
   }
 
   /** Opens the page with a session, `prepare` before it loads. */
@@ -54,7 +55,14 @@ export class Browser {
     page.on("console", (message) => {
       if (message.type() === "error" && !EXPECTED.test(message.text())) note(`console: ${message.text()}`);
     });
-    page.on("request", (request) => this.hosts.add(new URL(request.url()).hostname));
+    // A stream of events has no end, so the page is at rest without it.
+    const open = new Set();
+    this.open_requests.set(page, open);
+    for (const end of ["requestfinished", "requestfailed"]) page.on(end, (request) => open.delete(request));
+    page.on("request", (request) => {
+      this.hosts.add(new URL(request.url()).hostname);
+      if (request.resourceType() !== "eventsource") open.add(request);
+    });
     page.on("response", async (response) => {
       const { pathname } = new URL(response.url());
       if (pathname.startsWith("/v1") || pathname === "/health" || !response.ok()) return;
@@ -77,7 +85,7 @@ export class Browser {
   async settle(page) {
     await page.waitForTimeout(150);
     await page.waitForFunction(() => ![...document.querySelectorAll(".loading")].some((one) => !one.closest("details:not([open])")), null, { timeout: 60_000 });
-    await page.waitForLoadState("networkidle").catch(() => {});
+    await until("nothing is being loaded", () => this.open_requests.get(page).size === 0, 60_000);
     await page.waitForTimeout(150);
   }
 

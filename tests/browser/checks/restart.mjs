@@ -49,6 +49,10 @@ async function a_killed_daemon_is_said_and_its_successor_too({ browser, fixture 
   expect(!page.url().includes("token"), "the token is out of the address");
   await page.locator("#query").fill("price");
   await page.locator("a.hit").first().waitFor();
+  await browser.go(page, "#/memories");
+  await page.evaluate(() => document.activeElement.blur());
+  fixture.run("add", "--force", "typed after the restart");
+  await page.locator("a.memory", { hasText: "typed after the restart" }).waitFor();
   await browser.close(page);
 }
 

@@ -44,7 +44,9 @@ function become(next) {
 async function retry() {
   if (document.visibilityState === "hidden") return;
   try {
-    if (!(await fetch("/health", { cache: "no-store" })).ok) return;
+    const health = await fetch("/health", { cache: "no-store" });
+    await health.text(); // the request ends with it
+    if (!health.ok) return;
     await ping();
     become("open");
   } catch {

@@ -150,6 +150,7 @@ async function showPlace(status) {
   }
   const choose = (event) => {
     api.useWorktree(event.target.value);
+    events.start();
     refresh();
     route({ keepFocus: true });
   };

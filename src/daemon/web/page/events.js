@@ -1,20 +1,24 @@
 /**
  * Tells what happens in the daemon.
  *
- * `/v1/events` sends each event as JSON with its `topic`. While the stream is not open, `status` is asked for every five
- * seconds instead, and only while somebody looks at it.
+ * `/v1/events` sends each event as JSON with its `topic`. A page that nobody sees has no stream, because a browser has few
+ * connections for all pages of one server. While there is none, `status` is asked for every five seconds instead, and only
+ * if somebody looks at it.
  */
 
-import { call, connection, ping, watchConnection } from "./api.js";
+import { call, connection, ping, usedWorktree, watchConnection } from "./api.js";
 
 const TOPICS = ["progress", "memories", "views", "drift", "lost"];
 const ADDRESS = "/v1/events?topics=progress,memories,views,drift";
 /** How often the status is asked for instead, ms. */
 const POLL_MS = 5000;
+/** Pause before a stream that was refused is asked for again, ms. The browser itself takes up those that broke off. */
+const AGAIN_MS = 10_000;
 
 const listeners = new Map();
 let source = null;
 let polling = null;
+let again = null;
 let n_watching = 0;
 
 /** Calls a function with each event of a topic, until the signal. The topic `status` has answers that were asked for instead. */
@@ -43,8 +47,10 @@ export const isLive = () => source?.readyState === EventSource.OPEN;
 
 /** Opens the stream of events, in the place of one that was open. */
 export function start() {
-  source?.close();
-  source = new EventSource(ADDRESS);
+  stop();
+  if (document.visibilityState === "hidden") return;
+  const root = usedWorktree();
+  source = new EventSource(ADDRESS + (root ? "&cwd=" + encodeURIComponent(root) : ""));
   const take = ({ data }) => {
     try {
       const event = JSON.parse(data);
@@ -61,9 +67,17 @@ export function start() {
   };
   source.onerror = () => {
     poll();
-    // Why it ended shows in the next answer: the daemon is away, the session is over, or there are no events.
+    // Why it ended shows in the next answer: the daemon is away, the session is over, or there is no room for a stream.
     if (connection() === "open") ping().catch(() => {});
+    if (source?.readyState === EventSource.CLOSED) again ??= setTimeout(start, AGAIN_MS);
   };
+}
+
+function stop() {
+  clearTimeout(again);
+  again = null;
+  source?.close();
+  source = null;
 }
 
 /** Begins or ends to ask for the status. */
@@ -86,7 +100,9 @@ async function ask() {
   }
 }
 
-watchConnection((state) => {
-  if (state === "open") start();
-  else source?.close();
+watchConnection((state) => (state === "open" ? start() : stop()));
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "hidden") stop();
+  else if (connection() === "open") start();
 });

@@ -75,8 +75,7 @@ function whenChanged(load, list, signal) {
       if (!signal.aborted && !list.contains(document.activeElement)) load().catch(() => {});
     }, 500);
   };
-  events.listen("memories", later, signal);
-  events.listen("drift", later, signal);
+  for (const topic of ["memories", "drift", "lost"]) events.listen(topic, later, signal);
 }
 
 function isFiltered(query) {

@@ -36,11 +36,13 @@ export async function show(root, context) {
     memory.anchors.length > 0 && showCode(beside, memory, { context, said }),
     showBelow(below, memory, context),
   ];
-  events.listen("memories", async ({ ids }) => {
-    if (!ids?.includes(memory.id) || root.querySelector("form") || signal.aborted) return;
+  const changed = async ({ ids }) => {
+    // Without ids, all may have changed.
+    if ((ids?.length > 0 && !ids.includes(memory.id)) || root.querySelector("form") || signal.aborted) return;
     const { memory: now } = await read(memory.id, signal).catch(() => ({}));
     if (now && now.updated !== memory.updated) context.again();
-  }, signal);
+  };
+  for (const topic of ["memories", "lost"]) events.listen(topic, changed, signal);
   events.listen("drift", () => !root.querySelector("form") && memory.anchors.length > 0 && read(memory.id, signal).then(({ memory: now }) => now.state !== memory.state && context.again(), () => {}), signal);
   await Promise.all(parts);
 }
