@@ -26,6 +26,8 @@ use crate::proto::{
 };
 use crate::store::Record;
 
+/// Longest text of a request, bytes; less of it is sent.
+const MOST_TEXT: usize = 1 << 20;
 /// Pairs of memories that are compared.
 const PAIRS: usize = 10;
 /// Most of them.
@@ -143,7 +145,7 @@ pub(super) async fn summarise(
     params: LlmSummariseParams,
 ) -> RpcResult<LlmSummariseResult> {
     check_caller(shared, &params.cwd).await?;
-    check_size("text", &params.text, summarise::MOST_TEXT)?;
+    check_size("text", &params.text, MOST_TEXT)?;
     let settings = settings(shared).await?;
     let asked = ask(shared, &settings, params.dry_run, |key| summarise::prompt(&params.text, key)).await;
     let mut result = LlmSummariseResult::default();
@@ -158,14 +160,14 @@ pub(super) async fn summarise(
 /// Asks for a title and tags.
 pub(super) async fn suggest(shared: &Arc<Shared>, params: LlmSuggestParams) -> RpcResult<LlmSuggestResult> {
     check_caller(shared, &params.cwd).await?;
-    let content = &params.content[..params.content.floor_char_boundary(suggest::MOST_TEXT)];
-    check_size("content", content, suggest::MOST_TEXT)?;
+    check_size("content", &params.content, MOST_TEXT)?;
     let tags = memories::call(shared, "memory.tags", json!({ "cwd": params.cwd })).await?;
     let tags: TallyResult = serde_json::from_value(tags).unwrap_or_default();
     let tags: Vec<String> =
         tags.names.into_iter().take(suggest::MOST_KNOWN).map(|tally| tally.name).collect();
     let settings = settings(shared).await?;
-    let asked = ask(shared, &settings, params.dry_run, |key| suggest::prompt(content, &tags, key)).await;
+    let prompt = |key: Option<&str>| suggest::prompt(&params.content, &tags, key);
+    let asked = ask(shared, &settings, params.dry_run, prompt).await;
     let mut result = LlmSuggestResult::default();
     match checked(asked, suggest::suggestion) {
         Ok(Checked::Shown(request)) => result.requests.push(request),

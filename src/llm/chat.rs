@@ -151,7 +151,7 @@ impl Chat {
             return Err(Failed::free(format!("the server redirects ({status}), which is not followed")));
         }
         if !status.is_success() {
-            let complaint = complaint(&read.unwrap_or_default());
+            let complaint = complaint(&read.unwrap_or_default(), endpoint.secret());
             return reworded(status.as_u16(), &complaint, wording)
                 .map(Outcome::Reworded)
                 .ok_or_else(|| refused(status.as_u16(), &complaint, &headers));

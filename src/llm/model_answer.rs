@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::outgoing::is_odd;
+use super::outgoing::{is_odd, outgoing};
 
 /// Longest quotation of what a server says about an error, characters.
 const MOST_QUOTED: usize = 200;
@@ -38,13 +38,13 @@ pub fn said(body: &[u8]) -> Result<Said, &'static str> {
     Ok(Said { text, used })
 }
 
-/// Returns what the body of a refusal says, on one line.
-pub fn complaint(body: &[u8]) -> String {
+/// Returns what the body of a refusal says, on one line, without the key and other credentials.
+pub fn complaint(body: &[u8], key: Option<&str>) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
     let message = message.into_iter().find_map(Value::as_str).unwrap_or(&text);
-    line(message, MOST_QUOTED).unwrap_or_default()
+    line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
 }
 
 /// Returns the JSON in what a model wrote: the whole, or else the outermost object or array in it. Thoughts before the answer and
@@ -140,8 +140,11 @@ mod tests {
         assert_eq!(line("abcdef", 3).as_deref(), Some("abc…"));
         assert_eq!((line("\u{7}\n", 3), line("…", 3)), (None, None));
         assert_eq!(lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
-        assert_eq!(complaint(br#"{"error":{"message":"no\nmodel"}}"#), "no model");
-        assert_eq!(complaint(br#"{"error":"no model"}"#), "no model");
-        assert_eq!(complaint(b"<html>"), "<html>");
+        assert_eq!(complaint(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
+        assert_eq!(complaint(br#"{"error":"no model"}"#, None), "no model");
+        assert_eq!(complaint(b"<html>", None), "<html>");
+        // Where the quotation ends, half a key would not be recognised.
+        let wrong = format!("{} own-key", "x".repeat(MOST_QUOTED - 4));
+        assert!(!complaint(wrong.as_bytes(), Some("own-key")).contains("own"));
     }
 }

@@ -27,6 +27,20 @@ pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
     Outgoing { text: redact(&text, Syntax::Prose).into_owned(), n_cut }
 }
 
+impl Outgoing {
+    /// Cuts the end off. It is done after credentials were cut, because half of one is not recognised.
+    pub fn limited(mut self, most_bytes: usize) -> Self {
+        self.text.truncate(self.text.floor_char_boundary(most_bytes));
+        self
+    }
+
+    /// Adds another text.
+    pub fn push(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+        self.n_cut += other.n_cut;
+    }
+}
+
 /// Returns whether a character is invisible or moves others: a control or a direction mark.
 pub(super) fn is_odd(c: char) -> bool {
     let is_break = matches!(c, '\n' | '\t');
@@ -51,5 +65,6 @@ mod tests {
         let hidden = outgoing(&token.replacen('1', "\u{200b}1", 1), None);
         assert_eq!(hidden.text, "[REDACTED]");
         assert_eq!(outgoing("plain", Some("")), Outgoing { text: "plain".to_owned(), n_cut: 0 });
+        assert_eq!(outgoing("éa <private>b</private>", None).limited(2).text, "é");
     }
 }

@@ -104,7 +104,7 @@ pub struct LlmExpandResult {
 pub struct LlmSummariseParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// The text of a `brief`, at most 48 KiB.
+    /// The text of a `brief`; its first 48 KiB are sent.
     pub text: String,
     /// Send nothing, and return what would be sent.
     pub dry_run: bool,

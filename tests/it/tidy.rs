@@ -12,8 +12,9 @@ use self::graph::Graph;
 ///
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
 const EDGES: &[(&str, &[&str])] = &[
-    // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of.
-    ("cli", &["client", "mcp", "proto", "setup"]),
+    // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of. `llm`: what must not
+    // leave the machine is cut from a transcript before it is taken apart.
+    ("cli", &["client", "llm", "mcp", "proto", "setup"]),
     // `proto`: the hits of a search are shown in its own way.
     // `extract`: what is read is without credentials.
     ("mcp", &["extract", "proto"]),

@@ -12,7 +12,8 @@ use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::llm::{ask, show_dry_run};
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::proto::{LlmDistilParams, LlmDistilResult};
+use crate::llm::outgoing::{Outgoing, outgoing};
+use crate::proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
 
 /// Largest transcript, bytes.
 const MOST_BYTES: u64 = 64 << 20;
@@ -33,9 +34,10 @@ pub(in crate::cli) fn distil(typed: &DistilArgs, context: &CommandContext, outpu
     }
     let (mut requests, mut n_found, mut problem) = (Vec::new(), 0, None);
     for (nth, part) in parts.into_iter().enumerate() {
-        let params = LlmDistilParams { cwd: context.cwd.clone(), text: part, dry_run: typed.dry_run };
+        let params = LlmDistilParams { cwd: context.cwd.clone(), text: part.text, dry_run: typed.dry_run };
         let result: LlmDistilResult = ask("llm.distil", &params, context)?;
-        requests.extend(result.requests);
+        let n_cut = |request: LlmRequest| LlmRequest { cut: request.cut + part.n_cut, ..request };
+        requests.extend(result.requests.into_iter().map(n_cut));
         for memory in result.memories {
             let mut line = serde_json::to_value(memory).map_err(std::io::Error::from)?;
             line["confidence"] = json!(CONFIDENCE);
@@ -69,30 +71,42 @@ fn name_of(path: &Path) -> String {
 }
 
 /// Returns what was said, each with who said it: of lines of JSON, of an exported conversation, or of a text as a whole.
-fn messages(text: &str) -> Vec<String> {
-    let of_lines: Vec<String> =
+///
+/// What must not leave the machine is cut before they are shortened: half of a credential is not recognised.
+fn messages(text: &str) -> Vec<Outgoing> {
+    let of_lines: Vec<Outgoing> =
         text.lines().filter_map(|line| message(&serde_json::from_str(line).ok()?)).collect();
     if !of_lines.is_empty() {
         return of_lines;
     }
     let chats = conversations(text).unwrap_or_default();
     let of_chats = chats.iter().filter_map(|value| chat(value).ok()).flat_map(|chat| chat.messages);
-    let of_chats: Vec<String> =
-        of_chats.map(|message| format!("{}: {}", message.who, shortened(&message.text))).collect();
+    let of_chats: Vec<Outgoing> = of_chats.map(|message| spoken_by(&message.who, &message.text)).collect();
     if !of_chats.is_empty() || serde_json::from_str::<Value>(text).is_ok() {
         return of_chats;
     }
-    text.split("\n\n").map(str::trim).filter(|part| !part.is_empty()).map(shortened).collect()
+    let Outgoing { text, n_cut } = outgoing(text, None);
+    let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
+    let mut parts: Vec<_> = parts.map(|part| Outgoing { text: shortened(part), n_cut: 0 }).collect();
+    if let Some(first) = parts.first_mut() {
+        first.n_cut = n_cut;
+    }
+    parts
+}
+
+fn spoken_by(who: &str, text: &str) -> Outgoing {
+    let Outgoing { text, n_cut } = outgoing(text, None);
+    Outgoing { text: format!("{who}: {}", shortened(&text)), n_cut }
 }
 
 /// Returns a message of Claude Code (`message`), of Codex (`payload`), or of a plain list. Calls of tools and what they print
 /// are left out.
-fn message(line: &Value) -> Option<String> {
+fn message(line: &Value) -> Option<Outgoing> {
     let inner = [line.get("message"), line.get("payload"), Some(line)].into_iter().flatten();
     let inner = inner.filter_map(Value::as_object).find(|inner| inner.contains_key("role"))?;
     let role = inner["role"].as_str().filter(|role| matches!(*role, "user" | "assistant" | "human"))?;
     let text = said(&spoken(inner)?)?;
-    Some(format!("{role}: {}", shortened(&text)))
+    Some(spoken_by(role, &text))
 }
 
 /// Returns the content of a message without the parts that are not spoken.
@@ -109,22 +123,28 @@ fn spoken(message: &Map<String, Value>) -> Option<Value> {
     }
 }
 
-/// Returns the beginning and the end of a long message.
+/// Returns the beginning and the end of a long message. It is cut between words, if it has some, so that no half of the key of the
+/// server is left: the daemon knows it, and cuts only the whole.
 fn shortened(text: &str) -> String {
     if text.len() <= MOST_MESSAGE {
         return text.to_owned();
     }
-    let head = text.floor_char_boundary(MOST_MESSAGE / 2);
-    let tail = text.ceil_char_boundary(text.len() - MOST_MESSAGE / 2);
-    format!("{}\n[…]\n{}", &text[..head], &text[tail..])
+    let head = &text[..text.floor_char_boundary(MOST_MESSAGE / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - MOST_MESSAGE / 2)..];
+    let head = head.rfind(char::is_whitespace).map_or("", |end| &head[..end]);
+    let tail = tail.find(char::is_whitespace).map_or("", |start| &tail[start..]);
+    format!("{head}\n[…]\n{}", tail.trim_start())
 }
 
 /// Joins messages to parts.
-fn parts(messages: &[String]) -> Vec<String> {
-    let mut parts: Vec<String> = Vec::new();
+fn parts(messages: &[Outgoing]) -> Vec<Outgoing> {
+    let mut parts: Vec<Outgoing> = Vec::new();
     for message in messages {
-        match parts.last_mut().filter(|part| part.len() + 2 + message.len() <= PART_BYTES) {
-            Some(part) => *part += &format!("\n\n{message}"),
+        match parts.last_mut().filter(|part| part.text.len() + 2 + message.text.len() <= PART_BYTES) {
+            Some(part) => {
+                part.text.push_str("\n\n");
+                part.push(message);
+            }
             None => parts.push(message.clone()),
         }
     }
@@ -137,7 +157,10 @@ mod tests {
 
     #[test]
     fn what_was_said_is_read_and_nothing_else() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(messages(text), expected, "{text}");
+        let check = |text: &str, expected: &[&str]| {
+            let found: Vec<_> = messages(text).into_iter().map(|message| message.text).collect();
+            assert_eq!(found, expected, "{text}");
+        };
         check(
             concat!(
                 r#"{"type":"user","message":{"role":"user","content":"fix it"}}"#,
@@ -163,10 +186,32 @@ mod tests {
 
     #[test]
     fn parts_are_short() {
-        let long = format!("a{}z", "é".repeat(100_000));
-        let short = shortened(&long);
-        assert!(short.len() <= MOST_MESSAGE + 10 && short.starts_with('a') && short.ends_with('z'));
-        let parts = parts(&vec![short; 7]);
-        assert!(parts.iter().all(|part| part.len() <= PART_BYTES) && parts.len() == 4, "{}", parts.len());
+        let long = format!("a{}z", " é".repeat(100_000));
+        let text = shortened(&long);
+        assert!(text.len() <= MOST_MESSAGE + 10 && text.starts_with('a') && text.ends_with('z'));
+        let parts = parts(&vec![Outgoing { text, n_cut: 1 }; 7]);
+        assert!(
+            parts.iter().all(|part| part.text.len() <= PART_BYTES) && parts.len() == 4,
+            "{}",
+            parts.len()
+        );
+        assert_eq!(parts.iter().map(|part| part.n_cut).sum::<usize>(), 7);
+        assert_eq!(shortened(&"x".repeat(100_000)), "\n[…]\n");
+    }
+
+    #[test]
+    fn what_is_private_is_cut_before_a_transcript_is_taken_apart() {
+        let check = |text: &str| {
+            let found = messages(text);
+            let shown = format!("{found:?}");
+            assert!(!["Ann", "Bob", "Eve"].iter().any(|name| shown.contains(name)), "{shown}");
+            assert_eq!(found.iter().map(|message| message.n_cut).sum::<usize>(), 1, "{text}");
+        };
+        check("one\n\n<private>Ann\n\nBob\n\nEve</private>\n\ntwo");
+        let long = "Ann Bob Eve ".repeat(1_000);
+        check(&json!({ "role": "user", "content": format!("a <private>{long}</private> b") }).to_string());
+        let lines = "Ann+Bob+Eve\n".repeat(1_000);
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----");
+        check(&json!({ "role": "user", "content": key }).to_string());
     }
 }

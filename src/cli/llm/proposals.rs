@@ -12,9 +12,6 @@ use crate::proto::{
     LlmSummariseResult,
 };
 
-/// Longest text that is sent, bytes.
-const MOST_TEXT: usize = 48 << 10;
-
 /// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns whether that is to be done.
 pub(in crate::cli) fn summarise(
     text: &str,
@@ -22,8 +19,8 @@ pub(in crate::cli) fn summarise(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<Option<u8>, CliError> {
-    let text = text[..text.floor_char_boundary(MOST_TEXT)].to_owned();
-    let params = LlmSummariseParams { cwd: context.cwd.clone(), text, dry_run: typed.dry_run };
+    let params =
+        LlmSummariseParams { cwd: context.cwd.clone(), text: text.to_owned(), dry_run: typed.dry_run };
     let result = ask("llm.summarise", &params, context).unwrap_or_else(|error| LlmSummariseResult {
         problem: Some(error.to_string()),
         ..LlmSummariseResult::default()

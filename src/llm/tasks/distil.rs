@@ -2,6 +2,7 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, lines};
+use crate::llm::outgoing::outgoing;
 use crate::llm::tasks::suggest::{tags, title};
 use crate::memory::fields;
 
@@ -36,7 +37,7 @@ pub struct Candidate {
 
 /// Asks about a part of a transcript.
 pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
-    Prompt::new(Purpose::Distil, TASK, text, MOST_TOKENS, key)
+    Prompt::new(Purpose::Distil, TASK, &outgoing(text, key), MOST_TOKENS)
 }
 
 /// Reads the memories, as they may be added: none looks like it has a credential.

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line, strings};
+use crate::llm::outgoing::outgoing;
 
 /// Longest query that is sent, bytes: a longer one is a pasted text, which has words enough.
 pub const MOST_QUERY: usize = 500;
@@ -23,7 +24,7 @@ const TASK: &str = "You help to search a source code repository. The data is a s
 
 /// Asks about a query.
 pub fn prompt(query: &str, key: Option<&str>) -> Prompt {
-    Prompt::new(Purpose::Expand, TASK, query, MOST_TOKENS, key)
+    Prompt::new(Purpose::Expand, TASK, &outgoing(query, key), MOST_TOKENS)
 }
 
 /// Reads the words of an answer: no word of the query, each once.

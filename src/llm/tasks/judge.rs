@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line};
+use crate::llm::outgoing::{Outgoing, outgoing};
 
 /// Longest part of a memory that is sent, characters.
 const MOST_TEXT: usize = 600;
@@ -54,12 +55,14 @@ pub struct Judged {
 
 /// Asks about pairs of texts.
 pub fn prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
-    let cut = |text: &str| line(text, MOST_TEXT).unwrap_or_default();
-    let shown = |(nth, (left, right)): (usize, &(String, String))| {
-        format!("pair {}\nA: {}\nB: {}\n", nth + 1, cut(left), cut(right))
-    };
-    let data: String = pairs.iter().enumerate().map(shown).collect();
-    Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40, key)
+    let mut data = Outgoing::default();
+    for (nth, (left, right)) in pairs.iter().enumerate() {
+        let (left, right) = (outgoing(left, key), outgoing(right, key));
+        let line = |text: &str| line(text, MOST_TEXT).unwrap_or_default();
+        let text = format!("pair {}\nA: {}\nB: {}\n", nth + 1, line(&left.text), line(&right.text));
+        data.push(&Outgoing { text, n_cut: left.n_cut + right.n_cut });
+    }
+    Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
 }
 
 /// Reads what is said of `n_pairs` pairs: of each what comes first, and of others nothing.
@@ -97,6 +100,14 @@ fn judged_of(value: &Value, n_pairs: usize) -> Option<Judged> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_a_credential_is_not_sent() {
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let text = format!("{} {token}", "word ".repeat((MOST_TEXT - 15) / 5));
+        let prompt = prompt(&[(text, "b".to_owned())], None);
+        assert!(!prompt.user.contains("ghp_") && prompt.n_cut == 1, "{}", prompt.user);
+    }
 
     #[test]
     fn only_pairs_that_were_sent_are_judged() {

@@ -2,10 +2,11 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line, strings};
+use crate::llm::outgoing::outgoing;
 use crate::memory::fields;
 
 /// Longest text that is sent, bytes.
-pub const MOST_TEXT: usize = 16 << 10;
+const MOST_TEXT: usize = 16 << 10;
 /// Most tags in use that are sent.
 pub const MOST_KNOWN: usize = 40;
 /// Longest title, characters.
@@ -32,8 +33,9 @@ pub struct Suggestion {
 
 /// Asks about a memory.
 pub fn prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
-    let data = format!("{content}\ntags in use: {}", known_tags.join(", "));
-    Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS, key)
+    let mut data = outgoing(content, key).limited(MOST_TEXT);
+    data.push(&outgoing(&format!("\ntags in use: {}", known_tags.join(", ")), key));
+    Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS)
 }
 
 /// Reads title and tags, as a memory may have them.

@@ -2,9 +2,10 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, lines};
+use crate::llm::outgoing::outgoing;
 
 /// Longest text that is sent, bytes.
-pub const MOST_TEXT: usize = 48 << 10;
+const MOST_TEXT: usize = 48 << 10;
 /// Longest summary, characters.
 const MOST_CHARS: usize = 2_000;
 /// Most tokens of the answer.
@@ -17,7 +18,7 @@ const TASK: &str = "The data is an overview of a source code repository: what it
 
 /// Asks about a brief.
 pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
-    Prompt::new(Purpose::Summarise, TASK, text, MOST_TOKENS, key)
+    Prompt::new(Purpose::Summarise, TASK, &outgoing(text, key).limited(MOST_TEXT), MOST_TOKENS)
 }
 
 /// Reads the summary.
