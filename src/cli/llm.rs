@@ -89,7 +89,7 @@ pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, outpu
         if let Some(problem) = problem {
             output.say(problem);
         }
-        output.say("nothing was sent");
+        output.say("nothing was sent; --json has the body byte for byte");
     }
     Ok(if requests.is_empty() { EXIT_NONE } else { 0 })
 }

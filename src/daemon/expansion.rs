@@ -13,13 +13,7 @@ use crate::search::query::Query;
 /// # Errors
 /// Why there are none.
 pub(super) async fn words(shared: &Arc<Shared>, query: &Query) -> Result<Vec<String>, String> {
-    if query.with_words(&[]).is_none() {
-        return Err("names, operators and filters alone are searched as they are".to_owned());
-    }
-    let text = query.text().trim();
-    if text.len() > expand::MOST_QUERY {
-        return Err(format!("a text of over {} bytes has words enough", expand::MOST_QUERY));
-    }
+    let text = words_to_send(query)?;
     let (llm, endpoint) = settings(shared).await.map_err(|error| error.message)?;
     let endpoint = endpoint.map_err(|error| error.to_string())?;
     let key = format!("{} {} {text}", endpoint.url, endpoint.model);
@@ -36,4 +30,19 @@ pub(super) async fn words(shared: &Arc<Shared>, query: &Query) -> Result<Vec<Str
     // An answer without words is kept too: it would be the same again, and cost as much.
     shared.llm.keep_words(key, words.clone().unwrap_or_default());
     Ok(words?)
+}
+
+/// Returns what of a query is sent: its words without filters.
+///
+/// # Errors
+/// Why the query is searched as it is.
+pub(super) fn words_to_send(query: &Query) -> Result<&str, String> {
+    if query.with_words(&[]).is_none() {
+        return Err("names, operators and filters alone are searched as they are".to_owned());
+    }
+    let text = query.text().trim();
+    if text.len() > expand::MOST_QUERY {
+        return Err(format!("a text of over {} bytes has words enough", expand::MOST_QUERY));
+    }
+    Ok(text)
 }

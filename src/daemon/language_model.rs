@@ -121,6 +121,11 @@ impl LanguageModel {
         }
     }
 
+    /// Returns the body of a request.
+    pub(super) fn body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
+        self.chat.body(endpoint, prompt)
+    }
+
     /// Ends all waiting. The threads end with the process.
     pub(super) fn stop(&self) {
         self.stopping.send_replace(true);

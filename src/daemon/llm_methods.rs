@@ -1,28 +1,32 @@
 //! Answers the methods about the language model.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
+use super::expansion::words_to_send;
 use super::language_model::{Lane, today};
 use super::memories::call as memories;
 use super::memories::dedupe::near_pairs;
 use super::memories::show;
 use super::memories::transaction::locate;
 use super::request::blocking;
+use super::search_scope::Scope;
 use super::shared::Shared;
 use crate::config::{self, Config, Llm};
 use crate::llm::tasks::distil::{self, Candidate};
 use crate::llm::tasks::judge::{self, Judged, Verdict};
 use crate::llm::tasks::{expand, suggest, summarise};
 use crate::llm::{Endpoint, NoEndpoint, Prompt};
+use crate::paths::CallerDir;
 use crate::proto::memory::{Caller, DedupeParams, TallyResult};
 use crate::proto::{
     CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
     LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
-    LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse,
+    LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
 };
 use crate::store::Record;
 
@@ -72,7 +76,8 @@ pub(super) async fn ask(
     let endpoint = endpoint.as_ref().map_err(ToString::to_string)?;
     let prompt = prompt(endpoint.secret());
     if is_dry {
-        return Ok(Asked::Shown(prompt.shown(endpoint.shown(), &endpoint.model)));
+        let body = shared.llm.body(endpoint, &prompt);
+        return Ok(Asked::Shown(prompt.shown(endpoint.shown(), &endpoint.model, body)));
     }
     shared.llm.ask(llm, endpoint.clone(), prompt, Lane::Task).await.map(Asked::Answered)
 }
@@ -125,13 +130,19 @@ fn shown(url: &str) -> String {
 
 /// Asks for other words, or returns what a search would send.
 pub(super) async fn expand(shared: &Arc<Shared>, params: LlmExpandParams) -> RpcResult<LlmExpandResult> {
-    check_caller(shared, &params.cwd).await?;
-    let query = params.query.trim();
-    check_size("query", query, expand::MOST_QUERY)?;
+    let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
+    let layout = locate(shared, &caller).await?;
+    let dir = CallerDir::new(&layout, Path::new(&params.cwd));
+    let search = SearchParams { cwd: params.cwd.clone(), query: params.query, ..SearchParams::default() };
+    let query = Scope::of(&search, &dir)?.query;
     let settings = settings(shared).await?;
-    let asked = ask(shared, &settings, params.dry_run, |key| expand::prompt(query, key)).await;
     let mut result = LlmExpandResult::default();
-    match checked(asked, |answer| expand::words(answer, query)) {
+    let words = match words_to_send(&query) {
+        Ok(words) => words,
+        Err(why) => return Ok(LlmExpandResult { problem: Some(why), ..result }),
+    };
+    let asked = ask(shared, &settings, params.dry_run, |key| expand::prompt(words, key)).await;
+    match checked(asked, |answer| expand::words(answer, words)) {
         Ok(Checked::Shown(request)) => result.requests.push(request),
         Ok(Checked::Proposed(words)) => result.words = words,
         Err(why) => result.problem = Some(why),

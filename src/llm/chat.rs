@@ -108,16 +108,24 @@ impl Chat {
     pub fn ask(&self, endpoint: &Endpoint, prompt: &Prompt, deadline: Instant) -> Result<Answered, Failed> {
         let cut = |failed: Failed| Failed { why: outgoing(&failed.why, endpoint.secret()).text, ..failed };
         for _ in 0..MOST_WORDINGS {
-            let wording = match &*lock(&self.wording) {
-                (url, wording) if *url == endpoint.url => *wording,
-                _ => USUAL,
-            };
-            match self.try_once(endpoint, prompt, wording, deadline).map_err(cut)? {
+            match self.try_once(endpoint, prompt, self.wording(endpoint), deadline).map_err(cut)? {
                 Outcome::Answered(answered) => return Ok(answered),
                 Outcome::Reworded(other) => *lock(&self.wording) = (endpoint.url.clone(), other),
             }
         }
         Err(Failed::free("the server refuses every form of the request"))
+    }
+
+    /// Returns the body that a request has.
+    pub fn body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
+        body(endpoint, prompt, self.wording(endpoint)).to_string()
+    }
+
+    fn wording(&self, endpoint: &Endpoint) -> Wording {
+        match &*lock(&self.wording) {
+            (url, wording) if *url == endpoint.url => *wording,
+            _ => USUAL,
+        }
     }
 
     fn try_once(
@@ -131,7 +139,7 @@ impl Chat {
         if left.is_zero() {
             return Err(Failed::free("no time was left to ask"));
         }
-        let sent = serde_json::to_vec(&body(endpoint, prompt, wording)).unwrap_or_default();
+        let sent = body(endpoint, prompt, wording).to_string();
         let agent = if endpoint.is_local { &self.local } else { &self.remote };
         let mut request = agent
             .post(&endpoint.url)
@@ -143,7 +151,7 @@ impl Chat {
         if let Some(key) = &endpoint.key {
             request = request.header("authorization", format!("Bearer {}", key.secret()));
         }
-        let mut response = request.send(&sent[..]).map_err(|error| failed(&error))?;
+        let mut response = request.send(&sent).map_err(|error| failed(&error))?;
         let status = response.status();
         let headers = response.headers().clone();
         let read = response.body_mut().with_config().limit(MOST_BYTES).read_to_vec();

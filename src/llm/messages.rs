@@ -79,14 +79,15 @@ impl Prompt {
         json!([{ "role": "system", "content": self.system }, { "role": "user", "content": self.user }])
     }
 
-    /// Returns the request as it is shown.
-    pub fn shown(&self, url: &str, model: &str) -> LlmRequest {
+    /// Returns the request as it is shown, with the body that is sent.
+    pub fn shown(&self, url: &str, model: &str, body: String) -> LlmRequest {
         let message =
             |role: &str, content: &String| LlmMessage { role: role.to_owned(), content: content.clone() };
         LlmRequest {
             url: url.to_owned(),
             model: model.to_owned(),
             messages: vec![message("system", &self.system), message("user", &self.user)],
+            body,
             tokens: self.tokens(),
             most_answer_tokens: self.most_answer_tokens,
             cut: self.n_cut,

@@ -25,6 +25,8 @@ pub struct LlmRequest {
     pub model: String,
     /// The messages, as they are sent.
     pub messages: Vec<LlmMessage>,
+    /// The body, byte for byte. A server that does not know a param of it is asked again without.
+    pub body: String,
     /// Estimated tokens of the messages.
     pub tokens: u64,
     /// Tokens that the answer may have.

@@ -159,10 +159,18 @@ fn a_dry_run_shows_what_would_be_sent() {
     helped.search_for(&query, true);
     let sent = helped.server.sent();
     assert_eq!(shown["requests"][0]["messages"], sent[0].body["messages"]);
+    assert_eq!(shown["requests"][0]["body"], sent[0].text);
     assert_eq!(shown["requests"][0]["cut"], 3);
     assert!(sent[0].user().contains("where is [REDACTED] and [REDACTED] of [REDACTED] used"));
     let all = format!("{shown} {}", sent[0].body);
     assert!(![token.as_str(), KEY, "Ann"].iter().any(|secret| all.contains(secret)), "{all}");
+    let (exit, shown) = memo(&helped.live, &["search", "--expand", "--dry-run", "a AND b"]);
+    assert_eq!((exit, &shown["requests"]), (1, &json!([])), "what is exact is searched as it is: {shown}");
+    let (_, shown) = memo(&helped.live, &["search", "--expand", "--dry-run", "path:docs/** who stays"]);
+    assert!(
+        shown["requests"][0]["messages"][1]["content"].as_str().unwrap().contains("\nwho stays\n"),
+        "{shown}"
+    );
     let text = helped.live.sandbox.show(&mut helped.live.memo(&["search", "--expand", "--dry-run", QUERY]));
     assert!(text.contains(QUERY) && text.contains("err: memo: nothing was sent"), "{text}");
 }

@@ -20,6 +20,8 @@ pub(crate) struct Sent {
     /// Lines of the head, names in lower case.
     pub(crate) head: String,
     pub(crate) body: Value,
+    /// The body as it came.
+    pub(crate) text: String,
 }
 
 impl Sent {
@@ -113,7 +115,8 @@ fn read(stream: &TcpStream) -> Option<Sent> {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok())?;
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Sent { head, body: serde_json::from_slice(&body).unwrap() })
+    let text = String::from_utf8(body).unwrap();
+    Some(Sent { head, body: serde_json::from_str(&text).unwrap(), text })
 }
 
 /// The client may hang up, so nothing is checked.
