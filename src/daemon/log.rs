@@ -18,7 +18,9 @@ const MAX_BYTES: u64 = 5 << 20;
 /// Writes everything at or above `level` to the file.
 pub(super) fn start(path: &Path, level: &str) -> Result<(), PathError> {
     let log = Log { shared: Arc::new(Mutex::new(Rotating::open(path).at("open", path)?)) };
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // ureq logs addresses, whose queries may have a key.
+    let quiet = "ureq=warn".parse().expect("a directive");
+    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info")).add_directive(quiet);
     // This fails only if a subscriber is set already, in a process that runs several daemons.
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log).try_init();
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));

@@ -61,6 +61,9 @@ pub enum NoEndpoint {
     /// The environment of the daemon lacks the key.
     #[error("llm.key_env names {0}, which the environment of the daemon does not have")]
     NoKey(String),
+    /// A key that a header cannot have.
+    #[error("llm.key_env names {0}, whose value has spaces or other characters that no key has")]
+    BadKey(String),
 }
 
 impl NoEndpoint {
@@ -76,7 +79,7 @@ impl NoEndpoint {
                 "use https; or `memo config set --user llm.plain_http true` in a network that you trust"
             }
             Self::Unreadable(_) => "`memo config path` names the files",
-            Self::NoKey(_) => "`memo restart` in a shell that has it",
+            Self::NoKey(_) | Self::BadKey(_) => "`memo restart` in a shell that has it",
         }
     }
 }
@@ -117,7 +120,11 @@ impl Endpoint {
             "" => None,
             name => {
                 let key = look_up(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
-                Some(Key(key.ok_or_else(|| NoEndpoint::NoKey(name.to_owned()))?))
+                let key = key.ok_or_else(|| NoEndpoint::NoKey(name.to_owned()))?;
+                if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+                    return Err(NoEndpoint::BadKey(name.to_owned()));
+                }
+                Some(Key(key))
             }
         };
         let query = query.map_or(String::new(), |query| format!("?{query}"));
@@ -188,6 +195,8 @@ mod tests {
         assert_eq!(endpoint.key.as_ref().unwrap().secret(), "secret");
         assert!(!format!("{endpoint:?}").contains("secret"));
         assert_eq!(Endpoint::of(&settings, |_| None), Err(NoEndpoint::NoKey("API_KEY".to_owned())));
+        let broken = Endpoint::of(&settings, |_| Some("sec\nret".to_owned()));
+        assert_eq!(broken, Err(NoEndpoint::BadKey("API_KEY".to_owned())));
         let off = Llm { enabled: false, ..settings };
         assert_eq!(Endpoint::of(&off, |_| None), Err(NoEndpoint::Disabled));
     }

@@ -61,7 +61,7 @@ fn word_of(raw: &str) -> Option<String> {
         && line.split(' ').count() <= MOST_PARTS
         && line.chars().all(is_plain)
         && line.contains(char::is_alphanumeric)
-        && !["AND", "OR", "NOT"].contains(&line.as_str());
+        && !line.split(' ').any(|part| ["AND", "OR", "NOT"].contains(&part));
     is_word.then_some(line)
 }
 
@@ -79,7 +79,7 @@ mod tests {
         check(r#"["ttl","max_age"]"#, "ttl|max_age");
         check(r#"{"terms":["ttl"]}"#, "ttl");
         check(
-            r#"{"words":["a b c d","x*","\"x\"","(x)","NOT","--","rm -rf /; echo $(x)",7,null]}"#,
+            r#"{"words":["a b c d","x*","\"x\"","(x)","NOT","a NOT b","--","rm -rf /; echo $(x)",7,null]}"#,
             "the model named no other words",
         );
         check(r#"{"words":"ttl"}"#, "the model named no other words");

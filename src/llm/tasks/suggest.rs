@@ -54,7 +54,11 @@ pub fn suggestion(answer: &str) -> Result<Suggestion, &'static str> {
 
 /// Returns a title that is short enough and that a memory may have.
 pub(super) fn title(raw: &str) -> Option<String> {
-    let line = line(raw, MOST_TITLE + 1).filter(|line| line.chars().count() <= MOST_TITLE)?;
+    let line = line(raw, MOST_TITLE + 1)?;
+    // A command is shown with it, in which it must not be an option.
+    if line.chars().count() > MOST_TITLE || line.starts_with('-') {
+        return None;
+    }
     Some(fields::title(&line, false).ok()??.text)
 }
 
@@ -87,6 +91,7 @@ mod tests {
             r##"{"title":"Token\n expiry","tags":["Auth","#jwt","auth","log in"]}"##,
             "Some(\"Token expiry\") auth jwt log-in",
         );
+        check(r#"{"title":"--content=x","tags":[]}"#, "the model suggested nothing");
         check(r#"{"title":7,"tags":["$(rm)","a,b","","--all"]}"#, "the model suggested nothing");
         check(r#"{"tags":["a","b","c","d","e","f"]}"#, "None a b c d e");
         check(r#"{"title":"password: hunter2hunter2 is it"}"#, "the model suggested nothing");

@@ -1,5 +1,7 @@
 //! Does a search answer as without a language model, and in time, whatever the server does?
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -117,6 +119,50 @@ fn a_redirection_is_not_followed() {
         assert!(why.starts_with("expand: the server redirects"), "{status}: {why}");
         assert_eq!(helped.server.sent().len(), 1, "{status}");
         assert!(elsewhere.sent().is_empty(), "{status}");
+    }
+}
+
+#[test]
+fn a_gigabyte_is_not_read_to_its_end() {
+    let taken = Arc::<AtomicU64>::default();
+    let act = Act::Flood(Arc::clone(&taken));
+    let helped = Helped::with(move |_| act.clone(), "timeout_ms = 20000\n");
+    let why = helped.search(true)["degraded"][0].as_str().unwrap().to_owned();
+    assert_eq!(why, "expand: the answer is larger than 1 MiB");
+    let n_taken = || taken.load(Ordering::Relaxed);
+    let mut before = n_taken();
+    crate::live::until("the connection is closed", || std::mem::replace(&mut before, n_taken()) == n_taken());
+    assert!(n_taken() < 64 << 20, "{} bytes", n_taken()); // what the system buffers
+}
+
+#[test]
+fn what_was_set_aside_outlives_a_kill() {
+    let helped = Helped::with(|_| Act::Hang, "timeout_ms = 60000\n");
+    helped.live.call("sync", json!({ "wait_ms": 60_000 }));
+    let asking = helped.live.connect();
+    let params = json!({ "cwd": helped.live.root(), "query": super::QUERY, "expand": true });
+    asking.send(format!("{}\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "search", "params": params })));
+    crate::live::until("the server is asked", || helped.server.sent().len() == 1);
+    helped.live.kill();
+    helped.start();
+    let status = helped.status();
+    assert!(status["tokens"].as_u64().unwrap() > 300 && status["requests"] == 1, "{status}");
+}
+
+#[test]
+fn no_log_has_the_key_or_the_text() {
+    let helped = Helped::new(|_| Act::says(OTHER_WORDS));
+    helped.set(&format!("url = \"{}?code=of-the-address\"\nkey_env = \"SERVER_KEY\"\n", helped.server.url));
+    helped.live.call("stop", json!({}));
+    helped.live.wait_for_end();
+    helped.live.start_as(helped.live.memod().env("SERVER_KEY", KEY).env("MEMO_DAEMON_LOG", "trace"));
+    assert_eq!(helped.search(true)["expanded"], json!(["ttl", "expiry"]));
+    let head = &helped.server.sent()[0].head;
+    assert!(head.contains("?code=of-the-address") && head.contains(KEY), "{head}");
+    let (log, status) = (helped.log(), helped.status().to_string());
+    assert!(log.contains("asked the language model"), "the log is that of all levels");
+    for secret in [KEY, "of-the-address", super::QUERY] {
+        assert!(!log.contains(secret) && !status.contains(secret), "{secret}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,8 @@ use memod::threads::pause;
 use serde_json::{Value, json};
 
 use crate::live::PATIENCE;
+
+const GIGABYTE: u64 = 1 << 30;
 
 /// Tokens that the server says each answer has used.
 pub(crate) const USED: u64 = 200;
@@ -43,6 +46,8 @@ pub(crate) enum Act {
     Hang,
     /// Send a byte every few milliseconds, without end.
     Trickle,
+    /// Announce a gigabyte and send it, as long as the client reads; count the bytes that it took.
+    Flood(Arc<AtomicU64>),
     /// Close the connection in the middle of the answer.
     Close,
 }
@@ -136,6 +141,15 @@ fn act(mut stream: TcpStream, act: Act) {
             let _ = stream.write_all(b"HTTP/1.1 200 x\r\ncontent-length: 1000000\r\n\r\n");
             while stream.write_all(b" ").is_ok() {
                 pause(Duration::from_millis(20));
+            }
+            Ok(())
+        }
+        Act::Flood(taken) => {
+            let _ =
+                stream.write_all(format!("HTTP/1.1 200 x\r\ncontent-length: {GIGABYTE}\r\n\r\n").as_bytes());
+            let part = [b' '; 64 << 10];
+            while taken.load(Ordering::Relaxed) < GIGABYTE && stream.write_all(&part).is_ok() {
+                taken.fetch_add(part.len() as u64, Ordering::Relaxed);
             }
             Ok(())
         }
