@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 use super::{add, call, db, is_whole, memo, stop, texts};
@@ -172,19 +173,21 @@ fn a_file_in_the_place_of_the_state_dir_is_refused() {
     let live = Live::new();
     add(&live, "before");
     let state_dir = live.layout().state_dir;
-    let moved = state_dir.with_file_name("moved");
+    let other = state_dir.with_file_name("other");
+    // At once, so that the daemon never finds nothing there and makes a directory.
+    let swap = || renameat_with(CWD, &state_dir, CWD, &other, RenameFlags::EXCHANGE).unwrap();
     for is_link in [false, true] {
-        fs::rename(&state_dir, &moved).unwrap();
         if is_link {
-            std::os::unix::fs::symlink("/nowhere", &state_dir).unwrap();
+            std::os::unix::fs::symlink("/nowhere", &other).unwrap();
         } else {
-            fs::write(&state_dir, "no directory").unwrap();
+            fs::write(&other, "no directory").unwrap();
         }
+        swap();
         let (code, said) = memo(&live, &["add", "too late"]);
         let expected = format!("use {}: not our directory; remove it or choose another", state_dir.display());
         assert_eq!((code, said["error"]["message"].as_str()), (3, Some(expected.as_str())), "{said}");
-        fs::remove_file(&state_dir).unwrap();
-        fs::rename(&moved, &state_dir).unwrap();
+        swap();
+        fs::remove_file(&other).unwrap();
     }
     let (_, list) = memo(&live, &["list"]);
     assert_eq!(list["memories"].as_array().unwrap().len(), 1, "{list}");
