@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
 use super::expansion::words_to_send;
 use super::language_model::{Lane, today};
@@ -29,6 +28,7 @@ use crate::proto::{
     LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
 };
 use crate::store::Record;
+use crate::types::rfc3339;
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;
@@ -101,7 +101,6 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     };
     let spent = spent.unwrap_or_default();
     let last_error = shared.llm.last_error();
-    let at = last_error.as_ref().map(|(_, at)| local(*at).timestamp().to_string());
     Ok(LlmStatusResult {
         problem,
         hint,
@@ -114,8 +113,8 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
         requests: spent.requests,
         uses: spent.by.into_iter().map(|(purpose, tokens)| LlmUse { purpose, tokens }).collect(),
         file: shared.llm.spending.file().display().to_string(),
+        last_error_at: last_error.as_ref().map(|(_, at)| rfc3339(*at)),
         last_error: last_error.map(|(why, _)| why),
-        last_error_at: at.filter(|_| now_ms() > 0),
     })
 }
 

@@ -16,8 +16,6 @@ use crate::threads::lock;
 
 /// Largest answer that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;
-/// Times that a request is said otherwise because the server does not know a param.
-const MOST_WORDINGS: usize = 4;
 /// Longest time that a server may ask to be left alone.
 const MOST_DELAY: Duration = Duration::from_secs(3_600);
 /// That time if it does not say how long.
@@ -107,13 +105,15 @@ impl Chat {
     /// When there is no answer that can be read in time.
     pub fn ask(&self, endpoint: &Endpoint, prompt: &Prompt, deadline: Instant) -> Result<Answered, Failed> {
         let cut = |failed: Failed| Failed { why: outgoing(&failed.why, endpoint.secret()).text, ..failed };
-        for _ in 0..MOST_WORDINGS {
-            match self.try_once(endpoint, prompt, self.wording(endpoint), deadline).map_err(cut)? {
+        let mut wording = self.wording(endpoint);
+        // Each time there is one param less to say otherwise.
+        loop {
+            match self.try_once(endpoint, prompt, wording, deadline).map_err(cut)? {
                 Outcome::Answered(answered) => return Ok(answered),
-                Outcome::Reworded(other) => *lock(&self.wording) = (endpoint.url.clone(), other),
+                Outcome::Reworded(other) => wording = other,
             }
+            *lock(&self.wording) = (endpoint.url.clone(), wording);
         }
-        Err(Failed::free("the server refuses every form of the request"))
     }
 
     /// Returns the body that a request has.

@@ -3,13 +3,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::place::CPP;
 use super::{Candidate, Certainty, Resolver, Structures};
 use crate::types::{Declared, DeclaredRole, Structure};
 
 /// Whether a file is in a language in which one type may have several functions of one name.
 pub fn has_overloads(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default();
-    matches!(ending, "java" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx")
+    // A header `.h` is of C as well, where one name has one function.
+    ending == "java" || CPP.contains(&ending)
 }
 
 /// Whether a definition has the name of the type that it is in. That name alone means the type.

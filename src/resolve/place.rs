@@ -3,6 +3,10 @@
 use super::path_index::FileNumber;
 use crate::types::{Declared, DeclaredRole, Structure, own_part};
 
+/// Endings of files of C++ alone.
+pub(super) const CPP: [&str; 15] =
+    ["C", "c++", "cc", "cpp", "cu", "cuh", "cxx", "h++", "hh", "hpp", "hxx", "inl", "ino", "ipp", "tpp"];
+
 /// Languages whose files know each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -23,7 +27,8 @@ impl Family {
             "go" => Self::Go,
             "rs" => Self::Rust,
             "java" => Self::Java,
-            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" => Self::C,
+            "c" | "h" => Self::C,
+            ending if CPP.contains(&ending) => Self::C,
             _ => Self::Other,
         }
     }

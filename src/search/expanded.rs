@@ -2,7 +2,7 @@
 
 use crate::proto::{Factor, Hit};
 
-/// Each so many hits, one may be of other words alone.
+/// One hit in this many may come from the other words alone.
 ///
 /// Of 38 questions about two repositories in words that their code does not use, 31 had an answer among the first five hits, and 34
 /// among ten. With words that suit the question, 37 and 38 had; with those of another question still 31 and 34, and the mean

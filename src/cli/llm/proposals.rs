@@ -12,7 +12,7 @@ use crate::proto::{
     LlmSummariseResult,
 };
 
-/// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns whether that is to be done.
+/// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns the exit code; `None` if that is to be done.
 pub(in crate::cli) fn summarise(
     text: &str,
     typed: &BriefArgs,

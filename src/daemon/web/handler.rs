@@ -47,13 +47,11 @@ async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<B
         return public(site, head).await;
     }
     site.hosts.check_origin(&head.headers)?;
-    if path == router::SESSION && head.method == Method::POST {
-        guard::check_type(&head.method, &head.headers)?;
-        return open_session(site, &head.headers, body).await;
+    let found = router::find(head.method.as_str(), path);
+    if !matches!(found, Ok((Target::Session, _))) {
+        check_proof(site, guard::proof(&head.headers, &site.cookie_name, &site.secrets))?;
     }
-    check_proof(site, guard::proof(&head.headers, &site.cookie_name, &site.secrets))?;
-    let (target, id) =
-        router::find(head.method.as_str(), path).map_err(|nothing| not_there(path, nothing))?;
+    let (target, id) = found.map_err(|nothing| not_there(path, nothing))?;
     guard::check_type(&head.method, &head.headers)?;
     match target {
         Target::Method(method, route) => {
@@ -67,7 +65,7 @@ async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<B
         }
         Target::Description => Ok(of_bytes(StatusCode::OK, "application/json", DESCRIPTION)),
         Target::Events => event_stream::answer(site, head.uri.query()).await,
-        Target::Session => unreachable!("a session is opened above"),
+        Target::Session => open_session(site, &head.headers, body).await,
     }
 }
 

@@ -29,7 +29,7 @@ const DESCRIPTION: &str = "/v1/openapi.json";
 /// Where events are streamed.
 const EVENTS: &str = "/v1/events";
 /// Where a session is opened, which needs no session.
-pub(super) const SESSION: &str = "/v1/session";
+const SESSION: &str = "/v1/session";
 
 static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
     let mut router = Router::new();

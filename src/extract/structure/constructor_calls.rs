@@ -1,4 +1,4 @@
-//! Finds which type a call of Java constructs that does not name it: `this(1)`, `super(1)`, and a constant of an enum.
+//! Finds the type whose constructor `this(1)`, `super(1)` or a constant of an enum calls in Java.
 
 use tree_sitter::Node;
 

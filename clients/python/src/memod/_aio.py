@@ -118,20 +118,25 @@ class AsyncWatch(AsyncIterator[Event]):
     async def _subscribe(self) -> Stream:
         retries = Retries(self._timeout_s)
         while True:
-            stream = await opened(self._repository, self._timeout_s)
             try:
-                await stream.send(Request(self._call, self._repository.caller).line(1))
-                answer = await asyncio.wait_for(stream.receive(), self._timeout_s)
-                self.topics = self._call.read(result(answer))
-                self._stream = stream
-                return stream
-            except asyncio.TimeoutError:
-                raise stream.endpoint.hung(self._timeout_s) from None
+                stream = await opened(self._repository, self._timeout_s)
+                try:
+                    await stream.send(Request(self._call, self._repository.caller).line(1))
+                    answer = await asyncio.wait_for(stream.receive(), self._timeout_s)
+                    self.topics = self._call.read(result(answer))
+                    self._stream = stream
+                    return stream
+                except asyncio.TimeoutError:
+                    hung = stream.endpoint.hung(self._timeout_s)
+                except MemoError as error:
+                    raise explained(error, stream.endpoint.version) from None
+                finally:
+                    if not self._stream:
+                        stream.close()
             except MemoError as error:
-                await asyncio.sleep(retries.delay_s(explained(error, stream.endpoint.version)))
-            finally:
-                if not self._stream:
-                    stream.close()
+                await asyncio.sleep(retries.delay_s(error))
+            else:
+                raise hung
 
     def close(self) -> None:
         """Ends the iteration."""

@@ -62,12 +62,15 @@ class Memo(Methods):
         request = Request(call, self._repository.caller)
         retries = Retries(self.timeout)
         while True:
-            connection = Connection(self._repository, self.timeout)
             try:
-                return Watch(connection, call.read(connection.ask(request, self.timeout)), timeout)
+                connection = Connection(self._repository, self.timeout)
+                try:
+                    return Watch(connection, call.read(connection.ask(request, self.timeout)), timeout)
+                except MemoError as error:
+                    connection.close()
+                    raise explained(error, connection.endpoint.version) from None
             except MemoError as error:
-                connection.close()
-                time.sleep(retries.delay_s(explained(error, connection.endpoint.version)))
+                time.sleep(retries.delay_s(error))
 
     def make(self, call: Call[R]) -> R:
         """Makes a call, and makes it again where that may help; the methods do this."""

@@ -50,7 +50,7 @@ class DaemonUnreachable(MemoError):
 
 
 class ConnectionLost(DaemonUnreachable):
-    """The daemon closed the connection before it answered, more than twice in a row."""
+    """The daemon closed the connection before it answered, more than twice in a row; a `watch` raises it at once."""
 
 
 CODES: dict[int, type[MemoError]] = {
