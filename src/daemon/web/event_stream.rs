@@ -56,7 +56,9 @@ fn params(query: Option<&str>, root: &str) -> Result<SubscribeParams, Failure> {
         match &*name {
             "topics" => {}
             "cwd" => {
-                cwd = text.into_owned();
+                if !text.is_empty() {
+                    cwd = text.into_owned();
+                }
                 continue;
             }
             _ => return Err(bad(format!("{name}: not known in the query; topics and cwd are"))),
