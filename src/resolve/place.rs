@@ -69,7 +69,7 @@ impl Place<'_> {
     }
 
     /// Whether a function of JavaScript has methods: `View.prototype.lookup = function () {}`.
-    fn is_constructor(&self, function: &Declared) -> bool {
+    fn has_methods(&self, function: &Declared) -> bool {
         let has = |other: &Declared| other.role == DeclaredRole::Member && other.owner() == function.names;
         self.family == Family::JavaScript && self.structure.declared.iter().any(has)
     }
@@ -82,7 +82,7 @@ impl Place<'_> {
             DeclaredRole::Member => {
                 Some(own_part(around.owner()).to_owned()).filter(|owner| !owner.is_empty())
             }
-            DeclaredRole::Free if self.is_constructor(around) => Some(around.names.clone()),
+            DeclaredRole::Free if self.has_methods(around) => Some(around.names.clone()),
             DeclaredRole::Free | DeclaredRole::Module => None,
         });
         owners.next()
