@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::place::{Family, Place};
-use super::{Candidate, Certainty, FileNumber, Resolver, Structures};
+use super::{Candidate, FileNumber, Resolver, Structures};
 use crate::types::{DeclaredRole, Import, own_part};
 
 /// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
@@ -15,17 +15,13 @@ impl<S: Structures> Resolver<'_, S> {
         if let Some(known) = self.wildcards.borrow().get(&place.file) {
             return known.clone();
         }
-        let (_, found) = self.imported(place, |import| import.local.is_empty());
+        let found = self.imported(place, |import| import.local.is_empty());
         self.wildcards.borrow_mut().insert(place.file, found.clone());
         found
     }
 
     /// Resolves a name by the imports that bring it in.
-    pub(super) fn imported(
-        &self,
-        place: &Place<'_>,
-        is_it: impl Fn(&Import) -> bool,
-    ) -> (Certainty, Vec<Candidate>) {
+    pub(super) fn imported(&self, place: &Place<'_>, is_it: impl Fn(&Import) -> bool) -> Vec<Candidate> {
         let mut from: Vec<(FileNumber, String)> = Vec::new();
         for import in place.structure.imports.iter().filter(|import| is_it(import)) {
             let name =
@@ -38,9 +34,9 @@ impl<S: Structures> Resolver<'_, S> {
         }
         let exported = self.exported(from);
         if !exported.is_empty() || place.family != Family::Java {
-            return (Certainty::Exact, exported);
+            return exported;
         }
-        (Certainty::Exact, self.imported_members(place, is_it))
+        self.imported_members(place, is_it)
     }
 
     /// Returns the members of types that `import static a.Type.f` of Java brings in.

@@ -103,6 +103,11 @@ impl<'a, S: Structures> Resolver<'a, S> {
 
     /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
     pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
+        if of.role == UseRole::Call
+            && let Some(callable) = self.callable(self.paths.path(file))
+        {
+            return callable.resolve(file, structure, of);
+        }
         self.structures.begin();
         let of_any = || self.of_any_arity(file, structure, of);
         let Some(n_arguments) = of.n_arguments else { return of_any() };
@@ -142,7 +147,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
                 let before =
                     structure.imports.iter().filter(|import| is_it(import) && import.line <= of.line);
                 let line = before.map(|import| import.line).max();
-                self.imported(&place, |import| is_it(import) && Some(import.line) == line)
+                (Certainty::Exact, self.imported(&place, |import| is_it(import) && Some(import.line) == line))
             }
         };
         found.dedup();
@@ -156,7 +161,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             return (Certainty::Exact, visible);
         }
         if place.structure.imports.iter().any(|import| import.local == place.written) {
-            return self.imported(place, |import| import.local == place.written);
+            return (Certainty::Exact, self.imported(place, |import| import.local == place.written));
         }
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
@@ -342,6 +347,8 @@ impl<'a, S: Structures> Resolver<'a, S> {
         match place.family {
             // Any object may have a method of any name.
             Family::JavaScript => (Certainty::ByName, self.members(place)),
+            // It may be a field of that name, which is no definition.
+            Family::Go | Family::Rust if !place.is_call => (Certainty::ByName, self.members(place)),
             _ => only(self.members(place), self.name),
         }
     }

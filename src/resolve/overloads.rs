@@ -1,4 +1,4 @@
-//! Tells functions of one name apart by how many arguments they take.
+//! Tells what of one name a call may mean, by how many arguments it has.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -49,14 +49,26 @@ impl<S: Structures> Resolver<'_, S> {
 
     /// Returns a resolver that knows only the candidates that a call with so many arguments may mean; `None` if all may be meant.
     pub(super) fn taking(&self, n_arguments: u8) -> Option<Self> {
-        let takes = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
-            let arity = structure.declared[candidate.declared as usize].arity;
-            arity.is_none_or(|arity| arity.takes(n_arguments))
+        self.among(|declared| declared.arity.is_none_or(|arity| arity.takes(n_arguments)))
+    }
+
+    /// Returns a resolver that knows only the candidates that a call in a file may mean; `None` if all may be meant. The names of
+    /// types of C are apart from those of functions, and a type is not called.
+    pub(super) fn callable(&self, path: &str) -> Option<Self> {
+        if !path.ends_with(".c") {
+            return None; // C++ makes a value by calling the type, also in a header
+        }
+        self.among(|declared| declared.role != DeclaredRole::Type)
+    }
+
+    fn among(&self, may_be_meant: impl Fn(&Declared) -> bool) -> Option<Self> {
+        let is_kept = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
+            may_be_meant(&structure.declared[candidate.declared as usize])
         };
-        if self.candidates.iter().all(|candidate| takes(&candidate)) {
+        if self.candidates.iter().all(|candidate| is_kept(&candidate)) {
             return None;
         }
-        let candidates = self.candidates.iter().filter(takes).cloned().collect();
+        let candidates = self.candidates.iter().filter(is_kept).cloned().collect();
         // Aliases only say which uses are looked at.
         let (aliases, wildcards) = (Vec::new(), RefCell::default());
         Some(Self { candidates, aliases, wildcards, ..*self })

@@ -151,3 +151,23 @@ app.run = function () { return this.use(); };
     );
     check(files, "use", &["lib/app.js:5 exact lib/app.js#app.use"]);
 }
+
+#[test]
+fn a_field_may_have_the_name_of_a_method() {
+    let files = "\
+== a/rebase.go
+package a
+func (self *Commands) RebaseBranch(name string) {}
+== a/keys.go
+package a
+func press(keys Unknown) { use(keys.Branches.RebaseBranch); keys.commands.RebaseBranch(\"x\") }
+";
+    check(
+        files,
+        "RebaseBranch",
+        &[
+            "a/keys.go:2 by name a/rebase.go#Commands.RebaseBranch",
+            "a/keys.go:2 likely a/rebase.go#Commands.RebaseBranch",
+        ],
+    );
+}

@@ -294,3 +294,25 @@ class Reference { F go() { return f(Mill::grind, other.grind()); } }
         ],
     );
 }
+
+#[test]
+fn a_call_of_c_means_no_type() {
+    let files = "\
+== deps/client.c
+void *redisCommand(int c) { return 0; }
+== src/server.h
+struct redisCommand { int flags; };
+struct redisCommand *look(void);
+== src/check.c
+#include \"server.h\"
+int check(void) { redisCommand(1); return 0; }
+";
+    check(
+        files,
+        "redisCommand",
+        &[
+            "src/server.h:2 exact src/server.h#redisCommand",
+            "src/check.c:2 likely deps/client.c#redisCommand",
+        ],
+    );
+}
