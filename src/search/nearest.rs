@@ -136,7 +136,8 @@ impl<'a, Id: Copy + Ord> Best<'a, Id> {
     pub(super) fn into_sorted(mut self) -> Vec<(Id, f64)> {
         self.shrink();
         self.found.sort_unstable();
-        let cosine = |negative: i32| f64::from(-negative) / (127.0 * 127.0);
+        // Rounding to int8 makes some vectors a little too long.
+        let cosine = |negative: i32| (f64::from(-negative) / (127.0 * 127.0)).min(1.0);
         self.found.into_iter().map(|(negative, id)| (id, cosine(negative))).collect()
     }
 }
