@@ -28,6 +28,8 @@ pub(super) struct Gates {
     dirs: Gate,
     mounts: Gate,
     worktrees: Gate,
+    /// Before that of a worktree, for requests that give way: so few of them are ever in front of another one.
+    behind: Gate,
     settings: Gate,
     /// Turns for working threads, twice the number of processors.
     pub(super) turns: Semaphore,
@@ -42,6 +44,7 @@ impl Default for Gates {
             dirs: Gate::new(PER_DIR),
             mounts: Gate::new(PER_MOUNT),
             worktrees: Gate::new(n_processors),
+            behind: Gate::new((n_processors / 2).max(1)),
             settings: Gate::new(PER_DIR),
             turns: Semaphore::new(n_processors * 2),
             #[cfg(target_os = "linux")]
@@ -72,6 +75,11 @@ impl Gates {
     /// Waits for a place to read files of a worktree.
     pub(super) async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
         self.worktrees.wait(root).enter(until).await
+    }
+
+    /// Waits for a place among the requests that give way, before the one that [`Self::enter_worktree`] gives.
+    pub(super) async fn give_way(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.behind.wait(root).enter(until).await
     }
 
     /// Waits for a place to read git's settings of a worktree.

@@ -34,7 +34,7 @@ const TURN: Duration = Duration::from_millis(500);
 const READ_WAIT: Duration = Duration::from_secs(20);
 
 tokio::task_local! {
-    /// The connection of a request, which is gone once all references are dropped.
+    /// The connection of a request of the socket, which is gone once all references are dropped. Requests over HTTP have none.
     pub(super) static CONNECTION: Weak<Connection>;
 }
 
@@ -59,7 +59,7 @@ pub(super) async fn blocking<T: Send + 'static>(
 }
 
 /// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
-/// request nor requests for other worktrees.
+/// request nor requests for other worktrees. Requests of the socket go first.
 pub(super) async fn reading<T: Send + 'static>(
     shared: &Arc<Shared>,
     root: &Path,
@@ -67,11 +67,14 @@ pub(super) async fn reading<T: Send + 'static>(
 ) -> RpcResult<T> {
     let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
     let full = |full| not_let_in(full, root, began.elapsed());
+    let is_of_socket = CONNECTION.try_with(|_| ()).is_ok();
+    let behind =
+        if is_of_socket { None } else { Some(shared.gates.give_way(root, until).await.map_err(full)?) };
     let place = shared.gates.enter_worktree(root, until).await.map_err(full)?;
     let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(|_| full(Full::Busy))?;
     let shared = Arc::clone(shared);
     let mut done = spawn_blocking(move || {
-        let _place = place; // as long as the thread has it
+        let _places = (place, behind); // as long as the thread has it
         run(&shared)
     });
     let done = match timeout(TURN, &mut done).await {
