@@ -392,8 +392,8 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
     }
     if let Some(file) = layout.map(RepoLayout::config_file) {
         let layer = read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?;
-        for (key, _, origin) in layer.iter().flat_map(|layer| &layer.values) {
-            check_repository_key(key.name, origin)?;
+        for (key, value, origin) in layer.iter().flat_map(|layer| &layer.values) {
+            check_of_repository(key.name, &value.to_toml().to_string(), origin)?;
         }
         layers.extend(layer);
     }
@@ -401,17 +401,17 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
     Ok(resolve(layers))
 }
 
-/// Checks that the settings of a repository may have a key. They may have come with an archive, and these keys name code
-/// that is run, or say which texts are sent where and what that may cost.
+/// Checks that the settings of a repository may have a value. They may have come with an archive, and some keys name code that
+/// is run, or say which texts are sent where and what that may cost.
 ///
 /// # Errors
 /// When only the user's own settings may have it.
-pub fn check_repository_key(key: &str, origin: &Origin) -> Result<(), ConfigError> {
+pub fn check_of_repository(key: &str, value: &str, origin: &Origin) -> Result<(), ConfigError> {
     match key {
+        "llm.enabled" if value == "false" => Ok(()),
         "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
-        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
-            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
-        }
+        | "llm.model" | "llm.key_env" | "llm.enabled" | "llm.plain_http" | "llm.tokens_a_day"
+        | "search.expand" => Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() }),
         _ => Ok(()),
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn config(
             set(&key, &value, &config::user_file().ok_or(CliError::NoHome)?, output)?;
         }
         Some(ConfigVerb::Set { key, value, user: false }) => {
-            config::check_repository_key(&key, &Origin::CommandLine)?;
+            config::check_of_repository(&key, &value, &Origin::CommandLine)?;
             let layout = context?.layout;
             layout.create_state_dir()?;
             set(&key, &value, &layout.config_file(), output)?;

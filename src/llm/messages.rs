@@ -105,7 +105,7 @@ pub fn tokens(text: &str) -> u64 {
 /// Puts a text between marks. They have a part of its hash, so the text cannot have its own end mark.
 fn marked(text: &str) -> String {
     let hash = blake3::hash(text.as_bytes()).to_hex();
-    let mark = &hash[..8];
+    let mark = &hash[..32];
     format!("<data {mark}>\n{text}\n</data {mark}>")
 }
 
