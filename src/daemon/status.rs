@@ -63,6 +63,7 @@ pub(super) fn status(
         repo: shared.layout.common_dir.as_ref().unwrap_or(&shared.layout.root).display().to_string(),
         state_dir: shared.layout.state_dir.display().to_string(),
         socket: shared.socket.display().to_string(),
+        worktree: own_root,
         views,
         counts,
         sizes: sizes(&shared.layout.state_dir),

@@ -28,6 +28,9 @@ pub struct StatusResult {
     pub state_dir: String,
     /// Path of the socket.
     pub socket: String,
+    /// Root of the worktree that was asked about, as it is in `views`.
+    #[serde(default)]
+    pub worktree: String,
     /// Worktrees that this daemon serves.
     pub views: Vec<ViewInfo>,
     /// Rows.

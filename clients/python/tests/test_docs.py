@@ -27,7 +27,7 @@ def load_tests(loader: unittest.TestLoader, tests: unittest.TestSuite, _: object
         if not made:  # all in one repository, in the order of the file: a memory of one is found by the next
             made["memo"] = Memo(indexed("docstrings"))
             unittest.addModuleCleanup(made["memo"].close)
-        test.globs.update(made, Memo=Memo)
+        test.globs.update(made, Memo=Memo, repo=made["memo"].repo)
 
     parser = doctest.DocTestParser()
     methods = {name: item.__doc__ for name, item in vars(_methods.Methods).items() if isinstance(item, _methods.method)}

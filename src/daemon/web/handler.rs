@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_LENGTH, HeaderMap, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE};
+use hyper::body::{Body as _, Incoming};
+use hyper::header::{ALLOW, HeaderMap, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use serde_json::Value;
@@ -60,7 +60,7 @@ async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<B
                 return Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message)
                     .with_hint("`memo` and the socket have it"));
             }
-            let bytes = read(head, body, MAX_BODY_BYTES).await?;
+            let bytes = read(body, MAX_BODY_BYTES).await?;
             call(site, method, route, id, head.uri.query(), &bytes).await
         }
         Target::Description => Ok(of_bytes(StatusCode::OK, "application/json", DESCRIPTION)),
@@ -133,7 +133,7 @@ async fn open_session(site: &Site, headers: &HeaderMap, body: Incoming) -> Resul
     let proof = match guard::bearer(headers) {
         Some(token) => of_token(site, token),
         None => {
-            let bytes = read_within(body, MAX_SESSION_BYTES).await?;
+            let bytes = read(body, MAX_SESSION_BYTES).await?;
             let token = params::of_body(&bytes)?.remove("token");
             token.as_ref().and_then(Value::as_str).map_or(Proof::Absent, |token| of_token(site, token))
         }
@@ -152,15 +152,10 @@ fn of_token(site: &Site, token: &str) -> Proof {
 }
 
 /// Reads a body, but not one that says at once that it is too long.
-async fn read(head: &Parts, body: Incoming, max_bytes: usize) -> Result<Bytes, Failure> {
-    let said = head.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if said.is_some_and(|length| length > max_bytes as u64) {
+async fn read(body: Incoming, max_bytes: usize) -> Result<Bytes, Failure> {
+    if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_long(max_bytes));
     }
-    read_within(body, max_bytes).await
-}
-
-async fn read_within(body: Incoming, max_bytes: usize) -> Result<Bytes, Failure> {
     let bad = |status, code, message: String| Failure::new(status, code, message);
     let collecting = timeout(BODY_TIME, Limited::new(body, max_bytes).collect());
     let collected = collecting.await.map_err(|_| {

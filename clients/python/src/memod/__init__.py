@@ -4,7 +4,7 @@ This package speaks with `memod`, the background daemon of a repository, and sta
 but the standard library.
 
 >>> from memod import Memo
->>> with Memo(memo.repo) as memo:
+>>> with Memo(repo) as memo:
 ...     for hit in memo.search("how long does a token last", kind=["doc"], limit=1).hits:
 ...         print(hit.path, hit.lines, hit.title)
 docs/auth.md (5, 7) Authentication > Expiry

@@ -29,7 +29,7 @@ class Memo(Methods):
     Threads may share a client. A call takes an idle connection or opens one, so calls of several threads run at the
     same time. A process that was forked opens connections of its own.
 
-    >>> with Memo(memo.repo) as client:
+    >>> with Memo(repo) as client:
     ...     client.search("token", kind=["doc"]).hits[0].path
     'docs/auth.md'
     """

@@ -881,6 +881,8 @@ class StatusResult(Record):
     """Directory of the databases."""
     socket: str
     """Path of the socket."""
+    worktree: str
+    """Root of the worktree that was asked about, as it is in `views`."""
     views: list[ViewInfo]
     """Worktrees that this daemon serves."""
     counts: Counts

@@ -119,7 +119,7 @@ function showConnection(state, before) {
 function showFreshness(status, progress = status?.progress) {
   const link = byId("freshness");
   if (!status && !progress) return replace(link, api.connection() === "open" ? "" : "not connected");
-  const view = status?.views.find((view) => view.root === (api.usedWorktree() ?? status.views[0]?.root));
+  const view = status?.views.find((view) => view.root === status.worktree);
   const state = progress ? "busy" : view?.fresh ? "fresh" : "waiting";
   link.className = state;
   const words = { fresh: "up to date", waiting: "not up to date", busy: progress && progressText(progress) };
@@ -129,25 +129,31 @@ function showFreshness(status, progress = status?.progress) {
 /** Asks for the status once, for what stands above all views. */
 async function refresh() {
   try {
-    const status = await api.call("status");
+    const status = await statusOfShown();
     showFreshness(status);
-    await showPlace(status);
-    showFreshness(status); // that of the worktree which is shown
+    showPlace(status);
   } catch {
     // the connection shows it
   }
 }
 
+/** Returns the status of the worktree that is shown; of that of `memo serve`, if it is not there any more. */
+async function statusOfShown() {
+  try {
+    return await api.call("status");
+  } catch (error) {
+    if (!api.usedWorktree() || api.connection() !== "open") throw error;
+    api.useWorktree(null);
+    return api.call("status");
+  }
+}
+
 /** Names the repository; with several worktrees, one can be chosen. */
-async function showPlace(status) {
+function showPlace(status) {
   const name = (path) => path.split(/[\\/]/).filter(Boolean).pop() ?? path;
   const roots = status.views.map((view) => view.root);
-  if (roots.length < 2) return replace(byId("place"), el("span", { title: roots[0] ?? status.repo }, name(roots[0] ?? status.repo)));
-  if (!roots.includes(api.usedWorktree())) {
-    // The status does not say which one `memo serve` was run in; what is found there does.
-    const { hits } = await api.call("search", { query: "a*", limit: 1, wait_ms: 0 });
-    api.useWorktree(hits[0]?.view ?? roots[0]);
-  }
+  if (roots.length < 2) return replace(byId("place"), el("span", { title: status.worktree }, name(status.worktree)));
+  api.useWorktree(status.worktree);
   const choose = (event) => {
     api.useWorktree(event.target.value);
     events.start();
@@ -155,7 +161,7 @@ async function showPlace(status) {
     route({ keepFocus: true });
   };
   const options = roots.map((root) => el("option", { value: root, title: root }, name(root)));
-  return replace(byId("place"), el("select", { "aria-label": "Worktree", value: api.usedWorktree(), change: choose }, options));
+  return replace(byId("place"), el("select", { "aria-label": "Worktree", value: status.worktree, change: choose }, options));
 }
 
 /** Takes the token out of an address, and opens a session with it. */
