@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::language_model::Lane;
-use super::llm_methods::settings;
+use super::llm_settings::settings;
 use super::shared::Shared;
 use crate::llm::tasks::expand;
 use crate::search::query::Query;

@@ -3,25 +3,24 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
-
 use super::error::{RpcResult, bad_params};
 use super::expansion::words_to_send;
 use super::language_model::{Lane, today};
-use super::memories::call as memories;
+use super::llm_settings::settings;
 use super::memories::dedupe::near_pairs;
+use super::memories::queries::tag_names;
 use super::memories::show;
 use super::memories::transaction::locate;
 use super::request::blocking;
 use super::search_scope::Scope;
 use super::shared::Shared;
-use crate::config::{self, Config, Llm};
+use crate::fetch;
+use crate::llm::Prompt;
 use crate::llm::tasks::distil::{self, Candidate};
 use crate::llm::tasks::judge::{self, Judged, Verdict};
 use crate::llm::tasks::{expand, suggest, summarise};
-use crate::llm::{Endpoint, NoEndpoint, Prompt};
 use crate::paths::CallerDir;
-use crate::proto::memory::{Caller, DedupeParams, TallyResult};
+use crate::proto::memory::{Caller, DedupeParams};
 use crate::proto::{
     CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
     LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
@@ -37,53 +36,49 @@ const PAIRS: usize = 10;
 /// Most of them.
 const MOST_PAIRS: usize = 20;
 
-/// The settings as they are now, and the server that may be asked.
-pub(super) type Settings = (Llm, Result<Endpoint, NoEndpoint>);
-
-/// Reads the settings: they may have been changed to switch the model off.
-pub(super) async fn settings(shared: &Arc<Shared>) -> RpcResult<Settings> {
-    blocking(shared, |shared| {
-        Ok(match config::load(Some(&shared.layout)) {
-            Ok(loaded) => {
-                let llm = loaded.config.llm;
-                let endpoint = Endpoint::of(&llm, |name| std::env::var(name).ok());
-                (llm, endpoint)
-            }
-            Err(error) => (Config::default().llm, Err(NoEndpoint::Unreadable(error.to_string()))),
-        })
-    })
-    .await
+/// What became of a request to the model.
+struct Outcome<T> {
+    /// What its answer proposes, once it is checked.
+    proposed: Option<T>,
+    /// What would be sent, if it is only shown.
+    requests: Vec<LlmRequest>,
+    /// Why there is nothing.
+    problem: Option<String>,
 }
 
-/// A request to the model that is made, or only shown.
-pub(super) enum Asked {
-    /// What the model wrote.
-    Answered(String),
-    /// What would be sent.
-    Shown(LlmRequest),
+impl<T> Outcome<T> {
+    fn failed(why: &impl ToString) -> Self {
+        Self { proposed: None, requests: Vec::new(), problem: Some(why.to_string()) }
+    }
 }
 
-/// Asks for a task, or returns what would be sent.
-///
-/// # Errors
-/// Why there is no answer.
-pub(super) async fn ask(
+/// Asks the model and reads its answer, or shows what would be sent.
+async fn ask<T>(
     shared: &Arc<Shared>,
-    (llm, endpoint): &Settings,
     is_dry: bool,
     prompt: impl FnOnce(Option<&str>) -> Prompt,
-) -> Result<Asked, String> {
-    let endpoint = endpoint.as_ref().map_err(ToString::to_string)?;
+    read: impl FnOnce(&str) -> Result<T, &'static str>,
+) -> RpcResult<Outcome<T>> {
+    let (llm, endpoint) = settings(shared).await?;
+    let endpoint = match endpoint {
+        Ok(endpoint) => endpoint,
+        Err(why) => return Ok(Outcome::failed(&why)),
+    };
     let prompt = prompt(endpoint.secret());
     if is_dry {
-        let body = shared.llm.body(endpoint, &prompt);
-        return Ok(Asked::Shown(prompt.shown(endpoint.shown(), &endpoint.model, body)));
+        let body = shared.llm.body(&endpoint, &prompt);
+        let shown = prompt.shown(endpoint.shown(), &endpoint.model, body);
+        return Ok(Outcome { proposed: None, requests: vec![shown], problem: None });
     }
-    shared.llm.ask(llm, endpoint.clone(), prompt, Lane::Task).await.map(Asked::Answered)
+    let answer = shared.llm.ask(&llm, endpoint, prompt, Lane::Task).await;
+    Ok(match answer.and_then(|answer| read(&answer).map_err(str::to_owned)) {
+        Ok(proposed) => Outcome { proposed: Some(proposed), requests: Vec::new(), problem: None },
+        Err(why) => Outcome::failed(&why),
+    })
 }
 
 /// Checks that a caller is in this repository.
-pub(super) async fn check_caller(shared: &Arc<Shared>, cwd: &str) -> RpcResult<()> {
+async fn check_caller(shared: &Arc<Shared>, cwd: &str) -> RpcResult<()> {
     locate(shared, &Caller { cwd: cwd.to_owned(), ..Caller::default() }).await.map(drop)
 }
 
@@ -104,7 +99,9 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     Ok(LlmStatusResult {
         problem,
         hint,
-        url: endpoint.as_ref().map_or_else(|_| shown(&llm.url), |endpoint| endpoint.shown().to_owned()),
+        url: endpoint
+            .as_ref()
+            .map_or_else(|_| fetch::shown(&llm.url), |endpoint| endpoint.shown().to_owned()),
         model: llm.model,
         key_env: llm.key_env,
         day,
@@ -118,15 +115,6 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     })
 }
 
-/// Returns an address that cannot be used, without what may be a password.
-fn shown(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or_default();
-    match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-        _ => url.to_owned(),
-    }
-}
-
 /// Asks for other words, or returns what a search would send.
 pub(super) async fn expand(shared: &Arc<Shared>, params: LlmExpandParams) -> RpcResult<LlmExpandResult> {
     let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
@@ -134,19 +122,15 @@ pub(super) async fn expand(shared: &Arc<Shared>, params: LlmExpandParams) -> Rpc
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let search = SearchParams { cwd: params.cwd.clone(), query: params.query, ..SearchParams::default() };
     let query = Scope::of(&search, &dir)?.query;
-    let settings = settings(shared).await?;
-    let mut result = LlmExpandResult::default();
-    let words = match words_to_send(&query) {
-        Ok(words) => words,
-        Err(why) => return Ok(LlmExpandResult { problem: Some(why), ..result }),
+    let outcome = match words_to_send(&query) {
+        Ok(words) => {
+            let read = |answer: &str| expand::words(answer, words);
+            ask(shared, params.dry_run, |key| expand::prompt(words, key), read).await?
+        }
+        Err(why) => Outcome::failed(&why),
     };
-    let asked = ask(shared, &settings, params.dry_run, |key| expand::prompt(words, key)).await;
-    match checked(asked, |answer| expand::words(answer, words)) {
-        Ok(Checked::Shown(request)) => result.requests.push(request),
-        Ok(Checked::Proposed(words)) => result.words = words,
-        Err(why) => result.problem = Some(why),
-    }
-    Ok(result)
+    let Outcome { proposed, requests, problem } = outcome;
+    Ok(LlmExpandResult { words: proposed.unwrap_or_default(), requests, problem })
 }
 
 /// Asks for a summary of a brief.
@@ -156,35 +140,22 @@ pub(super) async fn summarise(
 ) -> RpcResult<LlmSummariseResult> {
     check_caller(shared, &params.cwd).await?;
     check_size("text", &params.text, MOST_TEXT)?;
-    let settings = settings(shared).await?;
-    let asked = ask(shared, &settings, params.dry_run, |key| summarise::prompt(&params.text, key)).await;
-    let mut result = LlmSummariseResult::default();
-    match checked(asked, summarise::summary) {
-        Ok(Checked::Shown(request)) => result.requests.push(request),
-        Ok(Checked::Proposed(summary)) => result.summary = Some(summary),
-        Err(why) => result.problem = Some(why),
-    }
-    Ok(result)
+    let prompt = |key: Option<&str>| summarise::prompt(&params.text, key);
+    let Outcome { proposed: summary, requests, problem } =
+        ask(shared, params.dry_run, prompt, summarise::summary).await?;
+    Ok(LlmSummariseResult { summary, requests, problem })
 }
 
 /// Asks for a title and tags.
 pub(super) async fn suggest(shared: &Arc<Shared>, params: LlmSuggestParams) -> RpcResult<LlmSuggestResult> {
     check_caller(shared, &params.cwd).await?;
     check_size("content", &params.content, MOST_TEXT)?;
-    let tags = memories::call(shared, "memory.tags", json!({ "cwd": params.cwd })).await?;
-    let tags: TallyResult = serde_json::from_value(tags).unwrap_or_default();
-    let tags: Vec<String> =
-        tags.names.into_iter().take(suggest::MOST_KNOWN).map(|tally| tally.name).collect();
-    let settings = settings(shared).await?;
+    let tags = tag_names(shared, suggest::MOST_KNOWN).await.unwrap_or_default(); // it does without
     let prompt = |key: Option<&str>| suggest::prompt(&params.content, &tags, key);
-    let asked = ask(shared, &settings, params.dry_run, prompt).await;
-    let mut result = LlmSuggestResult::default();
-    match checked(asked, suggest::suggestion) {
-        Ok(Checked::Shown(request)) => result.requests.push(request),
-        Ok(Checked::Proposed(found)) => (result.title, result.tags) = (found.title, found.tags),
-        Err(why) => result.problem = Some(why),
-    }
-    Ok(result)
+    let Outcome { proposed, requests, problem } =
+        ask(shared, params.dry_run, prompt, suggest::suggestion).await?;
+    let (title, tags) = proposed.map(|found| (found.title, found.tags)).unwrap_or_default();
+    Ok(LlmSuggestResult { title, tags, requests, problem })
 }
 
 /// Asks how memories that are near each other are related.
@@ -203,22 +174,17 @@ pub(super) async fn compare(shared: &Arc<Shared>, params: LlmCompareParams) -> R
         cosine: *cosine,
         ..LlmPair::default()
     };
-    let mut result =
-        LlmCompareResult { pairs: near.iter().map(pair).collect(), ..LlmCompareResult::default() };
-    if near.is_empty() {
-        return Ok(result);
+    let mut pairs: Vec<_> = near.iter().map(pair).collect();
+    if pairs.is_empty() {
+        return Ok(LlmCompareResult::default());
     }
     let text =
         |record: &Record| format!("{} {}", record.title.as_deref().unwrap_or_default(), record.content);
     let texts: Vec<_> = near.iter().map(|(left, right, _)| (text(left), text(right))).collect();
-    let settings = settings(shared).await?;
-    let asked = ask(shared, &settings, dry_run, |key| judge::prompt(&texts, key)).await;
-    match checked(asked, |answer| judge::judged(answer, texts.len())) {
-        Ok(Checked::Shown(request)) => result.requests.push(request),
-        Ok(Checked::Proposed(all)) => all.into_iter().for_each(|judged| propose(&mut result.pairs, judged)),
-        Err(why) => result.problem = Some(why),
-    }
-    Ok(result)
+    let read = |answer: &str| judge::judged(answer, texts.len());
+    let outcome = ask(shared, dry_run, |key| judge::prompt(&texts, key), read).await?;
+    outcome.proposed.into_iter().flatten().for_each(|judged| propose(&mut pairs, judged));
+    Ok(LlmCompareResult { pairs, requests: outcome.requests, problem: outcome.problem })
 }
 
 /// Adds what the model says of a pair, and the command that would do it. The newer one of a contradiction is proposed to hold.
@@ -239,35 +205,12 @@ fn propose(pairs: &mut [LlmPair], judged: Judged) {
 pub(super) async fn distil(shared: &Arc<Shared>, params: LlmDistilParams) -> RpcResult<LlmDistilResult> {
     check_caller(shared, &params.cwd).await?;
     check_size("text", &params.text, distil::MOST_TEXT)?;
-    let settings = settings(shared).await?;
-    let asked = ask(shared, &settings, params.dry_run, |key| distil::prompt(&params.text, key)).await;
-    let mut result = LlmDistilResult::default();
-    let candidate = |found: Candidate| {
-        let Candidate { content, title, tags } = found;
-        LlmCandidate { content, title, tags }
-    };
-    match checked(asked, distil::candidates) {
-        Ok(Checked::Shown(request)) => result.requests.push(request),
-        Ok(Checked::Proposed(all)) => result.memories = all.into_iter().map(candidate).collect(),
-        Err(why) => result.problem = Some(why),
-    }
-    Ok(result)
-}
-
-/// A checked answer, or what would be sent.
-enum Checked<T> {
-    Proposed(T),
-    Shown(LlmRequest),
-}
-
-fn checked<T>(
-    asked: Result<Asked, String>,
-    read: impl FnOnce(&str) -> Result<T, &'static str>,
-) -> Result<Checked<T>, String> {
-    match asked? {
-        Asked::Shown(request) => Ok(Checked::Shown(request)),
-        Asked::Answered(answer) => read(&answer).map(Checked::Proposed).map_err(str::to_owned),
-    }
+    let prompt = |key: Option<&str>| distil::prompt(&params.text, key);
+    let Outcome { proposed, requests, problem } =
+        ask(shared, params.dry_run, prompt, distil::candidates).await?;
+    let candidate = |Candidate { content, title, tags }| LlmCandidate { content, title, tags };
+    let memories = proposed.into_iter().flatten().map(candidate).collect();
+    Ok(LlmDistilResult { memories, requests, problem })
 }
 
 fn check_size(name: &str, text: &str, most: usize) -> RpcResult<()> {

@@ -23,7 +23,7 @@ mod merge;
 mod near;
 mod panics;
 pub(super) mod pinned;
-mod queries;
+pub(super) mod queries;
 mod recall;
 pub(super) mod records;
 mod remove;

@@ -36,6 +36,7 @@ mod language_model;
 mod lines;
 mod listen;
 mod llm_methods;
+mod llm_settings;
 mod lock;
 mod log;
 mod main_loop;

@@ -5,9 +5,10 @@
 use serde_json::{Value, json};
 
 use super::rules::{Done, find, memory_filter, refused};
-use super::transaction::{Call, with_store};
+use super::transaction::{Call, read, with_store};
 use super::{links, show};
 use crate::daemon::error::RpcResult;
+use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
@@ -39,7 +40,10 @@ pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
 pub(super) fn at_most(params: &ListParams) -> Done<u64> {
     let limit = params.limit.unwrap_or(LIMIT);
     if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(refused(format!("limit: {limit} is not between 1 and {MAX_LIMIT}"), "--all shows all"));
+        return Err(refused(
+            format!("limit: {limit} is not between 1 and {MAX_LIMIT}"),
+            "`memo list --all` shows all; `offset` begins further on",
+        ));
     }
     Ok(limit)
 }
@@ -64,6 +68,11 @@ pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult
 
 pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
     Ok(TallyResult { names: rows.tags()?, notice: None })
+}
+
+/// Returns the names of the first tags that [`tags`] lists.
+pub(in crate::daemon) async fn tag_names(shared: &Shared, limit: usize) -> RpcResult<Vec<String>> {
+    read(shared, move |rows| Ok(rows.tags()?.into_iter().take(limit).map(|tally| tally.name).collect())).await
 }
 
 pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
