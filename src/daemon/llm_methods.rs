@@ -14,7 +14,6 @@ use super::memories::transaction::locate;
 use super::request::blocking;
 use super::search_scope::Scope;
 use super::shared::Shared;
-use crate::fetch;
 use crate::llm::Prompt;
 use crate::llm::tasks::distil::{self, Candidate};
 use crate::llm::tasks::judge::{self, Judged, Verdict};
@@ -99,9 +98,7 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     Ok(LlmStatusResult {
         problem,
         hint,
-        url: endpoint
-            .as_ref()
-            .map_or_else(|_| fetch::shown(&llm.url), |endpoint| endpoint.shown().to_owned()),
+        url: endpoint.as_ref().map_or_else(|_| shown(&llm.url), |endpoint| endpoint.shown().to_owned()),
         model: llm.model,
         key_env: llm.key_env,
         day,
@@ -113,6 +110,15 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
         last_error_at: last_error.as_ref().map(|(_, at)| rfc3339(*at)),
         last_error: last_error.map(|(why, _)| why),
     })
+}
+
+/// Returns an address that cannot be used, without what may be a password.
+fn shown(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+        _ => url.to_owned(),
+    }
 }
 
 /// Asks for other words, or returns what a search would send.

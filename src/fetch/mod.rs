@@ -22,7 +22,6 @@ use crate::proto::FetchReport;
 
 pub use hub::Hub;
 use transfer::TransferError;
-pub use web_address::shown;
 
 /// Package index with ONNX Runtime.
 const INDEX: &str = "https://pypi.org/simple";

@@ -32,7 +32,7 @@ pub(super) fn origin(url: &str) -> String {
 }
 
 /// Returns an address as it may be shown: without credentials, and without a query, which may be a signature.
-pub fn shown(url: &str) -> String {
+pub(super) fn shown(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
     url.truncate(url.find(['?', '#']).unwrap_or(url.len()));
     url

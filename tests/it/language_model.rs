@@ -201,7 +201,7 @@ fn the_tokens_of_a_day_are_kept_over_restarts_and_under_load() {
     helped.live.kill();
     helped.start();
     assert_eq!(spent(&helped), before);
-    let result = helped.search_for("somebody else asks", true);
+    let result = helped.search_for(&format!("{QUERY} somebody else"), true);
     let why = result["degraded"][0].as_str().unwrap();
     assert!(why.contains(&format!("{before} of 1000 tokens are spent today")), "{why}");
     assert_eq!(helped.server.sent().len(), sent);

@@ -509,7 +509,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             ],
             // `recall` searches as `search` does.
             &["memories", "search_scope"],
-            &["anchors"],
+            &["anchors", "llm_settings"],
             &["request", "reranking", "verify", "history", "definition_diff", "named_definitions"],
             &["shared"],
             &[
