@@ -256,6 +256,14 @@ pub enum ConfigError {
         /// As written.
         key: String,
     },
+    /// A setting of a repository that would undo what the user has switched off.
+    #[error("{origin}: {key} may only be false in the settings of a repository")]
+    OnlyOff {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+    },
     /// A value of the wrong type or out of range.
     #[error("{origin}: {key} = {found}: expected {expected}")]
     BadValue {
@@ -409,9 +417,11 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
 pub fn check_of_repository(key: &str, value: &str, origin: &Origin) -> Result<(), ConfigError> {
     match key {
         "llm.enabled" if value == "false" => Ok(()),
+        "llm.enabled" => Err(ConfigError::OnlyOff { origin: origin.clone(), key: key.to_owned() }),
         "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
-        | "llm.model" | "llm.key_env" | "llm.enabled" | "llm.plain_http" | "llm.tokens_a_day"
-        | "search.expand" => Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() }),
+        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
+            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
+        }
         _ => Ok(()),
     }
 }

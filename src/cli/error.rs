@@ -185,7 +185,7 @@ fn config(error: &ConfigError) -> Row {
         ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
             ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
         }
-        ConfigError::UserOnly { key, .. } => {
+        ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
             ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
         }
         _ => ("config", EXIT_USAGE, hint("`memo config template` shows every key with its default")),

@@ -137,3 +137,16 @@ fn setting_a_value_keeps_comments() {
         assert!(with_value(text, file(), key, value).is_err(), "{key} = {value} in {text}");
     }
 }
+
+#[test]
+fn a_repository_may_switch_the_model_off_and_not_on() {
+    let check = |key: &str, value: &str, expected: Option<&str>| {
+        let error = check_of_repository(key, value, &Origin::File(file())).err();
+        assert_eq!(error.map(|error| error.to_string()).as_deref(), expected, "{key} = {value}");
+    };
+    check("llm.enabled", "false", None);
+    let only_off = "config.toml: llm.enabled may only be false in the settings of a repository";
+    check("llm.enabled", "true", Some(only_off));
+    check("llm.url", "x", Some("config.toml: llm.url may stand only in the user's settings"));
+    check("search.limit", "5", None);
+}
