@@ -213,6 +213,19 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn who_gives_way_leaves_a_place_where_there_are_several() {
+        let gates = Gates::default();
+        let root = Path::new("/a");
+        let mut held = Vec::new();
+        while let Ok(behind) = gates.give_way(root, Instant::now()).await {
+            held.push((behind, gates.enter_worktree(root, Instant::now()).await.expect("one is left")));
+        }
+        let n_processors = std::thread::available_parallelism().map_or(2, usize::from);
+        assert_eq!(held.len(), (n_processors / 2).max(1));
+        assert_eq!(gates.enter_worktree(root, Instant::now()).await.is_ok(), n_processors > 1);
+    }
+
+    #[tokio::test]
     async fn places_where_nobody_is_are_swept() {
         let gate = Gate::new(1);
         let held = enter(&gate, "/held", 0).await;

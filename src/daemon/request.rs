@@ -34,7 +34,8 @@ const TURN: Duration = Duration::from_millis(500);
 const READ_WAIT: Duration = Duration::from_secs(20);
 
 tokio::task_local! {
-    /// The connection of a request of the socket, which is gone once all references are dropped. Requests over HTTP have none.
+    /// The connection of a request of the socket, which is gone once all references are dropped. Requests over HTTP, and
+    /// what the daemon does for itself, have none.
     pub(super) static CONNECTION: Weak<Connection>;
 }
 

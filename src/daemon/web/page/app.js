@@ -144,6 +144,7 @@ async function statusOfShown() {
   } catch (error) {
     if (!api.usedWorktree() || api.connection() !== "open") throw error;
     api.useWorktree(null);
+    events.start();
     return api.call("status");
   }
 }
