@@ -1,4 +1,4 @@
-//! Tells what of one name a call may mean, by how many arguments it has.
+//! Tells which definitions of one name a call may mean: by the number of its arguments, in C by whether they are types.
 
 use std::cell::RefCell;
 use std::sync::Arc;
