@@ -17,6 +17,11 @@ const (
 
 var ErrFull, ErrLate = errors.New("full"), errors.New("late")
 
+var (
+	harbour = "Calais"
+	quay    = 3
+)
+
 // Weather on the water.
 type Weather int
 

@@ -13,8 +13,9 @@
 (type_spec name: (type_identifier) @name type: (interface_type)) @definition.interface
 (type_spec name: (type_identifier) @name) @definition.type
 (type_alias name: (type_identifier) @name) @definition.type
-(const_spec name: (identifier) @name) @definition.constant
-(var_spec name: (identifier) @name) @definition.constant
+(source_file (const_declaration (const_spec name: (identifier) @name) @definition.constant))
+(source_file (var_declaration (var_spec name: (identifier) @name) @definition.constant))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @definition.constant)))
 
 ; The keyword in front of a lone definition belongs to it
 [(type_declaration) (const_declaration) (var_declaration)] @wrapper

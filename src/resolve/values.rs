@@ -162,10 +162,24 @@ impl<S: Structures> Resolver<'_, S> {
         }))
     }
 
+    /// Returns the type of a field, its own or one of its bases; a base that Go embeds is a field too.
     fn type_of_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
         if of.is_wrapped {
             return None;
         }
+        if let Some(own) = self.type_of_own_field(place, of, field) {
+            return Some(own);
+        }
+        let place = &Place { steps: place.steps.checked_sub(1)?, ..*place };
+        if !self.structures.may_step() {
+            return None;
+        }
+        let bases = self.bases(of);
+        let embedded = bases.iter().find(|base| place.family == Family::Go && base.name == field);
+        embedded.cloned().or_else(|| bases.iter().find_map(|base| self.type_of_field(place, base, field)))
+    }
+
+    fn type_of_own_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
         let set = format!("self.{field}");
         self.declarations(of).into_iter().find_map(|declared| {
             let structure = self.structures.of(declared.file);

@@ -124,7 +124,11 @@ const GO: Nodes = Nodes {
         ("field_declaration", "name", "type", ""),
         ("short_var_declaration", "left", "", "right"),
     ],
-    functions: &[("function_declaration", "result"), ("method_declaration", "result")],
+    functions: &[
+        ("function_declaration", "result"),
+        ("method_declaration", "result"),
+        ("method_elem", "result"),
+    ],
     callables: &["function_declaration", "method_declaration", "method_elem"],
     labels: &[("field_declaration", "name"), ("keyed_element", "key")],
     methods: &[("method_declaration", "receiver")],

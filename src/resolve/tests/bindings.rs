@@ -171,3 +171,45 @@ func press(keys Unknown) { use(keys.Branches.RebaseBranch); keys.commands.Rebase
         ],
     );
 }
+
+#[test]
+fn go_promotes_the_fields_of_embedded_types_and_follows_interfaces() {
+    let repository = "\
+== go.mod
+module example.com/m
+== rebase.go
+package m
+type Rebase struct{}
+func (r *Rebase) Begin() {}
+type Other struct{}
+func (o *Other) Begin() {}
+type Git struct { Rebase *Rebase }
+type Host interface { Git() *Git }
+type Common struct { host Host; other *Other }
+type Shared struct { Common }
+type Controller struct {
+	*Shared
+	own Other
+}
+== use.go
+package m
+func (c *Controller) Run() {
+	c.host.Git().Rebase.Begin()
+	c.other.Begin()
+	c.own.Begin()
+	c.Shared.Common.host.Git().Rebase.Begin()
+	c.unknown.Begin()
+}
+";
+    check(
+        repository,
+        "Begin",
+        &[
+            "use.go:3 exact rebase.go#Rebase.Begin",
+            "use.go:4 exact rebase.go#Other.Begin",
+            "use.go:5 exact rebase.go#Other.Begin",
+            "use.go:6 exact rebase.go#Rebase.Begin",
+            "use.go:7 by name rebase.go#Rebase.Begin rebase.go#Other.Begin",
+        ],
+    );
+}
