@@ -1,6 +1,8 @@
 //! Finds the definitions of a name in all files of a worktree, and says so where there is none or several.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::Path;
 
 use super::error::bad_params;
 use super::path_spec::{defines, named, own_name};
@@ -13,7 +15,8 @@ use crate::types::{Definition, SourceKey, ViewId};
 /// Most definitions that an error lists.
 const MOST_LISTED: usize = 10;
 
-/// Returns the definitions of a name in all files of a view, by path.
+/// Returns the definitions of a name in all files of a view, by path. A name that no type qualifies may be qualified by its package,
+/// directory or file: `gin.New`, `helpers.url_for`.
 ///
 /// # Errors
 /// When the index cannot be read.
@@ -24,18 +27,37 @@ pub(super) fn definitions_named(
     name: &str,
 ) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
     let chunks = shared.chunks.current(reader, view)?;
-    let found = reader.definitions_named(own_name(name))?.into_iter();
+    let own = own_name(name);
+    let module = own_name(name[..name.len() - own.len()].trim_end_matches([':', '.']));
+    let found = reader.definitions_named(own)?.into_iter();
     let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
     let contents: BTreeSet<u32> = contents.chain(chunks.cut_contents()).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
-    let mut all = Vec::new();
+    let (mut all, mut of_module) = (Vec::new(), Vec::new());
     for path in paths {
         let key = SourceKey::new(path);
         let definitions = reader.definitions(view, &key)?;
-        all.extend(named(&definitions, name).into_iter().map(|found| (key.clone(), found.clone())));
+        let with_key = |found: Vec<&Definition>| -> Vec<_> {
+            found.into_iter().map(|found| (key.clone(), found.clone())).collect()
+        };
+        all.extend(with_key(named(&definitions, name)));
+        if all.is_empty() && !module.is_empty() && is_in_module(reader, view, &key, module)? {
+            of_module.extend(with_key(named(&definitions, own)));
+        }
     }
-    Ok(all)
+    Ok(if all.is_empty() { of_module } else { all })
+}
+
+/// Whether a file is a module of this name, or belongs to the directory or package of this name.
+fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &str) -> Result<bool, StoreError> {
+    let path = Path::new(key.as_str());
+    let is_named = |name: Option<&OsStr>| name.is_some_and(|name| name == module);
+    if is_named(path.file_stem()) || is_named(path.parent().and_then(Path::file_name)) {
+        return Ok(true);
+    }
+    // The package of Go in the directory at the top.
+    Ok(reader.structure(view, key)?.is_some_and(|structure| own_name(&structure.package) == module))
 }
 
 /// Returns the error for a target that is neither a path nor a name.

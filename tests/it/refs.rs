@@ -65,6 +65,22 @@ fn a_use_is_listed_as_soon_as_it_is_written_and_gone_as_soon_as_it_is_removed() 
 }
 
 #[test]
+fn a_name_may_be_qualified_by_its_module_or_package() {
+    let live = repository();
+    live.write("go/ferry/plan.go", "package crossing\n\nfunc Plan() {}\n\nfunc run() { Plan() }\n");
+    let found = |target: &str| uses(&memo(&live, &["refs", target]).1);
+    assert_eq!(found("app.store.load"), found("load"));
+    assert_eq!(found("store.load"), found("load"));
+    let plan = found("Plan");
+    assert_eq!(plan, ["go/ferry/plan.go:5 exact in run"]);
+    for target in ["plan.Plan", "ferry.Plan", "crossing.Plan"] {
+        assert_eq!(found(target), plan, "{target}");
+    }
+    let done = live.memo(&["refs", "other.Plan"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1), "another package has no such name");
+}
+
+#[test]
 fn what_is_not_there_is_said() {
     let live = repository();
     live.write("app/unused.py", "def nobody_calls_it():\n    pass\n");
