@@ -14,7 +14,7 @@ use super::text::{commit_head, count, escape, paint};
 
 /// The daemon searches history for ten seconds at most.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Lines of a message that are shown; the others are counted, and `--json` has them.
+/// Lines of a message that are shown without `--full`; the others are counted.
 const MOST_BODY_LINES: usize = 12;
 
 /// Exits with 1 when there is no commit, no uncommitted line and no memory about it.
@@ -25,7 +25,8 @@ pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output)
     client.answer_within(PATIENCE);
     let result: WhyResult = client.call("why", &params)?;
     let dir = context.dir();
-    output.list(&result, |output| print(&result, &dir, output))?;
+    let most_lines = if typed.full { usize::MAX } else { MOST_BODY_LINES };
+    output.list(&result, |output| print(&result, most_lines, &dir, output))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
@@ -34,7 +35,12 @@ pub(super) fn why(typed: WhyArgs, context: &CommandContext, output: &mut Output)
     Ok(if is_none { EXIT_NONE } else { 0 })
 }
 
-fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
+fn print(
+    result: &WhyResult,
+    most_lines: usize,
+    dir: &CallerDir,
+    output: &mut Output,
+) -> Result<(), CliError> {
     for memory in &result.memories {
         print_memory(memory, dir, output)?;
     }
@@ -50,7 +56,7 @@ fn print(result: &WhyResult, dir: &CallerDir, output: &mut Output) -> Result<(),
         if nth > 0 || !result.uncommitted.is_empty() {
             output.line("")?;
         }
-        print_commit(commit, &result.path, dir, output)?;
+        print_commit(commit, (&result.path, most_lines), dir, output)?;
     }
     Ok(())
 }
@@ -70,7 +76,7 @@ pub(super) fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Out
 
 fn print_commit(
     commit: &WhyCommit,
-    path: &str,
+    (path, most_lines): (&str, usize),
     dir: &CallerDir,
     output: &mut Output,
 ) -> Result<(), CliError> {
@@ -85,12 +91,12 @@ fn print_commit(
     }
     output.line(&head)?;
     let n_lines = commit.body.lines().count();
-    for line in commit.body.lines().take(MOST_BODY_LINES) {
+    for line in commit.body.lines().take(most_lines) {
         output.line(format!("    {}", escape(line)).trim_end())?;
     }
-    if n_lines > MOST_BODY_LINES {
-        let more = count((n_lines - MOST_BODY_LINES) as u64, "line more", "lines more");
-        output.line(&format!("    … {more}"))?;
+    if n_lines > most_lines {
+        let more = count((n_lines - most_lines) as u64, "line more", "lines more");
+        output.line(&format!("    … {more} (--full shows them)"))?;
     }
     Ok(())
 }

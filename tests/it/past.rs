@@ -87,6 +87,25 @@ fn why_a_path_is_as_git_log_says() {
 }
 
 #[test]
+fn a_long_message_is_cut_unless_all_of_it_is_asked_for() {
+    let live = history();
+    let body: Vec<String> = (1..=20).map(|nth| format!("reason {nth}")).collect();
+    live.write("notes.md", "# Other notes\n");
+    commit(&live, &format!("Other notes\n\n{}", body.join("\n")));
+    let said = |flags: &[&str]| {
+        let done = live.memo(&["why", "notes.md", "-n", "1"]).args(flags).output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    let cut = said(&[]);
+    assert!(
+        cut.contains("reason 12\n    … 8 lines more (--full shows them)") && !cut.contains("reason 13"),
+        "{cut}"
+    );
+    let whole = said(&["--full"]);
+    assert!(body.iter().all(|line| whole.contains(line)) && !whole.contains('…'), "{whole}");
+}
+
+#[test]
 fn why_a_line_is_as_git_blame_says() {
     let live = history();
     let text = fs::read_to_string(live.root().join("src/number.rs")).unwrap();

@@ -201,6 +201,9 @@ pub(in crate::cli) struct WhyArgs {
     /// Maximum number of commits
     #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(in crate::cli) limit: u64,
+    /// The whole message of each commit instead of its first 12 lines
+    #[arg(long)]
+    pub(in crate::cli) full: bool,
     #[command(flatten)]
     pub(in crate::cli) rows: RowsArgs,
 }
