@@ -3,6 +3,7 @@
 mod reach;
 mod refs;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::context::CommandContext;
@@ -27,6 +28,20 @@ fn print_definition(
     let (styles, (first, last)) = (output.styles, definition.lines);
     let lines = paint(styles.line, &format!("{first}-{last}"));
     output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
+}
+
+/// Prints each path once, given as the daemon and the caller name it.
+fn print_files<'a>(
+    paths: impl Iterator<Item = (&'a str, Option<&'a String>)>,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let mut known = HashSet::new();
+    for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)) {
+        let file = context.layout.root.join(path);
+        output.line(&output.path(cwd_path.map_or(path, String::as_str), &file))?;
+    }
+    Ok(())
 }
 
 /// Prints memories and commits about what was listed.

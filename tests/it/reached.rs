@@ -57,6 +57,21 @@ fn calls_are_followed_both_ways() {
 }
 
 #[test]
+fn paths_alone_are_listed_once() {
+    let live = repository();
+    let listed = |dir: &str, words: &[&str]| {
+        let done = live.memo(&["-C", dir]).args(words).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stdout).unwrap())
+    };
+    let impact = listed(".", &["impact", "app/store.py", "-l"]);
+    assert_eq!(impact, (Some(0), "app/cached.py\napp/views.py\ntests/test_views.py\n".to_owned()));
+    assert_eq!(listed("tests", &["refs", "render", "-l"]), (Some(0), "../app/views.py\n".to_owned()));
+    assert_eq!(listed(".", &["tests", "decode_value", "-l"]), (Some(0), "tests/test_views.py\n".to_owned()));
+    assert_eq!(listed(".", &["callers", "show_nothing", "-l"]).0, Some(1));
+    assert_eq!(listed(".", &["callees", "show_page", "-l", "--json"]).0, Some(2), "two formats");
+}
+
+#[test]
 fn what_depends_on_a_definition_a_file_or_a_change_is_found_with_its_tests() {
     let live = repository();
     live.git(&["add", "."]);

@@ -50,6 +50,9 @@ pub(in crate::cli) struct ReachListArgs {
     /// Most tokens printed, the first of the list first; four characters count as one
     #[arg(short, long, value_name = "TOKENS")]
     pub(in crate::cli) budget: Option<usize>,
+    /// Only the paths of what is listed, each once: pytest $(memo tests --files)
+    #[arg(short = 'l', long, conflicts_with_all = ["format", "fields", "json", "with"])]
+    pub(in crate::cli) files: bool,
     /// Also memories about what is listed, or the newest commits of its files (comma-separated); in text and --json
     #[arg(long, value_name = "WHAT", value_enum, value_delimiter = ',')]
     pub(in crate::cli) with: Vec<WithArg>,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_companions, print_definition};
+use super::{PATIENCE, print_companions, print_definition, print_files};
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
 
 use crate::cli::args::{ImpactArgs, ReachArgs, ReachListArgs};
@@ -19,6 +19,8 @@ enum Form {
     Tree,
     /// One line each.
     Flat,
+    /// The path of each file.
+    Files,
 }
 
 /// Exits with 1 when nothing has that name, or nothing was found.
@@ -56,6 +58,7 @@ fn ask(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
+    let form = if list.files { Form::Files } else { form };
     let config = crate::config::load(Some(&context.layout))?.config;
     let wait_ms = list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
@@ -93,6 +96,10 @@ fn print(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
+    if form == Form::Files {
+        let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
+        return print_files(paths, context, output);
+    }
     if let [only] = result.definitions.as_slice() {
         print_definition(only, context, output)?;
         output.line("")?;
@@ -104,7 +111,9 @@ fn print(
         output.line("")?;
     }
     match form {
-        Form::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
+        Form::Files | Form::Flat => {
+            result.found.iter().try_for_each(|found| print_flat(found, context, output))?
+        }
         Form::Tree => print_below(None, 0, result, context, output)?,
     }
     print_companions(&result.memories, &result.commits, context, output)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_companions, print_definition};
+use super::{PATIENCE, print_companions, print_definition, print_files};
 use crate::proto::{RefUse, RefsParams, RefsResult};
 
 use crate::cli::args::RefsArgs;
@@ -27,14 +27,19 @@ pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &m
         wait_ms: Some(wait_ms),
     };
     let mut result: RefsResult = client.call("refs", &params)?;
+    let is_files = typed.list.files;
+    let print = |result: &RefsResult, output: &mut Output| {
+        let paths = result.uses.iter().map(|of| (of.path.as_str(), of.cwd_path.as_ref()));
+        if is_files { print_files(paths, context, output) } else { print(result, context, output) }
+    };
     if let Some(tokens) = typed.list.budget {
         let first =
             |n: usize| RefsResult { uses: result.uses.iter().take(n).cloned().collect(), ..result.clone() };
-        let n_chars = |n| output.n_chars(&first(n), |output| print(&first(n), context, output));
+        let n_chars = |n| output.n_chars(&first(n), |output| print(&first(n), output));
         let n_fit = fit_rows(result.uses.len(), tokens, n_chars);
         result.uses.truncate(n_fit);
     }
-    output.list(&result, |output| print(&result, context, output))?;
+    output.list(&result, |output| print(&result, output))?;
     if !output.json {
         output.flush()?;
         notes(&result, output);
