@@ -6,8 +6,8 @@ use super::place::{Family, Place};
 use super::{Candidate, FileNumber, Resolver, Structures};
 use crate::types::{DeclaredRole, Import, own_part};
 
-/// Most files that are followed from one import: each may export the names of others again, as Python's `__init__.py` does.
-const MOST_REEXPORTS: usize = 64;
+/// Most files that are followed from one import: each may export the names of others again, as `__init__.py` of Python and headers of C do.
+const MOST_REEXPORTS: usize = 512;
 
 impl<S: Structures> Resolver<'_, S> {
     /// Returns the definitions that the file imports without naming them, which are the same for all of its uses.
@@ -71,8 +71,11 @@ impl<S: Structures> Resolver<'_, S> {
             if found.len() > n_before {
                 continue;
             }
-            let structure = self.structures.of(file);
             let family = Family::of(self.paths.path(file));
+            if family == Family::C && !self.paths.is_header(file) {
+                continue; // a header brings in what its source defines, not what that includes
+            }
+            let structure = self.structures.of(file);
             let reexports = structure.imports.iter();
             for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
                 let there = if import.name.is_empty() { &name } else { &import.name };

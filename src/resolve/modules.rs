@@ -30,7 +30,7 @@ impl PathIndex {
             Family::Go => self.go(module, from),
             Family::Rust => self.rust(module, from),
             Family::Java => self.java(module),
-            Family::C => self.ending_with_name(module),
+            Family::C => self.c(module, from),
             Family::Other => Vec::new(),
         }
     }
@@ -211,6 +211,23 @@ impl PathIndex {
         let path = module.replace('.', "/");
         let found = self.ending_with(&path);
         if found.is_empty() { self.in_dirs(&path) } else { found }
+    }
+
+    /// The headers of this name that are nearest to the file which includes them, and the sources of the same name that are nearest to
+    /// these: `dict.h` of a vendored library is another one.
+    fn c(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let (headers, sources): (Vec<_>, Vec<_>) =
+            self.ending_with_name(module).into_iter().partition(|file| self.is_header(*file));
+        let mut files = self.nearest(headers, from);
+        let sources = self.nearest(sources, files.first().copied().unwrap_or(from));
+        files.extend(sources);
+        files
+    }
+
+    /// Whether a file of C or C++ is a header: `.h`, `.hpp`.
+    pub(super) fn is_header(&self, file: FileNumber) -> bool {
+        let ending = self.path(file).rsplit_once('.').map_or("", |(_, ending)| ending);
+        ending.starts_with(['h', 'H'])
     }
 
     fn ending_with_name(&self, path: &str) -> Vec<FileNumber> {

@@ -213,3 +213,49 @@ func (c *Controller) Run() {
         ],
     );
 }
+
+#[test]
+fn c_includes_the_nearest_header_and_what_it_includes() {
+    let deep: String =
+        (0..100).map(|nth| format!("== src/h{nth}.h\n#include \"h{}.h\"\n", nth + 1)).collect();
+    let repository = format!(
+        "\
+{deep}== src/h100.h
+#include \"dict.h\"
+== src/dict.h
+int dictAdd(int d);
+== src/dict.c
+#include \"dict.h\"
+int dictAdd(int d) {{ return d; }}
+== deps/hiredis/dict.h
+int dictAdd(int d);
+== deps/hiredis/dict.c
+#include \"dict.h\"
+int dictAdd(int d) {{ return 2; }}
+int both(void) {{ return dictAdd(1); }}
+== deps/hiredis/client.h
+int client(void);
+== deps/hiredis/client.c
+#include \"dict.h\"
+int client(void) {{ return dictAdd(3); }}
+== src/server.c
+#include \"client.h\"
+#include \"h0.h\"
+int main(void) {{ return dictAdd(1); }}
+== include/ferry.h
+int ferryGo(void);
+== lib/ferry.c
+int ferryGo(void) {{ return dictAdd(2); }}
+"
+    );
+    check(
+        &repository,
+        "dictAdd",
+        &[
+            "deps/hiredis/dict.c:3 exact deps/hiredis/dict.c#dictAdd",
+            "deps/hiredis/client.c:2 exact deps/hiredis/dict.h#dictAdd deps/hiredis/dict.c#dictAdd",
+            "src/server.c:3 exact src/dict.h#dictAdd src/dict.c#dictAdd",
+            "lib/ferry.c:1 by name src/dict.h#dictAdd src/dict.c#dictAdd deps/hiredis/dict.h#dictAdd deps/hiredis/dict.c#dictAdd",
+        ],
+    );
+}
