@@ -317,6 +317,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
             (1.., true) => (if of.is_written { Certainty::Exact } else { Certainty::Likely }, found),
             (1, false) => (Certainty::Likely, found),
             (2.., false) => (Certainty::ByName, found),
+            (0, _) if self.is_of_another_library(of) => (Certainty::Exact, Vec::new()),
             // A parameter of the type, or what an interface or a base of another library has.
             (0, _) if of.name.len() == 1 || self.has_type(&of.name) => self.of_a_value(place),
             (0, _) => (Certainty::Exact, Vec::new()),
@@ -333,12 +334,19 @@ impl<'a, S: Structures> Resolver<'a, S> {
     /// Whether a type's name in this place means one of `file`: by scope, package or import, of the type or of its module.
     fn sees(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
         let is_of = |module: &str| self.files_of(place.family, module, place.file).contains(&file);
+        let mut modules = place.structure.imports.iter().filter(|import| import.name.is_empty());
+        self.sees_alone(place, file, type_name) || modules.any(|import| is_of(&import.module))
+    }
+
+    /// As [`Self::sees`], of a name that no module qualifies.
+    fn sees_alone(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
+        let is_of = |module: &str| self.files_of(place.family, module, place.file).contains(&file);
         place.file == file
             || self.shares_package(place, file)
             || place.structure.imports.iter().any(|import| {
                 let is_named = import.local == type_name;
                 (is_named || import.local.is_empty()) && is_of(&import.full_module())
-                    || (is_named || import.name.is_empty()) && is_of(&import.module)
+                    || is_named && is_of(&import.module)
             })
     }
 

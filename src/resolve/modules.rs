@@ -2,7 +2,7 @@
 
 use super::FileNumber;
 use super::path_index::{PathIndex, split};
-use super::place::Family;
+use super::place::{C_SOURCES, Family};
 use crate::types::Import;
 
 impl PathIndex {
@@ -213,21 +213,28 @@ impl PathIndex {
         if found.is_empty() { self.in_dirs(&path) } else { found }
     }
 
-    /// The headers of this name that are nearest to the file which includes them, and the sources of the same name that are nearest to
+    /// Returns the headers of this name that are nearest to the including file, and the sources of the same name that are nearest to
     /// these: `dict.h` of a vendored library is another one.
     fn c(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
-        let (headers, sources): (Vec<_>, Vec<_>) =
+        let name = module.rsplit('/').next().unwrap_or(module);
+        let (mut headers, sources): (Vec<_>, Vec<_>) =
             self.ending_with_name(module).into_iter().partition(|file| self.is_header(*file));
-        let mut files = self.nearest(headers, from);
+        headers.retain(|file| split(self.path(*file)).1 == name);
+        let beside = relative(self.dir(from), module).and_then(|path| self.number(&path));
+        let mut files = beside.map_or_else(|| self.nearest(headers, from), |file| vec![file]);
+        if files.len() > 1 {
+            return Vec::new(); // options of the compiler tell which
+        }
         let sources = self.nearest(sources, files.first().copied().unwrap_or(from));
         files.extend(sources);
+        files.dedup();
         files
     }
 
-    /// Whether a file of C or C++ is a header: `.h`, `.hpp`.
+    /// Whether a file of C or C++ is there to be included: `.h`, `.hpp`, `.inl`.
     pub(super) fn is_header(&self, file: FileNumber) -> bool {
         let ending = self.path(file).rsplit_once('.').map_or("", |(_, ending)| ending);
-        ending.starts_with(['h', 'H'])
+        !C_SOURCES.contains(&ending)
     }
 
     fn ending_with_name(&self, path: &str) -> Vec<FileNumber> {

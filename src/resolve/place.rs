@@ -7,6 +7,9 @@ use crate::types::{Declared, DeclaredRole, Structure, own_part};
 pub(super) const CPP: [&str; 15] =
     ["C", "c++", "cc", "cpp", "cu", "cuh", "cxx", "h++", "hh", "hpp", "hxx", "inl", "ino", "ipp", "tpp"];
 
+/// Endings of files of C and C++ that are compiled, and not included by others.
+pub(super) const C_SOURCES: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "cu", "cxx", "ino"];
+
 /// Languages whose files know each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::place::Place;
 use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures};
-use crate::types::{DeclaredRole, UseRole, Value, own_part};
+use crate::types::{DeclaredRole, Receiver, UseRole, Value, own_part};
 
 /// Most values, functions and levels of bases that are followed to one type.
 pub(super) const MOST_STEPS: u32 = 12;
@@ -22,6 +22,8 @@ const OWN_TYPES: [&str; 2] = ["Self", "this"];
 #[derive(Clone, Debug)]
 pub(super) struct TypeName {
     pub(super) name: String,
+    /// The module or package that qualifies the name: `http` of `http.Server`.
+    module: Option<String>,
     /// Whether it is in an `Option` or a `Result`.
     pub(super) is_wrapped: bool,
     /// Whether the text writes it; else it is the type whose function makes the value, and may be another one.
@@ -54,6 +56,9 @@ impl<S: Structures> Resolver<'_, S> {
         if !self.structures.may_step() {
             return (false, Vec::new());
         }
+        if self.is_of_another_library(of) {
+            return (true, Vec::new());
+        }
         let family = Family::of(self.paths.path(of.file));
         let own = self.candidates.iter().filter(|(candidate, structure)| {
             let declared = &structure.declared[candidate.declared as usize];
@@ -73,8 +78,11 @@ impl<S: Structures> Resolver<'_, S> {
         let of_bases = bases
             .into_iter()
             .flat_map(|(steps, bases)| bases.into_iter().map(move |base| self.members_of(&base, steps)));
-        let (is_certain, mut found) =
-            of_bases.fold((true, Vec::new()), |all, found| (all.0 && found.0, [all.1, found.1].concat()));
+        let of_bases: Vec<_> = of_bases.filter(|(_, found)| !found.is_empty()).collect();
+        // Which of several bases comes first is a rule of each language.
+        let is_one = of_bases.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let is_certain = is_one && of_bases.iter().all(|(is_certain, _)| *is_certain);
+        let mut found: Vec<Candidate> = of_bases.into_iter().flat_map(|(_, found)| found).collect();
         // Two bases may have one base.
         let mut known = HashSet::new();
         found.retain(|found| known.insert(*found));
@@ -110,7 +118,14 @@ impl<S: Structures> Resolver<'_, S> {
     /// Returns the type around a place.
     pub(super) fn type_around(place: &Place<'_>) -> Option<TypeName> {
         let (file, within) = (place.file, place.within);
-        Some(TypeName { name: place.owner()?, is_wrapped: false, is_written: true, file, within })
+        Some(TypeName {
+            name: place.owner()?,
+            module: None,
+            is_wrapped: false,
+            is_written: true,
+            file,
+            within,
+        })
     }
 
     fn type_of_value(&self, place: &Place<'_>, path: &str) -> Option<TypeName> {
@@ -162,21 +177,24 @@ impl<S: Structures> Resolver<'_, S> {
         }))
     }
 
-    /// Returns the type of a field, its own or one of its bases; a base that Go embeds is a field too.
+    /// Returns the type of a field, its own or one of its bases; a base that Go embeds is a field too. That of a base may be hidden by a
+    /// field whose type the text does not tell.
     fn type_of_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
         if of.is_wrapped {
             return None;
         }
         if let Some(own) = self.type_of_own_field(place, of, field) {
-            return Some(own);
+            return Some(TypeName { is_written: own.is_written && of.is_written, ..own });
         }
         let place = &Place { steps: place.steps.checked_sub(1)?, ..*place };
-        if !self.structures.may_step() {
+        if !self.structures.may_step() || self.is_of_another_library(of) {
             return None;
         }
         let bases = self.bases(of);
         let embedded = bases.iter().find(|base| place.family == Family::Go && base.name == field);
-        embedded.cloned().or_else(|| bases.iter().find_map(|base| self.type_of_field(place, base, field)))
+        let of_base = || bases.iter().find_map(|base| self.type_of_field(place, base, field));
+        let inherited = || of_base().map(|found| TypeName { is_written: false, ..found });
+        embedded.cloned().or_else(inherited)
     }
 
     fn type_of_own_field(&self, place: &Place<'_>, of: &TypeName, field: &str) -> Option<TypeName> {
@@ -211,9 +229,12 @@ impl<S: Structures> Resolver<'_, S> {
     fn written(place: &Place<'_>, of: &str) -> TypeName {
         let name = of.trim_end_matches('?');
         let own = place.owner().filter(|_| OWN_TYPES.contains(&name));
+        let (module, name) =
+            name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
         TypeName {
             name: own.unwrap_or_else(|| name.to_owned()),
-            is_wrapped: name.len() < of.len(),
+            module,
+            is_wrapped: of.ends_with('?'),
             is_written: true,
             file: place.file,
             within: place.within,
@@ -302,7 +323,7 @@ impl<S: Structures> Resolver<'_, S> {
         let named = self.types_named(of);
         let seen = self.seen(of, &named);
         match seen.is_empty() {
-            true if named.len() > 1 => Vec::new(),
+            true if named.len() > 1 || of.module.is_some() => Vec::new(),
             true => named,
             false => seen,
         }
@@ -335,7 +356,41 @@ impl<S: Structures> Resolver<'_, S> {
             is_call: false,
             steps: 0,
         };
-        candidates.iter().filter(|found| self.sees(&place, found.file, &of.name)).copied().collect()
+        let files = self.files_of_module(of, &place);
+        let sees = |file: FileNumber| match &files {
+            Some(files) => files.contains(&file),
+            // In these languages the text says the module of a type, if there is one.
+            None if matches!(family, Family::Go | Family::Python) => self.sees_alone(&place, file, &of.name),
+            None => self.sees(&place, file, &of.name),
+        };
+        candidates.iter().filter(|found| sees(found.file)).copied().collect()
+    }
+
+    /// Returns the files that a qualified type may be in: those of its module, and those that it exports the name from; `None` if no
+    /// module of this worktree or of another library is known to be meant.
+    fn files_of_module(&self, of: &TypeName, place: &Place<'_>) -> Option<HashSet<FileNumber>> {
+        let module = of.module.as_ref()?;
+        let own = self.modules(place, module)?;
+        let candidates = self.structures.named(&of.name);
+        let from = own.iter().map(|file| (*file, of.name.clone())).collect();
+        let exported = self.other(&of.name, &candidates).exported(from);
+        Some(own.into_iter().chain(exported.into_iter().map(|found| found.file)).collect())
+    }
+
+    /// Whether a type is qualified by a module of another library.
+    pub(super) fn is_of_another_library(&self, of: &TypeName) -> bool {
+        let structure = self.structures.of(of.file);
+        let family = Family::of(self.paths.path(of.file));
+        let place = Place {
+            file: of.file,
+            structure: &structure,
+            family,
+            written: "",
+            within: of.within,
+            is_call: false,
+            steps: 0,
+        };
+        self.files_of_module(of, &place).is_some_and(|files| files.is_empty())
     }
 
     /// Returns what a type says that it extends or implements.
@@ -350,8 +405,13 @@ impl<S: Structures> Resolver<'_, S> {
                         .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
             };
             let bases = structure.uses.iter().filter(|of| of.role == UseRole::Base && is_own(of.within));
+            let module = |used: &crate::types::Use| match used.receiver {
+                Receiver::Named(path) => Some(structure.name(path).to_owned()),
+                _ => None,
+            };
             let base = |used: &crate::types::Use| TypeName {
                 name: structure.name(used.name).to_owned(),
+                module: module(used),
                 is_wrapped: false,
                 is_written: of.is_written,
                 file: declared.file,

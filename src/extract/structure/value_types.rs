@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use tree_sitter::Node;
 
+use crate::types::own_part;
+
 /// Deepest nesting of a type or value that is looked into.
 const MAX_DEPTH: usize = 6;
 
@@ -61,10 +63,14 @@ fn type_name<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named<'a
         "parameter_list" => type_name(node.named_child(0)?, text, depth),
         "parameter_declaration" => inner("type"),
         "dynamic_type" | "abstract_type" => inner("trait"),
-        "scoped_type_identifier" | "qualified_type" | "nested_type_identifier" | "qualified_identifier" => {
+        "scoped_type_identifier" | "nested_type_identifier" | "qualified_identifier" => {
             inner("name").or_else(|| last_child(node, text, depth))
         }
-        "attribute" => inner("attribute"),
+        // `http.Server` of Go and Python may be another type than `Server`.
+        "qualified_type" | "attribute" => {
+            let name = text.get(node.byte_range()).filter(|name| !ANY.contains(&own_part(name)))?;
+            Some(Named { name, is_wrapped: false })
+        }
         "struct_specifier" => inner("name"),
         "generic_type" | "template_type" => generic(node, text, depth),
         "union_type" | "binary_operator" => {
@@ -86,7 +92,7 @@ fn generic<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named<'a>>
     let held = || type_name(arguments()?.named_child(0)?, text, depth);
     let is_of_rust = node.child_by_field_name("type").is_some();
     match own.name {
-        name if HOLDERS.contains(&name) => held(),
+        name if HOLDERS.contains(&own_part(name)) => held(),
         name if WRAPPERS.contains(&name) && is_of_rust => Some(Named { is_wrapped: true, ..held()? }),
         _ => Some(own),
     }
@@ -101,7 +107,7 @@ fn made<'a>(node: Node<'_>, text: &'a str, depth: usize) -> Option<Named<'a>> {
     let depth = depth.checked_sub(1)?;
     let written = |field: &str| type_name(node.child_by_field_name(field)?, text, depth);
     match node.kind() {
-        "call" => written("function").filter(|made| made.name.starts_with(char::is_uppercase)),
+        "call" => written("function").filter(|made| own_part(made.name).starts_with(char::is_uppercase)),
         "new_expression" => written("constructor"),
         "object_creation_expression" | "composite_literal" => written("type"),
         "struct_expression" => written("name"),

@@ -205,8 +205,8 @@ func (c *Controller) Run() {
         repository,
         "Begin",
         &[
-            "use.go:3 exact rebase.go#Rebase.Begin",
-            "use.go:4 exact rebase.go#Other.Begin",
+            "use.go:3 likely rebase.go#Rebase.Begin",
+            "use.go:4 likely rebase.go#Other.Begin",
             "use.go:5 exact rebase.go#Other.Begin",
             "use.go:6 exact rebase.go#Rebase.Begin",
             "use.go:7 by name rebase.go#Rebase.Begin rebase.go#Other.Begin",
@@ -256,6 +256,126 @@ int ferryGo(void) {{ return dictAdd(2); }}
             "deps/hiredis/client.c:2 exact deps/hiredis/dict.h#dictAdd deps/hiredis/dict.c#dictAdd",
             "src/server.c:3 exact src/dict.h#dictAdd src/dict.c#dictAdd",
             "lib/ferry.c:1 by name src/dict.h#dictAdd src/dict.c#dictAdd deps/hiredis/dict.h#dictAdd deps/hiredis/dict.c#dictAdd",
+        ],
+    );
+}
+
+#[test]
+fn a_qualified_type_is_that_of_its_package() {
+    let repository = "\
+== go.mod
+module example.com/m
+== a.go
+package m
+import \"net/http\"
+import \"example.com/m/sub\"
+type Server struct{}
+func (s *Server) Stop() {}
+type Held struct { other *http.Server; theirs *sub.Server; own *Server }
+func run(h *Held, s *http.Server, t *sub.Server) {
+	s.Stop()
+	t.Stop()
+	h.other.Stop()
+	h.theirs.Stop()
+	h.own.Stop()
+}
+== sub/b.go
+package sub
+type Server struct{}
+func (s *Server) Stop() {}
+== web.py
+import http.server
+from shop import cart
+class Server:
+    def stop_it(self): ...
+def run(one: http.server.Server, two: cart.Server, three: Server):
+    one.stop_it()
+    two.stop_it()
+    three.stop_it()
+== shop/cart.py
+from .base import Server
+== shop/base.py
+class Server:
+    def stop_it(self): ...
+";
+    check(
+        repository,
+        "Stop",
+        &[
+            "a.go:8 nothing",
+            "a.go:9 exact sub/b.go#Server.Stop",
+            "a.go:10 nothing",
+            "a.go:11 exact sub/b.go#Server.Stop",
+            "a.go:12 exact a.go#Server.Stop",
+        ],
+    );
+    check(
+        repository,
+        "stop_it",
+        &[
+            "web.py:6 nothing",
+            "web.py:7 exact shop/base.py#Server.stop_it",
+            "web.py:8 exact web.py#Server.stop_it",
+        ],
+    );
+}
+
+#[test]
+fn what_a_subclass_sets_may_hide_what_its_base_has() {
+    let repository = "\
+== a.py
+import external
+class One:
+    def begin_it(self): ...
+class Two:
+    def begin_it(self): ...
+class Base:
+    def __init__(self):
+        self.x = One()
+class Hidden(Base):
+    def __init__(self):
+        self.x = external.make()
+    def run(self):
+        self.x.begin_it()
+class Left:
+    def begin_it(self): ...
+class Right:
+    def begin_it(self): ...
+class Both(Left, Right):
+    def run(self):
+        self.begin_it()
+";
+    check(
+        repository,
+        "begin_it",
+        &["a.py:13 likely a.py#One.begin_it", "a.py:20 by name a.py#Left.begin_it a.py#Right.begin_it"],
+    );
+}
+
+#[test]
+fn an_include_means_one_file() {
+    let repository = "\
+== lib/y.h
+int yfun(int a);
+== lib/b/y.h
+int yfun(int a);
+== lib/b/use.c
+#include \"../y.h\"
+int f(void) { return yfun(1); }
+== x/config.h
+int yfun(int a);
+== z/config.h
+int yfun(int a);
+== inc/amb.c
+#include \"config.h\"
+int g(void) { return yfun(2); }
+";
+    check(
+        repository,
+        "yfun",
+        &[
+            "lib/b/use.c:2 exact lib/y.h#yfun",
+            "inc/amb.c:2 by name lib/y.h#yfun lib/b/y.h#yfun x/config.h#yfun z/config.h#yfun",
         ],
     );
 }
