@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::error::bad_params;
-use super::path_spec::{defines, named, own_name};
+use super::path_spec::{defines, named, own_name, plain};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{RpcError, code};
@@ -28,36 +28,58 @@ pub(super) fn definitions_named(
 ) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
     let chunks = shared.chunks.current(reader, view)?;
     let own = own_name(name);
-    let module = own_name(name[..name.len() - own.len()].trim_end_matches([':', '.']));
     let found = reader.definitions_named(own)?.into_iter();
     let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
     let contents: BTreeSet<u32> = contents.chain(chunks.cut_contents()).collect();
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
-    let (mut all, mut of_module) = (Vec::new(), Vec::new());
-    for path in paths {
-        let key = SourceKey::new(path);
-        let definitions = reader.definitions(view, &key)?;
-        let with_key = |found: Vec<&Definition>| -> Vec<_> {
-            found.into_iter().map(|found| (key.clone(), found.clone())).collect()
-        };
-        all.extend(with_key(named(&definitions, name)));
-        if all.is_empty() && !module.is_empty() && is_in_module(reader, view, &key, module)? {
-            of_module.extend(with_key(named(&definitions, own)));
+    let keys: Vec<SourceKey> = paths.into_iter().map(SourceKey::new).collect();
+    let all = definitions_in(reader, view, &keys, name)?;
+    if !all.is_empty() {
+        return Ok(all);
+    }
+    let parts: Vec<&str> = name.split([':', '.', '#', '\\', '/']).filter(|part| !part.is_empty()).collect();
+    let mut of_module = Vec::new();
+    // The module may be followed by a type: `ferry.Captain.sail`.
+    for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
+        let title = rest.join(".");
+        let of_keys = definitions_in(reader, view, &keys, &title)?;
+        for (key, found) in of_keys.into_iter().filter(|(_, found)| plain(&found.title) == title) {
+            if is_in_module(reader, view, &key, module)? {
+                of_module.push((key, found));
+            }
         }
     }
-    Ok(if all.is_empty() { of_module } else { all })
+    Ok(of_module)
 }
 
-/// Whether a file is a module of this name, or belongs to the directory or package of this name.
-fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &str) -> Result<bool, StoreError> {
-    let path = Path::new(key.as_str());
-    let is_named = |name: Option<&OsStr>| name.is_some_and(|name| name == module);
-    if is_named(path.file_stem()) || is_named(path.parent().and_then(Path::file_name)) {
+/// Returns the definitions of a name in some files.
+fn definitions_in(
+    reader: &Reader,
+    view: ViewId,
+    keys: &[SourceKey],
+    name: &str,
+) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
+    let mut all = Vec::new();
+    for key in keys {
+        let definitions = reader.definitions(view, key)?;
+        all.extend(named(&definitions, name).into_iter().map(|found| (key.clone(), found.clone())));
+    }
+    Ok(all)
+}
+
+/// Whether the path of a file, or of its directory, ends with these names, or the package of the file has the only one.
+fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &[&str]) -> Result<bool, StoreError> {
+    let path = Path::new(key.as_str()).with_extension("");
+    let names: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
+    let of_dir = &names[..names.len().saturating_sub(1)];
+    if names.ends_with(module) || of_dir.ends_with(module) {
         return Ok(true);
     }
-    // The package of Go in the directory at the top.
-    Ok(reader.structure(view, key)?.is_some_and(|structure| own_name(&structure.package) == module))
+    // A package of Go may have another name than its directory.
+    let package = || reader.structure(view, key).map(|structure| structure.map(|of| of.package));
+    let [only] = module else { return Ok(false) };
+    Ok(package()?.is_some_and(|package| own_name(&package) == *only))
 }
 
 /// Returns the error for a target that is neither a path nor a name.

@@ -61,7 +61,7 @@ pub(super) fn beyond((first, last): (u32, u32), n_lines: u32) -> Option<String> 
 }
 
 /// Returns a qualified name with a dot between its parts.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     name.replace("::", ".").replace(['#', '\\', '/'], ".")
 }
 

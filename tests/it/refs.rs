@@ -76,6 +76,13 @@ fn a_name_may_be_qualified_by_its_module_or_package() {
     for target in ["plan.Plan", "ferry.Plan", "crossing.Plan"] {
         assert_eq!(found(target), plan, "{target}");
     }
+    live.write("go/ferry/crew/plan.go", "package crew\n\nfunc Plan() {}\n\ntype Captain struct{}\n\nfunc (c *Captain) Rest() {}\n\nfunc rest(c *Captain) { c.Rest() }\n");
+    assert!(found("ferry.crew.Plan").is_empty(), "that of another directory is not meant");
+    assert_eq!(found("crew.Captain.Rest"), ["go/ferry/crew/plan.go:9 exact in rest"]);
+    let done = live.memo(&["refs", "other.ferry.Plan"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1), "all of the qualifier counts");
+    let done = live.memo(&["refs", "store.Load"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1));
     let done = live.memo(&["refs", "other.Plan"]).output().unwrap();
     assert_eq!(done.status.code(), Some(1), "another package has no such name");
 }
