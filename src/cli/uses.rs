@@ -6,6 +6,7 @@ mod refs;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::args::ReachListArgs;
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
@@ -30,18 +31,38 @@ fn print_definition(
     output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
 }
 
-/// Prints each path once, given as the daemon and the caller name it.
+/// Most entries whose paths are listed.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A path as the daemon and as the caller names it.
+type PathNames<'a> = (&'a str, Option<&'a String>);
+
+/// Returns how many entries the daemon is asked for: `--limit` counts what is printed, which are paths with `--files`.
+fn n_asked(list: &ReachListArgs) -> usize {
+    if list.files { MOST_ENTRIES } else { list.limit }
+}
+
+/// Prints each path once, the first ones up to the limit.
 fn print_files<'a>(
-    paths: impl Iterator<Item = (&'a str, Option<&'a String>)>,
+    paths: impl Iterator<Item = PathNames<'a>>,
+    most: usize,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
     let mut known = HashSet::new();
-    for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)) {
+    for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)).take(most) {
         let file = context.layout.root.join(path);
         output.line(&output.path(cwd_path.map_or(path, String::as_str), &file))?;
     }
     Ok(())
+}
+
+/// Says how many paths are over the limit.
+fn note_files<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
+    let n_paths = paths.collect::<HashSet<&str>>().len();
+    if n_paths > most {
+        output.say(&format!("{most} of {n_paths} files are listed; --limit lists more"));
+    }
 }
 
 /// Prints memories and commits about what was listed.

@@ -56,7 +56,7 @@ fn print(
         if nth > 0 || !result.uncommitted.is_empty() {
             output.line("")?;
         }
-        print_commit(commit, (&result.path, most_lines), dir, output)?;
+        print_commit(commit, &result.path, most_lines, dir, output)?;
     }
     Ok(())
 }
@@ -76,7 +76,8 @@ pub(super) fn print_memory(memory: &WhyMemory, dir: &CallerDir, output: &mut Out
 
 fn print_commit(
     commit: &WhyCommit,
-    (path, most_lines): (&str, usize),
+    path: &str,
+    most_lines: usize,
     dir: &CallerDir,
     output: &mut Output,
 ) -> Result<(), CliError> {

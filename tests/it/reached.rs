@@ -65,6 +65,12 @@ fn paths_alone_are_listed_once() {
     };
     let impact = listed(".", &["impact", "app/store.py", "-l"]);
     assert_eq!(impact, (Some(0), "app/cached.py\napp/views.py\ntests/test_views.py\n".to_owned()));
+    let many = "from app.views import render\n".to_owned() + &"render(1)\n".repeat(150);
+    live.write("app/many.py", many);
+    let (_, all) = listed(".", &["refs", "render", "-l"]);
+    assert_eq!(all, "app/many.py\napp/views.py\n", "150 uses hide no file");
+    assert_eq!(listed(".", &["refs", "render", "-l", "-n", "1"]).1, "app/many.py\n");
+    live.remove("app/many.py");
     assert_eq!(listed("tests", &["refs", "render", "-l"]), (Some(0), "../app/views.py\n".to_owned()));
     assert_eq!(listed(".", &["tests", "decode_value", "-l"]), (Some(0), "tests/test_views.py\n".to_owned()));
     assert_eq!(listed(".", &["callers", "show_nothing", "-l"]).0, Some(1));

@@ -44,7 +44,7 @@ pub(in crate::cli) struct ImpactArgs {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReachListArgs {
-    /// Maximum number in the list
+    /// Maximum number in the list; of paths with --files
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100)]
     pub(in crate::cli) limit: usize,
     /// Most tokens printed, the first of the list first; four characters count as one

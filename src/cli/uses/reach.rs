@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_companions, print_definition, print_files};
+use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
 use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
 
 use crate::cli::args::{ImpactArgs, ReachArgs, ReachListArgs};
@@ -19,8 +19,6 @@ enum Form {
     Tree,
     /// One line each.
     Flat,
-    /// The path of each file.
-    Files,
 }
 
 /// Exits with 1 when nothing has that name, or nothing was found.
@@ -58,21 +56,26 @@ fn ask(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let form = if list.files { Form::Files } else { form };
     let config = crate::config::load(Some(&context.layout))?.config;
     let wait_ms = list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
     client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
     let params = ReachParams {
         cwd: context.cwd.clone(),
-        limit: Some(list.limit),
+        limit: Some(n_asked(list)),
         with: list.with.iter().copied().map(Into::into).collect(),
         sync: list.fresh.sync.into(),
         wait_ms: Some(wait_ms),
         ..params
     };
     let mut result: ReachResult = client.call(method, &params)?;
-    let print = |result: &ReachResult, output: &mut Output| print(result, form, context, output);
+    let print = |result: &ReachResult, output: &mut Output| {
+        if !list.files {
+            return print(result, form, context, output);
+        }
+        let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
+        print_files(paths, list.limit, context, output)
+    };
     if let Some(tokens) = list.budget {
         let first = |n: usize| ReachResult {
             found: result.found.iter().take(n).cloned().collect(),
@@ -85,6 +88,9 @@ fn ask(
     output.list(&result, |output| print(&result, output))?;
     if !output.json {
         output.flush()?;
+        if list.files {
+            note_files(result.found.iter().map(|found| found.path.as_str()), list.limit, output);
+        }
         notes(method, &result, output);
     }
     Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
@@ -96,10 +102,6 @@ fn print(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), CliError> {
-    if form == Form::Files {
-        let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
-        return print_files(paths, context, output);
-    }
     if let [only] = result.definitions.as_slice() {
         print_definition(only, context, output)?;
         output.line("")?;
@@ -111,9 +113,7 @@ fn print(
         output.line("")?;
     }
     match form {
-        Form::Files | Form::Flat => {
-            result.found.iter().try_for_each(|found| print_flat(found, context, output))?
-        }
+        Form::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
         Form::Tree => print_below(None, 0, result, context, output)?,
     }
     print_companions(&result.memories, &result.commits, context, output)

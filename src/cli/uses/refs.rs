@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, print_companions, print_definition, print_files};
+use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
 use crate::proto::{RefUse, RefsParams, RefsResult};
 
 use crate::cli::args::RefsArgs;
@@ -21,16 +21,19 @@ pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &m
     let params = RefsParams {
         cwd: context.cwd.clone(),
         target: typed.target,
-        limit: Some(typed.list.limit),
+        limit: Some(n_asked(&typed.list)),
         with: typed.list.with.into_iter().map(Into::into).collect(),
         sync: typed.list.fresh.sync.into(),
         wait_ms: Some(wait_ms),
     };
     let mut result: RefsResult = client.call("refs", &params)?;
-    let is_files = typed.list.files;
+    let (is_files, most) = (typed.list.files, typed.list.limit);
     let print = |result: &RefsResult, output: &mut Output| {
+        if !is_files {
+            return print(result, context, output);
+        }
         let paths = result.uses.iter().map(|of| (of.path.as_str(), of.cwd_path.as_ref()));
-        if is_files { print_files(paths, context, output) } else { print(result, context, output) }
+        print_files(paths, most, context, output)
     };
     if let Some(tokens) = typed.list.budget {
         let first =
@@ -42,6 +45,9 @@ pub(in crate::cli) fn refs(typed: RefsArgs, context: &CommandContext, output: &m
     output.list(&result, |output| print(&result, output))?;
     if !output.json {
         output.flush()?;
+        if is_files {
+            note_files(result.uses.iter().map(|of| of.path.as_str()), most, output);
+        }
         notes(&result, output);
     }
     Ok(if n_found(&result) == 0 { EXIT_NONE } else { 0 })
