@@ -115,10 +115,9 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
 /// Returns an address that cannot be used, without what may be a password.
 fn shown(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
-    match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-        _ => url.to_owned(),
-    }
+    let (scheme, rest) = url.find("://").map_or(("", url), |at| url.split_at(at + 3));
+    let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
+    format!("{scheme}{host}")
 }
 
 /// Asks for other words, or returns what a search would send.
