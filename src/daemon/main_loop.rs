@@ -29,7 +29,6 @@ use super::worker::Job;
 use super::worktree::{Rounds, WorktreeState};
 use crate::index::Scope;
 use crate::proto::{RpcError, code};
-#[cfg(target_os = "linux")]
 use crate::watch::Mounts;
 
 /// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
@@ -58,7 +57,6 @@ pub(super) struct MainLoop {
     collect_in: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
-    #[cfg(target_os = "linux")]
     mounts: Mounts,
     /// Asks the thread `own-files` to check that clients still find the daemon's files.
     own_files: Sender<()>,
@@ -100,7 +98,6 @@ impl MainLoop {
             collect_in: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
-            #[cfg(target_os = "linux")]
             mounts: Mounts::read(),
         }
     }

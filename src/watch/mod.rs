@@ -9,6 +9,8 @@ mod inotify;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(not(target_os = "linux"))]
+mod no_mounts;
+#[cfg(not(target_os = "linux"))]
 mod notify;
 
 use std::io;
@@ -20,6 +22,8 @@ pub use debounce::Debouncer;
 pub use inotify::Watch;
 #[cfg(target_os = "linux")]
 pub use mounts::Mounts;
+#[cfg(not(target_os = "linux"))]
+pub use no_mounts::Mounts;
 #[cfg(not(target_os = "linux"))]
 pub use notify::Watch;
 

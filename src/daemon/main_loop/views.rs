@@ -57,18 +57,11 @@ impl MainLoop {
     }
 
     /// Returns the mount points in a worktree.
-    #[cfg(target_os = "linux")]
     fn mounts_below(&self, root: &Path) -> Vec<PathBuf> {
         self.mounts.below(root).map(Path::to_owned).collect()
     }
 
-    #[cfg(not(target_os = "linux"))]
-    fn mounts_below(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
     /// Looks for mounts and unmounts in worktrees, which no watch reports.
-    #[cfg(target_os = "linux")]
     fn look_at_mounts(&mut self, now: Instant) {
         for place in self.mounts.changed() {
             for view in self.views.values_mut().filter(|view| place.starts_with(&view.layout.root)) {
@@ -77,9 +70,6 @@ impl MainLoop {
             }
         }
     }
-
-    #[cfg(not(target_os = "linux"))]
-    fn look_at_mounts(&mut self, _: Instant) {}
 
     /// Serves a worktree that has been opened, or answers its requests with the error.
     pub(super) fn on_opened(&mut self, lane: Lane, result: Result<Box<Opened>, RpcError>, now: Instant) {
