@@ -235,6 +235,14 @@ impl RepoLayout {
         env.tmp_dir().join(format!("memod-{}", env.uid))
     }
 
+    /// Returns the path of the daemon's socket, or the name of its pipe on Windows.
+    pub fn socket(&self, env: &Env) -> PathBuf {
+        match cfg!(windows) {
+            true => PathBuf::from(format!(r"\\.\pipe\memod-{}", self.id)),
+            false => Self::socket_dir(env).join(&self.id),
+        }
+    }
+
     /// Creates the state dir with mode 0700, and outside git with a `.gitignore` of `*`.
     ///
     /// # Errors
@@ -314,13 +322,21 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
+/// Writes a file's data to the disk. Windows does so only for a file that is opened for writing.
+///
+/// # Errors
+/// When it cannot be opened or written.
+pub fn sync_file(path: &Path) -> io::Result<()> {
+    fs::File::options().write(true).open(path)?.sync_all()
+}
+
 /// Resolves links and `..`.
 ///
 /// # Errors
 /// When the path does not exist or cannot be read; names it.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that adds the path")]
 pub fn canonical(path: &Path) -> Result<PathBuf, PathError> {
-    fs::canonicalize(path).at("open", path)
+    // On Windows without `\\?\`, which people do not write and git does not understand.
+    dunce::canonicalize(path).at("open", path)
 }
 
 /// Returns our effective user id; 0 if the platform has none.

@@ -64,7 +64,8 @@ fn checks(context: &CommandContext) -> Vec<Check> {
         Ok((found, theirs)) => {
             checks.push(found);
             checks.push(private("state dir", &context.layout.state_dir));
-            checks.push(private("socket dir", &RepoLayout::socket_dir(&context.env)));
+            // A pipe of Windows is in no directory.
+            checks.extend(cfg!(unix).then(|| private("socket dir", &RepoLayout::socket_dir(&context.env))));
             checks.extend(theirs);
         }
         Err(error) => {

@@ -107,6 +107,8 @@ pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
     // A group of its own, because an agent may end the group of its hook.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    #[cfg(windows)]
+    detach(&mut command);
     command.spawn().map(drop)
 }
 
@@ -191,8 +193,30 @@ pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Com
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
-    // Not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
+    // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
+
+    #[cfg(windows)]
+    detach(&mut command);
     command
+}
+
+/// Gives a program no console, and marks our own streams as not inherited: who reads our output would else wait for the end of that
+/// program. On Unix setsid(2) and close-on-exec do this.
+#[cfg(windows)]
+#[expect(unsafe_code, reason = "there is no safe way to keep a child from inheriting our own handles")]
+fn detach(command: &mut Command) {
+    use std::os::windows::process::CommandExt as _;
+    use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
+    use windows_sys::Win32::System::Console::{
+        GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
+    };
+    use windows_sys::Win32::System::Threading::{CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW};
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    // Whatever is marked is inherited, also by a child with streams of its own. A child that shall have ours gets copies from std.
+    for which in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: both take any value; they fail for a stream that is closed, which is inherited by nobody.
+        unsafe { SetHandleInformation(GetStdHandle(which), HANDLE_FLAG_INHERIT, 0) };
+    }
 }
 
 /// Describes how a silent daemon ended; it has closed its output, so it is about to end.

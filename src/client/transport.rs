@@ -2,12 +2,11 @@
 //!
 //! `stream` has the differences between platforms; the rest handles deadlines and splits lines.
 
-use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, RepoLayout, is_same_dir, owner, read_file};
+use crate::paths::{Env, IoContext, RepoLayout, is_same_dir, read_file};
 use crate::proto::Endpoint;
 
 use super::ClientError;
@@ -142,7 +141,7 @@ fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
 ///
 /// No daemon has version 0 and protocol 0, so `hello` will be asked.
 fn usual(layout: &RepoLayout, env: &Env) -> Endpoint {
-    let socket = RepoLayout::socket_dir(env).join(&layout.id).display().to_string();
+    let socket = layout.socket(env).display().to_string();
     let state_dir = layout.state_dir.display().to_string();
     Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
@@ -201,10 +200,13 @@ fn is_absent(error: &io::Error) -> bool {
 mod stream {
     //! Wraps a Unix socket.
 
+    use std::fs;
+
     use rustix::net::sockopt::{Timeout, set_socket_timeout};
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
     use super::*;
+    use crate::paths::owner;
 
     pub(super) use std::os::unix::net::UnixStream as Stream;
 
@@ -248,17 +250,70 @@ mod stream {
 #[cfg(windows)]
 mod stream {
     //! Wraps a named pipe, whose access list keeps other users out.
+    //!
+    //! Windows limits the time of no read that blocks, but ends one that runs in the background. A runtime of one thread does that.
+
+    use std::io::Read;
+
+    use interprocess::ConnectWaitMode;
+    use interprocess::os::windows::named_pipe::{pipe_mode, tokio::DuplexPipeStream};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::runtime::{Builder, Runtime};
+    use tokio::time::timeout;
 
     use super::*;
 
-    pub(super) use std::fs::File as Stream;
+    type Pipe = DuplexPipeStream<pipe_mode::Bytes>;
 
-    pub(super) fn connect(pipe: &Path, _limit: Duration) -> io::Result<Stream> {
-        fs::OpenOptions::new().read(true).write(true).open(pipe)
+    #[derive(Debug)]
+    pub(super) struct Stream {
+        pipe: Pipe,
+        runtime: Runtime,
+        limit: std::cell::Cell<Option<Duration>>,
     }
 
-    /// Does nothing: reads of a pipe opened by std have no time limit.
-    pub(super) fn limit(_stream: &Stream, _time: Option<Duration>) -> io::Result<()> {
+    impl Stream {
+        fn run<T>(&mut self, step: impl AsyncFnOnce(&mut Pipe) -> io::Result<T>) -> io::Result<T> {
+            let Self { pipe, runtime, limit } = self;
+            runtime.block_on(async {
+                match limit.get() {
+                    Some(limit) => timeout(limit, step(pipe)).await?,
+                    None => step(pipe).await,
+                }
+            })
+        }
+    }
+
+    impl Read for Stream {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            let read = self.run(async |pipe| pipe.read(into).await);
+            // The other end has closed the pipe.
+            read.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(0) } else { Err(error) })
+        }
+    }
+
+    impl Write for Stream {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.run(async |pipe| pipe.write(bytes).await)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(()) // waiting until the daemon has read all is not wanted
+        }
+    }
+
+    /// Connects within `limit`, also if all instances of the pipe are busy.
+    pub(super) fn connect(pipe: &Path, limit: Duration) -> io::Result<Stream> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let wait = ConnectWaitMode::Timeout(limit);
+        let pipe = runtime.block_on(Pipe::connect_by_path_with_wait_mode(pipe.as_os_str(), wait))?;
+        Ok(Stream { pipe, runtime, limit: None.into() })
+    }
+
+    /// Limits each following read and write; none means for ever.
+    #[expect(clippy::unnecessary_wraps, reason = "it may fail on Unix")]
+    pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
+        stream.limit.set(time);
         Ok(())
     }
 

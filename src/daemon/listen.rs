@@ -62,9 +62,7 @@ mod windows {
     use std::io;
     use std::path::Path;
 
-    use interprocess::os::windows::named_pipe::tokio::{
-        DuplexPipeStream, PipeListener, PipeListenerOptionsExt,
-    };
+    use interprocess::os::windows::named_pipe::tokio::{DuplexPipeStream, PipeListener};
     use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
     use interprocess::os::windows::security_descriptor::SecurityDescriptor;
 

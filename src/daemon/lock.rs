@@ -44,14 +44,12 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// Returns the path of the socket; on Windows the name of the pipe.
+/// Creates the directory of the socket, which only we can enter, and returns the path of the socket; a pipe of Windows is in no directory.
 pub(super) fn socket_path(layout: &RepoLayout, env: &Env) -> Result<PathBuf, PathError> {
-    if cfg!(windows) {
-        return Ok(PathBuf::from(format!(r"\\.\pipe\memod-{}", layout.id)));
+    if cfg!(unix) {
+        create_private_dir(&RepoLayout::socket_dir(env))?;
     }
-    let dir = RepoLayout::socket_dir(env);
-    create_private_dir(&dir)?;
-    Ok(dir.join(&layout.id))
+    Ok(layout.socket(env))
 }
 
 /// Publishes the path of the socket. The file is written under another name and renamed, so clients never see half of it.

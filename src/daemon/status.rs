@@ -150,18 +150,7 @@ fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, 
 
 /// Returns the resident set of this process, bytes; 0 if the platform does not report it.
 fn rss_bytes() -> u64 {
-    // proc_pid_statm(5): pages, the second number.
-    let pages = fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()));
-    pages.unwrap_or(0) * page_bytes()
-}
-
-fn page_bytes() -> u64 {
-    #[cfg(unix)]
-    return rustix::param::page_size() as u64;
-    #[cfg(not(unix))]
-    return 0;
+    memory_stats::memory_stats().map_or(0, |memory| memory.physical_mem as u64)
 }
 
 /// Runs the checks that need the databases and the watcher.

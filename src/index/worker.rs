@@ -12,9 +12,10 @@ use crate::extract::{self, Extracted};
 use crate::types::MOST_CHUNKS;
 
 /// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
+#[cfg(unix)]
 pub(super) const CPU_S: u64 = 5;
 
-/// Whether [`CPU_S`] is enforced on this system.
+/// Whether time and memory are limited on this system.
 pub(super) const IS_LIMITED: bool = cfg!(target_os = "linux");
 
 /// Address space of the process, in bytes. A megabyte of tables, the worst realistic text, takes 200 MB.

@@ -1,11 +1,13 @@
 //! Finds and removes everything that memod keeps for a repository.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::locate::asked_for_file;
-use super::{DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular};
+use super::{
+    DOORBELL, Env, IoContext, PathError, RepoLayout, STATE_DIR, create_private_dir, read_regular, sync_file,
+};
 
 /// The database of memories, which is removed after everything that it could be restored from.
 const MEMORIES: &str = "memory.db";
@@ -103,7 +105,7 @@ pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let numbered = |number: u32| if number == 0 { name.to_string() } else { format!("{number}-{name}") };
         let to = first_free((0..).map(|number| dir.join(numbered(number))));
-        let copy = || fs::copy(file, &to).and_then(|_| File::open(&to)?.sync_all());
+        let copy = || fs::copy(file, &to).and_then(|_| sync_file(&to));
         fs::rename(file, &to).or_else(|_| copy()).at("move", file)?;
     }
     Ok(())

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
@@ -86,7 +85,7 @@ impl RepoLayout {
 #[cfg(unix)]
 fn identity(dir: &Path) -> Option<Identity> {
     let meta = fs::metadata(dir).ok()?;
-    let born = meta.created().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let born = meta.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     Some(Identity { inode: std::os::unix::fs::MetadataExt::ino(&meta), born_ns: born.as_nanos() })
 }
 

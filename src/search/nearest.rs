@@ -217,7 +217,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
 }
 
 /// Sets the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
-#[expect(unsafe_code, reason = "calls what needs AVX2")]
+#[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls what needs AVX2"))]
 pub(super) fn dots(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
     found.clear();
     #[cfg(target_arch = "x86_64")]
