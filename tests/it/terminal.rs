@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crate::live::{Live, until};
 
@@ -11,6 +11,7 @@ use crate::live::{Live, until};
 pub(crate) struct Terminal {
     child: Child,
     seen: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Terminal {
@@ -27,13 +28,13 @@ impl Terminal {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let seen = Arc::<Mutex<String>>::default();
         let (mut stdout, all) = (child.stdout.take().unwrap(), seen.clone());
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(n @ 1..) = stdout.read(&mut bytes) {
                 all.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..n]));
             }
         });
-        Ok(Self { child, seen })
+        Ok(Self { child, seen, reader: Some(reader) })
     }
 
     /// Waits until the terminal shows `text`, forgets all up to it, and types.
@@ -46,9 +47,13 @@ impl Terminal {
         self.child.stdin.as_mut().unwrap().write_all(typed.as_bytes()).unwrap();
     }
 
-    /// Waits until `memo` ends, and returns its exit status.
+    /// Waits until `memo` ends and all that it printed is read, and returns its exit status.
     pub(crate) fn end(&mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+        let status = self.child.wait().unwrap();
+        if let Some(reader) = self.reader.take() {
+            reader.join().unwrap();
+        }
+        status.code()
     }
 
     /// Returns what was shown since [`Self::after`].
