@@ -4,6 +4,7 @@
 //! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
 
 mod certainty;
+mod declared_types;
 mod imported;
 mod modules;
 mod overloads;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::place::Place;
 use super::{Candidate, Certainty, Family, FileNumber, Resolver, Structures};
-use crate::types::{DeclaredRole, Receiver, UseRole, Value, own_part};
+use crate::types::{DeclaredRole, Value, own_part};
 
 /// Most values, functions and levels of bases that are followed to one type.
 pub(super) const MOST_STEPS: u32 = 12;
@@ -23,14 +23,14 @@ const OWN_TYPES: [&str; 2] = ["Self", "this"];
 pub(super) struct TypeName {
     pub(super) name: String,
     /// The module or package that qualifies the name: `http` of `http.Server`.
-    module: Option<String>,
+    pub(super) module: Option<String>,
     /// Whether it is in an `Option` or a `Result`.
     pub(super) is_wrapped: bool,
     /// Whether the text writes it; else it is the type whose function makes the value, and may be another one.
     pub(super) is_written: bool,
     /// Where the name stands.
-    file: FileNumber,
-    within: Option<u32>,
+    pub(super) file: FileNumber,
+    pub(super) within: Option<u32>,
 }
 
 impl<S: Structures> Resolver<'_, S> {
@@ -301,128 +301,14 @@ impl<S: Structures> Resolver<'_, S> {
     /// Returns the members of bases that a member of a type may stand for, given a definition with the resolver's name.
     pub fn overridden(&self, member: Candidate) -> Vec<Candidate> {
         let structure = self.structures.of(member.file);
-        let family = Family::of(self.paths.path(member.file));
-        let (within, steps) = (Some(member.declared), MOST_STEPS);
-        let place = Place {
-            file: member.file,
-            structure: &structure,
-            family,
-            written: "",
-            within,
-            is_call: false,
-            steps,
-        };
+        let place = self.place_in(member.file, &structure, Some(member.declared));
         let around = Self::type_around(&place)
             .filter(|_| structure.declared[member.declared as usize].role == DeclaredRole::Member);
         let bases = around.iter().flat_map(|of| self.bases(of));
         bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
     }
 
-    /// Returns where a type is declared: what its name means where it stands, or else the only type of that name.
-    fn declarations(&self, of: &TypeName) -> Vec<Candidate> {
-        let named = self.types_named(of);
-        let seen = self.seen(of, &named);
-        match seen.is_empty() {
-            true if named.len() > 1 || of.module.is_some() => Vec::new(),
-            true => named,
-            false => seen,
-        }
-    }
-
-    /// Returns the types with the name of a type, in files of its language.
-    fn types_named(&self, of: &TypeName) -> Vec<Candidate> {
-        let family = Family::of(self.paths.path(of.file));
-        let mut named = self.structures.named(&of.name);
-        named.retain(|candidate| {
-            let role = self.structures.of(candidate.file).declared[candidate.declared as usize].role;
-            role == DeclaredRole::Type && Family::of(self.paths.path(candidate.file)) == family
-        });
-        named
-    }
-
-    /// Returns those candidates whose file a type's name means.
-    fn seen(&self, of: &TypeName, candidates: &[Candidate]) -> Vec<Candidate> {
-        if candidates.is_empty() {
-            return Vec::new();
-        }
-        let structure = self.structures.of(of.file);
-        let family = Family::of(self.paths.path(of.file));
-        let place = Place {
-            file: of.file,
-            structure: &structure,
-            family,
-            written: "",
-            within: of.within,
-            is_call: false,
-            steps: 0,
-        };
-        let files = self.files_of_module(of, &place);
-        let sees = |file: FileNumber| match &files {
-            Some(files) => files.contains(&file),
-            // In these languages the text says the module of a type, if there is one.
-            None if matches!(family, Family::Go | Family::Python) => self.sees_alone(&place, file, &of.name),
-            None => self.sees(&place, file, &of.name),
-        };
-        candidates.iter().filter(|found| sees(found.file)).copied().collect()
-    }
-
-    /// Returns the files that a qualified type may be in: those of its module, and those that it exports the name from; `None` if no
-    /// module of this worktree or of another library is known to be meant.
-    fn files_of_module(&self, of: &TypeName, place: &Place<'_>) -> Option<HashSet<FileNumber>> {
-        let module = of.module.as_ref()?;
-        let own = self.modules(place, module)?;
-        let candidates = self.structures.named(&of.name);
-        let from = own.iter().map(|file| (*file, of.name.clone())).collect();
-        let exported = self.other(&of.name, &candidates).exported(from);
-        Some(own.into_iter().chain(exported.into_iter().map(|found| found.file)).collect())
-    }
-
-    /// Whether a type is qualified by a module of another library.
-    pub(super) fn is_of_another_library(&self, of: &TypeName) -> bool {
-        let structure = self.structures.of(of.file);
-        let family = Family::of(self.paths.path(of.file));
-        let place = Place {
-            file: of.file,
-            structure: &structure,
-            family,
-            written: "",
-            within: of.within,
-            is_call: false,
-            steps: 0,
-        };
-        self.files_of_module(of, &place).is_some_and(|files| files.is_empty())
-    }
-
-    /// Returns what a type says that it extends or implements.
-    fn bases(&self, of: &TypeName) -> Vec<TypeName> {
-        let of_declaration = |declared: Candidate| {
-            let structure = self.structures.of(declared.file);
-            let title = &structure.declared[declared.declared as usize].title;
-            let is_own = |within: u32| {
-                let around = within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
-                within == declared.declared + 1
-                    || around
-                        .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
-            };
-            let bases = structure.uses.iter().filter(|of| of.role == UseRole::Base && is_own(of.within));
-            let module = |used: &crate::types::Use| match used.receiver {
-                Receiver::Named(path) => Some(structure.name(path).to_owned()),
-                _ => None,
-            };
-            let base = |used: &crate::types::Use| TypeName {
-                name: structure.name(used.name).to_owned(),
-                module: module(used),
-                is_wrapped: false,
-                is_written: of.is_written,
-                file: declared.file,
-                within: None,
-            };
-            bases.map(base).filter(|base| base.name != of.name).collect::<Vec<TypeName>>()
-        };
-        self.declarations(of).into_iter().flat_map(of_declaration).collect()
-    }
-
-    fn other<'b>(&'b self, name: &'b str, candidates: &[Candidate]) -> Resolver<'b, S> {
+    pub(super) fn other<'b>(&'b self, name: &'b str, candidates: &[Candidate]) -> Resolver<'b, S> {
         Resolver::new(self.paths, self.structures, name, candidates)
     }
 }
