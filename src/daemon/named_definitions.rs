@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::error::bad_params;
-use super::path_spec::{defines, named, own_name, plain};
+use super::path_spec::{JOINTS, defines, named, own_name, plain};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{RpcError, code};
@@ -38,15 +38,15 @@ pub(super) fn definitions_named(
     if !all.is_empty() {
         return Ok(all);
     }
-    let parts: Vec<&str> = name.split([':', '.', '#', '\\', '/']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = name.split(JOINTS).filter(|part| !part.is_empty()).collect();
     let mut of_module = Vec::new();
     // The module may be followed by a type: `ferry.Captain.sail`.
     for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
         let title = rest.join(".");
-        let of_keys = definitions_in(reader, view, &keys, &title)?;
-        for (key, found) in of_keys.into_iter().filter(|(_, found)| plain(&found.title) == title) {
-            if is_in_module(reader, view, &key, module)? {
-                of_module.push((key, found));
+        for key in &keys {
+            if is_in_module(reader, view, key, module)? {
+                let found = definitions_in(reader, view, std::slice::from_ref(key), &title)?;
+                of_module.extend(found.into_iter().filter(|(_, found)| plain(&found.title) == title));
             }
         }
     }
@@ -76,10 +76,10 @@ fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &[&str])
     if names.ends_with(module) || of_dir.ends_with(module) {
         return Ok(true);
     }
-    // A package of Go may have another name than its directory.
-    let package = || reader.structure(view, key).map(|structure| structure.map(|of| of.package));
     let [only] = module else { return Ok(false) };
-    Ok(package()?.is_some_and(|package| own_name(&package) == *only))
+    // A package of Go may have another name than its directory.
+    let structure = reader.structure(view, key)?;
+    Ok(structure.is_some_and(|structure| own_name(&structure.package) == *only))
 }
 
 /// Returns the error for a target that is neither a path nor a name.

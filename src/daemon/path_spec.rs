@@ -7,6 +7,9 @@ use crate::types::Definition;
 /// Number of names suggested if a file does not define the symbol.
 const MOST_NAMES: usize = 8;
 
+/// What may stand between the parts of a qualified name that somebody types.
+pub(super) const JOINTS: [char; 5] = [':', '.', '#', '\\', '/'];
+
 /// The part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
@@ -51,7 +54,7 @@ pub(super) fn named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a De
 
 /// Returns the last part of a qualified name.
 pub(super) fn own_name(name: &str) -> &str {
-    name.rsplit([':', '.', '#', '\\', '/']).next().unwrap_or(name)
+    name.rsplit(JOINTS).next().unwrap_or(name)
 }
 
 /// Returns why a file with this number of lines has not all of these.
