@@ -193,10 +193,9 @@ pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Com
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
-    // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
-
     #[cfg(windows)]
     detach(&mut command);
+    // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
     command
 }
 

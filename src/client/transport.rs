@@ -311,7 +311,6 @@ mod stream {
     }
 
     /// Limits each following read and write; none means for ever.
-    #[expect(clippy::unnecessary_wraps, reason = "it may fail on Unix")]
     pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
         stream.limit.set(time);
         Ok(())
