@@ -14,6 +14,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 mod values;
+mod visibility;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -170,9 +171,8 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if let Some(inherited) = self.inherited(place) {
             return inherited;
         }
-        let of_package = self.of_family(place, |_, found| found.role != DeclaredRole::Member);
-        let of_package: Vec<Candidate> =
-            of_package.into_iter().filter(|found| self.shares_package(place, found.file)).collect();
+        let mut of_package = self.not_members(place);
+        of_package.retain(|found| self.shares_package(place, found.file));
         if !of_package.is_empty() {
             return (Certainty::Exact, of_package);
         }
@@ -182,9 +182,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
         }
         match place.family {
             // The linker knows one function of a name, wherever it is declared.
-            Family::C => {
-                only(self.of_family(place, |_, found| found.role != DeclaredRole::Member), self.name)
-            }
+            Family::C => only(self.not_members(place), self.name),
             _ => (Certainty::ByName, Vec::new()),
         }
     }
@@ -276,6 +274,9 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if let Some(of) = self.type_of(place, path) {
             return self.of_typed_value(place, &of);
         }
+        if self.is_call_on_value(place, path) {
+            return self.of_a_value(place);
+        }
         let type_name = own_part(path).trim_end_matches(['(', ')', '?']);
         let of_type = self.of_family(place, |_, found| {
             found.role == DeclaredRole::Member && own_part(found.owner()) == type_name
@@ -298,11 +299,20 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
     }
 
+    /// Whether a path ends in a call of what a value has: `mill.Hook()`, whose field may be called like a type. `a.Type()` of a module
+    /// makes a value, and so does `Outer.Inner()`.
+    fn is_call_on_value(&self, place: &Place<'_>, path: &str) -> bool {
+        let of = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
+        of.is_some_and(|(of, _)| {
+            !own_part(of).starts_with(char::is_uppercase) && self.modules(place, of).is_none()
+        })
+    }
+
     /// Resolves a name of the module that a path means; `None` if it means none that is known to have it.
     fn of_modules(&self, place: &Place<'_>, path: &str) -> Option<(Certainty, Vec<Candidate>)> {
         let modules = self.modules(place, path)?;
         let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-        let found = self.exported(from.collect());
+        let found = self.seen_from(place, self.exported(from.collect()));
         let is_of_another_library = modules.is_empty();
         let is_told = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
         is_told.then_some((Certainty::Exact, found))
@@ -330,25 +340,6 @@ impl<'a, S: Structures> Resolver<'a, S> {
             let structure = self.structures.of(candidate.file);
             structure.declared[candidate.declared as usize].role == DeclaredRole::Type
         })
-    }
-
-    /// Whether a type's name in this place means one of `file`: by scope, package or import, of the type or of its module.
-    fn sees(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
-        let is_of = |module: &str| self.files_of(place.family, module, place.file).contains(&file);
-        let mut modules = place.structure.imports.iter().filter(|import| import.name.is_empty());
-        self.sees_alone(place, file, type_name) || modules.any(|import| is_of(&import.module))
-    }
-
-    /// As [`Self::sees`], of a name that no module qualifies.
-    fn sees_alone(&self, place: &Place<'_>, file: FileNumber, type_name: &str) -> bool {
-        let is_of = |module: &str| self.files_of(place.family, module, place.file).contains(&file);
-        place.file == file
-            || self.shares_package(place, file)
-            || place.structure.imports.iter().any(|import| {
-                let is_named = import.local == type_name;
-                (is_named || import.local.is_empty()) && is_of(&import.full_module())
-                    || is_named && is_of(&import.module)
-            })
     }
 
     /// Resolves a member of a value whose type is not known.
@@ -394,20 +385,6 @@ impl<'a, S: Structures> Resolver<'a, S> {
         }
         let files = self.files_of(place.family, &path.replace('.', "::"), place.file);
         (!files.is_empty()).then_some(files)
-    }
-
-    /// Whether a file belongs to the same package, whose names are visible without an import.
-    fn shares_package(&self, place: &Place<'_>, file: FileNumber) -> bool {
-        match place.family {
-            Family::Go | Family::Java => {
-                let package = &self.structures.of(file).package;
-                self.paths.dir(file) == self.paths.dir(place.file) && *package == place.structure.package
-                    || place.family == Family::Java
-                        && !package.is_empty()
-                        && *package == place.structure.package
-            }
-            _ => false,
-        }
     }
 
     fn of_family(&self, place: &Place<'_>, is_it: impl Fn(&Candidate, &Declared) -> bool) -> Vec<Candidate> {

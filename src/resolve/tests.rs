@@ -3,6 +3,7 @@
 mod bindings;
 mod overloads;
 mod packages;
+mod visibility;
 
 use std::sync::Arc;
 

@@ -100,6 +100,8 @@ pub struct Declared {
     pub parent: Option<u32>,
     /// How many arguments it takes, where the compiler of its language counts them.
     pub arity: Option<Arity>,
+    /// Whether the linker shows it to no other file: `static` of C outside of a type.
+    pub is_internal: bool,
 }
 
 /// How many arguments a function takes. In Rust the receiver may be one more, since `A::f(&a)` passes it.

@@ -8,6 +8,41 @@ use crate::types::{Import, is_version};
 /// Most names of one statement.
 const MAX_NAMES: usize = 1_000;
 
+/// Headers of the standard library of C, without their ending.
+const C_HEADERS: [&str; 31] = [
+    "assert",
+    "complex",
+    "ctype",
+    "errno",
+    "fenv",
+    "float",
+    "inttypes",
+    "iso646",
+    "limits",
+    "locale",
+    "math",
+    "setjmp",
+    "signal",
+    "stdalign",
+    "stdarg",
+    "stdatomic",
+    "stdbit",
+    "stdbool",
+    "stdckdint",
+    "stddef",
+    "stdint",
+    "stdio",
+    "stdlib",
+    "stdnoreturn",
+    "string",
+    "tgmath",
+    "threads",
+    "time",
+    "uchar",
+    "wchar",
+    "wctype",
+];
+
 /// Returns what a statement imports; nothing if it is an export of its own definitions.
 pub(super) fn imports(importing: Importing, node: Node<'_>, text: &str) -> Vec<Import> {
     let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
@@ -226,7 +261,16 @@ fn java(statement: &str) -> Vec<Import> {
 
 fn c(statement: &str) -> Vec<Import> {
     let path = statement.split(['"', '<', '>']).nth(1);
+    let path = path.filter(|path| !(statement.contains('<') && is_of_standard_library(path)));
     path.map(|path| import("", path, "")).into_iter().collect()
+}
+
+/// Whether a header in angle brackets is one of the standard library: those of C++ have no ending.
+fn is_of_standard_library(path: &str) -> bool {
+    match path.strip_suffix(".h") {
+        Some(name) => C_HEADERS.contains(&name),
+        None => !path.contains(['.', '/']),
+    }
 }
 
 #[cfg(test)]
@@ -274,6 +318,10 @@ mod tests {
             "package p.q;\nimport a.b.C;\nimport static a.D.e;\nimport f.*;\n",
             &["C a.b C", "e a.D e", " f "],
         );
-        check("a.c", "#include <stdio.h>\n#include \"a/b.h\"\n", &[" stdio.h ", " a/b.h "]);
+        check(
+            "a.c",
+            "#include <stdio.h>\n#include <vector>\n#include <poll.h>\n#include \"a/b.h\"\n#include \"time.h\"\n",
+            &[" poll.h ", " a/b.h ", " time.h "],
+        );
     }
 }

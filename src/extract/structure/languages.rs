@@ -27,6 +27,8 @@ pub(super) struct Nodes {
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
+    /// Parameters that stand for types, with the field of their name; without a field, it comes first.
+    pub(super) type_parameters: &'static [(&'static str, &'static str)],
     /// Declarations that may say of which type a value is.
     pub(super) values: &'static [Declaration],
     /// Functions, with the field of the type that they return.
@@ -81,6 +83,7 @@ const PYTHON: Nodes = Nodes {
         ("as_pattern_target", ""),
         ("named_expression", "name"),
     ],
+    type_parameters: &[],
     values: &[
         ("typed_parameter", "", "type", ""),
         ("typed_default_parameter", "name", "type", ""),
@@ -118,6 +121,7 @@ const GO: Nodes = Nodes {
         ("receive_statement", "left"),
         ("type_switch_statement", "alias"),
     ],
+    type_parameters: &[("type_parameter_declaration", "name")],
     values: &[
         ("parameter_declaration", "name", "type", ""),
         ("var_spec", "name", "type", "value"),
@@ -162,6 +166,7 @@ const RUST: Nodes = Nodes {
         ("let_condition", "pattern"),
         ("match_arm", "pattern"),
     ],
+    type_parameters: &[("type_parameter", "name"), ("const_parameter", "name")],
     values: &[
         ("parameter", "pattern", "type", ""),
         ("let_declaration", "pattern", "type", "value"),
@@ -208,6 +213,7 @@ const JAVASCRIPT: Nodes = Nodes {
         ("for_in_statement", "left"),
         ("catch_clause", "parameter"),
     ],
+    type_parameters: &[("type_parameter", "name")],
     values: &[
         ("required_parameter", "pattern", "type", ""),
         ("optional_parameter", "pattern", "type", ""),
@@ -258,6 +264,7 @@ const JAVA: Nodes = Nodes {
         ("inferred_parameters", ""),
         ("lambda_expression", "parameters"),
     ],
+    type_parameters: &[("type_parameter", "")],
     values: &[
         ("formal_parameter", "name", "type", ""),
         ("local_variable_declaration", "declarator", "type", ""),
@@ -289,6 +296,7 @@ const C: Nodes = Nodes {
         ("init_declarator", "declarator"),
         ("declaration", "declarator"),
     ],
+    type_parameters: &[],
     values: &[
         ("parameter_declaration", "declarator", "type", ""),
         ("declaration", "declarator", "type", ""),

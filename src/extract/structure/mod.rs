@@ -53,8 +53,12 @@ pub(super) struct Walk<'a> {
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
+    /// Parameters that stand for types, with the position.
+    type_parameters: Vec<(&'a str, usize)>,
     /// What functions take, with the position of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
+    /// Names of what is `static` in C.
+    internal: Vec<&'a str>,
 }
 
 /// A value whose type is told, with its position.
@@ -70,7 +74,11 @@ impl Walk<'_> {
     pub(super) fn structure(self, outline: &Outline<'_>, lines: &LineIndex, text: &str) -> Structure {
         let items = &outline.items;
         let parents = parents(items);
-        let declared = items.iter().zip(&parents).map(|(item, parent)| declared(items, item, *parent, lines));
+        let internal: HashSet<*const u8> = self.internal.iter().map(|name| name.as_ptr()).collect();
+        let declared = items.iter().zip(&parents).map(|(item, parent)| {
+            let is_internal = item.names.iter().any(|name| internal.contains(&name.as_ptr()));
+            Declared { is_internal, ..declared(items, item, *parent, lines) }
+        });
         let mut structure = Structure {
             package: self.package,
             imports: self.imports,
@@ -88,13 +96,21 @@ impl Walk<'_> {
         }
         let bound: HashSet<(&str, usize)> =
             self.bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
+        let type_parameters: HashSet<(&str, usize)> = self
+            .type_parameters
+            .iter()
+            .filter_map(|(name, at)| Some((*name, around.innermost(*at)?)))
+            .collect();
+        let is_type_parameter =
+            |name: &str, at: usize| around.all(at).any(|item| type_parameters.contains(&(name, item)));
         let imported: HashSet<String> = structure.imports.iter().map(|import| import.local.clone()).collect();
         let own_names = own_names(items, text);
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for found in self.found {
             let within = around.innermost(found.at);
             let is_local = matches!(found.receiver, FoundReceiver::None)
-                && around.functions(found.at).any(|function| bound.contains(&(found.name, function)));
+                && (around.functions(found.at).any(|function| bound.contains(&(found.name, function)))
+                    || is_type_parameter(found.name, found.at));
             if is_local || own_names.contains(&found.at) {
                 continue;
             }
@@ -104,14 +120,16 @@ impl Walk<'_> {
             }
             let is_shadowed = |path: &str| {
                 let first = path.split('.').next().unwrap_or_default();
-                imported.contains(first)
-                    && around.functions(found.at).any(|function| bound.contains(&(first, function)))
+                let mut functions = around.functions(found.at);
+                is_type_parameter(first, found.at)
+                    || imported.contains(first)
+                        && functions.any(|function| bound.contains(&(first, function)))
             };
             let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
             let receiver = match &found.receiver {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
-                // A variable that is called like a module.
+                // A variable that is called like a module, or a parameter that stands for a type.
                 FoundReceiver::Named(path) if is_shadowed(path) => Receiver::Other,
                 FoundReceiver::Named(path) => Receiver::Named(number(path)),
                 FoundReceiver::Other => Receiver::Other,
@@ -133,6 +151,9 @@ impl Walk<'_> {
         structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
             // A constant is a definition, too: what it holds is known where it is.
+            if is_written && is_type_parameter(of.trim_end_matches('?'), at) {
+                continue;
+            }
             let is_defined = own_names.contains(&at);
             let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
             let within = within.map_or(0, |id| id as u32 + 1);
@@ -189,6 +210,7 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         role,
         parent: parent.map(|parent| parent as u32),
         arity: None,
+        is_internal: false,
     }
 }
 
@@ -221,10 +243,14 @@ impl Around<'_, '_> {
         id
     }
 
+    /// Returns all around, innermost first.
+    fn all(&self, at: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.innermost(at), |id| self.parents[*id])
+    }
+
     /// Returns the functions around, innermost first.
     fn functions(&self, at: usize) -> impl Iterator<Item = usize> {
-        let outwards = std::iter::successors(self.innermost(at), |id| self.parents[*id]);
-        outwards.filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
+        self.all(at).filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
     }
 
     fn function(&self, at: usize) -> Option<usize> {

@@ -61,6 +61,7 @@ fn marks(nodes: &Nodes, kind: &str) -> u8 {
     let declares = has(nodes.binders)
         || has(nodes.functions)
         || has(nodes.methods)
+        || has(nodes.type_parameters)
         || nodes.callables.contains(&kind)
         || nodes.importing == Importing::Java && constructor_calls::KINDS.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);

@@ -106,6 +106,14 @@ impl<'a, 't> Walker<'a, 't> {
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind(node, field);
         }
+        if let Some((_, field)) = self.nodes.type_parameters.iter().find(|(parameter, _)| *parameter == kind)
+        {
+            let name = if field.is_empty() { node.named_child(0) } else { node.child_by_field_name(field) };
+            self.walk.type_parameters.extend(name.map(|name| (self.text_of(name), name.start_byte())));
+        }
+        if self.nodes.importing == Importing::C && self.is_static(node) {
+            self.internal(node);
+        }
         for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
             self.values(node, *declaration);
         }
@@ -121,6 +129,24 @@ impl<'a, 't> Walker<'a, 't> {
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
             let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
             self.own = receiver.map(|name| (name, self.path.len()));
+        }
+    }
+
+    /// Whether a declaration of C says `static`.
+    fn is_static(&self, node: Node<'_>) -> bool {
+        let mut cursor = node.walk();
+        node.named_children(&mut cursor)
+            .take_while(|child| child.kind() != "compound_statement")
+            .any(|child| child.kind() == "storage_class_specifier" && self.text_of(child) == "static")
+    }
+
+    /// Records the names that a `static` declaration declares.
+    fn internal(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
+                self.walk.internal.push(name);
+            }
         }
     }
 

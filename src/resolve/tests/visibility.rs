@@ -1,0 +1,132 @@
+//! Tests that a name does not mean what its place cannot see: functions that are `static`, types inside of functions, and
+//! types that a type parameter is called like.
+
+use super::check;
+
+#[test]
+fn a_static_function_of_c_is_seen_by_its_file_alone() {
+    let files = "\
+== mill.h
+int grind(int);
+static inline int half(int n) { return n / 2; }
+== mill.c
+#include \"mill.h\"
+static int turn(int n) { return n; }
+int grind(int n) { return turn(n); }
+== farm.c
+#include \"mill.h\"
+int run(void) { return turn(1) + grind(half(2)); }
+== other.c
+int turn(int n) { return n; }
+== unity.c
+#include \"mill.c\"
+int all(void) { return turn(3); }
+";
+    check(
+        files,
+        "turn",
+        &["mill.c:3 exact mill.c#turn", "farm.c:2 by name other.c#turn", "unity.c:2 exact mill.c#turn"],
+    );
+    check(files, "half", &["farm.c:2 exact mill.h#half"]);
+}
+
+#[test]
+fn headers_of_the_standard_library_are_none_of_the_repository() {
+    let files = "\
+== lib/string.h
+int length(char *);
+== lib/string.c
+int length(char *text) { return 1; }
+== a.c
+#include <string.h>
+int run(char *text) { return length(text); }
+== b.c
+#include <lib/string.h>
+int run_b(char *text) { return length(text); }
+";
+    check(
+        files,
+        "length",
+        &[
+            "a.c:2 by name lib/string.h#length lib/string.c#length",
+            "b.c:2 exact lib/string.h#length lib/string.c#length",
+        ],
+    );
+}
+
+#[test]
+fn a_type_inside_a_function_is_seen_there_alone() {
+    let files = "\
+== a/one.go
+package a
+func One() {
+\ttype row struct{}
+\t_ = row{}
+}
+== a/two.go
+package a
+func Two() { _ = row{} }
+";
+    check(files, "row", &["a/one.go:4 exact a/one.go#One.row", "a/two.go:2 nothing"]);
+}
+
+#[test]
+fn a_field_that_is_called_like_a_type_is_not_the_type() {
+    let files = "\
+== a/one.go
+package a
+type Hook int
+type Mill struct { Hook func() Other }
+func (Hook) Turn() {}
+func (Other) Turn() {}
+func (m *Mill) run(other Mill) {
+\tm.Hook()
+\tother.Hook().Turn()
+}
+";
+    check(files, "Hook", &["a/one.go:4 exact a/one.go#Hook", "a/one.go:7 nothing", "a/one.go:8 nothing"]);
+    check(files, "Turn", &["a/one.go:8 by name a/one.go#Hook.Turn a/one.go#Other.Turn"]);
+}
+
+#[test]
+fn a_type_parameter_is_not_a_type_of_its_name() {
+    let go = "\
+== a/one.go
+package a
+type T struct{}
+func (T) Run() {}
+func each[T any](all []T, one T) { one.Run() }
+type List[T any] struct { head T }
+var x T
+";
+    check(go, "T", &["a/one.go:3 exact a/one.go#T", "a/one.go:6 exact a/one.go#T"]);
+    check(go, "Run", &["a/one.go:4 by name a/one.go#T.Run"]);
+    let rust = "\
+== src/lib.rs
+struct T;
+struct List<T> { head: T }
+impl<T: Copy, const N: usize> List<T> { fn first(&self) -> T { self.head } }
+fn each<T>(one: T) -> Option<T> { None }
+fn own(of: T) {}
+";
+    check(rust, "T", &["src/lib.rs:5 exact src/lib.rs#T"]);
+    let typescript = "\
+== a.ts
+class T {}
+class List<T> { head: T; first(): T { return this.head } }
+function each<T>(one: T): T { return one }
+const own: T = new T();
+";
+    check(typescript, "T", &["a.ts:4 exact a.ts#T", "a.ts:4 exact a.ts#T"]);
+    let java = "\
+== a/T.java
+package a;
+class T {}
+== a/List.java
+package a;
+class List<T> { T head; <R> R map(T one) { return null; } }
+class R { R next; }
+";
+    check(java, "T", &[]);
+    check(java, "R", &["a/List.java:3 exact a/List.java#R"]);
+}
