@@ -7,6 +7,7 @@ mod arity;
 mod constructor_calls;
 mod imports;
 mod languages;
+mod locals;
 mod macros;
 mod node_marks;
 mod value_types;
@@ -15,6 +16,7 @@ mod walker;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use self::locals::{Around, Locals};
 pub(super) use self::node_marks::NodeMarks;
 pub(super) use self::walker::walk;
 use super::cut::LineIndex;
@@ -94,23 +96,13 @@ impl Walk<'_> {
                 structure.declared[function].arity = arity;
             }
         }
-        let bound: HashSet<(&str, usize)> =
-            self.bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
-        let type_parameters: HashSet<(&str, usize)> = self
-            .type_parameters
-            .iter()
-            .filter_map(|(name, at)| Some((*name, around.innermost(*at)?)))
-            .collect();
-        let is_type_parameter =
-            |name: &str, at: usize| around.all(at).any(|item| type_parameters.contains(&(name, item)));
-        let imported: HashSet<String> = structure.imports.iter().map(|import| import.local.clone()).collect();
+        let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
+        let locals = Locals::new(&around, &self.bound, &self.type_parameters, imported);
         let own_names = own_names(items, text);
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for found in self.found {
             let within = around.innermost(found.at);
-            let is_local = matches!(found.receiver, FoundReceiver::None)
-                && (around.functions(found.at).any(|function| bound.contains(&(found.name, function)))
-                    || is_type_parameter(found.name, found.at));
+            let is_local = matches!(found.receiver, FoundReceiver::None) && locals.has(found.name, found.at);
             if is_local || own_names.contains(&found.at) {
                 continue;
             }
@@ -118,19 +110,12 @@ impl Walk<'_> {
                 structure.lacks_uses = true;
                 break;
             }
-            let is_shadowed = |path: &str| {
-                let first = path.split('.').next().unwrap_or_default();
-                let mut functions = around.functions(found.at);
-                is_type_parameter(first, found.at)
-                    || imported.contains(first)
-                        && functions.any(|function| bound.contains(&(first, function)))
-            };
             let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
             let receiver = match &found.receiver {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
                 // A variable that is called like a module, or a parameter that stands for a type.
-                FoundReceiver::Named(path) if is_shadowed(path) => Receiver::Other,
+                FoundReceiver::Named(path) if locals.shadow(path, found.at) => Receiver::Other,
                 FoundReceiver::Named(path) => Receiver::Named(number(path)),
                 FoundReceiver::Other => Receiver::Other,
                 FoundReceiver::Import => Receiver::Import,
@@ -151,7 +136,7 @@ impl Walk<'_> {
         structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
             // A constant is a definition, too: what it holds is known where it is.
-            if is_written && is_type_parameter(of.trim_end_matches('?'), at) {
+            if is_written && locals.has_type(of.trim_end_matches('?'), at) {
                 continue;
             }
             let is_defined = own_names.contains(&at);
@@ -224,36 +209,4 @@ fn own_names(items: &[Item<'_>], text: &str) -> HashSet<usize> {
     let at = |name: &&str| (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
     defined.flat_map(|item| item.names.iter().filter_map(at)).collect()
-}
-
-/// Finds the definitions around a byte.
-struct Around<'a, 'o> {
-    items: &'a [Item<'o>],
-    parents: &'a [Option<usize>],
-}
-
-impl Around<'_, '_> {
-    /// Returns the innermost one.
-    fn innermost(&self, at: usize) -> Option<usize> {
-        let n_before = self.items.partition_point(|item| item.node.start <= at);
-        let mut id = n_before.checked_sub(1);
-        while let Some(current) = id.filter(|id| self.items[*id].node.end <= at) {
-            id = self.parents[current];
-        }
-        id
-    }
-
-    /// Returns all around, innermost first.
-    fn all(&self, at: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.innermost(at), |id| self.parents[*id])
-    }
-
-    /// Returns the functions around, innermost first.
-    fn functions(&self, at: usize) -> impl Iterator<Item = usize> {
-        self.all(at).filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
-    }
-
-    fn function(&self, at: usize) -> Option<usize> {
-        self.functions(at).next()
-    }
 }

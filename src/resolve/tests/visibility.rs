@@ -1,5 +1,4 @@
-//! Tests that a name does not mean what its place cannot see: functions that are `static`, types inside of functions, and
-//! types that a type parameter is called like.
+//! Tests that names mean nothing that their place cannot see.
 
 use super::check;
 
