@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import socket
+import threading
 import unittest
 import warnings
 
@@ -147,6 +148,26 @@ class AsyncMemoTest(unittest.IsolatedAsyncioTestCase):
         with listening(path, serve):
             async with AsyncMemo(path) as memo:
                 self.assertEqual(await asyncio.gather(*(memo.call("any") for _ in range(10))), ["at last"] * 10)
+
+    async def test_calls_in_progress_end_with_the_client(self) -> None:
+        path = repository("aio-closed")
+        asked, n_connections = threading.Semaphore(0), 0
+
+        def serve(peer: socket.socket, n: int) -> None:
+            nonlocal n_connections
+            n_connections = n + 1
+            for _ in peer.makefile("rb"):
+                asked.release()
+
+        with listening(path, serve):
+            async with AsyncMemo(path) as memo:
+                calls = [asyncio.create_task(memo.call("never")) for _ in range(3)]
+                for _ in calls:
+                    await asyncio.to_thread(asked.acquire)
+            for ended in await asyncio.gather(*calls, return_exceptions=True):
+                self.assertIsInstance(ended, MemoError)
+                self.assertIn("the client was closed before the answer came", str(ended))
+        self.assertEqual(n_connections, 1)
 
     async def test_what_is_not_an_answer_is_said(self) -> None:
         path = repository("aio-garbage")

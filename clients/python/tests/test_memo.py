@@ -93,6 +93,8 @@ class MemoTest(unittest.TestCase):
             ({"query": "x" * (9 << 20)}, "9,437,"),
             ({"query": "\ud800"}, "surrogates"),
             ({"metadata": {"a": float("nan")}}, "JSON"),
+            ({"limit": 10**400}, "more than 64 bits"),
+            ({"wait_ms": 10**400}, "more than 64 bits"),
             ({"metadata": {"a": object()}}, "object is not JSON serializable"),
             ({"metadata": {"a": deep}}, "nested deeper than 64"),
             ({"metadata": loop}, "search: the params cannot be sent"),
@@ -103,6 +105,10 @@ class MemoTest(unittest.TestCase):
         # The daemon reads what is allowed here.
         added = self.memo.add("as deep as it may be", metadata={"a": deep[0]})
         self.memo.forget(added.memory.id)
+
+    def test_a_method_has_a_name(self) -> None:
+        with self.assertRaisesRegex(BadParams, "not 5"):
+            self.memo.call(5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
     def test_errors_say_what_is_wrong(self) -> None:
         with self.assertRaisesRegex(TypeError, "search has no param limt; it has query, mode, .*limit"):

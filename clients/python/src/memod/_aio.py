@@ -210,7 +210,7 @@ class Connection:
 
     def close(self) -> None:
         """Closes the connection; calls in progress fail."""
-        self._fail(self._stream.endpoint.lost())
+        self._fail(self._stream.endpoint.closed())
         self._reader.cancel()
 
 

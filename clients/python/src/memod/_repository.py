@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Protocol, Union
 
-from ._errors import ConnectionLost, DaemonUnreachable, NoRepository
+from ._errors import ConnectionLost, DaemonUnreachable, MemoError, NoRepository
 
 VERSION = "0.1.0"
 """Version of this package, and of the daemon that comes with it."""
@@ -43,6 +43,10 @@ class Endpoint(NamedTuple):
         """Returns the error of a daemon that closed the connection."""
         message = f"{self.socket}: the daemon (pid {self.pid}) closed the connection without an answer"
         return ConnectionLost(message, self._log(), "lost")
+
+    def closed(self) -> MemoError:
+        """Returns the error of a call whose client was closed meanwhile; it is not made again."""
+        return MemoError(f"{self.socket}: the client was closed before the answer came", code="closed")
 
     def hung(self, waited_s: float) -> DaemonUnreachable:
         """Returns the error of a daemon that does not answer."""

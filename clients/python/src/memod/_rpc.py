@@ -16,6 +16,8 @@ MAX_LINE = 8 << 20
 """Longest line that the daemon reads, bytes with its end."""
 MAX_DEPTH = 64
 """Most levels of JSON that it reads."""
+MAX_NUMBER = 1 << 64
+"""Whole numbers that are nearer to 0 are read as such; far greater ones are no JSON for the daemon."""
 MAX_ANSWER = 256 << 20
 """Longest line that is read, bytes."""
 MAX_IN_FLIGHT = 64
@@ -29,6 +31,8 @@ class Call(Generic[R]):
     """A call to be made: a method of the daemon with its params, and what reads the result."""
 
     def __init__(self, method: str, read: Callable[[dict[str, Any]], R], params: Mapping[str, Any]) -> None:
+        if not isinstance(method, str):  # pyright: ignore[reportUnnecessaryIsInstance] # for callers without types
+            raise BadParams(f"a method has a name, and not {method!r}", code=-32602)
         self.method, self.read = method, read
         # `from_` and `with_` are keywords of Python without the last character; what is None has its default.
         self.params = {key.rstrip("_"): value for key, value in params.items() if value is not None}
@@ -36,7 +40,7 @@ class Call(Generic[R]):
     def wait_s(self) -> float:
         """Returns how long the daemon may wait for freshness before it begins to answer."""
         wait_ms = self.params.get("wait_ms", 0)
-        return wait_ms / 1000 if isinstance(wait_ms, (int, float)) else 0.0
+        return min(wait_ms, MAX_NUMBER) / 1000 if isinstance(wait_ms, (int, float)) else 0.0
 
 
 class Request:
@@ -70,7 +74,9 @@ class Request:
 
 
 def depth(value: Any) -> int:
-    """Returns the number of levels of a value of JSON."""
+    """Returns the number of levels of a value of JSON; raises ValueError for a number that is too large to be read."""
+    if isinstance(value, int) and abs(value) >= MAX_NUMBER:
+        raise ValueError("a number of more than 64 bits")
     if isinstance(value, dict):
         value = value.values()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     elif not isinstance(value, (list, tuple)):
