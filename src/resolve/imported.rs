@@ -32,7 +32,7 @@ impl<S: Structures> Resolver<'_, S> {
                 from.extend(files.into_iter().map(|file| (file, name.to_owned())));
             }
         }
-        let exported = self.seen_from(place, self.exported(from));
+        let exported = self.visible_from(place, self.exported(from));
         if !exported.is_empty() || place.family != Family::Java {
             return exported;
         }

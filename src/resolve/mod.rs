@@ -171,7 +171,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if let Some(inherited) = self.inherited(place) {
             return inherited;
         }
-        let mut of_package = self.not_members(place);
+        let mut of_package = self.visible_non_members(place);
         of_package.retain(|found| self.shares_package(place, found.file));
         if !of_package.is_empty() {
             return (Certainty::Exact, of_package);
@@ -182,7 +182,14 @@ impl<'a, S: Structures> Resolver<'a, S> {
         }
         match place.family {
             // The linker knows one function of a name, wherever it is declared.
-            Family::C => only(self.not_members(place), self.name),
+            Family::C => match self.visible_non_members(place) {
+                // What is `static` may be brought in by a file that includes both.
+                none if none.is_empty() => (
+                    Certainty::ByName,
+                    self.of_family(place, |_, found| found.is_internal && found.role != DeclaredRole::Member),
+                ),
+                visible => only(visible, self.name),
+            },
             _ => (Certainty::ByName, Vec::new()),
         }
     }
@@ -299,20 +306,18 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
     }
 
-    /// Whether a path ends in a call of what a value has: `mill.Hook()`, whose field may be called like a type. `a.Type()` of a module
-    /// makes a value, and so does `Outer.Inner()`.
+    /// Whether a path of Go ends in a call of a member of a value, as in `mill.Hook()`, where a type `Hook` is not meant. `a.Hook()` with a
+    /// package `a` is a conversion.
     fn is_call_on_value(&self, place: &Place<'_>, path: &str) -> bool {
         let of = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
-        of.is_some_and(|(of, _)| {
-            !own_part(of).starts_with(char::is_uppercase) && self.modules(place, of).is_none()
-        })
+        place.family == Family::Go && of.is_some_and(|(of, _)| self.modules(place, of).is_none())
     }
 
     /// Resolves a name of the module that a path means; `None` if it means none that is known to have it.
     fn of_modules(&self, place: &Place<'_>, path: &str) -> Option<(Certainty, Vec<Candidate>)> {
         let modules = self.modules(place, path)?;
         let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-        let found = self.seen_from(place, self.exported(from.collect()));
+        let found = self.visible_from(place, self.exported(from.collect()));
         let is_of_another_library = modules.is_empty();
         let is_told = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
         is_told.then_some((Certainty::Exact, found))

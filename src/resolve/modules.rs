@@ -233,14 +233,18 @@ impl PathIndex {
 
     /// Whether a file of C or C++ is there to be included: `.h`, `.hpp`, `.inl`.
     pub(super) fn is_header(&self, file: FileNumber) -> bool {
-        let ending = self.path(file).rsplit_once('.').map_or("", |(_, ending)| ending);
-        !C_SOURCES.contains(&ending)
+        is_header(self.path(file))
     }
 
     fn ending_with_name(&self, path: &str) -> Vec<FileNumber> {
         let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
         self.ending_with(bare.trim_start_matches("../").trim_start_matches("./"))
     }
+}
+
+/// As [`PathIndex::is_header`], of a path.
+pub(super) fn is_header(path: &str) -> bool {
+    !C_SOURCES.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
 }
 
 fn joined(dir: &str, path: &str) -> String {

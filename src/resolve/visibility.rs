@@ -1,36 +1,41 @@
 //! Says which definitions of other files a place can see.
 
+use super::modules::is_header;
 use super::place::Place;
 use super::{Candidate, Family, FileNumber, Resolver, Structures};
 use crate::types::{Declared, DeclaredRole};
 
 impl<S: Structures> Resolver<'_, S> {
-    /// Returns the definitions of any file that are visible from here and no members.
-    pub(super) fn not_members(&self, place: &Place<'_>) -> Vec<Candidate> {
-        self.seen_from(place, self.of_family(place, |_, found| found.role != DeclaredRole::Member))
+    /// Returns the definitions in any file that are visible here, without members.
+    pub(super) fn visible_non_members(&self, place: &Place<'_>) -> Vec<Candidate> {
+        self.visible_from(place, self.of_family(place, |_, found| found.role != DeclaredRole::Member))
     }
 
-    /// Leaves out definitions that other files cannot see: those inside of functions, and what is `static` in a source of C, unless
-    /// that is included.
-    pub(super) fn seen_from(&self, place: &Place<'_>, mut found: Vec<Candidate>) -> Vec<Candidate> {
+    /// Leaves out definitions that other places cannot see: those inside of functions, and of other files what is `static` in a source
+    /// of C, unless that is included.
+    pub(super) fn visible_from(&self, place: &Place<'_>, mut found: Vec<Candidate>) -> Vec<Candidate> {
         let is_function =
             |around: &Declared| matches!(around.role, DeclaredRole::Free | DeclaredRole::Member);
+        let modules = place.structure.imports.iter().map(|import| import.module.as_str());
+        let sources: Vec<&str> = modules.filter(|module| !is_header(module)).collect();
         found.retain(|found| {
             let structure = self.structures.of(found.file);
             let declared = &structure.declared[found.declared as usize];
-            let is_inside = structure.declared_around(declared.parent).any(is_function);
-            let is_kept_back = || declared.is_internal && !self.is_included(place, found.file);
-            found.file == place.file || !is_inside && !is_kept_back()
+            let is_local = || structure.declared_around(declared.parent).any(is_function);
+            let is_included = || sources.iter().any(|source| self.means_source(place, source, found.file));
+            let is_hidden = declared.is_internal
+                && found.file != place.file
+                && !self.paths.is_header(found.file)
+                && !is_included();
+            !is_hidden && !is_local()
         });
         found
     }
 
-    /// Whether a file of C is a header, or a source that the file around includes itself.
-    fn is_included(&self, place: &Place<'_>, file: FileNumber) -> bool {
-        let own_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-        let name = own_name(self.paths.path(file));
-        let mut imports = place.structure.imports.iter();
-        self.paths.is_header(file) || imports.any(|import| own_name(&import.module) == name)
+    /// Whether an included source of C is a file.
+    fn means_source(&self, place: &Place<'_>, source: &str, file: FileNumber) -> bool {
+        file_name(source) == file_name(self.paths.path(file))
+            && self.files_of(place.family, source, place.file).contains(&file)
     }
 
     /// Whether a type's name in this place means one of `file`: by scope, package or import, of the type or of its module.
@@ -65,4 +70,8 @@ impl<S: Structures> Resolver<'_, S> {
             _ => false,
         }
     }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
 }

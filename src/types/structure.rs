@@ -100,7 +100,7 @@ pub struct Declared {
     pub parent: Option<u32>,
     /// How many arguments it takes, where the compiler of its language counts them.
     pub arity: Option<Arity>,
-    /// Whether the linker shows it to no other file: `static` of C outside of a type.
+    /// Whether C declares it `static`, so that no other file is linked to it. Means nothing of a member.
     pub is_internal: bool,
 }
 

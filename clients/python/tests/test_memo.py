@@ -106,8 +106,8 @@ class MemoTest(unittest.TestCase):
         added = self.memo.add("as deep as it may be", metadata={"a": deep[0]})
         self.memo.forget(added.memory.id)
 
-    def test_a_method_has_a_name(self) -> None:
-        with self.assertRaisesRegex(BadParams, "not 5"):
+    def test_a_method_must_be_a_string(self) -> None:
+        with self.assertRaisesRegex(BadParams, "got 5"):
             self.memo.call(5)  # type: ignore[arg-type] # pyright: ignore[reportArgumentType]
 
     def test_errors_say_what_is_wrong(self) -> None:

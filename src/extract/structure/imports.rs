@@ -8,42 +8,12 @@ use crate::types::{Import, is_version};
 /// Most names of one statement.
 const MAX_NAMES: usize = 1_000;
 
-/// Headers of the standard library of C, without their ending.
-const C_HEADERS: [&str; 31] = [
-    "assert",
-    "complex",
-    "ctype",
-    "errno",
-    "fenv",
-    "float",
-    "inttypes",
-    "iso646",
-    "limits",
-    "locale",
-    "math",
-    "setjmp",
-    "signal",
-    "stdalign",
-    "stdarg",
-    "stdatomic",
-    "stdbit",
-    "stdbool",
-    "stdckdint",
-    "stddef",
-    "stdint",
-    "stdio",
-    "stdlib",
-    "stdnoreturn",
-    "string",
-    "tgmath",
-    "threads",
-    "time",
-    "uchar",
-    "wchar",
-    "wctype",
-];
+/// Headers of the C standard library, without their ending: ISO C23, 7.1.2.
+const C_HEADERS: &str = "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg \
+    stdatomic stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype";
 
-/// Returns what a statement imports; nothing if it is an export of its own definitions.
+/// Returns what a statement imports; nothing if it exports its own definitions, or includes a header of
+/// the standard library.
 pub(super) fn imports(importing: Importing, node: Node<'_>, text: &str) -> Vec<Import> {
     let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     let mut found = match importing {
@@ -260,15 +230,16 @@ fn java(statement: &str) -> Vec<Import> {
 }
 
 fn c(statement: &str) -> Vec<Import> {
-    let path = statement.split(['"', '<', '>']).nth(1);
-    let path = path.filter(|path| !(statement.contains('<') && is_of_standard_library(path)));
-    path.map(|path| import("", path, "")).into_iter().collect()
+    let Some(start) = statement.find(['"', '<']) else { return Vec::new() };
+    let (quote, rest) = statement[start..].split_at(1);
+    let path = rest.split(['"', '>']).next().unwrap_or_default();
+    if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![import("", path, "")] }
 }
 
 /// Whether a header in angle brackets is one of the standard library: those of C++ have no ending.
 fn is_of_standard_library(path: &str) -> bool {
     match path.strip_suffix(".h") {
-        Some(name) => C_HEADERS.contains(&name),
+        Some(name) => C_HEADERS.split_whitespace().any(|header| header == name),
         None => !path.contains(['.', '/']),
     }
 }
@@ -320,7 +291,7 @@ mod tests {
         );
         check(
             "a.c",
-            "#include <stdio.h>\n#include <vector>\n#include <poll.h>\n#include \"a/b.h\"\n#include \"time.h\"\n",
+            "#include <stdio.h>\n#include <vector>\n#include <poll.h>\n#include \"a/b.h\"\n#include \"time.h\" // not <time.h>\n",
             &[" poll.h ", " a/b.h ", " time.h "],
         );
     }

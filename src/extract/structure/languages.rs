@@ -27,7 +27,7 @@ pub(super) struct Nodes {
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
-    /// Parameters that stand for types, with the field of their name; without a field, it comes first.
+    /// Type parameters, with the field of their name; without a field, the first name is theirs.
     pub(super) type_parameters: &'static [(&'static str, &'static str)],
     /// Declarations that may say of which type a value is.
     pub(super) values: &'static [Declaration],

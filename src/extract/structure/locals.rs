@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::extract::outline::Item;
 use crate::extract::tags::TagKind;
 
-/// Names that mean nothing outside of a definition, each with its index: parameters, variables, and parameters that stand for types.
+/// Names that are bound inside of a definition, each with the index of that definition: parameters, variables, type parameters.
 pub(super) struct Locals<'a, 'o> {
     around: &'a Around<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
@@ -31,13 +31,13 @@ impl<'a, 'o> Locals<'a, 'o> {
         self.has_value(name, at) || self.has_type(name, at)
     }
 
-    /// Whether a name is that of a parameter that stands for a type.
+    /// Whether a type parameter of this name is in scope.
     pub(super) fn has_type(&self, name: &str, at: usize) -> bool {
         self.around.all(at).any(|id| self.types.contains(&(name, id)))
     }
 
-    /// Whether a path begins with a name that is bound around and not what else it may mean: a module, or a type.
-    pub(super) fn shadow(&self, path: &str, at: usize) -> bool {
+    /// Whether a path begins with a type parameter, or with a variable that has the name of an import.
+    pub(super) fn shadows(&self, path: &str, at: usize) -> bool {
         let first = path.split('.').next().unwrap_or_default();
         self.has_type(first, at) || self.imported.contains(first) && self.has_value(first, at)
     }

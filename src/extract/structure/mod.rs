@@ -55,7 +55,7 @@ pub(super) struct Walk<'a> {
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
-    /// Parameters that stand for types, with the position.
+    /// Type parameters, with the position.
     type_parameters: Vec<(&'a str, usize)>,
     /// What functions take, with the position of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
@@ -115,7 +115,7 @@ impl Walk<'_> {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
                 // A variable that is called like a module, or a parameter that stands for a type.
-                FoundReceiver::Named(path) if locals.shadow(path, found.at) => Receiver::Other,
+                FoundReceiver::Named(path) if locals.shadows(path, found.at) => Receiver::Other,
                 FoundReceiver::Named(path) => Receiver::Named(number(path)),
                 FoundReceiver::Other => Receiver::Other,
                 FoundReceiver::Import => Receiver::Import,
@@ -135,10 +135,10 @@ impl Walk<'_> {
         let mut known = HashSet::new();
         structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
+            // What has the type of a parameter has no type that is known, and hides what is called like it.
+            let is_open = is_written && locals.has_type(of.trim_end_matches('?'), at);
+            let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
             // A constant is a definition, too: what it holds is known where it is.
-            if is_written && locals.has_type(of.trim_end_matches('?'), at) {
-                continue;
-            }
             let is_defined = own_names.contains(&at);
             let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
             let within = within.map_or(0, |id| id as u32 + 1);

@@ -106,12 +106,10 @@ impl<'a, 't> Walker<'a, 't> {
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
             self.bind(node, field);
         }
-        if let Some((_, field)) = self.nodes.type_parameters.iter().find(|(parameter, _)| *parameter == kind)
-        {
-            let name = if field.is_empty() { node.named_child(0) } else { node.child_by_field_name(field) };
-            self.walk.type_parameters.extend(name.map(|name| (self.text_of(name), name.start_byte())));
+        for (_, field) in self.nodes.type_parameters.iter().filter(|(parameter, _)| *parameter == kind) {
+            self.type_parameters(node, field);
         }
-        if self.nodes.importing == Importing::C && self.is_static(node) {
+        if self.nodes.importing == Importing::C {
             self.internal(node);
         }
         for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
@@ -132,17 +130,28 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Whether a declaration of C says `static`.
-    fn is_static(&self, node: Node<'_>) -> bool {
+    /// Records the names of type parameters; without a field, the first name is one.
+    fn type_parameters(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
-        node.named_children(&mut cursor)
-            .take_while(|child| child.kind() != "compound_statement")
-            .any(|child| child.kind() == "storage_class_specifier" && self.text_of(child) == "static")
+        let names: Vec<Node<'_>> = match field {
+            "" => {
+                let mut children = node.named_children(&mut cursor);
+                children.find(|child| child.kind() == "type_identifier").into_iter().collect()
+            }
+            field => node.children_by_field_name(field, &mut cursor).collect(),
+        };
+        let names: Vec<_> = names.into_iter().map(|name| (self.text_of(name), name.start_byte())).collect();
+        self.walk.type_parameters.extend(names);
     }
 
-    /// Records the names that a `static` declaration declares.
+    /// Records the names that a `static` declaration of C declares.
     fn internal(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
+        let is_static =
+            |child: Node<'_>| child.kind() == "storage_class_specifier" && self.text_of(child) == "static";
+        if !node.named_children(&mut cursor).any(is_static) {
+            return;
+        }
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
                 self.walk.internal.push(name);

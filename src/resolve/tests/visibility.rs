@@ -3,7 +3,7 @@
 use super::check;
 
 #[test]
-fn a_static_function_of_c_is_seen_by_its_file_alone() {
+fn a_static_function_of_c_is_seen_only_where_its_file_is_included() {
     let files = "\
 == mill.h
 int grind(int);
@@ -11,12 +11,18 @@ static inline int half(int n) { return n / 2; }
 == mill.c
 #include \"mill.h\"
 static int turn(int n) { return n; }
+static int lone(int n) { return n; }
 int grind(int n) { return turn(n); }
 == farm.c
 #include \"mill.h\"
 int run(void) { return turn(1) + grind(half(2)); }
 == other.c
 int turn(int n) { return n; }
+== all.c
+#include \"mill.c\"
+#include \"part.c\"
+== part.c
+int more(void) { return lone(1); }
 == unity.c
 #include \"mill.c\"
 int all(void) { return turn(3); }
@@ -24,9 +30,10 @@ int all(void) { return turn(3); }
     check(
         files,
         "turn",
-        &["mill.c:3 exact mill.c#turn", "farm.c:2 by name other.c#turn", "unity.c:2 exact mill.c#turn"],
+        &["mill.c:4 exact mill.c#turn", "farm.c:2 by name other.c#turn", "unity.c:2 exact mill.c#turn"],
     );
     check(files, "half", &["farm.c:2 exact mill.h#half"]);
+    check(files, "lone", &["part.c:1 by name mill.c#lone"]);
 }
 
 #[test]
@@ -97,9 +104,20 @@ func (T) Run() {}
 func each[T any](all []T, one T) { one.Run() }
 type List[T any] struct { head T }
 var x T
+var two Other
+func pair[K, T any](one K, two T) T { two.Run() }
+type Other struct{}
+func (Other) Run() {}
 ";
     check(go, "T", &["a/one.go:3 exact a/one.go#T", "a/one.go:6 exact a/one.go#T"]);
-    check(go, "Run", &["a/one.go:4 by name a/one.go#T.Run"]);
+    check(
+        go,
+        "Run",
+        &[
+            "a/one.go:4 by name a/one.go#T.Run a/one.go#Other.Run",
+            "a/one.go:8 by name a/one.go#T.Run a/one.go#Other.Run",
+        ],
+    );
     let rust = "\
 == src/lib.rs
 struct T;

@@ -17,7 +17,7 @@ MAX_LINE = 8 << 20
 MAX_DEPTH = 64
 """Most levels of JSON that it reads."""
 MAX_NUMBER = 1 << 64
-"""Whole numbers that are nearer to 0 are read as such; far greater ones are no JSON for the daemon."""
+"""Whole numbers from this size on are refused here: the daemon reads them as others, or not at all."""
 MAX_ANSWER = 256 << 20
 """Longest line that is read, bytes."""
 MAX_IN_FLIGHT = 64
@@ -32,7 +32,7 @@ class Call(Generic[R]):
 
     def __init__(self, method: str, read: Callable[[dict[str, Any]], R], params: Mapping[str, Any]) -> None:
         if not isinstance(method, str):  # pyright: ignore[reportUnnecessaryIsInstance] # for callers without types
-            raise BadParams(f"a method has a name, and not {method!r}", code=-32602)
+            raise BadParams(f"method: expected a string, got {method!r}", code=-32602)
         self.method, self.read = method, read
         # `from_` and `with_` are keywords of Python without the last character; what is None has its default.
         self.params = {key.rstrip("_"): value for key, value in params.items() if value is not None}
