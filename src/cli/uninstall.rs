@@ -79,6 +79,10 @@ pub(super) fn uninstall(typed: &UninstallArgs, dir: Option<&Path>, output: &mut 
     }
     let (mut removal, client) = look(typed, context.as_ref(), output.now_ms)?;
     if removal.is_empty() {
+        if !typed.dry_run && !typed.keep_setup {
+            // One that was killed may have left a record of what it had removed already.
+            undo_setup(context.as_ref(), false)?;
+        }
         return end(&removal, "nothing of memod is here", output);
     }
     if output.is_text() {

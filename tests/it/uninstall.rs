@@ -158,6 +158,22 @@ fn outside_git_what_was_asked_for_is_forgotten() {
 }
 
 #[test]
+fn a_record_of_what_was_removed_already_goes_with_the_next() {
+    let live = used();
+    let dir = live.sandbox.path("home/.local/state/memod/setup");
+    let files = || fs::read_dir(&dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let records: Vec<_> = files().map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    assert!(!records.is_empty());
+    assert_eq!(memo(&live, &["uninstall", "--yes"]).0, 0);
+    fs::create_dir_all(&dir).unwrap();
+    for (path, text) in &records {
+        fs::write(path, text).unwrap();
+    }
+    assert_eq!(memo(&live, &["uninstall", "--yes"]).0, 0);
+    assert_eq!(traces(&live), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn an_uninstall_that_was_killed_is_finished_by_the_next() {
     for delay_ms in [2, 30, 80, 150, 300] {
         let live = used();
