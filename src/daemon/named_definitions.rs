@@ -34,7 +34,12 @@ pub(super) fn definitions_named(
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
     let keys: Vec<SourceKey> = paths.into_iter().map(SourceKey::new).collect();
-    let all = definitions_in(reader, view, &keys, name)?;
+    let read = |key: SourceKey| Ok((reader.definitions(view, &key)?, key));
+    let defined = keys.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    let named_in = |(definitions, key): &(Vec<Definition>, SourceKey), name: &str| -> Vec<_> {
+        named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
+    };
+    let all: Vec<_> = defined.iter().flat_map(|of_file| named_in(of_file, name)).collect();
     if !all.is_empty() {
         return Ok(all);
     }
@@ -43,29 +48,16 @@ pub(super) fn definitions_named(
     // The module may be followed by a type: `ferry.Captain.sail`.
     for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
         let title = rest.join(".");
-        for key in &keys {
-            if is_in_module(reader, view, key, module)? {
-                let found = definitions_in(reader, view, std::slice::from_ref(key), &title)?;
-                of_module.extend(found.into_iter().filter(|(_, found)| plain(&found.title) == title));
+        for of_file in &defined {
+            let mut found = named_in(of_file, &title);
+            found.retain(|(_, found)| plain(&found.title) == title);
+            // Last, since it may have to read what the file says of its package.
+            if !found.is_empty() && is_in_module(reader, view, &of_file.1, module)? {
+                of_module.extend(found);
             }
         }
     }
     Ok(of_module)
-}
-
-/// Returns the definitions of a name in some files.
-fn definitions_in(
-    reader: &Reader,
-    view: ViewId,
-    keys: &[SourceKey],
-    name: &str,
-) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
-    let mut all = Vec::new();
-    for key in keys {
-        let definitions = reader.definitions(view, key)?;
-        all.extend(named(&definitions, name).into_iter().map(|found| (key.clone(), found.clone())));
-    }
-    Ok(all)
 }
 
 /// Whether the path of a file, or of its directory, ends with these names, or the package of the file has the only one.
