@@ -1,10 +1,11 @@
 //! Collects what a source file declares, imports and uses by name.
 //!
-//! One walk over the syntax tree of the file, in [`walker`]. What a language calls its nodes is in [`languages`], how it imports in
+//! One walk over the syntax tree of the file, in [`walker`] and [`declarations`]. What a language calls its nodes is in [`languages`], how it imports in
 //! [`imports`], how it names the types of values in [`value_types`], how many arguments functions take in [`arity`]; what is in the arguments of a macro is read in [`macros`].
 
 mod arity;
 mod constructor_calls;
+mod declarations;
 mod imports;
 mod languages;
 mod locals;
@@ -59,8 +60,8 @@ pub(super) struct Walk<'a> {
     type_parameters: Vec<(&'a str, usize)>,
     /// What functions take, with the position of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
-    /// Names of what is `static` in C.
-    internal: Vec<&'a str>,
+    /// Where names stand that C declares `static`.
+    internal: HashSet<usize>,
 }
 
 /// A value whose type is told, with its position.
@@ -76,9 +77,9 @@ impl Walk<'_> {
     pub(super) fn structure(self, outline: &Outline<'_>, lines: &LineIndex, text: &str) -> Structure {
         let items = &outline.items;
         let parents = parents(items);
-        let internal: HashSet<*const u8> = self.internal.iter().map(|name| name.as_ptr()).collect();
         let declared = items.iter().zip(&parents).map(|(item, parent)| {
-            let is_internal = item.names.iter().any(|name| internal.contains(&name.as_ptr()));
+            let mut names = item.names.iter().filter_map(|name| offset(name, text));
+            let is_internal = names.any(|at| self.internal.contains(&at));
             Declared { is_internal, ..declared(items, item, *parent, lines) }
         });
         let mut structure = Structure {
@@ -206,7 +207,11 @@ fn is_set_on_object(title: &str) -> bool {
 
 /// Returns where the definitions have their names.
 fn own_names(items: &[Item<'_>], text: &str) -> HashSet<usize> {
-    let at = |name: &&str| (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize);
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
-    defined.flat_map(|item| item.names.iter().filter_map(at)).collect()
+    defined.flat_map(|item| item.names.iter().filter_map(|name| offset(name, text))).collect()
+}
+
+/// Returns where a part of a text begins.
+fn offset(part: &str, text: &str) -> Option<usize> {
+    (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }

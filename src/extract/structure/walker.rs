@@ -1,33 +1,22 @@
-//! Walks over the syntax tree of a file and takes note of names, imports, and the types of values.
-
-use std::borrow::Cow;
+//! Walks over the syntax tree of a file and takes note of names and imports.
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, Importing, Nodes};
+use super::languages::{EMBEDDED, Nodes};
 use super::node_marks::{self, FieldId, NodeMarks};
-use super::{
-    Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, Walk, arity, constructor_calls, imports, macros,
-    value_types,
-};
+use super::{Found, FoundReceiver, MAX_NAME_BYTES, Walk, arity, imports, macros};
 use crate::types::UseRole;
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
 const MAX_BASE_DEPTH: usize = 5;
 /// Most parts of a receiver: longer chains say nothing that is known here.
 pub(super) const MAX_RECEIVER_PARTS: usize = 12;
-/// Most declarators around a name: pointers, arrays.
-const MAX_DECLARATORS: usize = 6;
 /// Most nodes of a pattern that are looked at.
 const MAX_PATTERN_NODES: usize = 1_000;
-/// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays, guards.
-const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
 /// `a` in `const { a } = b`.
 const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// `Type::method` of Java.
 const METHOD_REFERENCE: &str = "method_reference";
-/// Places that are assigned to and bind nothing: `cache[key] = value`.
-const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
 /// Walks over the tree of a file.
 pub(in crate::extract) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, root: Node<'_>) -> Walk<'a> {
@@ -40,12 +29,12 @@ pub(in crate::extract) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, roo
 pub(super) struct Walker<'a, 't> {
     pub(super) nodes: &'static Nodes,
     marks: &'static NodeMarks,
-    text: &'a str,
-    walk: Walk<'a>,
+    pub(super) text: &'a str,
+    pub(super) walk: Walk<'a>,
     /// The nodes around the current one, outermost first, each with its field in the one before.
-    path: Vec<(Node<'t>, Option<FieldId>)>,
+    pub(super) path: Vec<(Node<'t>, Option<FieldId>)>,
     /// What the receiver of the current method is called, where a method names it, and how deep that method is.
-    own: Option<(&'a str, usize)>,
+    pub(super) own: Option<(&'a str, usize)>,
 }
 
 impl<'a, 't> Walker<'a, 't> {
@@ -93,83 +82,6 @@ impl<'a, 't> Walker<'a, 't> {
             self.declaration(node);
         }
         true
-    }
-
-    /// Takes note of the names and types that a node declares.
-    fn declaration(&mut self, node: Node<'t>) {
-        let kind = node.kind();
-        // At the top of the file, since an import holds for all of it.
-        let is_at_top = self.path.len() == 2;
-        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" && is_at_top {
-            self.walk.imports.extend(imports::required(node, self.text));
-        }
-        for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
-            self.bind(node, field);
-        }
-        for (_, field) in self.nodes.type_parameters.iter().filter(|(parameter, _)| *parameter == kind) {
-            self.type_parameters(node, field);
-        }
-        if self.nodes.importing == Importing::C {
-            self.internal(node);
-        }
-        for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
-            self.values(node, *declaration);
-        }
-        if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
-            self.returned(node, field);
-        }
-        if constructor_calls::KINDS.contains(&kind) {
-            self.constructor_call(node);
-        }
-        if self.nodes.callables.contains(&kind) {
-            self.walk.arities.extend(arity::of_function(node, self.text));
-        }
-        if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
-            let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
-            self.own = receiver.map(|name| (name, self.path.len()));
-        }
-    }
-
-    /// Records the names of type parameters; without a field, the first name is one.
-    fn type_parameters(&mut self, node: Node<'t>, field: &str) {
-        let mut cursor = node.walk();
-        let names: Vec<Node<'_>> = match field {
-            "" => {
-                let mut children = node.named_children(&mut cursor);
-                children.find(|child| child.kind() == "type_identifier").into_iter().collect()
-            }
-            field => node.children_by_field_name(field, &mut cursor).collect(),
-        };
-        let names: Vec<_> = names.into_iter().map(|name| (self.text_of(name), name.start_byte())).collect();
-        self.walk.type_parameters.extend(names);
-    }
-
-    /// Records the names that a `static` declaration of C declares.
-    fn internal(&mut self, node: Node<'_>) {
-        let mut cursor = node.walk();
-        let is_static =
-            |child: Node<'_>| child.kind() == "storage_class_specifier" && self.text_of(child) == "static";
-        if !node.named_children(&mut cursor).any(is_static) {
-            return;
-        }
-        for declarator in node.children_by_field_name("declarator", &mut cursor) {
-            if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
-                self.walk.internal.push(name);
-            }
-        }
-    }
-
-    fn constructor_call(&mut self, node: Node<'t>) {
-        let around = self.path.iter().map(|(node, _)| *node);
-        let Some((of, called)) = constructor_calls::constructed(node, around) else { return };
-        self.walk.found.push(Found {
-            name: self.text_of(of),
-            at: called.start_byte(),
-            // A constructor is a member with the name of its type, of the type around or of its base.
-            receiver: FoundReceiver::Own,
-            role: UseRole::Call,
-            n_arguments: arity::of_call(node),
-        });
     }
 
     fn name(&mut self, node: Node<'t>, field: Option<&str>) {
@@ -260,7 +172,7 @@ impl<'a, 't> Walker<'a, 't> {
         })
     }
 
-    fn is_own(&self, name: &str) -> bool {
+    pub(super) fn is_own(&self, name: &str) -> bool {
         self.nodes.own.contains(&name) || self.own.is_some_and(|(own, _)| own == name)
     }
 
@@ -284,7 +196,7 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Begins a path with `self` if it begins with the value or type around.
-    fn rooted(&self, path: String) -> String {
+    pub(super) fn rooted(&self, path: String) -> String {
         match path.split_once('.') {
             None if self.is_own(&path) => "self".to_owned(),
             Some((first, rest)) if self.is_own(first) => format!("self.{rest}"),
@@ -293,7 +205,7 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Returns an expression as a path, its parts joined by `.`, those that are called followed by `()`.
-    fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
+    pub(super) fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
         let most = most.checked_sub(1)?;
         let kind = node.kind();
         let is_leaf = [self.nodes.names, self.nodes.roots].iter().any(|kinds| kinds.contains(&kind));
@@ -319,89 +231,6 @@ impl<'a, 't> Walker<'a, 't> {
         is_transparent.then(|| self.path_of(node.named_child(0)?, most)).flatten()
     }
 
-    /// Records the names inside a field as bound.
-    fn bind(&mut self, node: Node<'t>, field: &str) {
-        let mut cursor = node.walk();
-        let patterns: Vec<Node<'t>> = match field {
-            "" => node.named_children(&mut cursor).collect(),
-            _ => node.children_by_field_name(field, &mut cursor).collect(),
-        };
-        let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
-        let bound = names.map(|name| (self.text_of(name), name.start_byte()));
-        // In a pattern of Rust, a variant or a constant binds nothing.
-        let is_variable =
-            |(name, _): &(&str, usize)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase);
-        let mut bound: Vec<_> = bound.filter(is_variable).collect();
-        self.walk.bound.append(&mut bound);
-    }
-
-    /// Records the values of a declaration that names their type, or sets them to what may have one.
-    fn values(&mut self, node: Node<'t>, declaration: value_types::Declaration) {
-        let mut cursor = node.walk();
-        let mut declared: Vec<Node<'_>> = match declaration.1 {
-            "" => node.named_child(0).into_iter().collect(),
-            field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
-        };
-        let of = value_types::of(node, declaration, self.text).map(|of| (of.written(), true));
-        let Some((of, is_written)) = of.or_else(|| Some((self.path_of_value(node, declaration.3)?, false)))
-        else {
-            return;
-        };
-        if let Some(list) = declared.first().filter(|first| first.kind() == "expression_list") {
-            declared = list.named_child(0).into_iter().collect();
-        }
-        // TypeScript declares fields in the parameters of constructors.
-        let is_field = node.named_child(0).is_some_and(|first| first.kind() == "accessibility_modifier");
-        for declared in declared {
-            let Some(name) = self.value_name(declared) else { continue };
-            let at = declared.start_byte();
-            let value = |name| FoundValue { name, of: of.clone(), is_written, at };
-            if is_field {
-                self.walk.values.push(value(Cow::Owned(format!("self.{name}"))));
-            }
-            self.walk.values.push(value(name));
-        }
-    }
-
-    /// Returns the expression that a declaration sets its value to, as a path; of several values of one call it is the first.
-    fn path_of_value(&self, node: Node<'_>, field: &str) -> Option<Cow<'a, str>> {
-        let mut value = node.child_by_field_name(field)?;
-        if value.kind() == "expression_list" {
-            value = value.named_child(0).filter(|_| value.named_child_count() == 1)?;
-        }
-        let path = self.rooted(self.path_of(value, MAX_RECEIVER_PARTS)?);
-        (path.len() <= MAX_NAME_BYTES).then_some(Cow::Owned(path))
-    }
-
-    /// Records the type that a function returns.
-    fn returned(&mut self, node: Node<'t>, field: &str) {
-        let Some(written) = node.child_by_field_name(field) else { return };
-        let Some(of) = value_types::named(written, self.text).map(value_types::Named::written) else {
-            return;
-        };
-        let at = written.start_byte();
-        self.walk.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
-    }
-
-    /// Returns the name that a declarator or pattern declares, if it is one.
-    fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
-        for _ in 0..MAX_DECLARATORS {
-            let kind = node.kind();
-            if self.nodes.names.contains(&kind) {
-                return Some(Cow::Borrowed(self.text_of(node)));
-            }
-            if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
-                let is_own = self.is_own(self.text_of(node.child_by_field_name(object)?));
-                let field = self.text_of(node.child_by_field_name(field)?);
-                return is_own.then(|| Cow::Owned(format!("self.{field}")));
-            }
-            let inner = ["declarator", "name"].iter().find_map(|field| node.child_by_field_name(field));
-            let only = || node.named_child(0).filter(|_| node.named_child_count() == 1);
-            node = inner.or_else(only)?;
-        }
-        None
-    }
-
     fn import_names(&mut self, node: Node<'t>) {
         for name in self.names_in(node, |_, _| true) {
             let found = Found {
@@ -415,19 +244,13 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Returns the names that a pattern binds: none of types, defaults and keys.
-    fn bound_names(&self, pattern: Node<'t>) -> Vec<Node<'t>> {
-        let is_member = |kind: &str| self.nodes.members.iter().any(|member| member.0 == kind);
-        self.names_in(pattern, |parent, field| match (parent.kind(), field) {
-            (kind, _) if NO_PATTERNS.contains(&kind) || is_member(kind) => false,
-            ("pair_pattern", Some("value")) | (_, None) => true,
-            (_, Some(field)) => !NOT_BOUND.contains(&field),
-        })
-    }
-
     /// Returns the names inside a node, in the order of the text. `enters` says which children are looked into, by the node around
     /// and the field.
-    fn names_in(&self, node: Node<'t>, enters: impl Fn(Node<'_>, Option<&str>) -> bool) -> Vec<Node<'t>> {
+    pub(super) fn names_in(
+        &self,
+        node: Node<'t>,
+        enters: impl Fn(Node<'_>, Option<&str>) -> bool,
+    ) -> Vec<Node<'t>> {
         let (mut open, mut found) = (vec![node], Vec::new());
         for _ in 0..MAX_PATTERN_NODES {
             let Some(node) = open.pop() else { break };
@@ -448,12 +271,6 @@ impl<'a, 't> Walker<'a, 't> {
             open[n_before..].reverse();
         }
         found
-    }
-
-    /// Returns what a parameter is called; nothing if it has only a type.
-    fn first_name(&self, node: Node<'t>) -> Option<&'a str> {
-        let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
-        first.map(|name| self.text_of(name))
     }
 
     pub(super) fn text_of(&self, node: Node<'_>) -> &'a str {
