@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tree_sitter::Node;
 
-use super::languages::Importing;
+use super::languages::{Importing, TEMPLATE};
 use super::walker::{MAX_RECEIVER_PARTS, Walker};
 use super::{
     Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset, value_types,
@@ -36,6 +36,9 @@ impl<'a, 't> Walker<'a, 't> {
         if self.nodes.importing == Importing::C {
             self.internal(node);
         }
+        if kind == TEMPLATE {
+            self.template_parameters(node);
+        }
         for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
             self.values(node, *declaration);
         }
@@ -49,8 +52,12 @@ impl<'a, 't> Walker<'a, 't> {
             self.walk.arities.extend(arity::of_function(node, self.text));
         }
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
-            let receiver = node.child_by_field_name(field).and_then(|receiver| self.first_name(receiver));
-            self.own = receiver.map(|name| (name, self.path.len()));
+            let receiver = node.child_by_field_name(field);
+            self.own = receiver.and_then(|node| self.first_name(node)).map(|name| (name, self.path.len()));
+            let arguments = receiver.and_then(type_arguments);
+            for name in arguments.map_or_else(Vec::new, |arguments| self.names_in(arguments, |_, _| true)) {
+                self.walk.type_parameters.push((self.text_of(name), name.start_byte()));
+            }
         }
     }
 
@@ -66,6 +73,20 @@ impl<'a, 't> Walker<'a, 't> {
         };
         let names: Vec<_> = names.into_iter().map(|name| (self.text_of(name), name.start_byte())).collect();
         self.walk.type_parameters.extend(names);
+    }
+
+    /// Records the type parameters of a template of C++ as those of what it declares, which begins after them.
+    fn template_parameters(&mut self, node: Node<'t>) {
+        let mut cursor = node.walk();
+        let Some(declared) = node.named_children(&mut cursor).last() else { return };
+        let Some(parameters) = node.child_by_field_name("parameters") else { return };
+        let mut cursor = parameters.walk();
+        for parameter in parameters.named_children(&mut cursor) {
+            let name = parameter.named_child(0).filter(|name| name.kind() == "type_identifier");
+            if let Some(name) = name.filter(|_| parameter.kind().ends_with("type_parameter_declaration")) {
+                self.walk.type_parameters.push((self.text_of(name), declared.start_byte()));
+            }
+        }
     }
 
     /// Records the names that a `static` declaration of C declares.
@@ -93,6 +114,7 @@ impl<'a, 't> Walker<'a, 't> {
             receiver: FoundReceiver::Own,
             role: UseRole::Call,
             n_arguments: arity::of_call(node),
+            is_value: false,
         });
     }
 
@@ -194,4 +216,16 @@ impl<'a, 't> Walker<'a, 't> {
         let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
         first.map(|name| self.text_of(name))
     }
+}
+
+/// Returns the type arguments of a receiver of Go, which name the type parameters of the method: `(s *Stack[E])`.
+fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
+    let mut of = receiver.named_child(0)?.child_by_field_name("type")?;
+    for _ in 0..MAX_DECLARATORS {
+        if of.kind() == "generic_type" {
+            return of.child_by_field_name("type_arguments");
+        }
+        of = of.named_child(0)?;
+    }
+    None
 }

@@ -54,6 +54,8 @@ pub(super) struct Nodes {
 
 /// A field, which is a base if it has no name.
 pub(super) const EMBEDDED: &str = "field_declaration";
+/// A class or function of C++ with type parameters.
+pub(super) const TEMPLATE: &str = "template_declaration";
 
 /// Returns the nodes of a language.
 pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {

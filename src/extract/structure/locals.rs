@@ -26,9 +26,9 @@ impl<'a, 'o> Locals<'a, 'o> {
         Self { around, bound, types, imported }
     }
 
-    /// Whether a name that stands alone is bound around.
-    pub(super) fn has(&self, name: &str, at: usize) -> bool {
-        self.has_value(name, at) || self.has_type(name, at)
+    /// Whether a name that stands alone is bound around. No type parameter is meant where only a value can be.
+    pub(super) fn has(&self, name: &str, at: usize, is_value: bool) -> bool {
+        self.has_value(name, at) || !is_value && self.has_type(name, at)
     }
 
     /// Whether a type parameter of this name is in scope.
@@ -37,9 +37,9 @@ impl<'a, 'o> Locals<'a, 'o> {
     }
 
     /// Whether a path begins with a type parameter, or with a variable that has the name of an import.
-    pub(super) fn shadows(&self, path: &str, at: usize) -> bool {
+    pub(super) fn shadows(&self, path: &str, at: usize, is_value: bool) -> bool {
         let first = path.split('.').next().unwrap_or_default();
-        self.has_type(first, at) || self.imported.contains(first) && self.has_value(first, at)
+        !is_value && self.has_type(first, at) || self.imported.contains(first) && self.has_value(first, at)
     }
 
     fn has_value(&self, name: &str, at: usize) -> bool {

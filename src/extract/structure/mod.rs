@@ -37,6 +37,8 @@ pub(super) struct Found<'a> {
     receiver: FoundReceiver,
     role: UseRole,
     n_arguments: Option<u8>,
+    /// Whether it stands where its language has values, not types.
+    is_value: bool,
 }
 
 enum FoundReceiver {
@@ -103,7 +105,8 @@ impl Walk<'_> {
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for found in self.found {
             let within = around.innermost(found.at);
-            let is_local = matches!(found.receiver, FoundReceiver::None) && locals.has(found.name, found.at);
+            let stands_alone = matches!(found.receiver, FoundReceiver::None);
+            let is_local = stands_alone && locals.has(found.name, found.at, found.is_value);
             if is_local || own_names.contains(&found.at) {
                 continue;
             }
@@ -116,7 +119,9 @@ impl Walk<'_> {
                 FoundReceiver::None => Receiver::None,
                 FoundReceiver::Own => Receiver::Own,
                 // A variable that is called like a module, or a parameter that stands for a type.
-                FoundReceiver::Named(path) if locals.shadows(path, found.at) => Receiver::Other,
+                FoundReceiver::Named(path) if locals.shadows(path, found.at, found.is_value) => {
+                    Receiver::Other
+                }
                 FoundReceiver::Named(path) => Receiver::Named(number(path)),
                 FoundReceiver::Other => Receiver::Other,
                 FoundReceiver::Import => Receiver::Import,

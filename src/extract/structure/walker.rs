@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, Nodes};
+use super::languages::{EMBEDDED, Importing, Nodes};
 use super::node_marks::{self, FieldId, NodeMarks};
 use super::{Found, FoundReceiver, MAX_NAME_BYTES, Walk, arity, imports, macros};
 use crate::types::UseRole;
@@ -136,7 +136,17 @@ impl<'a, 't> Walker<'a, 't> {
                 false => UseRole::Mention,
             };
             let n_arguments = is_call.then(|| self.n_arguments(if is_own_call { 1 } else { 2 })).flatten();
-            self.walk.found.push(Found { name, at: node.start_byte(), receiver, role, n_arguments });
+            // TypeScript keeps the names of types and of values apart.
+            let is_value = self.nodes.importing == Importing::JavaScript
+                && (member.is_some() || node.kind() == "identifier");
+            self.walk.found.push(Found {
+                name,
+                at: node.start_byte(),
+                receiver,
+                role,
+                n_arguments,
+                is_value,
+            });
         }
     }
 
@@ -239,6 +249,7 @@ impl<'a, 't> Walker<'a, 't> {
                 receiver: FoundReceiver::Import,
                 role: UseRole::Mention,
                 n_arguments: None,
+                is_value: false,
             };
             self.walk.found.push(found);
         }

@@ -118,6 +118,15 @@ func (Other) Run() {}
             "a/one.go:8 by name a/one.go#T.Run a/one.go#Other.Run",
         ],
     );
+    let receivers = "\
+== a/two.go
+package a
+type E struct{}
+type Stack[E any] struct { head E }
+func (s *Stack[E]) Push(e E) {}
+func (s Stack[_]) First(e E) {}
+";
+    check(receivers, "E", &["a/two.go:5 exact a/two.go#E"]);
     let rust = "\
 == src/lib.rs
 struct T;
@@ -135,6 +144,21 @@ function each<T>(one: T): T { return one }
 const own: T = new T();
 ";
     check(typescript, "T", &["a.ts:4 exact a.ts#T", "a.ts:4 exact a.ts#T"]);
+    let values = "\
+== a.ts
+class T { static make() {} }
+class Outer<T> { head: T; make() { T.make(); return new T() } }
+";
+    check(values, "T", &["a.ts:2 exact a.ts#T", "a.ts:2 exact a.ts#T"]);
+    check(values, "make", &["a.ts:2 exact a.ts#T.make"]);
+    let templates = "\
+== a.cpp
+class T {};
+template <typename T, int N> class List { T head; T first() { T one; return one; } };
+template <class T> T pick(T one) { return one; }
+T own();
+";
+    check(templates, "T", &["a.cpp:4 exact a.cpp#T"]);
     let java = "\
 == a/T.java
 package a;
