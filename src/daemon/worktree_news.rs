@@ -13,6 +13,8 @@ use crate::types::{ViewId, rfc3339};
 
 /// Least time between two events on the progress of one step, and between two on an index that stays behind.
 const GAP: Duration = Duration::from_millis(250);
+/// Why the index of a worktree that is not there is not up to date.
+const GONE: &str = "the worktree is gone";
 
 /// The present state of a worktree.
 pub(super) struct Snapshot<'a> {
@@ -144,6 +146,20 @@ impl Events {
         look.next
     }
 
+    /// Tells that a worktree is not there, so that nobody takes the silence that follows for an index that is up to date.
+    pub(super) fn tell_gone(&self, root: &Path) {
+        self.with(|hub| {
+            let Some(told) = hub.worktrees.get_mut(root) else { return };
+            if let Some(view) = &mut told.view {
+                (view.head, view.fresh) = (None, false);
+            }
+            if told.progress.take().is_some() {
+                hub.tell_progress(root, None);
+            }
+            hub.tell_view(root, None, Some(GONE.to_owned()));
+        });
+    }
+
     /// Tells how many vectors are missing, unless the loop has told something since the count began.
     pub(super) fn tell_vectors(&self, root: &Path, turn: u64, progress: IndexProgress) {
         self.with(|hub| {
@@ -202,15 +218,20 @@ impl Hub {
         look.counts_drift &= hears[1];
         told.wants_drift |= look.counts_drift;
         if look.tells_view {
-            let (time, worktree) = (rfc3339(now_ms()), now.root.display().to_string());
-            let (head, reason) = (now.head.map(str::to_owned), (!now.fresh).then(reason));
-            let event = ViewsEvent { time, worktree, head, fresh: now.fresh, reason };
-            self.tell(Topic::Views, Some(now.root), &EventParams::Views(event));
+            self.tell_view(now.root, now.head, (!now.fresh).then(reason));
         }
         if look.tells_progress {
             self.tell_progress(now.root, now.indexing);
         }
         look
+    }
+
+    /// Tells the state of the index; without a reason it is up to date.
+    fn tell_view(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
+        let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
+        let (head, fresh) = (head.map(str::to_owned), why_not.is_none());
+        let event = ViewsEvent { time, worktree, head, fresh, reason: why_not };
+        self.tell(Topic::Views, Some(root), &EventParams::Views(event));
     }
 
     fn tell_progress(&self, root: &Path, progress: Option<IndexProgress>) {

@@ -118,6 +118,7 @@ impl MainLoop {
         for (_, view) in self.views.extract_if(|_, view| view.lane == lane) {
             tracing::info!(root = %view.layout.root.display(), "the worktree is gone");
             self.shared.watch.remove_view(view.id);
+            self.shared.events.tell_gone(&view.layout.root);
             // A worktree that git still knows may come back, for example when its disk is mounted again.
             if !survey.is_known {
                 let _ = self.jobs.send(Job::Forget(view.id));

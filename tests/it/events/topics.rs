@@ -80,6 +80,25 @@ fn a_commit_and_another_branch_are_told() {
 }
 
 #[test]
+fn a_worktree_that_is_removed_is_told() {
+    let live = at_rest();
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side"]);
+    let side = live.sandbox.path("side");
+    let mut rpc = live.connect();
+    rpc.call("subscribe", &json!({ "cwd": side, "topics": ["views", "memories"] })).unwrap();
+    live.call_in(&side, "sync", json!({ "wait_ms": 60_000 }));
+    live.git(&["worktree", "remove", "--force", "../side"]);
+    let gone = next(&mut rpc, |event| event["reason"] == "the worktree is gone");
+    assert_eq!((&gone["head"], &gone["fresh"]), (&Value::Null, &json!(false)), "{gone}");
+    let id = add(&live, "memories are of the repository");
+    assert_eq!(change(&mut rpc), (json!("add"), json!([id])));
+    live.git(&["worktree", "add", "-q", "../side"]);
+    live.call_in(&side, "sync", json!({ "wait_ms": 60_000 }));
+    next(&mut rpc, |event| event["fresh"] == true);
+}
+
+#[test]
 fn each_change_of_a_memory_is_told() {
     let live = at_rest();
     live.commit_all();
