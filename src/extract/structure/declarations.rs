@@ -1,10 +1,11 @@
 //! Takes note of what declarations declare: names, their types, type parameters, and how many arguments functions take.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use tree_sitter::Node;
 
-use super::languages::{Importing, TEMPLATE};
+use super::languages::{Importing, TEMPLATE_PARAMETERS};
 use super::walker::{MAX_RECEIVER_PARTS, Walker};
 use super::{
     Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset, value_types,
@@ -36,7 +37,7 @@ impl<'a, 't> Walker<'a, 't> {
         if self.nodes.importing == Importing::C {
             self.internal(node);
         }
-        if kind == TEMPLATE {
+        if kind == TEMPLATE_PARAMETERS {
             self.template_parameters(node);
         }
         for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
@@ -56,7 +57,7 @@ impl<'a, 't> Walker<'a, 't> {
             self.own = receiver.and_then(|node| self.first_name(node)).map(|name| (name, self.path.len()));
             let arguments = receiver.and_then(type_arguments);
             for name in arguments.map_or_else(Vec::new, |arguments| self.names_in(arguments, |_, _| true)) {
-                self.walk.type_parameters.push((self.text_of(name), name.start_byte()));
+                self.walk.type_parameters.push((self.text_of(name), node.byte_range()));
             }
         }
     }
@@ -65,26 +66,44 @@ impl<'a, 't> Walker<'a, 't> {
     fn type_parameters(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = match field {
-            "" => {
-                let mut children = node.named_children(&mut cursor);
-                children.find(|child| child.kind() == "type_identifier").into_iter().collect()
-            }
+            "" => node.named_children(&mut cursor).find(is_type_name).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).collect(),
         };
-        let names: Vec<_> = names.into_iter().map(|name| (self.text_of(name), name.start_byte())).collect();
-        self.walk.type_parameters.extend(names);
+        let holds = self.type_parameter_holds(node);
+        for name in names {
+            self.walk.type_parameters.push((self.text_of(name), holds.clone()));
+        }
     }
 
-    /// Records the type parameters of a template of C++ as those of what it declares, which begins after them.
-    fn template_parameters(&mut self, node: Node<'t>) {
-        let mut cursor = node.walk();
-        let Some(declared) = node.named_children(&mut cursor).last() else { return };
-        let Some(parameters) = node.child_by_field_name("parameters") else { return };
-        let mut cursor = parameters.walk();
-        for parameter in parameters.named_children(&mut cursor) {
-            let name = parameter.named_child(0).filter(|name| name.kind() == "type_identifier");
-            if let Some(name) = name.filter(|_| parameter.kind().ends_with("type_parameter_declaration")) {
-                self.walk.type_parameters.push((self.text_of(name), declared.start_byte()));
+    /// Returns the bytes where a type parameter holds: mostly what its list is a part of.
+    fn type_parameter_holds(&self, parameter: Node<'t>) -> Range<usize> {
+        let mut around = self.path.iter().rev().map(|(node, _)| *node);
+        let holds = match parameter.kind() {
+            // `{ [K in keyof T]: T[K] }`
+            "mapped_type_clause" => around.next().map(|node| node.byte_range()),
+            // `T extends (infer E)[] ? E : never`
+            "infer_type" => around
+                .find_map(|node| node.child_by_field_name("consequence"))
+                .map(|then| parameter.start_byte()..then.end_byte()),
+            _ => around.nth(1).map(|node| node.byte_range()),
+        };
+        holds.unwrap_or_else(|| parameter.byte_range())
+    }
+
+    /// Records the parameters of a template of C++, types and values, which hold in what the list is a part of.
+    fn template_parameters(&mut self, list: Node<'t>) {
+        let Some((template, _)) = self.path.last() else { return };
+        let (holds, mut cursor) = (template.byte_range(), list.walk());
+        for parameter in list.named_children(&mut cursor) {
+            let name = match parameter.kind() {
+                "template_template_parameter_declaration" => {
+                    parameter.named_children(&mut parameter.walk()).last().and_then(own_type_name)
+                }
+                kind if kind.ends_with("type_parameter_declaration") => own_type_name(parameter),
+                _ => parameter.child_by_field_name("declarator"),
+            };
+            if let Some(Cow::Borrowed(name)) = name.and_then(|name| self.value_name(name)) {
+                self.walk.type_parameters.push((name, holds.clone()));
             }
         }
     }
@@ -220,7 +239,8 @@ impl<'a, 't> Walker<'a, 't> {
 
 /// Returns the type arguments of a receiver of Go, which name the type parameters of the method: `(s *Stack[E])`.
 fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
-    let mut of = receiver.named_child(0)?.child_by_field_name("type")?;
+    let mut cursor = receiver.walk();
+    let mut of = receiver.named_children(&mut cursor).find_map(|node| node.child_by_field_name("type"))?;
     for _ in 0..MAX_DECLARATORS {
         if of.kind() == "generic_type" {
             return of.child_by_field_name("type_arguments");
@@ -228,4 +248,16 @@ fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
         of = of.named_child(0)?;
     }
     None
+}
+
+/// Returns the name of a type parameter of a template; it may have a default and no name.
+fn own_type_name(parameter: Node<'_>) -> Option<Node<'_>> {
+    if parameter.kind() == "optional_type_parameter_declaration" {
+        return parameter.child_by_field_name("name");
+    }
+    parameter.named_children(&mut parameter.walk()).find(is_type_name)
+}
+
+fn is_type_name(node: &Node<'_>) -> bool {
+    node.kind() == "type_identifier"
 }

@@ -54,8 +54,8 @@ pub(super) struct Nodes {
 
 /// A field, which is a base if it has no name.
 pub(super) const EMBEDDED: &str = "field_declaration";
-/// A class or function of C++ with type parameters.
-pub(super) const TEMPLATE: &str = "template_declaration";
+/// Parameters of a template of C++.
+pub(super) const TEMPLATE_PARAMETERS: &str = "template_parameter_list";
 
 /// Returns the nodes of a language.
 pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {
@@ -215,7 +215,7 @@ const JAVASCRIPT: Nodes = Nodes {
         ("for_in_statement", "left"),
         ("catch_clause", "parameter"),
     ],
-    type_parameters: &[("type_parameter", "name")],
+    type_parameters: &[("type_parameter", "name"), ("mapped_type_clause", "name"), ("infer_type", "")],
     values: &[
         ("required_parameter", "pattern", "type", ""),
         ("optional_parameter", "pattern", "type", ""),
@@ -237,6 +237,7 @@ const JAVASCRIPT: Nodes = Nodes {
         ("pair_pattern", "key"),
         ("property_signature", "name"),
         ("public_field_definition", "name"),
+        ("jsx_attribute", ""),
     ],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],

@@ -1,28 +1,38 @@
 //! Tells which names are bound by the definitions around a place.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::extract::outline::Item;
 use crate::extract::tags::TagKind;
 
-/// Names that are bound inside of a definition, each with the index of that definition: parameters, variables, type parameters.
+/// Names that are bound inside of a definition: parameters and variables, with the index of their function, and type parameters.
 pub(super) struct Locals<'a, 'o> {
     around: &'a Around<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
-    types: HashSet<(&'a str, usize)>,
+    /// Where each type parameter holds: bytes, ascending, without overlap.
+    types: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
 
 impl<'a, 'o> Locals<'a, 'o> {
-    /// Takes names with their positions, and those that the file imports.
+    /// Takes names with their positions, type parameters with the bytes where they hold, and names that the file imports.
     pub(super) fn new(
         around: &'a Around<'a, 'o>,
         bound: &[(&'a str, usize)],
-        types: &[(&'a str, usize)],
+        mut parameters: Vec<(&'a str, Range<usize>)>,
         imported: HashSet<String>,
     ) -> Self {
         let bound = bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
-        let types = types.iter().filter_map(|(name, at)| Some((*name, around.innermost(*at)?))).collect();
+        parameters.sort_by_key(|(_, holds)| holds.start);
+        let mut types: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
+        for (name, holds) in parameters {
+            let ranges = types.entry(name).or_default();
+            match ranges.last_mut().filter(|last| holds.start <= last.end) {
+                Some(last) => last.end = last.end.max(holds.end),
+                None => ranges.push(holds),
+            }
+        }
         Self { around, bound, types, imported }
     }
 
@@ -33,7 +43,9 @@ impl<'a, 'o> Locals<'a, 'o> {
 
     /// Whether a type parameter of this name is in scope.
     pub(super) fn has_type(&self, name: &str, at: usize) -> bool {
-        self.around.all(at).any(|id| self.types.contains(&(name, id)))
+        let Some(ranges) = self.types.get(name) else { return false };
+        let n_before = ranges.partition_point(|holds| holds.start <= at);
+        n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
     }
 
     /// Whether a path begins with a type parameter, or with a variable that has the name of an import.

@@ -16,6 +16,7 @@ mod walker;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use self::locals::{Around, Locals};
 pub(super) use self::node_marks::NodeMarks;
@@ -58,8 +59,8 @@ pub(super) struct Walk<'a> {
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
-    /// Type parameters, with the position.
-    type_parameters: Vec<(&'a str, usize)>,
+    /// Type parameters and parameters of templates, with the bytes where they hold.
+    type_parameters: Vec<(&'a str, Range<usize>)>,
     /// What functions take, with the position of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
     /// Where names stand that C declares `static`.
@@ -100,7 +101,7 @@ impl Walk<'_> {
             }
         }
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
-        let locals = Locals::new(&around, &self.bound, &self.type_parameters, imported);
+        let locals = Locals::new(&around, &self.bound, self.type_parameters, imported);
         let own_names = own_names(items, text);
         let mut numbers: HashMap<String, u32> = HashMap::new();
         for found in self.found {

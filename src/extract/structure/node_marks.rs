@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 use tree_sitter::Language;
 
 use super::constructor_calls;
-use super::languages::{Importing, Nodes, TEMPLATE};
+use super::languages::{Importing, Nodes, TEMPLATE_PARAMETERS};
 
 /// Number of a field.
 pub(super) type FieldId = NonZeroU16;
@@ -63,7 +63,7 @@ fn marks(nodes: &Nodes, kind: &str) -> u8 {
         || has(nodes.methods)
         || has(nodes.type_parameters)
         || nodes.callables.contains(&kind)
-        || kind == TEMPLATE
+        || kind == TEMPLATE_PARAMETERS
         || nodes.importing == Importing::Java && constructor_calls::KINDS.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [

@@ -18,6 +18,11 @@ const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// `Type::method` of Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
+/// Names of JavaScript and TypeScript that are values.
+const VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
+/// Types of Go whose literals have values as keys, where those of a struct have fields.
+const KEYED_BY_VALUES: [&str; 4] = ["map_type", "array_type", "slice_type", "implicit_length_array_type"];
+
 /// Walks over the tree of a file.
 pub(in crate::extract) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, root: Node<'_>) -> Walk<'a> {
     let nodes = marks.nodes();
@@ -92,7 +97,7 @@ impl<'a, 't> Walker<'a, 't> {
         let outer = self.path.len().checked_sub(2).map(|at| self.path[at].0.kind());
         let is_label = self.nodes.labels.iter().any(|(kind, label)| {
             *kind == parent_kind && (label.is_empty() || Some(*label) == field)
-                || Some(*kind) == outer && Some(*label) == parent_field && parent.named_child_count() == 1
+                || Some(*kind) == outer && Some(*label) == parent_field && self.is_inner_label(parent)
         });
         // A field of C whose declarator is nested: `int (*read)(void)`.
         let is_label = is_label || node.kind() == "field_identifier" && parent_kind.ends_with("_declarator");
@@ -136,9 +141,9 @@ impl<'a, 't> Walker<'a, 't> {
                 false => UseRole::Mention,
             };
             let n_arguments = is_call.then(|| self.n_arguments(if is_own_call { 1 } else { 2 })).flatten();
-            // TypeScript keeps the names of types and of values apart.
+            // TypeScript keeps the names of types and of values apart. Its grammar reads `sql<Row>`x`` as comparisons.
             let is_value = self.nodes.importing == Importing::JavaScript
-                && (member.is_some() || node.kind() == "identifier");
+                && (member.is_some() || VALUES.contains(&node.kind()) && parent_kind != "binary_expression");
             self.walk.found.push(Found {
                 name,
                 at: node.start_byte(),
@@ -148,6 +153,15 @@ impl<'a, 't> Walker<'a, 't> {
                 is_value,
             });
         }
+    }
+
+    /// Whether a node that stands where a label does has the label alone: not `[key]`, nor a key of a map or list of Go.
+    fn is_inner_label(&self, node: Node<'_>) -> bool {
+        let literal =
+            self.path.len().checked_sub(4).and_then(|at| self.path[at].0.child_by_field_name("type"));
+        node.named_child_count() == 1
+            && node.kind() != "computed_property_name"
+            && !literal.is_some_and(|of| KEYED_BY_VALUES.contains(&of.kind()))
     }
 
     /// Returns the number of arguments of the call that is so many nodes up, if its language counts them.

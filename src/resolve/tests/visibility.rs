@@ -124,9 +124,10 @@ package a
 type E struct{}
 type Stack[E any] struct { head E }
 func (s *Stack[E]) Push(e E) {}
+func (/* c */ s Stack[E]) Last(e E) {}
 func (s Stack[_]) First(e E) {}
 ";
-    check(receivers, "E", &["a/two.go:5 exact a/two.go#E"]);
+    check(receivers, "E", &["a/two.go:6 exact a/two.go#E"]);
     let rust = "\
 == src/lib.rs
 struct T;
@@ -170,4 +171,76 @@ class R { R next; }
 ";
     check(java, "T", &[]);
     check(java, "R", &["a/List.java:3 exact a/List.java#R"]);
+}
+
+#[test]
+fn a_parameter_of_a_template_holds_in_its_declaration_alone() {
+    let declared = "\
+== a.cpp
+class Value {};
+class Node {
+  template <class Value> void set(Value one);
+  template <class Value> friend class Other;
+  Value own;
+};
+namespace deep {
+template <class Value> class Later;
+template <class Value> constexpr int size = sizeof(Value);
+Value make();
+}
+auto each = []<class Value>(Value one) { return one; };
+";
+    check(declared, "Value", &["a.cpp:5 exact a.cpp#Value", "a.cpp:10 exact a.cpp#Value"]);
+    let defaults = "\
+== a.cpp
+class Kind {};
+template <class = Kind> class Tuned { Kind own; };
+template <template <class> class Kind, class X> class Uses { Kind<X> head; };
+template <class Kind = int> class Named { Kind own; };
+";
+    check(defaults, "Kind", &["a.cpp:2 exact a.cpp#Kind", "a.cpp:2 exact a.cpp#Kind"]);
+    let numbers = "\
+== a.cpp
+const int Size = 3;
+template <int Size> class Box { int all[Size]; int get() { return Size; } };
+int all[Size];
+";
+    check(numbers, "Size", &["a.cpp:3 exact a.cpp#Size"]);
+}
+
+#[test]
+fn types_that_typescript_infers_or_maps_hold_where_they_are_bound() {
+    let files = "\
+== a.ts
+export class T {}
+type Element<A> = A extends (infer T)[] ? T : T;
+type Each<X> = { [T in keyof X]: X[T] };
+interface Has { <T>(x: T): T; real: T }
+[1].map(<T>(x: T) => x);
+function make<T>() { return sql<T>`select`; }
+";
+    check(files, "T", &["a.ts:2 exact a.ts#T", "a.ts:4 exact a.ts#T"]);
+}
+
+#[test]
+fn a_key_is_a_use_where_it_is_a_value() {
+    let go = "\
+== a/a.go
+package a
+const One = 1
+type S struct { One int }
+var names = map[int]string{One: \"one\"}
+var list = [...]string{One: \"x\"}
+var s = S{One: 1}
+";
+    check(go, "One", &["a/a.go:4 exact a/a.go#One", "a/a.go:5 exact a/a.go#One"]);
+    let typescript = "\
+== a.tsx
+const key = 'a';
+function icon() {}
+const table = { [key]: 1, icon: 2 };
+const button = <Button icon={1} />;
+";
+    check(typescript, "key", &["a.tsx:3 exact a.tsx#key"]);
+    check(typescript, "icon", &[]);
 }
