@@ -46,7 +46,7 @@ use secrets::Syntax;
 pub use sections::Size;
 
 /// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
-pub const EXTRACTOR_VERSION: i64 = 26;
+pub const EXTRACTOR_VERSION: i64 = 27;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
 pub fn format_name(path: &str, text: &str) -> &'static str {

@@ -55,9 +55,10 @@ impl<'a, 't> Walker<'a, 't> {
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
             let receiver = node.child_by_field_name(field);
             self.own = receiver.and_then(|node| self.first_name(node)).map(|name| (name, self.path.len()));
-            let arguments = receiver.and_then(type_arguments);
-            for name in arguments.map_or_else(Vec::new, |arguments| self.names_in(arguments, |_, _| true)) {
-                self.walk.type_parameters.push((self.text_of(name), node.byte_range()));
+            if let Some(arguments) = receiver.and_then(type_arguments) {
+                for name in self.names_in(arguments, |_, _| true) {
+                    self.walk.type_parameters.push((self.text_of(name), node.byte_range()));
+                }
             }
         }
     }
@@ -69,16 +70,16 @@ impl<'a, 't> Walker<'a, 't> {
             "" => node.named_children(&mut cursor).find(is_type_name).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).collect(),
         };
-        let holds = self.type_parameter_holds(node);
+        let scope = self.type_parameter_scope(node);
         for name in names {
-            self.walk.type_parameters.push((self.text_of(name), holds.clone()));
+            self.walk.type_parameters.push((self.text_of(name), scope.clone()));
         }
     }
 
-    /// Returns the bytes where a type parameter holds: mostly what its list is a part of.
-    fn type_parameter_holds(&self, parameter: Node<'t>) -> Range<usize> {
+    /// Returns the bytes in which a type parameter is in scope: by default the declaration that its list is a part of.
+    fn type_parameter_scope(&self, parameter: Node<'t>) -> Range<usize> {
         let mut around = self.path.iter().rev().map(|(node, _)| *node);
-        let holds = match parameter.kind() {
+        let scope = match parameter.kind() {
             // `{ [K in keyof T]: T[K] }`
             "mapped_type_clause" => around.next().map(|node| node.byte_range()),
             // `T extends (infer E)[] ? E : never`
@@ -87,13 +88,13 @@ impl<'a, 't> Walker<'a, 't> {
                 .map(|then| parameter.start_byte()..then.end_byte()),
             _ => around.nth(1).map(|node| node.byte_range()),
         };
-        holds.unwrap_or_else(|| parameter.byte_range())
+        scope.unwrap_or_else(|| parameter.byte_range())
     }
 
-    /// Records the parameters of a template of C++, types and values, which hold in what the list is a part of.
+    /// Records the parameters of a template of C++, types and values. Their scope is what the list is a part of.
     fn template_parameters(&mut self, list: Node<'t>) {
         let Some((template, _)) = self.path.last() else { return };
-        let (holds, mut cursor) = (template.byte_range(), list.walk());
+        let (scope, mut cursor) = (template.byte_range(), list.walk());
         for parameter in list.named_children(&mut cursor) {
             let name = match parameter.kind() {
                 "template_template_parameter_declaration" => {
@@ -103,7 +104,7 @@ impl<'a, 't> Walker<'a, 't> {
                 _ => parameter.child_by_field_name("declarator"),
             };
             if let Some(Cow::Borrowed(name)) = name.and_then(|name| self.value_name(name)) {
-                self.walk.type_parameters.push((name, holds.clone()));
+                self.walk.type_parameters.push((name, scope.clone()));
             }
         }
     }

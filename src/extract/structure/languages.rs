@@ -27,7 +27,8 @@ pub(super) struct Nodes {
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
-    /// Type parameters, with the field of their name; without a field, the first name is theirs.
+    /// Type parameters, with the field of their name; without a field, the first name of a type is theirs. Templates
+    /// of C++ are apart.
     pub(super) type_parameters: &'static [(&'static str, &'static str)],
     /// Declarations that may say of which type a value is.
     pub(super) values: &'static [Declaration],
@@ -54,6 +55,13 @@ pub(super) struct Nodes {
 
 /// A field, which is a base if it has no name.
 pub(super) const EMBEDDED: &str = "field_declaration";
+/// Types of Go that have elements.
+pub(super) const LISTS: [&str; 3] = ["array_type", "slice_type", "implicit_length_array_type"];
+/// Names of JavaScript and TypeScript that are values.
+pub(super) const JAVASCRIPT_VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
+/// Tags of JSX.
+pub(super) const JSX_TAGS: [&str; 3] =
+    ["jsx_opening_element", "jsx_closing_element", "jsx_self_closing_element"];
 /// Parameters of a template of C++.
 pub(super) const TEMPLATE_PARAMETERS: &str = "template_parameter_list";
 
@@ -238,6 +246,9 @@ const JAVASCRIPT: Nodes = Nodes {
         ("property_signature", "name"),
         ("public_field_definition", "name"),
         ("jsx_attribute", ""),
+        ("jsx_namespace_name", ""),
+        ("enum_body", "name"),
+        ("enum_assignment", "name"),
     ],
     methods: &[],
     transparent: &["parenthesized_expression", "await_expression", "non_null_expression", "as_expression"],
@@ -278,7 +289,7 @@ const JAVA: Nodes = Nodes {
     ],
     functions: &[("method_declaration", "type")],
     callables: &["constructor_declaration", "method_declaration"],
-    labels: &[],
+    labels: &[("element_value_pair", "key")],
     methods: &[],
     transparent: &["parenthesized_expression"],
     roots: &[],

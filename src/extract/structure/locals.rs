@@ -10,7 +10,7 @@ use crate::extract::tags::TagKind;
 pub(super) struct Locals<'a, 'o> {
     around: &'a Around<'a, 'o>,
     bound: HashSet<(&'a str, usize)>,
-    /// Where each type parameter holds: bytes, ascending, without overlap.
+    /// The scopes of each type parameter: bytes, ascending, without overlap.
     types: HashMap<&'a str, Vec<Range<usize>>>,
     imported: HashSet<String>,
 }
@@ -20,23 +20,23 @@ impl<'a, 'o> Locals<'a, 'o> {
     pub(super) fn new(
         around: &'a Around<'a, 'o>,
         bound: &[(&'a str, usize)],
-        mut parameters: Vec<(&'a str, Range<usize>)>,
+        mut type_parameters: Vec<(&'a str, Range<usize>)>,
         imported: HashSet<String>,
     ) -> Self {
         let bound = bound.iter().filter_map(|(name, at)| Some((*name, around.function(*at)?))).collect();
-        parameters.sort_by_key(|(_, holds)| holds.start);
+        type_parameters.sort_by_key(|(_, scope)| scope.start);
         let mut types: HashMap<&str, Vec<Range<usize>>> = HashMap::new();
-        for (name, holds) in parameters {
+        for (name, scope) in type_parameters {
             let ranges = types.entry(name).or_default();
-            match ranges.last_mut().filter(|last| holds.start <= last.end) {
-                Some(last) => last.end = last.end.max(holds.end),
-                None => ranges.push(holds),
+            match ranges.last_mut().filter(|last| scope.start <= last.end) {
+                Some(last) => last.end = last.end.max(scope.end),
+                None => ranges.push(scope),
             }
         }
         Self { around, bound, types, imported }
     }
 
-    /// Whether a name that stands alone is bound around. No type parameter is meant where only a value can be.
+    /// Whether a name that stands alone is bound around. A value is never a type parameter.
     pub(super) fn has(&self, name: &str, at: usize, is_value: bool) -> bool {
         self.has_value(name, at) || !is_value && self.has_type(name, at)
     }
@@ -44,11 +44,12 @@ impl<'a, 'o> Locals<'a, 'o> {
     /// Whether a type parameter of this name is in scope.
     pub(super) fn has_type(&self, name: &str, at: usize) -> bool {
         let Some(ranges) = self.types.get(name) else { return false };
-        let n_before = ranges.partition_point(|holds| holds.start <= at);
+        let n_before = ranges.partition_point(|scope| scope.start <= at);
         n_before.checked_sub(1).is_some_and(|last| ranges[last].contains(&at))
     }
 
-    /// Whether a path begins with a type parameter, or with a variable that has the name of an import.
+    /// Whether a path begins with a type parameter, or with a variable that has the name of an import. A path of values never begins
+    /// with a type parameter.
     pub(super) fn shadows(&self, path: &str, at: usize, is_value: bool) -> bool {
         let first = path.split('.').next().unwrap_or_default();
         !is_value && self.has_type(first, at) || self.imported.contains(first) && self.has_value(first, at)
@@ -76,14 +77,10 @@ impl Around<'_, '_> {
         id
     }
 
-    /// Returns all around, innermost first.
-    fn all(&self, at: usize) -> impl Iterator<Item = usize> {
-        std::iter::successors(self.innermost(at), |id| self.parents[*id])
-    }
-
     /// Returns the functions around, innermost first.
     fn functions(&self, at: usize) -> impl Iterator<Item = usize> {
-        self.all(at).filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
+        let around = std::iter::successors(self.innermost(at), |id| self.parents[*id]);
+        around.filter(|id| matches!(self.items[*id].kind, TagKind::Function | TagKind::Method))
     }
 
     fn function(&self, at: usize) -> Option<usize> {

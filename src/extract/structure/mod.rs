@@ -38,7 +38,7 @@ pub(super) struct Found<'a> {
     receiver: FoundReceiver,
     role: UseRole,
     n_arguments: Option<u8>,
-    /// Whether it stands where its language has values, not types.
+    /// Whether it is a value, in a language that keeps the names of values and types apart; false in the others.
     is_value: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Walk<'a> {
     /// Names that are bound, with the position: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
-    /// Type parameters and parameters of templates, with the bytes where they hold.
+    /// Type parameters and parameters of templates, with the bytes of their scopes.
     type_parameters: Vec<(&'a str, Range<usize>)>,
     /// What functions take, with the position of their parameters.
     arities: Vec<(usize, Option<Arity>)>,

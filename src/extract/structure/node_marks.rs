@@ -19,7 +19,7 @@ pub(super) const NAME: u8 = 1;
 pub(super) const PACKAGE: u8 = 1 << 1;
 /// A statement that imports.
 pub(super) const IMPORT: u8 = 1 << 2;
-/// Binds names, declares values, is a function or calls a constructor.
+/// Binds names, declares values or type parameters, is a function or calls a constructor.
 pub(super) const DECLARES: u8 = 1 << 3;
 
 /// The marks of the kinds of one grammar.

@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, Importing, Nodes};
+use super::languages::{EMBEDDED, Importing, JAVASCRIPT_VALUES, JSX_TAGS, LISTS, Nodes};
 use super::node_marks::{self, FieldId, NodeMarks};
 use super::{Found, FoundReceiver, MAX_NAME_BYTES, Walk, arity, imports, macros};
 use crate::types::UseRole;
@@ -18,10 +18,8 @@ const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
 /// `Type::method` of Java.
 const METHOD_REFERENCE: &str = "method_reference";
 
-/// Names of JavaScript and TypeScript that are values.
-const VALUES: [&str; 2] = ["identifier", "shorthand_property_identifier"];
-/// Types of Go whose literals have values as keys, where those of a struct have fields.
-const KEYED_BY_VALUES: [&str; 4] = ["map_type", "array_type", "slice_type", "implicit_length_array_type"];
+/// Most literals of Go around a key.
+const MAX_LITERALS: usize = 8;
 
 /// Walks over the tree of a file.
 pub(in crate::extract) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, root: Node<'_>) -> Walk<'a> {
@@ -101,6 +99,8 @@ impl<'a, 't> Walker<'a, 't> {
         });
         // A field of C whose declarator is nested: `int (*read)(void)`.
         let is_label = is_label || node.kind() == "field_identifier" && parent_kind.ends_with("_declarator");
+        // `<title>` is an element of the page, `<Title>` a component.
+        let is_label = is_label || JSX_TAGS.contains(&parent_kind) && name.starts_with(char::is_lowercase);
         if is_label || name.is_empty() || name.len() > MAX_NAME_BYTES || self.is_own(name) {
             return;
         }
@@ -141,9 +141,8 @@ impl<'a, 't> Walker<'a, 't> {
                 false => UseRole::Mention,
             };
             let n_arguments = is_call.then(|| self.n_arguments(if is_own_call { 1 } else { 2 })).flatten();
-            // TypeScript keeps the names of types and of values apart. Its grammar reads `sql<Row>`x`` as comparisons.
             let is_value = self.nodes.importing == Importing::JavaScript
-                && (member.is_some() || VALUES.contains(&node.kind()) && parent_kind != "binary_expression");
+                && (member.is_some() || is_javascript_value(node, parent, field));
             self.walk.found.push(Found {
                 name,
                 at: node.start_byte(),
@@ -155,13 +154,35 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Whether a node that stands where a label does has the label alone: not `[key]`, nor a key of a map or list of Go.
+    /// Whether a node in the place of a label is only that name: `[key]` is computed, and keys of Go's maps and lists are values.
     fn is_inner_label(&self, node: Node<'_>) -> bool {
-        let literal =
-            self.path.len().checked_sub(4).and_then(|at| self.path[at].0.child_by_field_name("type"));
-        node.named_child_count() == 1
-            && node.kind() != "computed_property_name"
-            && !literal.is_some_and(|of| KEYED_BY_VALUES.contains(&of.kind()))
+        if node.named_child_count() != 1 || node.kind() == "computed_property_name" {
+            return false;
+        }
+        // The key of Go is in an element, a pair and the body of a literal. That of a named type is taken for a struct.
+        let body = self.path.len().checked_sub(3);
+        let of = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS)).map(|of| of.kind());
+        !of.is_some_and(|of| of == "map_type" || LISTS.contains(&of))
+    }
+
+    /// Returns the type of the literal of Go whose body has this place in the path. Inside of another literal the type may be left out.
+    fn type_of_literal(&self, body: usize, most: usize) -> Option<Node<'t>> {
+        let around = body.checked_sub(1)?;
+        let (element, field) = self.path[around];
+        if element.kind() == "composite_literal" {
+            return element.child_by_field_name("type");
+        }
+        let is_in_pair = self.path[around.checked_sub(1)?].0.kind() == "keyed_element";
+        let outer = around.checked_sub(if is_in_pair { 2 } else { 1 })?;
+        let outer = self.type_of_literal(outer, most.checked_sub(1)?)?;
+        let of = match (outer.kind(), self.marks.field_name(field)) {
+            ("map_type", Some("key")) => "key",
+            ("map_type", _) => "value",
+            (kind, _) if LISTS.contains(&kind) => "element",
+            _ => return None,
+        };
+        let of = outer.child_by_field_name(of)?;
+        if of.kind() == "pointer_type" { of.named_child(0) } else { Some(of) }
     }
 
     /// Returns the number of arguments of the call that is so many nodes up, if its language counts them.
@@ -301,4 +322,12 @@ impl<'a, 't> Walker<'a, 't> {
     pub(super) fn text_of(&self, node: Node<'_>) -> &'a str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+/// Whether a name of TypeScript, which keeps the names of types and values apart, is one of a value. The grammar reads
+/// `sql<Row>` before a template as comparisons.
+fn is_javascript_value(name: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
+    let operator = parent.child_by_field_name("operator").filter(|_| field == Some("right"));
+    let may_be_argument = operator.is_some_and(|operator| operator.kind() == "<");
+    JAVASCRIPT_VALUES.contains(&name.kind()) && !may_be_argument
 }

@@ -149,8 +149,9 @@ const own: T = new T();
 == a.ts
 class T { static make() {} }
 class Outer<T> { head: T; make() { T.make(); return new T() } }
+class Kind<T> { is(x: T) { return x instanceof T } }
 ";
-    check(values, "T", &["a.ts:2 exact a.ts#T", "a.ts:2 exact a.ts#T"]);
+    check(values, "T", &["a.ts:2 exact a.ts#T", "a.ts:2 exact a.ts#T", "a.ts:3 exact a.ts#T"]);
     check(values, "make", &["a.ts:2 exact a.ts#T.make"]);
     let templates = "\
 == a.cpp
@@ -214,12 +215,13 @@ fn types_that_typescript_infers_or_maps_hold_where_they_are_bound() {
 == a.ts
 export class T {}
 type Element<A> = A extends (infer T)[] ? T : T;
+type Small<A> = A extends (infer T extends string) ? T : never;
 type Each<X> = { [T in keyof X]: X[T] };
 interface Has { <T>(x: T): T; real: T }
 [1].map(<T>(x: T) => x);
 function make<T>() { return sql<T>`select`; }
 ";
-    check(files, "T", &["a.ts:2 exact a.ts#T", "a.ts:4 exact a.ts#T"]);
+    check(files, "T", &["a.ts:2 exact a.ts#T", "a.ts:5 exact a.ts#T"]);
 }
 
 #[test]
@@ -232,14 +234,20 @@ type S struct { One int }
 var names = map[int]string{One: \"one\"}
 var list = [...]string{One: \"x\"}
 var s = S{One: 1}
+var maps = map[string]map[int]string{\"a\": {One: \"x\"}}
+var lists = []*[]string{{One: \"x\"}}
+var structs = map[string][]S{\"a\": {{One: 1}}}
+var keys = map[[2]int]S{{One: 1}: {One: 1}}
 ";
-    check(go, "One", &["a/a.go:4 exact a/a.go#One", "a/a.go:5 exact a/a.go#One"]);
+    let lines = [4, 5, 7, 8, 10].map(|line| format!("a/a.go:{line} exact a/a.go#One"));
+    check(go, "One", &lines.each_ref().map(String::as_str));
     let typescript = "\
 == a.tsx
 const key = 'a';
 function icon() {}
 const table = { [key]: 1, icon: 2 };
-const button = <Button icon={1} />;
+const button = <Button icon={1} xlink:icon={2}><icon>x</icon><icon /></Button>;
+enum Kinds { icon, key = 1 }
 ";
     check(typescript, "key", &["a.tsx:3 exact a.tsx#key"]);
     check(typescript, "icon", &[]);
