@@ -13,8 +13,6 @@ use crate::types::{ViewId, rfc3339};
 
 /// Least time between two events on the progress of one step, and between two on an index that stays behind.
 const GAP: Duration = Duration::from_millis(250);
-/// Why the index of a worktree that is not there is not up to date.
-const GONE: &str = "the worktree is gone";
 
 /// The present state of a worktree.
 pub(super) struct Snapshot<'a> {
@@ -146,17 +144,18 @@ impl Events {
         look.next
     }
 
-    /// Tells that a worktree is not there, so that nobody takes the silence that follows for an index that is up to date.
+    /// Tells that a worktree was removed: the silence that follows would look like an index that stays up to date.
     pub(super) fn tell_gone(&self, root: &Path) {
         self.with(|hub| {
             let Some(told) = hub.worktrees.get_mut(root) else { return };
-            if let Some(view) = &mut told.view {
-                (view.head, view.fresh) = (None, false);
-            }
+            told.view = Some(ToldView { head: None, seq: 0, fresh: false, at: Instant::now() });
+            // A count that has begun is out of date.
+            (told.wants_vectors, told.wants_drift) = (None, false);
+            told.turn += 1;
             if told.progress.take().is_some() {
                 hub.tell_progress(root, None);
             }
-            hub.tell_view(root, None, Some(GONE.to_owned()));
+            hub.tell_view(root, None, Some("the worktree is gone".to_owned()));
         });
     }
 

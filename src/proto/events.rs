@@ -90,11 +90,11 @@ pub struct ViewsEvent {
     pub time: String,
     /// Top directory of the worktree.
     pub worktree: String,
-    /// Content of its HEAD: a commit or a branch.
+    /// Content of its HEAD: a commit or a branch; null if it is not known, or the worktree is gone.
     pub head: Option<String>,
     /// Whether nothing is known to be pending.
     pub fresh: bool,
-    /// What is pending.
+    /// Why it is not fresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

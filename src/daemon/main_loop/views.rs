@@ -86,7 +86,10 @@ impl MainLoop {
         let is_old = |root: &PathBuf, view: &mut WorktreeState| {
             *root == layout.root || view.layout.git_dir == layout.git_dir
         };
-        for (_, old) in self.views.extract_if(is_old) {
+        for (root, old) in self.views.extract_if(is_old) {
+            if root != layout.root {
+                self.shared.events.tell_gone(&root);
+            }
             if old.id != row.id {
                 self.shared.watch.remove_view(old.id);
             }
