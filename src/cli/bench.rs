@@ -12,6 +12,7 @@ mod run_files;
 mod scores;
 mod tree;
 
+#[cfg(unix)] // Windows calls no program `python3`
 #[cfg(test)]
 mod scorer_tests;
 

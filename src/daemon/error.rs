@@ -183,6 +183,7 @@ mod tests {
 
     use super::*;
 
+    #[cfg(unix)]
     fn os(code: i32) -> io::Error {
         io::Error::from_raw_os_error(code)
     }
@@ -191,6 +192,7 @@ mod tests {
         PathError { action: "read", path: PathBuf::from("/r/.git"), source }
     }
 
+    #[cfg(unix)]
     fn sqlite(code: i32) -> StoreError {
         let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
         StoreError::Sqlite { path: PathBuf::from("/r/index.db"), source }

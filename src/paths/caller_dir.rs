@@ -100,7 +100,8 @@ impl CallerDir {
             }
         }
         let root: Vec<&str> = self.root.split('/').filter(|part| !part.is_empty()).collect();
-        let is_below = parts.len() >= root.len() && parts.iter().zip(&root).all(|(part, root)| part == root);
+        let is_below =
+            parts.len() >= root.len() && parts.iter().zip(&root).all(|(part, root)| is_same_name(part, root));
         if !is_below {
             return Err(OutsideError { path: typed.to_owned(), root: self.root.clone() });
         }
@@ -108,19 +109,30 @@ impl CallerDir {
     }
 }
 
+/// Returns whether two names in an absolute path are one: Windows does not tell cases apart.
+fn is_same_name(typed: &str, name: &str) -> bool {
+    typed == name || cfg!(windows) && typed.to_lowercase() == name.to_lowercase()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Returns what is absolute here, with a drive where the system has them, and every other path as it is.
+    fn of_system(path: &str) -> String {
+        let is_absolute = cfg!(windows) && path.starts_with('/');
+        if is_absolute { format!("C:{path}") } else { path.to_owned() }
+    }
+
     fn dir(cwd: &str) -> CallerDir {
         let layout = RepoLayout {
-            root: "/r/w".into(),
+            root: of_system("/r/w").into(),
             git_dir: None,
             common_dir: None,
             state_dir: "/r/w/.memo".into(),
             id: String::new(),
         };
-        CallerDir::new(&layout, Path::new(cwd))
+        CallerDir::new(&layout, Path::new(&of_system(cwd)))
     }
 
     #[test]
@@ -141,7 +153,7 @@ mod tests {
     #[test]
     fn paths_start_where_they_are_typed() {
         let check = |cwd: &str, path: &str, expected: Option<&str>| {
-            assert_eq!(dir(cwd).path(path).ok().as_deref(), expected, "{path} from {cwd}");
+            assert_eq!(dir(cwd).path(&of_system(path)).ok().as_deref(), expected, "{path} from {cwd}");
         };
         check("/r/w", "src/a.rs", Some("src/a.rs"));
         check("/r/w", ".", Some(""));
@@ -153,12 +165,13 @@ mod tests {
         check("/r/w/a[b]", "x", Some("a[b]/x"));
         check("/r/w/src", "/r/w/docs", Some("docs"));
         check("/r/w/src", "/r/wide", None);
+        check("/r/w/src", "/R/W/Docs", cfg!(windows).then_some("Docs"));
     }
 
     #[test]
     fn globs_start_where_they_are_typed() {
         let check = |cwd: &str, glob: &str, expected: Option<&str>| {
-            assert_eq!(dir(cwd).glob(glob).ok().as_deref(), expected, "{glob} from {cwd}");
+            assert_eq!(dir(cwd).glob(&of_system(glob)).ok().as_deref(), expected, "{glob} from {cwd}");
         };
         check("/r/w", "src/*.rs", Some("/src/*.rs"));
         check("/r/w", "./src/*.rs", Some("/src/*.rs"));
@@ -184,6 +197,6 @@ mod tests {
         #[cfg(unix)]
         check("/r/w/a\\b", "./x", Some("/a\\\\b/x"));
         let error = dir("/r/w").glob("../x/*.rs").unwrap_err();
-        assert_eq!(error.to_string(), "../x/*.rs: outside the worktree /r/w");
+        assert_eq!(error.to_string(), format!("../x/*.rs: outside the worktree {}", of_system("/r/w")));
     }
 }

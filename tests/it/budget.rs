@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::live::{Live, not_checked, until};
+#[cfg(unix)]
 use crate::terminal::Terminal;
 
 const BODY: usize = 12;
@@ -39,6 +40,7 @@ fn a_budget_holds_in_every_format() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_budget_holds_with_the_numbers_that_a_terminal_is_shown() {
     let live = repository();

@@ -180,6 +180,7 @@ fn anchors_and_errors_name_paths_as_they_would_be_typed() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn paths_through_a_link_to_the_worktree_are_its_own() {
     let live = repository();

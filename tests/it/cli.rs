@@ -7,6 +7,7 @@ use memod::client::VERSION;
 use memod::proto::Request;
 use serde_json::{Value, json};
 
+#[cfg(unix)]
 use crate::fake::{Answer, Fake};
 use crate::live::{Live, memo};
 use crate::sandbox::Sandbox;
@@ -244,6 +245,7 @@ fn hits() -> Value {
     ])
 }
 
+#[cfg(unix)]
 fn answer(request: &Request) -> Answer {
     let hits = match (request.method.as_str(), request.params["query"].as_str()) {
         ("search", Some("login")) => hits(),
@@ -257,6 +259,7 @@ fn answer(request: &Request) -> Answer {
     }))
 }
 
+#[cfg(unix)]
 #[test]
 fn hits_are_readable_and_harmless() {
     let sandbox = Sandbox::new();
@@ -284,6 +287,7 @@ fn hits_are_readable_and_harmless() {
     assert_eq!(fake.methods(), "search search search search map");
 }
 
+#[cfg(unix)]
 #[test]
 fn json_is_the_result() {
     let sandbox = Sandbox::new();
@@ -304,6 +308,7 @@ fn a_reader_that_leaves_is_no_error() {
     assert_eq!((output.status.code(), output.stderr), (Some(0), Vec::new()));
 }
 
+#[cfg(unix)]
 #[test]
 fn init_reports_what_it_did() {
     let sandbox = Sandbox::new();
@@ -366,6 +371,7 @@ fn status(root: &str) -> Value {
     })
 }
 
+#[cfg(unix)]
 #[test]
 fn status_is_a_table_or_a_list() {
     let sandbox = Sandbox::new();
@@ -389,6 +395,7 @@ fn status_is_a_table_or_a_list() {
     assert_eq!(raw.stdout, b"a b.md\0n\nl.md\0");
 }
 
+#[cfg(unix)]
 #[test]
 fn status_says_the_step_of_indexing() {
     let sandbox = Sandbox::new();

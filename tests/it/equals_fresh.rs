@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::live::{Live, until, word};
 use crate::random::Random;
+use crate::system;
 
 const BATCHES: usize = 5;
 const OPERATIONS: usize = 16;
@@ -90,7 +90,7 @@ impl Run {
                     fs::rename(root.join(&existing), root.join(&path)).is_ok()
                 )
             }
-            12 => format!("link {path} {:?}", symlink("f.md", root.join(&path)).is_ok()),
+            12 => format!("link {path} {:?}", system::symlink("f.md", &root.join(&path)).is_ok()),
             13 => {
                 let (dir, rule) = (self.random.pick(DIRS), self.random.pick(RULES));
                 let file =

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::live::{Live, memo, not_checked};
+#[cfg(unix)]
 use crate::terminal::Terminal;
 
 const N_FILES: usize = 400;
@@ -57,6 +58,7 @@ fn each_step_says_how_far_it_is() {
     assert_eq!(memo(&live, &["status"]).1.get("progress"), None);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_terminal_shows_each_step() {
     let live = unindexed();

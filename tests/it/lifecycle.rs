@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use memod::paths::RepoLayout;
+#[cfg(unix)]
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -110,6 +111,7 @@ fn killed_during_the_first_index() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn lost_events_are_made_up_for() {
     let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap_or_default();
@@ -137,6 +139,7 @@ fn lost_events_are_made_up_for() {
     live.expect("after", "last/of/all.md", "the watcher goes on");
 }
 
+#[cfg(unix)]
 #[test]
 fn stopping_leaves_nothing_behind() {
     let live = Live::new();
@@ -203,6 +206,7 @@ fn an_idle_exit_of_zero_is_never() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_damaged_index_is_made_anew_and_not_kept() {
     type Damage = fn(&Path);
@@ -246,6 +250,7 @@ fn a_damaged_index_is_made_anew_and_not_kept() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_fifo_in_the_state_dir_is_not_waited_for() {
     for name in ["endpoint", "config.toml"] {

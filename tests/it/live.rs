@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use memod::paths::RepoLayout;
 use memod::proto::Endpoint;
+#[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -96,6 +97,7 @@ impl Live {
         u32::try_from(pid).unwrap()
     }
 
+    #[cfg(unix)]
     pub(crate) fn signal(&self, signal: Signal) {
         let daemon = Ref::map(self.daemon.borrow(), |daemon| daemon.as_ref().unwrap());
         kill_process(Pid::from_child(&daemon), signal).unwrap();

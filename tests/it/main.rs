@@ -1,28 +1,38 @@
 //! Does the whole behave, seen from outside?
 
 #![allow(missing_docs, reason = "tests are read, not called")]
+#![cfg_attr(not(unix), allow(unused_imports, dead_code, reason = "what tests of Unix alone use"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should panic where it is")]
 
 mod agent_hooks;
 mod bad_input;
+#[cfg(unix)]
 mod bad_repositories;
+#[cfg(unix)]
 mod becoming;
 mod brief;
 mod budget;
+#[cfg(unix)]
 mod byte_forms;
 mod caller_paths;
 mod cli;
+#[cfg(unix)]
 mod client;
 mod commits;
 mod compared;
 mod copies;
+#[cfg(unix)]
 mod disk_full;
+#[cfg(unix)]
 mod docs;
 mod document_formats;
 mod equals_fresh;
 mod events;
+#[cfg(unix)]
 mod failing_databases;
+#[cfg(unix)]
 mod fake;
+#[cfg(unix)]
 mod faults;
 mod fetch;
 mod file_classes;
@@ -31,13 +41,16 @@ mod freshness;
 mod git_freshness;
 mod git_matrix;
 mod hooks;
+#[cfg(unix)]
 mod hostile;
+#[cfg(unix)]
 mod hung;
 mod indexing_progress;
 mod language_model;
 mod levels;
 mod lifecycle;
 mod live;
+#[cfg(unix)]
 mod manual;
 mod mcp;
 mod memories;
@@ -50,9 +63,11 @@ mod models;
 mod named;
 mod next_steps;
 mod one_hit;
+#[cfg(unix)]
 mod opened;
 mod outlines;
 mod output;
+#[cfg(unix)]
 mod paged;
 mod panics;
 mod past;
@@ -66,20 +81,30 @@ mod reached;
 mod reached_changes;
 mod refs;
 mod renamed;
+#[cfg(unix)]
 mod restart;
 mod restless;
 mod rpc;
+#[cfg(unix)]
 mod safety;
 mod sandbox;
 mod scan;
+#[cfg(unix)]
 mod setup;
+#[cfg(unix)]
 mod shell;
 mod shown;
+#[cfg(unix)]
 mod special_files;
+mod system;
+#[cfg(unix)]
 mod terminal;
 mod tidy;
+#[cfg(unix)]
 mod transcripts;
+#[cfg(unix)]
 mod transient;
+#[cfg(unix)]
 mod uninstall;
 mod vectors;
 mod views;

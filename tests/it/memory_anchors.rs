@@ -284,6 +284,7 @@ fn other_line_ends_change_nothing() {
     assert_eq!(ids.each_ref().map(|id| state(&live, id)), ["drifted"; 3]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_file_that_cannot_be_compared_any_more() {
     let live = repository();

@@ -138,6 +138,7 @@ fn other_systems_keep_nothing_back() {
     assert_eq!(beside, 1, "and nothing appears beside the original");
 }
 
+#[cfg(unix)]
 #[test]
 fn another_repository_is_united_with_this_one() {
     let (here, there) = (Live::new(), Live::new());
@@ -198,6 +199,7 @@ fn a_hostile_database_is_refused() {
     assert_eq!(list(&live, &[]).len(), 0);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_backup_comes_back_and_nothing_is_lost_by_it() {
     let live = Live::new();

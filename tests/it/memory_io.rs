@@ -155,6 +155,7 @@ fn vectors_go_out_and_come_in_where_they_fit() {
     assert_eq!(vector(&taken[5]), vector(&vectors(&here)[6]), "that of the new text");
 }
 
+#[cfg(unix)]
 #[test]
 fn an_export_takes_the_place_of_files_alone() {
     let live = Live::new();
@@ -177,6 +178,7 @@ fn an_export_takes_the_place_of_files_alone() {
     assert!(!fs::metadata(&pipe).unwrap().is_file());
 }
 
+#[cfg(unix)]
 #[test]
 fn an_export_writes_through_no_link_that_lies_beside_its_file() {
     let live = Live::new();
@@ -393,6 +395,7 @@ fn a_line_without_end_harms_nobody() {
     assert_eq!(texts(&live), ["behind it"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_folder_of_documents_is_taken_as_it_is() {
     let live = Live::new();

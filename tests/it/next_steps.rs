@@ -5,6 +5,7 @@ use std::time::Instant;
 use memod::client::VERSION;
 use serde_json::{Value, json};
 
+#[cfg(unix)]
 use crate::fake::{Answer, Fake};
 use crate::live::{Live, PATIENCE, memo};
 use crate::sandbox::Sandbox;
@@ -62,6 +63,7 @@ fn memo_alone_asks_for_what_is_used_most() {
     assert_eq!(found["hits"][0]["symbol"], "price_of_cart", "{found}");
 }
 
+#[cfg(unix)]
 #[test]
 fn memo_alone_does_not_wait_for_a_daemon_that_hangs() {
     let sandbox = Sandbox::new();

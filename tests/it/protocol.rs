@@ -124,6 +124,7 @@ fn params_are_checked() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn lines_may_come_in_any_pieces() {
     let live = with_file();
@@ -249,6 +250,7 @@ fn many_connections_at_once() {
     live.expect("alpha", "a.md", "the daemon lives");
 }
 
+#[cfg(unix)]
 #[test]
 fn who_comes_when_all_connections_are_taken_waits_for_one() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -285,6 +287,7 @@ fn who_comes_when_all_connections_are_taken_waits_for_one() {
     assert_eq!((&answer["fresh"], &answer["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{answer}");
 }
 
+#[cfg(unix)]
 #[test]
 fn peers_that_never_read_do_not_hold_up_others() {
     const DEAF: usize = 50;
@@ -315,6 +318,7 @@ fn peers_that_never_read_do_not_hold_up_others() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_peer_that_is_slow_to_ask_or_does_not_read_is_let_go() {
     let live = with_file();

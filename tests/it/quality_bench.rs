@@ -1,6 +1,7 @@
 //! Does `memo bench quality` measure what the daemon answers, and change nothing?
 
 use std::fs;
+#[cfg(unix)]
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 
@@ -165,6 +166,7 @@ fn suite(live: &Live) {
     tree("eval/talk", &[("one/one_1.md", "Kim: I ate soup\n"), ("two/two_1.md", "Kim: I ate bread\n")]);
 }
 
+#[cfg(unix)]
 #[test]
 fn each_set_is_asked_in_its_own_tree_and_a_missing_one_is_named() {
     let live = Live::idle();
@@ -274,6 +276,7 @@ fn a_part_of_the_ranking_is_left_out_on_request() {
     assert!(told.contains("without") && told.contains("bm25, path, symbol"), "{told}");
 }
 
+#[cfg(unix)]
 #[test]
 fn an_answer_that_the_index_cannot_have_is_missing() {
     let (live, file) = asked();

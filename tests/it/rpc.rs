@@ -2,15 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::os::unix::net::UnixStream;
 
 use serde_json::{Value, json};
 
-use crate::live::PATIENCE;
+use crate::system::{self, Stream};
 
 /// A connection that speaks the protocol by hand.
 pub(crate) struct Rpc {
-    reader: BufReader<UnixStream>,
+    reader: BufReader<Stream>,
     next_id: u64,
     /// Events that came before an answer.
     events: VecDeque<Value>,
@@ -18,13 +17,10 @@ pub(crate) struct Rpc {
 
 impl Rpc {
     pub(crate) fn connect(socket: &str) -> Self {
-        let stream = UnixStream::connect(socket).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { reader: BufReader::new(stream), next_id: 0, events: VecDeque::new() }
+        Self { reader: BufReader::new(system::connect(socket).unwrap()), next_id: 0, events: VecDeque::new() }
     }
 
-    pub(crate) fn stream(&self) -> &UnixStream {
+    pub(crate) fn stream(&self) -> &Stream {
         self.reader.get_ref()
     }
 

@@ -67,13 +67,19 @@ impl Sandbox {
     pub(crate) fn program(&self, program: &str, args: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(args).current_dir(self.path("work")).stdin(Stdio::null()).env_clear();
+        #[cfg(unix)]
+        command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        #[cfg(windows)]
+        for name in ["PATH", "SystemRoot"] {
+            command.envs(std::env::var_os(name).map(|value| (name, value)));
+        }
         command
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("home/.config"))
             .env("XDG_STATE_HOME", self.path("home/.local/state"))
             .env("XDG_RUNTIME_DIR", self.path("run"))
             .env("TMPDIR", self.path("tmp"))
+            .env("TEMP", self.path("tmp"))
             .env("GIT_CONFIG_NOSYSTEM", "1");
         command
     }

@@ -1,12 +1,13 @@
 //! Which tree does an answer come from, where there are several or none of git's?
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::live::{Live, memo, memo_in, until, word};
+#[cfg(unix)]
+use crate::system::mode;
 
 /// Returns a repository with `a.md` committed, which says `alpha`, and its daemon.
 fn with_commit() -> Live {
@@ -185,7 +186,8 @@ fn outside_git() {
     let first = status(&live, dir);
     assert_eq!(first["state_dir"], json!(plain.join(".memo")));
     assert_eq!(fs::read_to_string(plain.join(".memo/.gitignore")).unwrap(), "*\n");
-    assert_eq!(fs::metadata(plain.join(".memo")).unwrap().permissions().mode() & 0o777, 0o700);
+    #[cfg(unix)]
+    assert_eq!(mode(&plain.join(".memo")) & 0o777, 0o700);
     let hits = |word: &str| {
         let output = live.memo(&["-C", &format!("{dir}/s"), "search", word, "--json"]).output().unwrap();
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();

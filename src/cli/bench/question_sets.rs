@@ -232,7 +232,8 @@ mod tests {
             fs::write(file, text).expect("a file can be written");
         }
         let top = canonical(dir.path()).expect("it exists").display().to_string();
-        read(&dir.path().join(path)).map_err(|error| error.to_string().replace(&top, "TOP"))
+        read(&dir.path().join(path))
+            .map_err(|error| error.to_string().replace(&top, "TOP").replace('\\', "/"))
     }
 
     #[test]

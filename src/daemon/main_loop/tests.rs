@@ -128,7 +128,7 @@ impl Bench {
         self.main_loop.end_surveys(Instant::now());
         let degraded = reports.try_recv().unwrap().into_iter().flat_map(|report: ViewReport| report.degraded);
         let root = self.main_loop.shared.layout.root.display().to_string();
-        degraded.map(|line| line.replace(&root, "")).collect()
+        degraded.map(|line| line.replace(&root, "").replace('\\', "/")).collect()
     }
 }
 

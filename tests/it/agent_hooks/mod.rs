@@ -1,8 +1,10 @@
 //! Is an agent told what helps, once, and is it never held up?
 
 mod forms;
+#[cfg(unix)]
 mod older;
 mod once;
+#[cfg(unix)]
 mod quiet;
 mod relevant;
 

@@ -44,6 +44,7 @@ fn a_subscriber_does_not_delay_the_end() {
     assert!(began.elapsed() < Duration::from_secs(4), "nothing was waited for: {:?}", began.elapsed());
 }
 
+#[cfg(unix)]
 #[test]
 fn who_closes_its_side_gets_no_more_events() {
     let live = at_rest();

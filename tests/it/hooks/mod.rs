@@ -1,15 +1,16 @@
 //! Do git's hooks tell the daemon, and never hurt git?
 
 mod install;
+#[cfg(unix)]
 mod quiet;
 mod ring;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::live::Live;
+use crate::system::make_executable;
 
 /// Longest that a commit may take on a machine that does other things as well.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -59,7 +60,7 @@ fn put_hook(live: &Live, name: &str, text: &str) {
     let path = live.root().join(name);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
-    fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    make_executable(&path);
 }
 
 /// Returns how often a doorbell was rung since it was last emptied.

@@ -1,13 +1,13 @@
 //! Does a ring reach the daemon, the right worktree, and does it cost nothing when it comes a hundred times?
 
 use std::fs;
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use super::{ALL_HOOKS, installed, memo, rings, silent};
 use crate::live::until;
+use crate::system;
 
 #[test]
 fn every_hook_rings_and_the_daemon_answers_the_door() {
@@ -108,7 +108,7 @@ fn a_hook_starts_the_daemon_only_when_it_may() {
     let is_up = || {
         let endpoint = fs::read_to_string(live.layout().endpoint_file()).unwrap_or_default();
         let endpoint: serde_json::Value = serde_json::from_str(&endpoint).unwrap_or_default();
-        endpoint["socket"].as_str().is_some_and(|socket| UnixStream::connect(socket).is_ok())
+        endpoint["socket"].as_str().is_some_and(|socket| system::connect(socket).is_ok())
     };
     assert!(!is_up(), "nobody started it");
     let running =

@@ -74,6 +74,7 @@ fn wrong_names_and_types_are_named() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn an_id_in_flight_is_refused_and_free_after_its_answer() {
     let live = super::processes::with_stopped_daemon();

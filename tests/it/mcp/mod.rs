@@ -2,9 +2,13 @@
 
 mod broken;
 mod generations;
+#[cfg(unix)]
 mod permission;
+#[cfg(unix)]
 mod pressure;
+#[cfg(unix)]
 mod processes;
+#[cfg(unix)]
 mod resources;
 mod sources;
 mod tools;

@@ -45,10 +45,7 @@ fn survive(n: usize, n_kills: usize) {
                 acknowledged.lock().unwrap().len() >= (n_killed + 1) * n / (n_kills + 1)
                     || next.load(Ordering::SeqCst) >= n + CLIENTS
             });
-            let pid = i32::try_from(live.endpoint().pid).unwrap();
-            let pid = rustix::process::Pid::from_raw(pid).unwrap();
-            // It may just have been replaced.
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            crate::system::kill(live.endpoint().pid); // it may just have been replaced
             n_killed += 1;
         }
     });

@@ -1,7 +1,7 @@
 //! What becomes of the memories when the file is damaged or gone?
 
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -32,9 +32,10 @@ const DAMAGES: &[Damage] = &[
 ];
 
 fn zero(db: &Path, page: u64) {
-    let file = fs::File::options().write(true).open(db).unwrap();
+    let mut file = fs::File::options().write(true).open(db).unwrap();
     if file.metadata().unwrap().len() >= (page + 1) * 4_096 {
-        file.write_all_at(&[0; 4_096], page * 4_096).unwrap();
+        file.seek(SeekFrom::Start(page * 4_096)).unwrap();
+        file.write_all(&[0; 4_096]).unwrap();
     }
 }
 

@@ -4,9 +4,11 @@ mod acknowledged;
 mod consolidated;
 mod copies;
 mod damaged;
+#[cfg(unix)]
 mod elsewhere;
 mod jumping_clock;
 mod linked;
+#[cfg(unix)]
 mod own_files;
 mod recalled;
 mod refused;

@@ -1,6 +1,7 @@
 //! Do the scan and git list the same files?
 
 mod fixture;
+#[cfg(unix)]
 mod hostile;
 mod listing;
 mod random;

@@ -40,6 +40,7 @@ fn content() {
     check(&vec![b'a'; max + 1], Content::Refused(Refusal::TooBig));
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_not_a_file_below_the_root() {
     let f = Fixture::plain();

@@ -3,6 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
+#[cfg(unix)]
 use rustix::net::{AddressFamily, SocketType, connect, socket, sockopt};
 use serde_json::{Value, json};
 
@@ -194,6 +195,7 @@ fn a_comment_comes_when_nothing_happens() {
 }
 
 /// Connects with little room for what is not read.
+#[cfg(unix)]
 fn connect_with_little_room(web: &Web) -> TcpStream {
     let descriptor = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
     sockopt::set_socket_recv_buffer_size(&descriptor, 4 << 10).unwrap();
@@ -203,6 +205,7 @@ fn connect_with_little_room(web: &Web) -> TcpStream {
     stream
 }
 
+#[cfg(unix)]
 #[test]
 fn who_reads_nothing_is_let_go() {
     let web = Web::new();

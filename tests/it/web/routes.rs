@@ -93,6 +93,7 @@ fn what_is_wrong_has_a_status() {
     assert_eq!(web.ask_with("POST", "/v1/search", &[], &deep).status, 400);
 }
 
+#[cfg(unix)]
 #[test]
 fn what_failed_inside_is_in_the_log_alone() {
     let web = Web::new();

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt;
 
 use serde_json::json;
 
 use super::Web;
 use crate::live::{Live, memo, until};
+use crate::system::make_executable;
 
 fn is_refused(port: u16) -> bool {
     TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err()
@@ -98,6 +98,7 @@ fn a_daemon_that_is_killed_leaves_nothing_behind() {
     assert_eq!(shown["memories"][0]["content"], "what was acknowledged is on the disk");
 }
 
+#[cfg(unix)]
 #[test]
 fn the_browser_is_opened() {
     let live = Live::new();
@@ -106,7 +107,7 @@ fn the_browser_is_opened() {
     let program = bin.join("xdg-open");
     fs::write(&program, format!("#!/bin/sh\nprintf %s \"$1\" > {0}.new; mv {0}.new {0}\n", opened.display()))
         .unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    make_executable(&program);
     let mut command = live.memo(&["serve", "--open"]);
     command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
     let output = command.output().unwrap();
