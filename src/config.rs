@@ -37,6 +37,8 @@ pub struct Config {
     pub ui: Ui,
     /// `[memory]`
     pub memory: Memory,
+    /// `[share]`
+    pub share: Share,
     /// `[llm]`
     pub llm: Llm,
 }
@@ -143,6 +145,15 @@ pub struct Memory {
     pub on_expiry: String,
 }
 
+/// Settings of memories that are shared through files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    /// A memory with one of these tags is shared as it is written: names with commas between them.
+    pub tags: String,
+    /// The same for memories in these containers.
+    pub containers: String,
+}
+
 /// Settings of the language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Llm {
@@ -186,6 +197,7 @@ impl Default for Config {
                 near_cosine: 0.9,
                 on_expiry: "archive".to_owned(),
             },
+            share: Share::default(),
             llm: Llm {
                 url: String::new(),
                 model: String::new(),

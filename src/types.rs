@@ -244,6 +244,9 @@ impl Refusal {
     }
 }
 
+/// Directory of the files of shared memories, from the top of a worktree.
+pub const MEMORY_FILES_DIR: &str = ".memod/memories";
+
 /// The signature of a path from `lstat`; equal ones mean "not written since", unless racy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {

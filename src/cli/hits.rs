@@ -186,7 +186,12 @@ fn print_memory(
 /// Returns a note on the code that a memory is about, if the code has changed.
 fn state(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
-    state.map_or(String::new(), |state| format!("  {}", paint(output.styles.bad, &escape(state))))
+    let state =
+        state.map_or(String::new(), |state| format!("  {}", paint(output.styles.bad, &escape(state))));
+    let trust = hit.memory.as_ref().filter(|_| hit.trust == "repo").map(|_| "trust: repo".to_owned());
+    let side = hit.memory.as_ref().and_then(|memory| memory.conflict.as_ref());
+    let marks = trust.into_iter().chain(side.map(|side| format!("conflict: {}", escape(side))));
+    marks.fold(state, |text, mark| format!("{text}  {}", paint(output.styles.bad, &format!("[{mark}]"))))
 }
 
 pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {

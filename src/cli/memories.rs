@@ -3,6 +3,7 @@
 mod about;
 mod combine;
 mod list;
+mod memory_files;
 mod recall;
 mod relations;
 mod remove;
@@ -14,6 +15,7 @@ mod write;
 pub(super) use about::confirm;
 pub(super) use combine::consolidate;
 pub(super) use list::{Words, containers, get, history, list, names, some, stats, tags};
+pub(super) use memory_files::{share, unshare};
 pub(super) use recall::{promote, recall, recent};
 pub(super) use relations::{link, links, resolve, unlink};
 pub(super) use remove::{REMOVE_HINT, forget, purge, reset};

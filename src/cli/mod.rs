@@ -225,6 +225,8 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Restore(typed) => memories::restore(typed, &context()?, output),
         Verb::Purge(typed) => memories::purge(typed, &context()?, output),
         Verb::Reset(typed) => memories::reset(&typed, &context()?, output),
+        Verb::Share(typed) => memories::share(typed, &context()?, output),
+        Verb::Unshare(typed) => memories::unshare(typed, &context()?, output),
         Verb::Tag(typed) => memories::tag(typed, &context()?, output),
         Verb::Untag(typed) => memories::untag(typed, &context()?, output),
         Verb::Tags(_) => memories::tags(&context()?, output),

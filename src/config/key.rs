@@ -59,6 +59,8 @@ pub enum Takes {
     Text(&'static str),
     /// The name of a container, as a new memory takes it.
     Container,
+    /// Names: an array, or text with commas between them.
+    Names,
 }
 
 impl fmt::Display for Takes {
@@ -70,6 +72,7 @@ impl fmt::Display for Takes {
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Text(what) => f.write_str(what),
             Self::Container => f.write_str("the name of a container, or `auto`"),
+            Self::Names => f.write_str("names with commas between them, or nothing"),
         }
     }
 }
@@ -150,6 +153,8 @@ pub const KEYS: &[Key] = &[
         kind: Takes::Word(ENDS),
         slot: Slot::Word(|config| &mut config.memory.on_expiry),
     },
+    list("share.tags", |config| &mut config.share.tags),
+    list("share.containers", |config| &mut config.share.containers),
     text("llm.url", "an address, or nothing", |config| &mut config.llm.url),
     text("llm.model", "the name of a model, or nothing", |config| &mut config.llm.model),
     text("llm.key_env", "the name of a variable, or nothing", |config| &mut config.llm.key_env),
@@ -173,6 +178,10 @@ const fn text(name: &'static str, what: &'static str, slot: fn(&mut Config) -> &
     Key { name, kind: Takes::Text(what), slot: Slot::Word(slot) }
 }
 
+const fn list(name: &'static str, slot: fn(&mut Config) -> &mut String) -> Key {
+    Key { name, kind: Takes::Names, slot: Slot::Word(slot) }
+}
+
 const fn switch(name: &'static str, slot: fn(&mut Config) -> &mut bool) -> Key {
     Key { name, kind: Takes::Switch, slot: Slot::Switch(slot) }
 }
@@ -194,7 +203,7 @@ impl Key {
             Takes::Number(..) => Value::Number(text.parse().ok()?),
             Takes::Fraction(..) => Value::Fraction(text.parse().ok()?),
             Takes::Switch => Value::Switch(text.parse().ok()?),
-            Takes::Word(_) | Takes::Text(_) | Takes::Container => Value::Word(text.to_owned()),
+            Takes::Word(_) | Takes::Text(_) | Takes::Container | Takes::Names => Value::Word(text.to_owned()),
         };
         self.takes(&value).then_some(value)
     }
@@ -208,7 +217,14 @@ impl Key {
                 Value::Fraction(value.as_float().or_else(|| Some(value.as_integer()? as f64))?)
             }
             Takes::Switch => Value::Switch(value.as_bool()?),
-            Takes::Word(_) | Takes::Text(_) | Takes::Container => Value::Word(value.as_str()?.to_owned()),
+            Takes::Names if value.is_array() => {
+                let names =
+                    value.as_array()?.iter().map(toml_edit::Value::as_str).collect::<Option<Vec<_>>>()?;
+                Value::Word(names.join(","))
+            }
+            Takes::Word(_) | Takes::Text(_) | Takes::Container | Takes::Names => {
+                Value::Word(value.as_str()?.to_owned())
+            }
         };
         self.takes(&value).then_some(value)
     }
@@ -219,7 +235,7 @@ impl Key {
             (Takes::Fraction(least, most), Value::Fraction(number)) => (least..=most).contains(number),
             (Takes::Switch, Value::Switch(_)) => true,
             (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
-            (Takes::Text(_), Value::Word(text)) => !text.contains(char::is_control),
+            (Takes::Text(_) | Takes::Names, Value::Word(text)) => !text.contains(char::is_control),
             (Takes::Container, Value::Word(name)) => {
                 name == fields::AUTO_CONTAINER || fields::container(name).is_ok()
             }

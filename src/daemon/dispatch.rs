@@ -11,7 +11,9 @@ use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
 use super::llm_methods;
 use super::memories::call as memories;
+use super::memories::enter_worktree::enter;
 use super::memories::states;
+use super::memory_scope::WORKTREE;
 use super::model_methods::{self, Verb as models};
 use super::references::Question;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
@@ -30,6 +32,12 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
         return Err(no_method(method)); // a method must be documented to be called
     }
     shared.note_use();
+    let worktree = enter(shared, method, &params).await?;
+    WORKTREE.scope(worktree, call_in_worktree(shared, method, params)).await
+}
+
+/// Runs one method with the memories that the worktree of the caller has.
+async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     match method {
         "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
         "search" => reply(&search::search(shared, params_of(params)?).await?),
@@ -57,6 +65,7 @@ pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> R
             let views = views(shared).await;
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
             result.checks.extend(shared.memories.check().await);
+            result.checks.extend(shared.memories.check_files().await);
             let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
             result.checks.extend(status::anchors(&states));
             reply(&result)

@@ -41,6 +41,7 @@ mod lock;
 mod log;
 mod main_loop;
 mod memories;
+mod memory_scope;
 mod model_methods;
 mod models;
 mod named_definitions;

@@ -14,6 +14,7 @@ use super::connection::Connection;
 use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
 use super::event::{Ask, Event, Freshness};
 use super::gates::Full;
+use super::memory_scope;
 use super::own_files;
 use super::shared::Shared;
 use crate::git;
@@ -56,7 +57,8 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> RpcResult<T> {
     let _turn = shared.gates.turns.acquire().await;
     let shared = Arc::clone(shared);
-    spawn_blocking(move || run(&shared)).await.map_err(|panic| panicked(&panic))?
+    let in_scope = memory_scope::carry(move || run(&shared));
+    spawn_blocking(in_scope).await.map_err(|panic| panicked(&panic))?
 }
 
 /// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
@@ -74,10 +76,10 @@ pub(super) async fn reading<T: Send + 'static>(
     let place = shared.gates.enter_worktree(root, until).await.map_err(full)?;
     let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(|_| full(Full::Busy))?;
     let shared = Arc::clone(shared);
-    let mut done = spawn_blocking(move || {
+    let mut done = spawn_blocking(memory_scope::carry(move || {
         let _places = (place, behind); // as long as the thread has it
         run(&shared)
-    });
+    }));
     let done = match timeout(TURN, &mut done).await {
         Ok(done) => done,
         Err(_) => {

@@ -124,6 +124,14 @@ fn head(hit: &Hit) -> String {
     if let Some(state) = hit.state.as_deref().filter(|state| *state != "fresh") {
         head += &format!("  [{state}]");
     }
+    if let Some(memory) = hit.memory.as_ref() {
+        if hit.trust == "repo" {
+            head += "  [trust: repo]";
+        }
+        if let Some(side) = &memory.conflict {
+            head += &format!("  [conflict: {side}]");
+        }
+    }
     head.replace(['\n', '\r'], " ")
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Pure: takes texts, values and the time, and returns what to store. `fields` has limits and normal forms, `privacy`
 //! removes what must not be stored, `tiers` and `time` compute lifetimes, `id` makes ids, `text` and `text_difference`
-//! compare texts, and `anchor` finds the lines that a memory is about.
+//! compare texts, `anchor` finds the lines that a memory is about, and `file` is the form of a shared memory in a worktree.
 
 pub mod anchor;
 pub mod fields;
+pub mod file;
 pub mod id;
 mod privacy;
 pub mod text;

@@ -11,6 +11,7 @@ mod forget_purge;
 mod history;
 mod links;
 mod recall_promote;
+mod share;
 mod similar;
 mod tally;
 
@@ -26,6 +27,7 @@ pub use self::links::{
     ResolveResult,
 };
 pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
+pub use self::share::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName};
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
     RelatedResult,
@@ -110,10 +112,17 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// Time of archiving.
     pub archived_at: Option<String>,
-    /// `forgotten`, `expired`, `consolidated`, or `replaced` by an import.
+    /// `forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more.
     pub archived_why: Option<String>,
     /// Source of an import: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,
+    /// Whether a file in the worktree is the truth.
+    pub shared: bool,
+    /// `own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed.
+    pub trust: String,
+    /// `ours` or `theirs`, if it is a side of a conflict in its file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<String>,
     /// Its vector; only for `memory.export` with `include_vectors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<StoredVector>,

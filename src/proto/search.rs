@@ -328,6 +328,9 @@ pub struct MemoryInfo {
     /// The code it is about, with states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<Anchor>,
+    /// `ours` or `theirs`, if it is a side of a conflict in its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<String>,
 }
 
 /// The parts of a score.

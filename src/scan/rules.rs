@@ -13,6 +13,7 @@ use crate::git::{self, ObjectHash, Patterns, Settings, Tracked, TrackedAs};
 use crate::paths::{
     IoContext as _, PLAIN_STATE_DIR, PathError, RepoLayout, if_readable, is_transient, open_regular,
 };
+use crate::types::MEMORY_FILES_DIR;
 
 /// Largest ignore file; the same as git's limit (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
@@ -130,6 +131,7 @@ impl Rules {
             Case::Fold => name.eq_ignore_ascii_case(b".git"),
         };
         is_git
+            || path.strip_prefix(MEMORY_FILES_DIR.as_bytes()).is_some_and(|rest| rest.starts_with(b"/"))
             || name == PLAIN_STATE_DIR.as_bytes()
             || matches!(name, b"" | b"." | b"..")
             || self.own.iter().any(|own| *own == path[..])

@@ -10,6 +10,7 @@ mod contents;
 mod counts;
 mod db;
 mod export_import;
+mod files;
 mod found;
 mod lineage;
 mod link_rows;
@@ -21,6 +22,7 @@ mod rows;
 pub(super) mod schema;
 mod vectors;
 mod words;
+mod worktree_scope;
 mod write;
 
 use serde_json::{Map, Value};
@@ -28,6 +30,7 @@ use serde_json::{Map, Value};
 pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
+pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, Shared, ShownBy};
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
@@ -68,6 +71,33 @@ pub struct Record {
     pub archived_at: Option<i64>,
     pub archived_why: Option<String>,
     pub key: Option<String>,
+    /// Whether a file in the worktree is the truth.
+    pub shared: bool,
+    /// Whether this user has written or confirmed this version of the file.
+    pub is_trusted: bool,
+    pub side: Side,
+}
+
+/// The part of its file that a memory is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// All of it, or it has none.
+    #[default]
+    Whole,
+    /// Our side of a conflict of git.
+    Ours,
+    /// The other side.
+    Theirs,
+}
+
+impl Side {
+    /// All sides, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Whole, Self::Ours, Self::Theirs];
+
+    fn of(number: Option<i64>) -> Self {
+        let at = number.and_then(|number| usize::try_from(number).ok());
+        at.and_then(|at| Self::ALL.get(at).copied()).unwrap_or_default()
+    }
 }
 
 impl Record {

@@ -92,6 +92,7 @@ mod scan;
 #[cfg(unix)]
 mod setup;
 #[cfg(unix)]
+mod sharing;
 mod shell;
 mod shown;
 #[cfg(unix)]

@@ -377,6 +377,18 @@ pub(in crate::cli) struct RemoveArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct ShareArgs {
+    /// Ids, or beginnings of ids
+    #[arg(value_name = "ID")]
+    pub(in crate::cli) ids: Vec<String>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterArgs,
+    /// Show the files, and change nothing
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct RecallArgs {
     /// Words, "phrases", prefix*, AND OR NOT
     #[arg(required = true, value_name = "QUERY")]

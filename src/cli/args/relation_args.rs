@@ -138,5 +138,15 @@ pub(in crate::cli) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     pub(in crate::cli) winner: String,
     /// Id of the memory that no longer holds
-    pub(in crate::cli) loser: String,
+    #[arg(required_unless_present_any = ["ours", "theirs", "text"])]
+    pub(in crate::cli) loser: Option<String>,
+    /// End the conflict in the file of a memory: our side holds
+    #[arg(long, conflicts_with_all = ["loser", "theirs"])]
+    pub(in crate::cli) ours: bool,
+    /// The other side holds
+    #[arg(long, conflicts_with = "loser")]
+    pub(in crate::cli) theirs: bool,
+    /// This text holds; - reads it from stdin
+    #[arg(long, value_name = "TEXT", conflicts_with = "loser")]
+    pub(in crate::cli) text: Option<String>,
 }

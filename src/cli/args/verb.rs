@@ -9,7 +9,7 @@ use super::code_args::{
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, TagArgs, UpdateArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, TagArgs, UpdateArgs,
 };
 use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
@@ -168,7 +168,8 @@ pub(in crate::cli) enum Verb {
     Update(UpdateArgs),
     /// Confirm that a memory still holds for the code it is about
     ///
-    /// A drifted memory becomes fresh again. Fails when the code is gone.
+    /// A drifted memory becomes fresh again; one that came with a file of the repository is trusted as your own. Fails when the code
+    /// is gone.
     ///
     /// Example: memo confirm mem_01KAJ
     Confirm(IdArgs),
@@ -201,6 +202,19 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo reset --dry-run
     Reset(ConsentArgs),
+    /// Share memories with others through git, as files of the worktree
+    ///
+    /// Writes .memod/memories/ID.md for each, to be committed as code is. The file is the truth from then on: an edit of it is an edit
+    /// of the memory, on a branch without it the memory is not there. `share.tags` shares by rule. Exits with 1 when there is nothing to share.
+    ///
+    /// Example: memo share --tag decision --dry-run
+    Share(ShareArgs),
+    /// Remove the files of shared memories; the memories stay here
+    ///
+    /// Exits with 1 when none is shared.
+    ///
+    /// Example: memo unshare mem_01KAJ
+    Unshare(ShareArgs),
     /// Add tags to a memory
     ///
     /// Example: memo tag mem_01KAJ auth jwt
@@ -261,10 +275,11 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo links mem_01KAJ --depth 2
     Links(LinksArgs),
-    /// Decide which of two contradicting memories holds
+    /// Decide which of two contradicting memories holds, or end a conflict of git in the file of one
     ///
-    /// Links them as contradicting and the first as superseding the second. The second stays, with priority 1 and confidence
-    /// 0.1, and ranks below the first.
+    /// Links two memories as contradicting and the first as superseding the second. The second stays, with priority 1 and confidence
+    /// 0.1, and ranks below the first. With --ours, --theirs or --text it writes the file of one memory that git could not merge; `git add`
+    /// is left to you.
     ///
     /// Example: memo resolve mem_01KAJ mem_01K9Z
     Resolve(ResolveArgs),

@@ -27,6 +27,8 @@ const GROUPS: &[(&str, &[&str])] = &[
             "restore",
             "purge",
             "reset",
+            "share",
+            "unshare",
             "recall",
             "recent",
             "promote",

@@ -98,6 +98,8 @@ fn permission(verb: &Verb) -> Permission<'_> {
         | Verb::Confirm(_)
         | Verb::Forget(_)
         | Verb::Restore(_)
+        | Verb::Share(_)
+        | Verb::Unshare(_)
         | Verb::Tag(_)
         | Verb::Untag(_)
         | Verb::Tags(_)

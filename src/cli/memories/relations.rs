@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::memory_files;
 use super::request::{caller, notice};
 use super::show::{brief_line, spoken};
 use crate::cli::args::{LinkingArgs, LinksArgs, ResolveArgs};
@@ -58,7 +59,8 @@ pub(in crate::cli) fn resolve(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let params = ResolveParams { caller: caller(context), winner: typed.winner, loser: typed.loser };
+    let Some(loser) = typed.loser else { return memory_files::resolve(typed, context, output) };
+    let params = ResolveParams { caller: caller(context), winner: typed.winner, loser };
     let result: ResolveResult = context.connect()?.call("memory.resolve", &params)?;
     output.value(&result, |output| {
         arrow(&result.winner.id, LinkKind::Supersedes, &result.loser.id, output)?;

@@ -51,6 +51,15 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
         row("archived", &format!("{at}, {why}"), output)?;
     }
+    if memory.shared {
+        row("shared", &format!(".memod/memories/{}.md", escape(&memory.id)), output)?;
+    }
+    if memory.trust == "repo" {
+        row("trust", "repo: from a file of the repository; `memo confirm` trusts it", output)?;
+    }
+    if let Some(side) = &memory.conflict {
+        row("conflict", &format!("{}; `memo resolve` ends it", escape(side)), output)?;
+    }
     for link in memory.links.iter().flatten() {
         let archived = if link.archived { " (archived)" } else { "" };
         let text = brief_line(&link.memory, output);
@@ -100,8 +109,18 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     };
     let place = format!("{weight} {}", paint(styles.title, &escape(&memory.container)));
     let text = one_line(&memory.id, &memory.created, &place, text, output);
-    let mark = about::mark(memory.state, output);
+    let mark = about::mark(memory.state, output) + &file_mark(memory, output);
     output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
+}
+
+/// Returns the mark of a memory that nobody here vouches for, or that is a side of a conflict.
+fn file_mark(memory: &Memory, output: &Output) -> String {
+    let trust = (memory.trust == "repo").then_some("trust: repo");
+    let marks = trust
+        .into_iter()
+        .map(str::to_owned)
+        .chain(memory.conflict.iter().map(|side| format!("conflict: {side}")));
+    marks.map(|mark| format!(" {}", paint(output.styles.bad, &format!("[{}]", escape(&mark))))).collect()
 }
 
 pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {

@@ -9,7 +9,7 @@ use super::states::{list, with_states};
 use super::transaction::Call;
 use super::{
     add, backups, confirm, consolidate, databases, dedupe, export, import, links, merge, queries, recall,
-    remove, update,
+    remove, resolve_file, sharing, update,
 };
 use crate::daemon::error::{RpcResult, no_method};
 use crate::daemon::shared::Shared;
@@ -34,6 +34,9 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.unlink" => call.write(links::unlink).await,
         "memory.resolve" => call.write(links::resolve).await,
         "memory.links" => call.read(links::links).await,
+        "memory.share" => sharing::share(call).await,
+        "memory.resolve_file" => resolve_file::resolve(call).await,
+        "memory.unshare" => sharing::unshare(call).await,
         "memory.recall" => recall::recall(call).await,
         "memory.promote" => call.write(recall::promote).await,
         "memory.get" => call.read(queries::get).await,

@@ -25,6 +25,16 @@ async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     let params: ConfirmParams = call.params()?;
     let record = read(call.shared, move |rows| find(rows, &params.id)).await?;
     let id = record.id.clone();
+    let is_unconfirmed = show::trust(&record) == "repo";
+    if is_unconfirmed && call.caller.is_agent() {
+        let message = format!("id: {id} came with a file, and only a person confirms what it says");
+        return Err(
+            bad_params(message).with_hint(format!("a person reads it with `memo get {id}` and confirms it"))
+        );
+    }
+    if is_unconfirmed && record.anchors.is_empty() {
+        return Ok((record, Vec::new()));
+    }
     if record.anchors.is_empty() {
         let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
         return Err(bad_params(format!("id: {id} is about nothing in the code")).with_hint(hint));
@@ -62,9 +72,13 @@ fn put(rows: &Rows<'_>, (seen, anchors): &(Record, Vec<Anchor>), stamp: &Stamp) 
         return Err(Stopped::Refused(RpcError::new(code::BUSY, message).with_hint(hint)));
     }
     let updated = stamp.now_ms.max(before.updated + 1);
-    let after = Record { anchors: anchors.clone(), updated, ..before.clone() };
+    let is_trusted = before.is_trusted || show::trust(&before) == "repo";
+    let after = Record { anchors: anchors.clone(), updated, is_trusted, ..before.clone() };
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
+    if is_trusted {
+        rows.trust(&before.id)?;
+    }
     rows.put(&after, &derive(&after), &MemoryEvent { fields, ..stamp.event("confirm") })?;
     Ok(UpdateResult { changed, memory: show::memory(after, stamp.now_ms), ..UpdateResult::default() })
 }

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
 use crate::search::nearest::MutableVectorIndex;
@@ -115,7 +116,7 @@ impl Finder {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Known { reader, vectors } = known.as_ref()?;
         let reader = lock(reader);
-        Some(reader.read(now_ms, |rows| read(rows, vectors)))
+        Some(reader.read(now_ms, memory_scope::worktree(), |rows| read(rows, vectors)))
     }
 
     /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.

@@ -1,9 +1,10 @@
 //! Adds memories to the hits of a search.
 
 use super::keeper::Memories;
+use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::memory::{fields, text};
+use crate::memory::text;
 use crate::proto::anchor::State;
 use crate::proto::{Hit, MemoryInfo, RpcError};
 use crate::search::correction::Vocabulary;
@@ -100,7 +101,7 @@ pub(in crate::daemon) fn hit(
         id: Some(record.id.clone()),
         view: root.to_owned(),
         blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
-        trust: if is_own(record) { "own" } else { "import" }.to_owned(),
+        trust: show::trust(record).to_owned(),
         state: State::of(&anchors).map(|state| state.as_str().to_owned()),
         commit: None,
         memory: Some(MemoryInfo {
@@ -108,6 +109,7 @@ pub(in crate::daemon) fn hit(
             tags: record.tags.clone(),
             created: rfc3339(record.created),
             anchors,
+            conflict: show::conflict(record.side).map(str::to_owned),
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),
     }
@@ -115,5 +117,5 @@ pub(in crate::daemon) fn hit(
 
 /// Returns whether a memory was written here, and not imported.
 pub(super) fn is_own(record: &Record) -> bool {
-    fields::is_own_source(&record.source) && record.key.is_none()
+    show::trust(record) == "own"
 }

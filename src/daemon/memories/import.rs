@@ -211,6 +211,7 @@ impl Import<'_> {
             archived_why: archived_at.map(|_| why),
             key: key.map(|key| fields::key(key)).transpose()?,
             anchors: anchors(&draft.anchors)?,
+            ..Record::default()
         };
         Ok((record, redacted))
     }
@@ -366,7 +367,8 @@ fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
 fn is_same(known: &Record, record: &Record) -> bool {
     let said = |record: &Record| {
         let mut said: Map<String, Value> = show::fields(record);
-        for name in ["updated", "last_access", "access_count", "expires_at", "archived_at"] {
+        for name in ["updated", "last_access", "access_count", "expires_at", "archived_at", "trust", "shared"]
+        {
             said.remove(name);
         }
         said

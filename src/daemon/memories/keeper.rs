@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, Builder, JoinHandle};
@@ -11,10 +12,12 @@ use anyhow::Context;
 use tokio::sync::oneshot;
 
 use super::finder::{Finder, vector_model};
+use super::known_files::KnownFiles;
 use super::panics::Panics;
 use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::connection::Connection;
 use crate::daemon::error::{RpcResult, stopping};
+use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
 use crate::embed::BUILTIN_ID;
@@ -52,6 +55,10 @@ pub(in crate::daemon) struct Memories {
     events: Arc<Events>,
     /// The database of another system that is being read.
     pub(super) foreign: Mutex<Option<OpenForeign>>,
+    /// What is known of the files of worktrees.
+    pub(super) files: KnownFiles,
+    /// Number of times that the database was opened.
+    pub(super) n_opened: Arc<AtomicU64>,
     panics: Arc<Panics>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -83,7 +90,8 @@ impl Memories {
         let thread = Builder::new().name("memory".to_owned()).spawn(run);
         let thread = Mutex::new(Some(thread.context("start the thread memory")?));
         let events = Arc::default();
-        Ok(Self { jobs, finder, models, events, foreign: Mutex::default(), panics, thread })
+        let (files, n_opened) = (KnownFiles::default(), Arc::default());
+        Ok(Self { jobs, finder, models, events, foreign: Mutex::default(), files, n_opened, panics, thread })
     }
 
     /// Returns the models, which memories share with the index.
@@ -125,9 +133,12 @@ impl Memories {
     ) -> RpcResult<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
         let (finder, events) = (Arc::clone(&self.finder), Arc::clone(&self.events));
+        let (worktree, n_opened) = (memory_scope::worktree(), Arc::clone(&self.n_opened));
         let job = Job::Run(Box::new(move |store| {
             store.watch_changes(events.hears(Topics::OF_MEMORIES));
+            store.enter_worktree(worktree);
             let value = run(store);
+            n_opened.store(store.n_opened(), Ordering::Release);
             // Update the copy before answering, so that acknowledged changes are found. The answer is sent in any case.
             let followed = catch_unwind(AssertUnwindSafe(|| finder.follow(store)));
             drop(reply.send(value));

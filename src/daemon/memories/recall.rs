@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::keeper::derive;
 use super::rules::{Done, find_living, refused};
 use super::show;
 use super::transaction::{Call, Stamp};
@@ -78,14 +79,23 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
         let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };
         let after = match is_reinforced {
             true => {
-                let standing = stamp.tiers.recalled(standing(&before), stamp.now_ms);
+                let mut standing = stamp.tiers.recalled(standing(&before), stamp.now_ms);
+                if before.shared {
+                    // Recalls are of this user alone; the rest is in the file.
+                    let access_count = standing.access_count;
+                    standing = Retention { access_count, ..self::standing(&before) };
+                }
                 Record { last_access: Some(stamp.now_ms), ..with(&before, standing) }
             }
             false => before.clone(),
         };
         let changed = show::differences(&before, &after);
         if *is_reinforced {
-            rows.put_standing(&after, &MemoryEvent { fields: changed.clone(), ..stamp.event("recall") })?;
+            let event = MemoryEvent { fields: changed.clone(), ..stamp.event("recall") };
+            match after.shared {
+                true => rows.put_recall(&after, &event)?,
+                false => rows.put_standing(&after, &event)?,
+            }
         }
         memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
     }
@@ -106,7 +116,11 @@ pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) ->
     let after = Record { updated, ..with(&before, after) };
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
-    rows.put_standing(&after, &MemoryEvent { fields, ..stamp.event("promote") })?;
+    let event = MemoryEvent { fields, ..stamp.event("promote") };
+    match after.shared {
+        true => rows.put(&Record { expires_at: None, ..after.clone() }, &derive(&after), &event)?,
+        false => rows.put_standing(&after, &event)?,
+    }
     Ok(UpdateResult { changed, memory: show::memory(after, stamp.now_ms), ..UpdateResult::default() })
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::file_write::begin;
 use super::queries::{get, named};
 use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
 use super::show;
@@ -22,6 +23,9 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
         check_text(rows, record)?;
         // One at a time, because two of them may have the same text.
         rows.restore(std::slice::from_ref(record), &stamp.event("restore"))?;
+        if record.shared {
+            begin(rows, &record.id, stamp)?;
+        }
     }
     get(rows, params)
 }

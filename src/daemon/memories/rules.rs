@@ -38,6 +38,7 @@ fn error(code: i64, message: String, hint: Option<&str>) -> Stopped<RpcError> {
 pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     let beginning = id::beginning(typed).map_err(bad)?;
     let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
+    found.dedup_by(|theirs, ours| theirs.id == ours.id); // the sides of a conflict, ours first
     match found.len() {
         0 => Err(not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")),
         1 => Ok(found.remove(0)),

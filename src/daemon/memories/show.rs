@@ -2,15 +2,16 @@
 
 use serde_json::{Map, Value};
 
-use crate::memory::text;
+use crate::memory::{fields, text};
 use crate::proto::memory::{Brief, Change, Memory};
-use crate::store::{MemoryEvent, Record};
+use crate::store::{FROM_FILE, MemoryEvent, Record, Side};
 use crate::types::rfc3339;
 
 /// An expired memory is shown as archived even before it is.
 pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
     let is_over = record.archived_at.is_none() && !record.lives(now_ms);
     let archived_at = if is_over { record.expires_at } else { record.archived_at };
+    let trust = trust(&record).to_owned();
     Memory {
         id: record.id,
         content: record.content,
@@ -33,9 +34,30 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         metadata: record.metadata,
         archived_at: archived_at.map(rfc3339),
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
+        trust,
+        conflict: conflict(record.side).map(str::to_owned),
+        shared: record.shared,
         key: record.key,
         vector: None,
         links: None,
+    }
+}
+
+/// Returns whose word a memory is: `own`, `import`, or `repo` if nobody here vouches for its file.
+pub(in crate::daemon) fn trust(record: &Record) -> &'static str {
+    match record.shared || record.source == FROM_FILE {
+        true if !record.is_trusted => "repo",
+        true if record.source == FROM_FILE => "own",
+        _ if fields::is_own_source(&record.source) && record.key.is_none() => "own",
+        _ => "import",
+    }
+}
+
+pub(super) fn conflict(side: Side) -> Option<&'static str> {
+    match side {
+        Side::Whole => None,
+        Side::Ours => Some("ours"),
+        Side::Theirs => Some("theirs"),
     }
 }
 

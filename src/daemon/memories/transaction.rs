@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::file_check::troubles;
+use super::file_look::worktree_key;
+use super::file_write::FileWriter;
 use super::keeper::derive;
 use super::rules::{Done, refused};
+use super::sharing::ShareRules;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
@@ -76,12 +81,14 @@ impl<'a> Call<'a> {
     ) -> RpcResult<Value> {
         let request = self.request.clone();
         self.stamped(move |store, stamp| {
-            store.write(stamp.now_ms, |rows| {
-                let run = || Ok(json!(run(rows, &params, stamp)?));
-                match &request {
-                    Some(request) => request.answer(rows, run),
-                    None => run(),
-                }
+            stamp.with_files(|files| {
+                store.write(stamp.now_ms, |rows| {
+                    let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp)?)));
+                    match &request {
+                        Some(request) => request.answer(rows, run),
+                        None => run(),
+                    }
+                })
             })
         })
         .await
@@ -117,17 +124,19 @@ impl<'a> Call<'a> {
             {
                 return Ok(answer);
             }
-            let write = |rows: &Rows<'_>, backup: Option<&Path>| {
-                let run = || Ok(json!(run(rows, &params, stamp, backup)?));
-                match &request {
-                    Some(request) => request.answer(rows, run),
-                    None => run(),
+            stamp.with_files(|files| {
+                let write = |rows: &Rows<'_>, backup: Option<&Path>| {
+                    let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp, backup)?)));
+                    match &request {
+                        Some(request) => request.answer(rows, run),
+                        None => run(),
+                    }
+                };
+                match store.rehearse(now_ms, |rows| changes(rows, &params, stamp))? {
+                    true => store.write_backed_up(now_ms, |rows, backup| write(rows, Some(backup))),
+                    false => store.write(now_ms, |rows| write(rows, None)),
                 }
-            };
-            match store.rehearse(now_ms, |rows| changes(rows, &params, stamp))? {
-                true => store.write_backed_up(now_ms, |rows, backup| write(rows, Some(backup))),
-                false => store.write(now_ms, |rows| write(rows, None)),
-            }
+            })
         })
         .await
     }
@@ -166,6 +175,8 @@ impl<'a> Call<'a> {
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.shared.config.memory;
         let (tiers, container) = (Tiers::of(config), config.container.clone());
+        let shares = ShareRules::of(&self.shared.config.share);
+        let n_written = self.shared.memories.files.counter();
         let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         with_store(self.shared, move |store, now_ms| {
@@ -174,7 +185,19 @@ impl<'a> Call<'a> {
                 "cli" => "cli",
                 _ => "api",
             };
-            run(store, &Stamp { now_ms, author, agent, source, layout, tiers, container, repository })
+            let stamp = Stamp {
+                now_ms,
+                author,
+                agent,
+                source,
+                layout,
+                tiers,
+                shares,
+                container,
+                repository,
+                n_written,
+            };
+            run(store, &stamp)
         })
         .await
     }
@@ -250,16 +273,31 @@ pub(super) struct Stamp {
     /// The worktree of the caller.
     pub(super) layout: RepoLayout,
     pub(super) tiers: Tiers,
+    /// Which memories are shared as they are written.
+    pub(super) shares: ShareRules,
     /// The container of a memory that is added without one, or `auto`.
     container: String,
     /// Name of the repository.
     repository: Option<String>,
+    /// Counts writes to files.
+    n_written: Arc<AtomicU64>,
 }
 
 impl Stamp {
     /// Returns whether an agent asks.
     pub(super) fn is_agent(&self) -> bool {
         self.source == fields::AGENT
+    }
+
+    /// Returns the name of the caller's worktree.
+    pub(super) fn worktree_key(&self) -> String {
+        worktree_key(&self.layout)
+    }
+
+    /// Runs a transaction that may write files, and puts those back if it fails.
+    fn with_files<T>(&self, run: impl FnOnce(&FileWriter) -> Done<T>) -> Done<T> {
+        let files = FileWriter::new(&self.layout.root, Arc::clone(&self.n_written));
+        run(&files).inspect_err(|_| files.undo())
     }
 
     pub(super) fn event(&self, action: &str) -> MemoryEvent {
@@ -334,8 +372,10 @@ pub(super) async fn with_store<E: Into<RpcError>>(
     let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
         let mut answer = run(store, now_ms).map_err(|error| looked_in(error.into(), store, now_ms))?;
-        if let Some(notice) = store.notice(now_ms) {
-            answer["notice"] = json!(notice);
+        let told = [store.notice(now_ms), troubles(store, now_ms)];
+        let told: Vec<String> = told.into_iter().flatten().collect();
+        if !told.is_empty() {
+            answer["notice"] = json!(told.join("; "));
         }
         Ok(answer)
     };

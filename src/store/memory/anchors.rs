@@ -17,7 +17,7 @@ impl Rows<'_> {
         let (condition, values) = filter.condition(self.now_ms);
         let order = super::rows::order(sort);
         let sql = format!(
-            "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
+            "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
              WHERE {condition} GROUP BY m.row ORDER BY {order}"
         );
         self.run(|conn| {
@@ -36,7 +36,8 @@ impl Rows<'_> {
     pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<Anchored>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT m.id, json_group_array(json(a.anchor) ORDER BY a.ord) FROM json_each(?1) wanted
+                "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord)
+                 FROM json_each(?1) wanted
                  CROSS JOIN anchor a ON a.memory = wanted.value
                  CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
             )?

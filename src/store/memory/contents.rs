@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use rusqlite::{OptionalExtension, params};
 
-use super::rows::{COLUMNS, record};
+use super::rows::{SAVED_COLUMNS, record};
 use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 use crate::store::corrupt;
 
@@ -38,7 +38,9 @@ pub(super) struct United {
 impl MemoryDb {
     /// Returns the number of memories, including archived ones.
     pub(super) fn count(&self) -> Result<u64, StoreError> {
-        self.run(|conn| conn.query_row("SELECT count(*) FROM memory", [], |row| row.get(0)))
+        self.run(|conn| {
+            conn.query_row("SELECT count(*) FROM memory WHERE instr(id, '#') = 0", [], |row| row.get(0))
+        })
     }
 
     /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
@@ -48,9 +50,9 @@ impl MemoryDb {
     /// When more may be read another time.
     pub(super) fn contents(&self) -> Result<Contents, StoreError> {
         let mut found: Vec<Record> = Vec::new();
-        let (own, _) = COLUMNS.split_once("(SELECT").unwrap_or_default();
-        let (with_tags, _) = COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
-        let ways = [COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
+        let (own, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = SAVED_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let ways = [SAVED_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
         let older = ways.map(|columns| columns.replace("m.key", "NULL"));
         let mut is_whole = false;
         'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
@@ -59,7 +61,7 @@ impl MemoryDb {
                 let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
                 found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
                 if is_all {
-                    is_whole = columns == COLUMNS;
+                    is_whole = columns == SAVED_COLUMNS;
                     break 'ways;
                 }
             }
@@ -79,7 +81,7 @@ impl MemoryDb {
     /// # Errors
     /// When a memory cannot be read.
     pub(super) fn check_readable(&self) -> Result<(), StoreError> {
-        match self.scan(COLUMNS, "ASC")? {
+        match self.scan(SAVED_COLUMNS, "ASC")? {
             (_, true) => Ok(()),
             (records, _) => {
                 let said = format!("not all memories can be read, only {}", records.len());
@@ -95,8 +97,10 @@ impl MemoryDb {
     fn scan(&self, columns: &str, order: &str) -> Result<(Vec<Record>, bool), StoreError> {
         let (mut records, mut is_all) = (Vec::new(), true);
         let ended = self.run(|conn| {
-            let mut statement =
-                conn.prepare(&format!("SELECT {columns} FROM memory m ORDER BY m.row {order}"))?;
+            let mut statement = conn.prepare(&format!(
+                // Versions of worktrees are read from their files again.
+                "SELECT {columns} FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+            ))?;
             let mut rows = statement.query([])?;
             while let Some(row) = rows.next()? {
                 let record = record(row);

@@ -13,7 +13,8 @@ use super::noted_changes::AddedHistory;
 use super::passed_time::Uptime;
 use super::schema::MEMORY;
 use super::vectors::Touched;
-use super::{NotedChange, Rows, StoreError};
+use super::worktree_scope::WorktreeScope;
+use super::{Derived, NotedChange, Record, Rows, StoreError};
 use crate::store::{check_quickly, connect, schema};
 
 /// Number of pages that are copied at a time.
@@ -31,6 +32,10 @@ pub struct MemoryDb {
     pub(super) purges_expired: bool,
     /// Uptime of the machine; without it nothing expires.
     pub(super) uptime: Option<fn() -> Uptime>,
+    /// The worktree of which it reads.
+    pub(super) scope: WorktreeScope,
+    /// Computes the derived data of a record; without it, versions of worktrees are not kept apart.
+    pub(super) derive: Option<fn(&Record) -> Derived>,
 }
 
 impl MemoryDb {
@@ -84,6 +89,8 @@ impl MemoryDb {
         let conn = connect(path, flags).map_err(at)?;
         // Closing a file that something has damaged must not write the log over the rest of it.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(at)?;
+        let scope = WorktreeScope::default();
+        scope.install(&conn).map_err(at)?;
         Ok(Self {
             conn,
             path: path.to_owned(),
@@ -92,6 +99,8 @@ impl MemoryDb {
             changes: Vec::new(),
             purges_expired: false,
             uptime: None,
+            scope,
+            derive: None,
         })
     }
 
@@ -113,7 +122,7 @@ impl MemoryDb {
     /// # Errors
     /// When `read` fails.
     pub fn read<T, E>(&self, now_ms: i64, read: impl FnOnce(&Rows<'_>) -> Result<T, E>) -> Result<T, E> {
-        read(&Rows::new(&self.conn, &self.path, now_ms))
+        read(&Rows::new(&self.conn, &self.path, now_ms, self.derive, self.scope.clone()))
     }
 
     /// Writes in one transaction, after archiving memories that have certainly expired. The data is on disk on return.
@@ -150,7 +159,7 @@ impl MemoryDb {
         let at = |error| StoreError::new(path, error);
         drop(self.added.take()); // those of one that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        let rows = Rows::new(&tx, path, now_ms);
+        let rows = Rows::new(&tx, path, now_ms, self.derive, self.scope.clone());
         if let Some(uptime) = self.uptime {
             let passed = rows.pass_time(&uptime())?;
             match self.purges_expired {

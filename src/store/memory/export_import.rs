@@ -75,7 +75,9 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn ids(&self) -> Result<Vec<String>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT id FROM memory")?.query_map([], |row| row.get(0))?.collect()
+            conn.prepare_cached("SELECT id FROM memory WHERE main IS NULL")?
+                .query_map([], |row| row.get(0))?
+                .collect()
         })
     }
 

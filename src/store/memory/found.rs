@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
+use super::worktree_scope::IS_HERE;
 use super::{MemoryFilter, Record, Rows, StoreError};
 use crate::proto::memory::Tier;
 use crate::types::MemoryRow;
@@ -109,10 +110,13 @@ impl Rows<'_> {
     pub fn facts(&self, rows: &[MemoryRow]) -> Result<Vec<Facts>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT m.row, m.id, m.priority, m.confidence, m.tier, m.updated, m.last_access, m.access_count,
+                "SELECT m.row, substr(m.id, 1, instr(m.id || '#', '#') - 1), m.priority, m.confidence, m.tier, m.updated, m.last_access, m.access_count,
                      (SELECT group_concat(l.source) FROM link l JOIN memory s ON s.row = l.source
-                      WHERE l.target = m.row AND l.kind = 'supersedes' AND s.archived_at IS NULL
-                          AND (s.expires_at IS NULL OR s.expires_at > ?2)),
+                      WHERE l.target = coalesce(m.main, m.row) AND l.kind = 'supersedes' AND s.archived_at IS NULL
+                          AND (s.expires_at IS NULL OR s.expires_at > ?2)
+                          AND (s.shared != 1 OR memod_worktree() = 0 OR EXISTS (
+                              SELECT 1 FROM memory_file f JOIN memory v ON v.row = f.memory
+                              WHERE f.worktree = memod_worktree() AND s.row IN (v.row, v.main)))),
                      m.container, m.created
                  FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value",
             )?
@@ -177,7 +181,10 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn row(&self, id: &str) -> Result<Option<MemoryRow>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?
+            conn.prepare_cached(&format!(
+                "SELECT m.row FROM memory m
+                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_HERE} ORDER BY m.row LIMIT 1"
+            ))?
                 .query_row([id], |row| row.get(0).map(MemoryRow))
                 .optional()
         })

@@ -107,7 +107,7 @@ impl MemoryDb {
     /// When the database cannot be read.
     pub(super) fn versions(&self) -> Result<HashMap<String, Version>, StoreError> {
         self.run(|conn| {
-            conn.prepare("SELECT id, row, updated, archived_at IS NULL FROM memory")?
+            conn.prepare("SELECT id, row, updated, archived_at IS NULL FROM memory WHERE instr(id, '#') = 0")?
                 .query_map([], |row| {
                     Ok((
                         row.get(0)?,

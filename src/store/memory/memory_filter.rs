@@ -3,7 +3,11 @@
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
+use super::worktree_scope::IS_HERE;
 use crate::proto::memory::Traits;
+
+/// Condition on living memories; its first parameter is the time.
+const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
 /// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default)]
@@ -42,11 +46,11 @@ impl MemoryFilter {
     /// Returns the condition on `memory m`, and the values of its parameters.
     pub(super) fn condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
         let mut values = vec![Sql::from(now_ms)];
-        let living = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
         let (mut condition, date) = match self.archived {
-            false => (living.to_owned(), "m.created"),
-            true => (format!("NOT ({living})"), "coalesce(m.archived_at, m.expires_at)"),
+            false => (LIVING.to_owned(), "m.created"),
+            true => (format!("NOT ({LIVING})"), "coalesce(m.archived_at, m.expires_at)"),
         };
+        condition += &format!(" AND {IS_HERE}");
         let mut and = |sql: &str, value: Sql| {
             values.push(value);
             condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));

@@ -76,6 +76,10 @@ pub struct MemoryStore {
     is_watched: bool,
     /// Replacements of the whole database, while somebody wants to know.
     replaced: Vec<NotedChange>,
+    /// The worktree of which it reads; 0 for the whole repository.
+    worktree: i64,
+    /// Number of times that a database was opened.
+    n_opened: u64,
 }
 
 /// Signature of the file after our last access. Only our own checkpoints change it.
@@ -129,6 +133,8 @@ impl MemoryStore {
             elsewhere: Vec::new(),
             is_watched: false,
             replaced: Vec::new(),
+            worktree: 0,
+            n_opened: 0,
         }
     }
 
@@ -152,6 +158,19 @@ impl MemoryStore {
         if self.is_watched {
             self.replaced.push(NotedChange { action: action.to_owned(), ids: Vec::new() });
         }
+    }
+
+    /// Reads of this worktree from now on; 0 for the whole repository.
+    pub fn enter_worktree(&mut self, worktree: i64) {
+        self.worktree = worktree;
+        if let Some((db, _)) = &self.open {
+            db.scope.set(worktree);
+        }
+    }
+
+    /// Returns the number of times that a database was opened: what was known of another one may not hold.
+    pub fn n_opened(&self) -> u64 {
+        self.n_opened
     }
 
     /// Returns the path of the database.
@@ -364,6 +383,9 @@ impl MemoryStore {
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
+        db.derive = Some(self.derive);
+        db.scope.set(self.worktree);
+        self.n_opened += 1;
         db.added.collect(self.is_watched);
         db.mend_words(self.derive)?;
         let chosen = db.read(0, |rows| rows.meta(MODEL))?;

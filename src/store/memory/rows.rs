@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::anchors::anchors;
-use super::{MemoryEvent, MemoryFilter, NotedChange, Record, StoreError};
+use super::worktree_scope::{IS_HERE, WorktreeScope};
+use super::{Derived, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
 use crate::proto::memory::{Sort, Tier};
 
 /// A snapshot of the rows.
@@ -17,18 +18,57 @@ pub struct Rows<'a> {
     pub(super) now_ms: i64,
     /// Memories that were deleted for good.
     deleted: RefCell<Vec<NotedChange>>,
+    pub(super) derive: Option<fn(&Record) -> Derived>,
+    scope: WorktreeScope,
 }
 
-/// Columns in the order of [`record`].
-pub(super) const COLUMNS: &str =
-    "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
-     m.created, m.updated, m.last_access, m.access_count, m.metadata, m.archived_at, m.archived_why,
-     m.key, m.agent, (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
-     (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)";
+/// Writes out the columns of [`record`].
+macro_rules! columns {
+    ($last_access:literal, $access_count:literal, $state:literal) => {
+        concat!(
+            "m.id, m.content, m.title, m.container, m.tier, m.expires_at, m.priority, m.confidence, m.source, m.author,
+             m.created, m.updated, ",
+            $last_access,
+            ", ",
+            $access_count,
+            ", m.metadata, m.archived_at, m.archived_why, m.key, m.agent,
+             (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE memory = m.row ORDER BY tag)),
+             (SELECT json_group_array(json(anchor) ORDER BY ord) FROM anchor WHERE memory = m.row)",
+            $state
+        )
+    };
+}
+
+/// Columns of a memory itself, which an older file has too.
+pub(super) const SAVED_COLUMNS: &str = columns!("m.last_access", "m.access_count", "");
+
+/// Columns of a memory, with what is known of its file in the worktree. Recalls are counted at the main row.
+pub(super) const COLUMNS: &str = columns!(
+    "iif(m.main IS NULL, m.last_access, (SELECT last_access FROM memory WHERE row = m.main))",
+    "iif(m.main IS NULL, m.access_count, (SELECT access_count FROM memory WHERE row = m.main))",
+    ", m.shared = 1,
+     EXISTS (SELECT 1 FROM trusted_version t WHERE t.memory = coalesce(m.main, m.row) AND t.hash = m.version),
+     iif(m.shared = 1,
+         (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree()), 0)"
+);
+
+/// Number of [`SAVED_COLUMNS`].
+const N_SAVED: usize = 21;
 
 impl<'a> Rows<'a> {
-    pub(super) fn new(conn: &'a Connection, path: &'a Path, now_ms: i64) -> Self {
-        Self { conn, path, now_ms, deleted: RefCell::default() }
+    pub(super) fn new(
+        conn: &'a Connection,
+        path: &'a Path,
+        now_ms: i64,
+        derive: Option<fn(&Record) -> Derived>,
+        scope: WorktreeScope,
+    ) -> Self {
+        Self { conn, path, now_ms, deleted: RefCell::default(), derive, scope }
+    }
+
+    /// Reads of this worktree from now on.
+    pub fn enter_worktree(&self, worktree: i64) {
+        self.scope.set(worktree);
     }
 }
 
@@ -75,9 +115,13 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn get(&self, id: &str) -> Result<Option<Record>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
-                .query_row([id], record)
-                .optional()
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM memory m
+                 WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_HERE}
+                 ORDER BY 24 LIMIT 1"
+            ))?
+            .query_row([id], record)
+            .optional()
         })
     }
 
@@ -89,7 +133,7 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
                 // '~' sorts after every character of an id.
-                "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' ORDER BY m.id LIMIT ?2"
+                "SELECT {COLUMNS} FROM memory m WHERE m.id >= ?1 AND m.id < ?1 || '~' AND {IS_HERE} ORDER BY m.id, 24 LIMIT ?2"
             ))?
             .query_map(params![beginning, at_most as i64], record)?
             .collect()
@@ -105,7 +149,8 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
-                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3)"
+                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE}
+                 ORDER BY m.row LIMIT 1"
             ))?
             .query_row(params![of.container, hash, self.now_ms, of.key.as_deref().unwrap_or_default()], record)
             .optional()
@@ -117,7 +162,8 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM memory WHERE container = ?1 AND hash = ?2 AND coalesce(key, '') = ?3
-                 AND archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?5) AND id != ?4",
+                 AND archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?5) AND id != ?4
+                 AND shared != 1 AND main IS NULL",
             )?
             .exists(params![
                 of.container,
@@ -188,8 +234,13 @@ pub(super) fn order(sort: Sort) -> &'static str {
 pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
     let tier: String = row.get(4)?;
     let tags: String = row.get(19)?;
+    // A saved row has the first columns only.
+    let has_state = row.as_ref().column_count() > N_SAVED;
+    let state = |column: usize| if has_state { row.get::<_, Option<i64>>(column) } else { Ok(None) };
+    let id: String = row.get(0)?;
     Ok(Record {
-        id: row.get(0)?,
+        // A version of a worktree has more than the id.
+        id: id.split_once('#').map_or_else(|| id.clone(), |(id, _)| id.to_owned()),
         content: row.get(1)?,
         title: row.get(2)?,
         container: row.get(3)?,
@@ -210,6 +261,9 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         agent: row.get(18)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
         anchors: anchors(&row.get::<_, String>(20)?),
+        shared: state(N_SAVED)? == Some(1),
+        is_trusted: state(N_SAVED + 1)? == Some(1),
+        side: Side::of(state(N_SAVED + 2)?),
     })
 }
 

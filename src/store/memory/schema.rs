@@ -145,4 +145,44 @@ ALTER TABLE memory ADD COLUMN agent TEXT;
 -- From now on with the names of what a memory is about. All words are put anew when it is opened.
 INSERT INTO memory_fts(memory_fts) VALUES('delete-all');
 ",
+    "
+-- Shared memories are files in worktrees. 1: its file is the truth; 2: it stays here although a rule would share it.
+ALTER TABLE memory ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+-- The row is what one worktree has of that memory while another has another version; its id is that id, # and more.
+ALTER TABLE memory ADD COLUMN main INTEGER REFERENCES memory(row) ON DELETE CASCADE;
+ALTER TABLE memory ADD COLUMN version BLOB;      -- blake3 of the file with LF
+ALTER TABLE memory ADD COLUMN file_links TEXT;   -- JSON: [[kind, id]], also of memories that are not here
+ALTER TABLE memory ADD COLUMN linked TEXT;       -- those of them that are rows of link
+CREATE INDEX memory_main ON memory(main) WHERE main IS NOT NULL;
+-- Two people may write the same text, each in a file.
+DROP INDEX memory_text;
+CREATE UNIQUE INDEX memory_text ON memory(container, hash, coalesce(key, ''))
+    WHERE archived_at IS NULL AND shared != 1 AND main IS NULL;
+CREATE TABLE worktree(
+    id INTEGER PRIMARY KEY AUTOINCREMENT,        -- never reused: requests that run know it
+    git_dir TEXT NOT NULL UNIQUE                 -- from the common dir
+) STRICT;
+-- What each file of a worktree shows. Side 0 is all of it; 1 and 2 are ours and theirs of a conflict.
+CREATE TABLE memory_file(
+    worktree INTEGER NOT NULL REFERENCES worktree(id) ON DELETE CASCADE,
+    name TEXT NOT NULL, side INTEGER NOT NULL,
+    memory INTEGER REFERENCES memory(row) ON DELETE CASCADE,
+    hash BLOB NOT NULL,
+    why TEXT,                                    -- why it shows none
+    PRIMARY KEY(worktree, name, side)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_file_memory ON memory_file(memory);
+-- Versions that this user has written or confirmed.
+CREATE TABLE trusted_version(
+    memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,
+    hash BLOB NOT NULL,
+    PRIMARY KEY(memory, hash)
+) STRICT, WITHOUT ROWID;
+-- Only a memory is deleted for good, not what a worktree has of it.
+DROP TRIGGER memory_deleted;
+CREATE TRIGGER memory_deleted AFTER DELETE ON memory WHEN old.main IS NULL
+BEGIN
+    INSERT OR REPLACE INTO deleted VALUES(old.id, old.updated, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
+",
 ];

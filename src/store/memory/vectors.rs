@@ -85,15 +85,17 @@ impl MemoryReader {
         MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map(Self)
     }
 
-    /// Reads in one snapshot, which includes every earlier commit.
+    /// Reads what a worktree has, 0 for the whole repository, in one snapshot, which includes every earlier commit.
     ///
     /// # Errors
     /// What `read` failed with.
     pub fn read<T, E: From<StoreError>>(
         &self,
         now_ms: i64,
+        worktree: i64,
         read: impl FnOnce(&Rows<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.0.scope.set(worktree);
         let at = |error| StoreError::new(&self.0.path, error);
         let mut one_moment = self.0.conn.unchecked_transaction().map_err(at)?;
         // Nothing is written. A rollback would make SQLite read the schema again, and prepare each statement.

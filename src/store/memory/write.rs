@@ -28,16 +28,46 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
-        if record.archived_at.is_none() {
+        let own = self.own_version(&record.id)?;
+        if own.is_none() && record.shared {
+            self.keep_for_others(&record.id)?;
+        }
+        self.put_at(own.as_deref().unwrap_or(&record.id), record, derived, Some(event))
+    }
+
+    /// Stores a memory in the row of an id, which may be that of what one worktree has of it. Changes are noted at the main row.
+    pub(super) fn put_at(
+        &self,
+        at: &str,
+        record: &Record,
+        derived: &Derived,
+        event: Option<&MemoryEvent>,
+    ) -> Result<(), StoreError> {
+        if record.archived_at.is_none() && !record.shared {
             self.make_room(record, &derived.hash)?;
         }
         self.run(|conn| {
-            let row = put_row(conn, record, &derived.hash)?;
+            let row = put_row(conn, at, record, &derived.hash)?;
             conn.prepare_cached("DELETE FROM tag WHERE memory = ?1")?.execute([row])?;
             let mut tag = conn.prepare_cached("INSERT INTO tag(memory, tag) VALUES(?1, ?2)")?;
             record.tags.iter().try_for_each(|name| tag.execute(params![row, name]).map(drop))?;
             put_anchors(conn, row, &record.anchors)?;
             put_words(conn, row, &derived.words)?;
+            event.map_or(Ok(()), |event| note(conn, row, event))
+        })
+    }
+
+    /// Stores that a memory was recalled, and nothing else of it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_recall(&self, record: &Record, event: &MemoryEvent) -> Result<(), StoreError> {
+        self.run(|conn| {
+            let row = conn
+                .prepare_cached(
+                    "UPDATE memory SET last_access = ?2, access_count = ?3 WHERE id = ?1 RETURNING row",
+                )?
+                .query_row(params![record.id, record.last_access, record.access_count], |row| row.get(0))?;
             note(conn, row, event)
         })
     }
@@ -197,8 +227,13 @@ impl Rows<'_> {
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
             )?;
             let mut memory = conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?;
+            let mut versions = conn.prepare_cached(
+                "DELETE FROM memory_fts WHERE rowid IN (
+                     SELECT row FROM memory WHERE main = (SELECT row FROM memory WHERE id = ?1))",
+            )?;
             for record in records {
                 words.execute([&record.id])?;
+                versions.execute([&record.id])?;
                 memory.execute([&record.id])?;
             }
             // The full-text index still has the words until its segments are merged.
@@ -271,20 +306,21 @@ impl Rows<'_> {
     }
 }
 
-fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Result<i64> {
+fn put_row(conn: &Connection, at: &str, record: &Record, hash: &[u8; 32]) -> rusqlite::Result<i64> {
     conn.prepare_cached(
         "INSERT INTO memory(id, content, title, container, tier, expires_at, priority, confidence, source, author,
              created, updated, last_access, access_count, metadata, hash, archived_at, archived_why, key,
-             agent)
-         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+             agent, shared, main)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
+             (SELECT row FROM memory WHERE id = ?22))
          ON CONFLICT(id) DO UPDATE SET content = ?2, title = ?3, container = ?4, tier = ?5, expires_at = ?6,
-             priority = ?7, confidence = ?8, source = ?9, updated = ?12, last_access = ?13, access_count = ?14, metadata = ?15,
+             priority = ?7, confidence = ?8, source = ?9, author = ?10, created = ?11, updated = ?12, last_access = ?13, access_count = ?14, metadata = ?15,
              hash = ?16, archived_at = ?17, archived_why = ?18, key = ?19, agent = ?20
          RETURNING row",
     )?
     .query_row(
         params![
-            record.id,
+            at,
             record.content,
             record.title,
             record.container,
@@ -304,6 +340,8 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
             record.archived_why,
             record.key,
             record.agent,
+            record.shared,
+            (at != record.id).then_some(&record.id),
         ],
         |row| row.get(0),
     )
@@ -311,7 +349,8 @@ fn put_row(conn: &Connection, record: &Record, hash: &[u8; 32]) -> rusqlite::Res
 
 pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(
-        "INSERT INTO history(memory, at, action, author, source, fields) VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO history(memory, at, action, author, source, fields)
+         VALUES(coalesce((SELECT main FROM memory WHERE row = ?1), ?1), ?2, ?3, ?4, ?5, ?6)",
     )?
     .execute(params![row, event.at, event.action, event.author, event.source, json(&event.fields)])
     .map(drop)

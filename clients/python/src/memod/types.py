@@ -151,6 +151,8 @@ class MemoryInfo(Record):
     """Creation time, RFC 3339."""
     anchors: list[Anchor]
     """The code it is about, with states."""
+    conflict: Optional[str]
+    """`ours` or `theirs`, if it is a side of a conflict in its file."""
 
 
 class Signal(Record):
@@ -1051,9 +1053,15 @@ class Memory(Record):
     archived_at: Optional[str]
     """Time of archiving."""
     archived_why: Optional[str]
-    """`forgotten`, `expired`, `consolidated`, or `replaced` by an import."""
+    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more."""
     key: Optional[str]
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
+    shared: bool
+    """Whether a file in the worktree is the truth."""
+    trust: str
+    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed."""
+    conflict: Optional[str]
+    """`ours` or `theirs`, if it is a side of a conflict in its file."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]
@@ -1375,9 +1383,15 @@ class Recalled(Record):
     archived_at: Optional[str]
     """Time of archiving."""
     archived_why: Optional[str]
-    """`forgotten`, `expired`, `consolidated`, or `replaced` by an import."""
+    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more."""
     key: Optional[str]
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
+    shared: bool
+    """Whether a file in the worktree is the truth."""
+    trust: str
+    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed."""
+    conflict: Optional[str]
+    """`ours` or `theirs`, if it is a side of a conflict in its file."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]

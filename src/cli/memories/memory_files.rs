@@ -1,0 +1,70 @@
+//! Runs the verbs about the files of shared memories.
+
+use super::request::{caller, notice, or_stdin};
+use super::show;
+use crate::cli::args::{ResolveArgs, ShareArgs};
+use crate::cli::context::CommandContext;
+use crate::cli::error::{CliResult, EXIT_NONE};
+use crate::cli::output::Output;
+use crate::cli::text::{count, escape, escape_lines};
+use crate::proto::memory::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName};
+
+/// Exits with 1 when nothing was to be shared.
+pub(in crate::cli) fn share(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    set("memory.share", ["shared", "would be shared"], typed, context, output)
+}
+
+/// Exits with 1 when nothing was shared.
+pub(in crate::cli) fn unshare(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    set("memory.unshare", ["kept here alone", "would be kept here alone"], typed, context, output)
+}
+
+fn set(
+    method: &str,
+    [done, would]: [&str; 2],
+    typed: ShareArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let selection = typed.filter.with_ids(typed.ids);
+    let params = ShareParams { caller: caller(context), selection, dry_run: typed.dry_run };
+    let result: ShareResult = context.connect()?.call(method, &params)?;
+    output.value(&result, |output| {
+        for file in &result.files {
+            output.line(&escape(&file.path))?;
+            if let Some(text) = &file.text {
+                output.line(escape_lines(text).trim_end_matches('\n'))?;
+            }
+        }
+        output.flush()?;
+        let what = count(result.memories.len() as u64, "memory", "memories");
+        match (result.memories.is_empty(), result.dry_run) {
+            (true, _) => output.say("no such memories"),
+            (false, true) => output.say(&format!("{what} {would}")),
+            (false, false) => output.say(&format!("{what} {done}; commit the files as you commit code")),
+        }
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Ends the conflict in the file of a memory.
+pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let side = match (typed.ours, typed.theirs) {
+        (true, _) => Some(SideName::Ours),
+        (false, true) => Some(SideName::Theirs),
+        (false, false) => None,
+    };
+    let text = typed.text.map(or_stdin).transpose()?;
+    let params = ResolveFileParams { caller: caller(context), id: typed.winner, side, text };
+    let result: ResolveFileResult = context.connect()?.call("memory.resolve_file", &params)?;
+    output.value(&result, |output| {
+        show::lines(std::slice::from_ref(&result.memory), output)?;
+        output.flush()?;
+        output.say(&format!("the conflict is over; `git add {}` tells git", escape(&result.path)));
+        Ok(())
+    })?;
+    notice(result.notice.as_ref(), output);
+    Ok(0)
+}

@@ -1,0 +1,31 @@
+//! Binds each request to the memories that its worktree has.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::daemon::error::RpcResult;
+use crate::daemon::request::{deadline, locate, reading};
+use crate::daemon::shared::Shared;
+
+/// Methods that show or change memories, besides those of their own.
+const METHODS: [&str; 7] = ["search", "brief", "advise", "why", "status", "doctor", "complete"];
+/// Methods about the memories of the whole repository.
+const OF_REPOSITORY: [&str; 5] =
+    ["memory.export", "memory.import_keys", "memory.read_database", "memory.backup", "memory.restore_backup"];
+
+/// Returns the worktree in which a method runs, once the rows of its shared memories are as its files.
+///
+/// # Errors
+/// When the caller's directory cannot be served, or the rows cannot be written.
+pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params: &Value) -> RpcResult<i64> {
+    let is_of_memories = method.starts_with("memory.") && !OF_REPOSITORY.contains(&method);
+    let Some(cwd) = params["cwd"].as_str().filter(|_| is_of_memories || METHODS.contains(&method)) else {
+        return Ok(0);
+    };
+    let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
+        return Ok(0); // the method says what is wrong
+    };
+    let root = layout.root.clone();
+    reading(shared, &root, move |shared| shared.memories.look_at_files(&layout)).await
+}

@@ -1,0 +1,73 @@
+//! Converts between a memory and what its file says.
+
+use super::rules::Done;
+use crate::memory::file::MemoryFile;
+use crate::proto::memory::LinkKind;
+use crate::store::{FROM_FILE, Record, Rows};
+
+/// Returns the memory of a file.
+pub(super) fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {
+    let record = Record {
+        id,
+        content: file.content,
+        title: file.title,
+        container: file.container,
+        tags: file.tags,
+        anchors: file.anchors,
+        tier: file.tier,
+        priority: file.priority,
+        confidence: file.confidence,
+        source: FROM_FILE.to_owned(),
+        author: file.author,
+        agent: file.agent,
+        created: file.created,
+        updated: file.updated,
+        metadata: file.metadata,
+        shared: true,
+        ..Record::default()
+    };
+    (record, file.links)
+}
+
+/// Returns what the file of a memory is to say. Keys that this version does not know, and links to memories that are not here,
+/// stay as the `former` file has them.
+pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFile>) -> Done<MemoryFile> {
+    Ok(MemoryFile {
+        title: record.title.clone(),
+        container: record.container.clone(),
+        tags: record.tags.clone(),
+        tier: record.tier,
+        priority: record.priority,
+        confidence: record.confidence,
+        author: record.author.clone(),
+        agent: record.agent.clone(),
+        created: record.created,
+        updated: record.updated,
+        anchors: record.anchors.clone(),
+        links: links(rows, &record.id, former.map_or(&[], |former| &former.links))?,
+        metadata: record.metadata.clone(),
+        others: former.map(|former| former.others.clone()).unwrap_or_default(),
+        content: record.content.replace("\r\n", "\n"),
+    })
+}
+
+/// Returns the links to shared memories. A mutual link stands in the file of its first end, unless another one has it already.
+fn links(rows: &Rows<'_>, id: &str, former: &[(LinkKind, String)]) -> Done<Vec<(LinkKind, String)>> {
+    let mut links = Vec::new();
+    for link in rows.links(id)? {
+        let is_from = link.from == id;
+        let said = (link.kind, if is_from { link.to } else { link.from });
+        let is_said = former.contains(&said) && (is_from || link.kind.is_mutual());
+        if is_said || is_from && rows.is_shared(&said.1)? {
+            links.push(said);
+        }
+    }
+    for said in former {
+        if !rows.has(&said.1)? {
+            links.push(said.clone());
+        }
+    }
+    links.sort();
+    links.dedup();
+    Ok(links)
+}

@@ -1,0 +1,222 @@
+//! Looks at the files of shared memories, and makes their rows equal to them.
+//!
+//! Each request looks: it lists the directory and compares the signatures of the files with those of the last look. So a file
+//! that git or an editor has just written is in the answer, whether or not a watcher works. Only what differs is read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use super::file_form::record_of;
+use super::keeper::Memories;
+use super::known_files::{Listed, Look};
+use super::rules::Done;
+use super::show;
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::{RpcResult, busy};
+use crate::daemon::memory_scope::UNKNOWN;
+use crate::memory::Refused;
+use crate::memory::file::{self, MemoryFile};
+use crate::paths::{IoContext as _, PathError, RepoLayout, is_transient};
+use crate::proto::RpcError;
+use crate::scan::{self, is_racy, lstat};
+use crate::store::{FileState, FileVersion, MemoryStore, Rows, ShownBy, Side};
+use crate::types::{SourceKey, Stat};
+
+/// Number of looks while files are written.
+const ATTEMPTS: usize = 8;
+
+impl Memories {
+    /// Makes the rows of shared memories equal to the files of a worktree; returns its number. Blocks. Where files cannot be
+    /// listed or read, the rows stay, and the reason is told.
+    ///
+    /// # Errors
+    /// When the rows cannot be written. Nothing is changed then.
+    pub(super) fn look_at_files(&self, layout: &RepoLayout) -> RpcResult<i64> {
+        let key = worktree_key(layout);
+        for _ in 0..ATTEMPTS {
+            let n_written = self.files.n_written();
+            let n_opened = self.n_opened.load(Ordering::Acquire);
+            let read_at_ns = now_ms().saturating_mul(1_000_000);
+            let known = self.files.last(&key);
+            let (listed, read) =
+                match seen(&layout.root, known.as_ref().filter(|look| look.n_opened == n_opened)) {
+                    Ok((_, None)) => return Ok(known.map_or(UNKNOWN, |look| look.worktree)),
+                    Ok((listed, read)) => (Some(listed), read.unwrap_or_default()),
+                    Err(error) => {
+                        tracing::warn!(%error, "files of memories");
+                        self.files.set_failure(&key, error.to_string());
+                        (None, Vec::new())
+                    }
+                };
+            let names: Option<Vec<String>> = listed.as_ref().map(|listed| listed.keys().cloned().collect());
+            let (for_job, common_dir) = (key.clone(), layout.common_dir.clone());
+            let counter = self.files.counter();
+            let job = move |store: &mut MemoryStore| -> Done<Option<(i64, u64)>> {
+                if counter.load(Ordering::Acquire) != n_written {
+                    return Ok(None); // what was read may be of before
+                }
+                let worktree = apply(store, &for_job, names.as_deref(), &read, common_dir.as_deref())?;
+                Ok(Some((worktree, store.n_opened())))
+            };
+            let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
+            let Some((worktree, n_opened)) = answer.map_err(RpcError::from)? else { continue };
+            if let Some(files) = listed {
+                let is_racy = files.values().any(|stat| is_racy(stat, read_at_ns));
+                self.files.set_last(key, Look { worktree, n_opened, files, is_racy });
+            }
+            return Ok(worktree);
+        }
+        Err(busy(format!("{}: files are written faster than they can be read", file::DIR)))
+    }
+}
+
+/// Lists the files, and reads those that differ from the last look; `None` if none can.
+fn seen(root: &Path, last: Option<&Look>) -> Result<(Listed, Option<Vec<FileState>>), PathError> {
+    let listed = list(root)?;
+    if last.is_some_and(|look| look.files == listed && !look.is_racy) {
+        return Ok((listed, None));
+    }
+    let former = last.filter(|look| !look.is_racy).map(|look| &look.files);
+    let is_same = |name: &String, stat: &Stat| former.is_some_and(|former| former.get(name) == Some(stat));
+    let changed = listed.iter().filter(|(name, stat)| !is_same(name, stat));
+    let read = changed.map(|(name, stat)| read(root, name, stat, &listed)).collect::<Result<_, _>>()?;
+    Ok((listed, Some(read)))
+}
+
+/// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
+pub(super) fn worktree_key(layout: &RepoLayout) -> String {
+    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
+        return String::new();
+    };
+    git_dir.strip_prefix(common_dir).unwrap_or(git_dir).to_string_lossy().into_owned()
+}
+
+/// Returns the names in the directory with their signatures.
+///
+/// # Errors
+/// When it cannot be listed, or is not a directory of the worktree.
+fn list(root: &Path) -> Result<Listed, PathError> {
+    let mut dir = root.to_owned();
+    for part in file::DIR.split('/') {
+        dir.push(part);
+        match fs::symlink_metadata(&dir) {
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => {
+                let error = io::Error::other("not a directory; the files of shared memories are in one");
+                return Err(error).at("list", &dir);
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(BTreeMap::new());
+            }
+            Err(error) => return Err(error).at("look at", &dir),
+        }
+    }
+    let mut listed = BTreeMap::new();
+    for entry in fs::read_dir(&dir).at("list", &dir)? {
+        let entry = entry.at("list", &dir)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.starts_with('.') {
+            continue; // ours while a file is written, or of another program
+        }
+        match lstat(&entry.path()) {
+            Ok(stat) => drop(listed.insert(name, stat)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).at("look at", &entry.path()),
+        }
+    }
+    Ok(listed)
+}
+
+/// Reads one file.
+///
+/// # Errors
+/// When it cannot be read at the moment.
+fn read(root: &Path, name: &str, stat: &Stat, listed: &Listed) -> Result<FileState, PathError> {
+    let nothing = |why: String| {
+        let hash = *blake3::hash(why.as_bytes()).as_bytes();
+        Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why) })
+    };
+    let id = match file::id_of(name) {
+        Ok(id) => id,
+        Err(_) if listed.keys().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
+            return nothing(
+                "its name differs from that of another file in upper and lower case alone".to_owned(),
+            );
+        }
+        Err(refused) => return nothing(refused.to_string()),
+    };
+    let key = SourceKey::new(format!("{}/{name}", file::DIR));
+    let path = root.join(key.as_str());
+    if path.is_symlink() {
+        return nothing("a symbolic link, which is not followed".to_owned());
+    }
+    let bytes = match scan::bytes(root, &key, file::MAX_FILE) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return nothing(format!("{} bytes, over {}", stat.size, file::MAX_FILE)),
+        Err(error) if is_transient(&error) => return Err(error).at("read", &path),
+        Err(error) => return nothing(error.to_string()),
+    };
+    match file::text_of(&bytes) {
+        Ok(text) => Ok(state_of(name, &id, &text)),
+        Err(refused) => nothing(refused.to_string()),
+    }
+}
+
+/// Returns what a file with this text shows.
+fn state_of(name: &str, id: &str, text: &str) -> FileState {
+    let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
+        let (record, links) = record_of(id.to_owned(), MemoryFile::parse(text)?);
+        Ok(FileVersion { side, record, links })
+    };
+    let versions = match file::sides(text) {
+        None => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
+        Some([ours, theirs]) => version(Side::Ours, &ours)
+            .and_then(|ours| Ok(vec![ours, version(Side::Theirs, &theirs)?]))
+            .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
+    };
+    let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
+    FileState { name: name.to_owned(), hash: file::hash(text), shown }
+}
+
+/// Applies what was read; returns the number of the worktree. Without `names` nothing is gone.
+fn apply(
+    store: &mut MemoryStore,
+    key: &str,
+    names: Option<&[String]>,
+    read: &[FileState],
+    common_dir: Option<&Path>,
+) -> Done<i64> {
+    let now_ms = now_ms();
+    let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
+    let known = worktrees.iter().find(|(_, git_dir)| git_dir == key).map(|(worktree, _)| *worktree);
+    let worktree = match known {
+        Some(worktree) => worktree,
+        None if names.is_none_or(<[String]>::is_empty) => return Ok(UNKNOWN),
+        None => store.write(now_ms, |rows| Ok(rows.worktree_number(key)?))?,
+    };
+    store.enter_worktree(worktree);
+    let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
+    let gone: Vec<String> = rows
+        .iter()
+        .map(|row| row.name.clone())
+        .filter(|name| names.is_some_and(|names| !names.contains(name)))
+        .collect();
+    let is_known = |file: &&FileState| !rows.iter().any(|row| row.name == file.name && row.hash == file.hash);
+    let changed: Vec<FileState> = read.iter().filter(is_known).cloned().collect();
+    if gone.is_empty() && changed.is_empty() {
+        return Ok(worktree);
+    }
+    let is_gone = |git_dir: &str| common_dir.is_some_and(|dir| !dir.join(git_dir).exists());
+    store.write(now_ms, |rows: &Rows<'_>| {
+        for (other, git_dir) in &worktrees {
+            if *other != worktree && is_gone(git_dir) {
+                rows.forget_worktree(*other)?;
+            }
+        }
+        Ok(rows.take_files(&changed, &gone, show::differences)?)
+    })?;
+    Ok(worktree)
+}

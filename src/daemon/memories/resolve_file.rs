@@ -1,0 +1,55 @@
+//! Ends the conflict of a memory in its file.
+
+use serde_json::Value;
+
+use super::file_form::record_of;
+use super::file_write::text_on_disk;
+use super::rules::{Done, bad, find, refused};
+use super::show;
+use super::transaction::{Call, Stamp};
+use crate::daemon::error::RpcResult;
+use crate::memory::{fields, file};
+use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+use crate::store::{FileState, FileVersion, Rows, ShownBy, Side};
+
+/// Writes the outcome of a conflict; what git is told is for the user.
+pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {
+    call.write(put).await
+}
+
+fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<ResolveFileResult> {
+    let id = find(rows, &params.id)?.id;
+    let name = file::name(&id);
+    let text = text_on_disk(stamp, &name)?.unwrap_or_default();
+    let Some([ours, theirs]) = file::sides(&text) else {
+        return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
+    };
+    let chosen = match params.side {
+        Some(SideName::Theirs) => theirs,
+        Some(SideName::Ours) => ours,
+        None if params.text.is_some() => ours,
+        None => {
+            return Err(refused(
+                "side, text: neither is given".to_owned(),
+                "take one side, or give the text",
+            ));
+        }
+    };
+    let mut parsed = file::MemoryFile::parse(&chosen).map_err(bad)?;
+    if let Some(text) = &params.text {
+        parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
+    }
+    parsed.updated = stamp.now_ms.max(parsed.updated + 1);
+    let hash = file::hash(&parsed.render());
+    let (record, links) = record_of(id.clone(), parsed);
+    let version = FileVersion { side: Side::Whole, record, links };
+    let whole = FileState { name: name.clone(), hash, shown: ShownBy::Versions(vec![version]) };
+    rows.take_files(&[whole], &[], show::differences)?;
+    rows.note_change(&id, &stamp.event("resolve"))?;
+    if !stamp.is_agent() {
+        rows.trust(&id)?; // who chooses has read it
+    }
+    let record = find(rows, &id)?;
+    let path = format!("{}/{name}", file::DIR);
+    Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
+}

@@ -1,0 +1,142 @@
+//! Reads the lines of a front matter, and writes its values.
+
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use super::{FENCE, Refused};
+
+/// Words that YAML does not read as texts.
+const RESERVED: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "y"];
+
+/// A key with its value.
+pub(super) struct Entry<'a> {
+    pub(super) key: &'a str,
+    /// What follows the colon, as written, without the last line end.
+    pub(super) lines: String,
+    /// Line of the key, from 1.
+    line: usize,
+}
+
+/// Returns the entries of a front matter, and the text below it.
+///
+/// # Errors
+/// When there is none, it does not end, a line is of another form, or a key is there twice.
+pub(super) fn split(text: &str) -> Result<(Vec<Entry<'_>>, &str), Refused> {
+    let refused = |why: String| {
+        Err(Refused::new("file", why)
+            .hint("a file is a line ---, lines such as `tier: long`, a line ---, and the text"))
+    };
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut at = 0;
+    for (nth, line) in text.split_inclusive('\n').enumerate() {
+        at += line.len();
+        let line = line.trim_end();
+        match line.split_once(':') {
+            _ if nth == 0 && line == FENCE => {}
+            _ if nth == 0 => return refused("line 1 is not ---".to_owned()),
+            _ if line == FENCE => return Ok((entries, &text[at..])),
+            _ if line.starts_with("  ") && !entries.is_empty() => {
+                let last = entries.last_mut().expect("it is not empty");
+                last.lines.push('\n');
+                last.lines.push_str(line);
+            }
+            Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
+                if entries.iter().any(|entry| entry.key == key) {
+                    return refused(format!("line {}: {key} is there twice", nth + 1));
+                }
+                entries.push(Entry { key, lines: value.to_owned(), line: nth + 1 });
+            }
+            _ => return refused(format!("line {} is neither `key: value` nor `  - item`", nth + 1)),
+        }
+    }
+    refused("the front matter does not end with ---".to_owned())
+}
+
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+impl Entry<'_> {
+    /// Returns the error for a value that is not allowed.
+    pub(super) fn bad(&self, why: &str) -> Refused {
+        Refused::new("file", format!("line {}: {} {why}", self.line, self.key))
+    }
+
+    /// Returns the value in the line of the key.
+    fn value(&self) -> Result<&str, Refused> {
+        let value = self.lines.trim();
+        if value.contains('\n') {
+            return Err(self.bad("has several lines, and takes one value"));
+        }
+        Ok(value)
+    }
+
+    pub(super) fn text(&self) -> Result<String, Refused> {
+        self.text_in(self.value()?)
+    }
+
+    pub(super) fn number<N: FromStr>(&self) -> Result<N, Refused> {
+        self.value()?.parse().map_err(|_| self.bad("is not such a number"))
+    }
+
+    pub(super) fn json(&self) -> Result<Value, Refused> {
+        self.json_in(self.value()?)
+    }
+
+    pub(super) fn texts(&self) -> Result<Vec<String>, Refused> {
+        self.items()?.into_iter().map(|item| self.text_in(item)).collect()
+    }
+
+    pub(super) fn values(&self) -> Result<Vec<Value>, Refused> {
+        self.items()?.into_iter().map(|item| self.json_in(item)).collect()
+    }
+
+    /// Returns the items of a list: one a line, or between brackets.
+    fn items(&self) -> Result<Vec<&str>, Refused> {
+        let value = self.lines.trim();
+        if let Some(inside) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            let items = inside.split(',').map(str::trim);
+            return Ok(items.filter(|item| !item.is_empty()).collect());
+        }
+        let item = |line: &'_ str| line.trim().strip_prefix("- ").map(str::trim).map(str::len);
+        let lines = value.lines().map(str::trim);
+        lines
+            .map(|line| {
+                let n_bytes =
+                    item(line).ok_or_else(|| self.bad("is a list: write each item as `  - item`"))?;
+                Ok(&line[line.len() - n_bytes..])
+            })
+            .collect()
+    }
+
+    fn text_in(&self, written: &str) -> Result<String, Refused> {
+        if written.starts_with('"') {
+            return match self.json_in(written)? {
+                Value::String(text) => Ok(text),
+                _ => Err(self.bad("is not a text")),
+            };
+        }
+        if let Some(inside) = written.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            return Ok(inside.replace("''", "'"));
+        }
+        if written.starts_with(['[', '{', '|', '>', '&', '*', '!', '%', '@', '`']) {
+            return Err(self.bad("is not plain words; put it in double quotes"));
+        }
+        Ok(written.to_owned())
+    }
+
+    fn json_in(&self, written: &str) -> Result<Value, Refused> {
+        serde_json::from_str(written).map_err(|error| self.bad(&format!("is not JSON: {error}")))
+    }
+}
+
+/// Returns a text as a value: as it is where YAML reads it so, otherwise as JSON.
+pub(super) fn plain_or_json(text: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_./<>@+-".contains(c);
+    let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| is_word(c) || c == ' ')
+        && !text.ends_with(' ')
+        && !RESERVED.contains(&text.to_ascii_lowercase().as_str());
+    if is_plain { text.to_owned() } else { Value::from(text).to_string() }
+}

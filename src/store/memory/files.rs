@@ -1,0 +1,402 @@
+//! Keeps the rows of shared memories equal to their files.
+//!
+//! The file in a worktree is the truth. The main row of a memory holds what most recently came, with history, links and
+//! recalls. A worktree whose file says something else has a row of its own for that, so that words and vectors find it there
+//! and nowhere else.
+
+mod file_links;
+mod pointers;
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::{Map, Value};
+
+use super::{Derived, MemoryEvent, Record, Rows, Side, StoreError};
+use crate::proto::memory::LinkKind;
+
+/// Why a memory is archived that no worktree has any more.
+pub(super) const GONE: &str = "file";
+/// The source of changes that come from files.
+pub const FROM_FILE: &str = "repo";
+
+/// Hash of a file.
+type Hash = [u8; 32];
+
+/// What one side of a file says.
+#[derive(Clone, Debug)]
+pub struct FileVersion {
+    /// Whole, or which side of a conflict.
+    pub side: Side,
+    /// The memory; what the file does not say is of no account.
+    pub record: Record,
+    /// Its links.
+    pub links: Vec<(LinkKind, String)>,
+}
+
+/// What a file shows.
+#[derive(Clone, Debug)]
+pub enum ShownBy {
+    /// One memory, or the two sides of a conflict.
+    Versions(Vec<FileVersion>),
+    /// None, and why.
+    Nothing(String),
+}
+
+/// A file as it was read.
+#[derive(Clone, Debug)]
+pub struct FileState {
+    /// Its name.
+    pub name: String,
+    /// blake3 of its text with LF.
+    pub hash: Hash,
+    /// What it shows.
+    pub shown: ShownBy,
+}
+
+/// A stored row about a file of a worktree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRow {
+    /// Name of the file.
+    pub name: String,
+    /// Whole, or which side of a conflict.
+    pub side: Side,
+    /// Id of the memory that it shows.
+    pub id: Option<String>,
+    /// Hash of the file.
+    pub hash: Hash,
+    /// Why it shows none.
+    pub why: Option<String>,
+}
+
+/// The main row of a memory.
+struct Main {
+    row: i64,
+    is_shared: bool,
+    is_unshared: bool,
+    version: Option<Hash>,
+    is_archived: bool,
+}
+
+impl Rows<'_> {
+    /// Applies what was read of the worktree's files: some that are new or changed, and names that are gone.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn take_files(
+        &self,
+        changed: &[FileState],
+        gone: &[String],
+        differences: fn(&Record, &Record) -> Map<String, Value>,
+    ) -> Result<(), StoreError> {
+        let mut touched = Vec::new();
+        for name in gone {
+            touched.extend(self.unpoint(name)?);
+        }
+        for file in changed {
+            let before = self.shown_before(file)?;
+            touched.extend(self.unpoint(&file.name)?);
+            match &file.shown {
+                ShownBy::Nothing(why) => self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?,
+                ShownBy::Versions(versions) => {
+                    for version in versions {
+                        let row = self.take_version(version, file, before.as_ref(), differences)?;
+                        self.point(&file.name, version.side, Some(row), &file.hash, None)?;
+                        touched.push(version.record.id.clone());
+                    }
+                }
+            }
+        }
+        touched.sort();
+        touched.dedup();
+        touched.iter().try_for_each(|id| self.settle(id))?;
+        self.link_files()?;
+        self.drop_unshown()
+    }
+
+    /// Returns what the worktree had of the memory of a file.
+    fn shown_before(&self, file: &FileState) -> Result<Option<Record>, StoreError> {
+        match &file.shown {
+            ShownBy::Versions(versions) => match versions.first() {
+                Some(version) => self.get(&version.record.id),
+                None => Ok(None),
+            },
+            ShownBy::Nothing(_) => Ok(None),
+        }
+    }
+
+    /// Stores a version, unless a row has it; returns its row.
+    fn take_version(
+        &self,
+        version: &FileVersion,
+        file: &FileState,
+        before: Option<&Record>,
+        differences: fn(&Record, &Record) -> Map<String, Value>,
+    ) -> Result<i64, StoreError> {
+        let FileVersion { side, record, links } = version;
+        let event = |action: &str, fields| MemoryEvent {
+            at: self.now_ms(),
+            action: action.to_owned(),
+            author: record.author.clone(),
+            source: FROM_FILE.to_owned(),
+            fields,
+        };
+        // The sides of a conflict are two versions with one file.
+        let hash = &hash_of_side(&file.hash, *side);
+        let Some(main) = self.main(&record.id)? else {
+            self.put_file_row(&record.id, record, (hash, links), Some(&event("add", Map::new())))?;
+            return self.row_of(&record.id);
+        };
+        let is_known = main.is_shared || main.is_unshared;
+        if is_known && main.version.as_ref() == Some(hash) && *side != Side::Theirs {
+            return Ok(main.row);
+        }
+        let known = self.main_record(&record.id)?;
+        let seen = before.unwrap_or(&known);
+        // What this user has unshared is theirs alone.
+        let is_alone = *side != Side::Theirs && !main.is_unshared && !self.is_shown_elsewhere(main.row)?;
+        let at = if is_alone { record.id.clone() } else { version_id(&record.id, self.worktree()?, *side) };
+        let new = Record {
+            source: known.source.clone(),
+            updated: record.updated.max(known.updated + 1),
+            last_access: known.last_access,
+            access_count: known.access_count,
+            archived_at: known.archived_at.filter(|_| is_alone),
+            archived_why: known.archived_why.clone().filter(|_| is_alone),
+            ..record.clone()
+        };
+        let fields = differences(
+            seen,
+            &Record { archived_at: seen.archived_at, archived_why: seen.archived_why.clone(), ..new.clone() },
+        );
+        let is_noted = !fields.is_empty() && *side != Side::Theirs;
+        if is_alone && !main.is_shared {
+            self.set_shared(&record.id, Shared::Yes)?;
+            if fields.is_empty() {
+                self.trust_version(&record.id, hash)?; // it is the memory that was here
+            }
+        }
+        let event = event("update", fields);
+        self.put_file_row(&at, &new, (hash, links), is_noted.then_some(&event))?;
+        self.row_of(&at)
+    }
+
+    /// Stores a row of a file, with the hash and the links of that.
+    fn put_file_row(
+        &self,
+        at: &str,
+        record: &Record,
+        (hash, links): (&Hash, &[(LinkKind, String)]),
+        event: Option<&MemoryEvent>,
+    ) -> Result<(), StoreError> {
+        let record = Record { shared: true, key: None, expires_at: None, ..record.clone() };
+        self.put_at(at, &record, &self.derived(&record), event)?;
+        self.set_version(at, hash, links)
+    }
+
+    fn derived(&self, record: &Record) -> Derived {
+        let derive = self.derive.expect("a store that has files knows how to derive");
+        derive(record)
+    }
+
+    /// Records that the worktree has written a memory to its file, or confirmed what is in it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_written(
+        &self,
+        id: &str,
+        (name, hash): (&str, &Hash),
+        links: &[(LinkKind, String)],
+        is_trusted: bool,
+    ) -> Result<(), StoreError> {
+        let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
+        self.set_version(&at, hash, links)?;
+        self.run(|conn| {
+            let sql = "DELETE FROM memory_file WHERE worktree = memod_worktree() AND name = ?1";
+            conn.prepare_cached(sql)?.execute([name]).map(drop)
+        })?;
+        self.point(name, Side::Whole, Some(self.row_of(&at)?), hash, None)?;
+        if is_trusted {
+            self.trust_version(id, hash)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the row of this worktree's version, or the main row, say which file it has.
+    fn set_version(&self, at: &str, hash: &Hash, links: &[(LinkKind, String)]) -> Result<(), StoreError> {
+        let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET version = ?2, file_links = ?3 WHERE id = ?1")?
+                .execute(params![at, hash, json])
+                .map(drop)
+        })
+    }
+
+    /// Records that this user vouches for a version.
+    fn trust_version(&self, id: &str, hash: &Hash) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR IGNORE INTO trusted_version SELECT row, ?2 FROM memory WHERE id = ?1",
+            )?
+            .execute(params![id, hash])
+            .map(drop)
+        })
+    }
+
+    /// Records that this user vouches for what the worktree has of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn trust(&self, id: &str) -> Result<(), StoreError> {
+        let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET version = coalesce(version, zeroblob(32)) WHERE id = ?1")?
+                .execute([&at])?;
+            conn.prepare_cached(
+                "INSERT OR IGNORE INTO trusted_version
+                 SELECT coalesce(main, row), version FROM memory WHERE id = ?1",
+            )?
+            .execute([&at])
+            .map(drop)
+        })
+    }
+
+    /// Says whether a memory is shared.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_shared(&self, id: &str, shared: Shared) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET shared = ?2 WHERE id = ?1")?
+                .execute(params![id, shared as i64])
+                .map(drop)
+        })
+    }
+
+    /// Makes a memory shared, with a file of the worktree that is going to be written.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_file(&self, id: &str, name: &str) -> Result<(), StoreError> {
+        self.set_shared(id, Shared::Yes)?;
+        self.point(name, Side::Whole, Some(self.row_of(id)?), &[0; 32], None)
+    }
+
+    /// Returns whether a memory was ever a file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn has_version(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(self.main(id)?.is_some_and(|main| main.version.is_some()))
+    }
+
+    /// Returns the last change of any memory, for [`Self::changed_since`].
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn last_change_of_all(&self) -> Result<i64, StoreError> {
+        self.run(|conn| conn.query_row("SELECT coalesce(max(row), 0) FROM history", [], |row| row.get(0)))
+    }
+
+    /// Returns the ids of memories that were changed in another way than by recalls.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn changed_since(&self, last: i64) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT m.id FROM history h JOIN memory m ON m.row = h.memory
+                 WHERE h.row > ?1 AND h.action != 'recall' ORDER BY m.row",
+            )?
+            .query_map([last], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns whether no file of the caller's worktree was ever seen.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_without_worktree(&self) -> Result<bool, StoreError> {
+        Ok(self.worktree()? < 1)
+    }
+
+    /// Returns whether a memory is shared, here or in another worktree.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_shared(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(self.main(id)?.is_some_and(|main| main.is_shared))
+    }
+
+    /// Notes a change in the history of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_change(&self, id: &str, event: &MemoryEvent) -> Result<(), StoreError> {
+        let row = self.row_of(id)?;
+        self.run(|conn| super::write::note(conn, row, event))
+    }
+
+    /// Returns whether this user has taken a memory out of the files, so that no rule shares it again.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_unshared(&self, id: &str) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND shared = ?2")?
+                .exists(params![id, Shared::Never as i64])
+        })
+    }
+
+    /// Returns the worktree of which this reads; 0 for the whole repository.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn worktree(&self) -> Result<i64, StoreError> {
+        self.run(|conn| conn.prepare_cached("SELECT memod_worktree()")?.query_row([], |row| row.get(0)))
+    }
+
+    fn main(&self, id: &str) -> Result<Option<Main>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT row, shared, version, archived_at IS NOT NULL FROM memory WHERE id = ?1",
+            )?
+            .query_row([id], |row| {
+                let (shared, version, is_archived): (i64, _, _) = (row.get(1)?, row.get(2)?, row.get(3)?);
+                let (is_shared, is_unshared) = (shared == Shared::Yes as i64, shared == Shared::Never as i64);
+                Ok(Main { row: row.get(0)?, is_shared, is_unshared, version, is_archived })
+            })
+            .optional()
+        })
+    }
+
+    fn row_of(&self, at: &str) -> Result<i64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?.query_row([at], |row| row.get(0))
+        })
+    }
+}
+
+/// Whether a memory is a file in worktrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// It is here alone.
+    No = 0,
+    /// Its file is the truth.
+    Yes = 1,
+    /// It is here alone, although a rule would share it.
+    Never = 2,
+}
+
+/// Returns the id of the row for what one worktree has of a memory.
+fn version_id(id: &str, worktree: i64, side: Side) -> String {
+    format!("{id}#{worktree}{}", if side == Side::Theirs { "t" } else { "" })
+}
+
+/// Returns the hash of what one side of a file says.
+fn hash_of_side(hash: &Hash, side: Side) -> Hash {
+    match side {
+        Side::Whole => *hash,
+        side => *blake3::Hasher::new().update(hash).update(&[side as u8]).finalize().as_bytes(),
+    }
+}

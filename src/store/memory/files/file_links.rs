@@ -1,0 +1,68 @@
+//! Keeps links equal to what files say, also where the other end comes later.
+
+use rusqlite::params;
+
+use super::super::{Link, Linked, MemoryEvent, Rows, StoreError};
+use super::FROM_FILE;
+use crate::proto::memory::LinkKind;
+
+/// Links as a file says them.
+type FileLinks = Vec<(LinkKind, String)>;
+
+impl Rows<'_> {
+    /// Links the memories of the worktree as their files say, and takes away links that a file has said and says no more.
+    /// Leaves out those to memories that are not here.
+    pub(super) fn link_files(&self) -> Result<(), StoreError> {
+        let said: Vec<(String, Option<String>, Option<String>)> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT m.id, v.file_links, m.linked FROM memory_file f JOIN memory v ON v.row = f.memory
+                 JOIN memory m ON m.row = coalesce(v.main, v.row)
+                 WHERE f.worktree = memod_worktree() AND f.side < 2 AND v.file_links IS NOT m.linked",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect()
+        })?;
+        let event = |action| MemoryEvent {
+            source: FROM_FILE.to_owned(),
+            ..MemoryEvent::of_daemon(self.now_ms(), action)
+        };
+        for (id, links, linked) in said {
+            let [links, linked] = [links, linked].map(|json| parsed(json.as_deref()));
+            for (kind, to) in linked.iter().filter(|link| !links.contains(link)) {
+                self.unlink(&id, to, *kind, &event("unlink"))?;
+            }
+            let mut done: FileLinks = Vec::new();
+            for (kind, to) in links {
+                if !self.has(&to)? {
+                    continue;
+                }
+                let link = Link { created: self.now_ms(), from: id.clone(), to: to.clone(), kind };
+                if self.link(&link, &event("link"))? == Linked::Ring {
+                    tracing::warn!(
+                        id,
+                        to,
+                        kind = kind.as_str(),
+                        "a file says a link that would close a ring"
+                    );
+                }
+                done.push((kind, to));
+            }
+            self.set_linked(&id, &done)?;
+        }
+        Ok(())
+    }
+
+    /// Records which links of a file are links here.
+    pub(super) fn set_linked(&self, id: &str, links: &[(LinkKind, String)]) -> Result<(), StoreError> {
+        let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET linked = ?2 WHERE id = ?1")?
+                .execute(params![id, json])
+                .map(drop)
+        })
+    }
+}
+
+fn parsed(json: Option<&str>) -> FileLinks {
+    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
+}

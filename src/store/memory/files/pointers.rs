@@ -1,0 +1,256 @@
+//! Says which row each file of a worktree shows, and ends and brings back what no file shows.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::super::rows::{COLUMNS, record};
+use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
+use super::{FROM_FILE, FileRow, GONE, Hash, Main, version_id};
+
+impl Rows<'_> {
+    /// Returns the number of a worktree by its git dir, from the common dir.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn worktree_number(&self, git_dir: &str) -> Result<i64, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("INSERT OR IGNORE INTO worktree(git_dir) VALUES(?1)")?.execute([git_dir])?;
+            conn.prepare_cached("SELECT id FROM worktree WHERE git_dir = ?1")?
+                .query_row([git_dir], |row| row.get(0))
+        })
+    }
+
+    /// Returns the known worktrees with files: their numbers and git dirs.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn worktrees(&self) -> Result<Vec<(i64, String)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id, git_dir FROM worktree")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Forgets a worktree that is gone; what only it had is archived.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_worktree(&self, worktree: i64) -> Result<(), StoreError> {
+        let ids: Vec<String> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT m.id FROM memory_file f JOIN memory v ON v.row = f.memory
+                 JOIN memory m ON m.row = coalesce(v.main, v.row) WHERE f.worktree = ?1",
+            )?
+            .query_map([worktree], |row| row.get(0))?
+            .collect()
+        })?;
+        self.run(|conn| conn.execute("DELETE FROM worktree WHERE id = ?1", [worktree]).map(drop))?;
+        ids.iter().try_for_each(|id| self.settle(id))?;
+        self.drop_unshown()
+    }
+
+    /// Returns what is known of the files of the worktree, by name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn file_rows(&self) -> Result<Vec<FileRow>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT f.name, f.side, substr(m.id, 1, instr(m.id || '#', '#') - 1), f.hash, f.why FROM memory_file f
+                 LEFT JOIN memory m ON m.row = f.memory WHERE f.worktree = memod_worktree() ORDER BY f.name, f.side",
+            )?
+            .query_map([], |row| {
+                let side = Side::of(row.get(1)?);
+                Ok(FileRow { name: row.get(0)?, side, id: row.get(2)?, hash: row.get(3)?, why: row.get(4)? })
+            })?
+            .collect()
+        })
+    }
+
+    /// Records that a file of the worktree was removed.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_removed(&self, name: &str) -> Result<(), StoreError> {
+        let ids = self.unpoint(name)?;
+        ids.iter().try_for_each(|id| self.settle(id))?;
+        self.drop_unshown()
+    }
+
+    pub(super) fn point(
+        &self,
+        name: &str,
+        side: Side,
+        row: Option<i64>,
+        hash: &Hash,
+        why: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO memory_file VALUES(memod_worktree(), ?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![name, side as i64, row, hash, why])
+            .map(drop)
+        })
+    }
+
+    /// Removes what is known of a file; returns the ids of the memories that it showed.
+    pub(super) fn unpoint(&self, name: &str) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            let ids = conn
+                .prepare_cached(
+                    "SELECT DISTINCT m.id FROM memory_file f JOIN memory v ON v.row = f.memory
+                     JOIN memory m ON m.row = coalesce(v.main, v.row)
+                     WHERE f.worktree = memod_worktree() AND f.name = ?1",
+                )?
+                .query_map([name], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            conn.prepare_cached("DELETE FROM memory_file WHERE worktree = memod_worktree() AND name = ?1")?
+                .execute([name])?;
+            Ok(ids)
+        })
+    }
+
+    /// Returns whether a file of another worktree shows a row.
+    pub(super) fn is_shown_elsewhere(&self, row: i64) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT 1 FROM memory_file WHERE memory = ?1 AND worktree != memod_worktree()",
+            )?
+            .exists([row])
+        })
+    }
+
+    /// Returns the id of the row that only this worktree has of a memory; `None` if it has the main row, or nothing.
+    pub(in crate::store::memory) fn own_version(&self, id: &str) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT v.id FROM memory m JOIN memory v ON v.main = m.row JOIN memory_file f ON f.memory = v.row
+                 WHERE m.id = ?1 AND f.worktree = memod_worktree() AND f.side < 2",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()
+        })
+    }
+
+    /// Gives other worktrees rows of their own for what the main row says, before that changes.
+    pub(in crate::store::memory) fn keep_for_others(&self, id: &str) -> Result<(), StoreError> {
+        let (Some(main), Some(derive)) = (self.main(id)?, self.derive) else { return Ok(()) };
+        let others: Vec<(i64, i64)> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT worktree, side FROM memory_file WHERE memory = ?1 AND worktree != memod_worktree()",
+            )?
+            .query_map([main.row], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        for (worktree, side) in others {
+            let known = self.main_record(id)?;
+            let at = version_id(id, worktree, Side::Whole);
+            self.put_at(&at, &known, &derive(&known), None)?;
+            self.run(|conn| {
+                conn.prepare_cached(
+                    "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?2)
+                     WHERE id = ?1",
+                )?
+                .execute(params![at, main.row])?;
+                conn.prepare_cached(
+                    "UPDATE memory_file SET memory = (SELECT row FROM memory WHERE id = ?1)
+                     WHERE worktree = ?2 AND side = ?3 AND memory = ?4",
+                )?
+                .execute(params![at, worktree, side, main.row])
+                .map(drop)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads the main row of a memory that exists, whichever worktree has it.
+    pub(super) fn main_record(&self, id: &str) -> Result<Record, StoreError> {
+        self.record_at(id)
+    }
+
+    fn record_at(&self, at: &str) -> Result<Record, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
+                .query_row([at], record)
+        })
+    }
+
+    /// Archives a shared memory that no worktree has any more, brings back one that a worktree has again, and lets the main
+    /// row say what a worktree has.
+    pub(super) fn settle(&self, id: &str) -> Result<(), StoreError> {
+        let Some(Main { row, is_shared: true, is_archived, .. }) = self.main(id)? else { return Ok(()) };
+        let shown: Vec<(i64, String)> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT DISTINCT v.row, v.id FROM memory v JOIN memory_file f ON f.memory = v.row
+                 WHERE v.row = ?1 OR v.main = ?1 ORDER BY f.side, v.row",
+            )?
+            .query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let event = |action| MemoryEvent {
+            source: FROM_FILE.to_owned(),
+            ..MemoryEvent::of_daemon(self.now_ms(), action)
+        };
+        match shown.first() {
+            None if !is_archived => {
+                self.forget_cycle(row)?;
+                return self.archive(&[self.main_record(id)?], GONE, &event("forget"));
+            }
+            None => return Ok(()),
+            Some(_) if shown.iter().any(|(shown, _)| *shown == row) => {}
+            Some((version, at)) => self.promote(id, row, *version, at)?,
+        }
+        if is_archived {
+            self.restore(&[self.main_record(id)?], &event("restore"))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the main row say what the row of a worktree says, and show it.
+    fn promote(&self, id: &str, main: i64, version: i64, at: &str) -> Result<(), StoreError> {
+        let known = self.main_record(id)?;
+        let shown = Record {
+            archived_at: known.archived_at,
+            archived_why: known.archived_why,
+            updated: known.updated + 1,
+            ..self.record_at(at)?
+        };
+        self.put_at(id, &shown, &self.derived(&shown), None)?;
+        self.run(|conn| {
+            conn.execute(
+                "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?2)
+                 WHERE row = ?1",
+                [main, version],
+            )?;
+            conn.execute("UPDATE memory_file SET memory = ?1 WHERE memory = ?2", [main, version]).map(drop)
+        })
+    }
+
+    /// Removes the last changes of a history if a file was gone and came back in them, so that who switches branches all day
+    /// does not fill it.
+    fn forget_cycle(&self, row: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM history WHERE row IN (SELECT row FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
+                 AND 2 = (SELECT count(*) FROM (SELECT action, source, row_number() OVER (ORDER BY row DESC) n
+                     FROM history WHERE memory = ?1 ORDER BY row DESC LIMIT 2)
+                     WHERE source = ?2 AND action = iif(n = 1, 'restore', 'forget'))",
+            )?
+            .execute(params![row, FROM_FILE])
+            .map(drop)
+        })
+    }
+
+    /// Deletes rows of worktrees that no file shows.
+    pub(super) fn drop_unshown(&self) -> Result<(), StoreError> {
+        const UNSHOWN: &str = "SELECT row FROM memory WHERE main IS NOT NULL
+             AND row NOT IN (SELECT memory FROM memory_file WHERE memory IS NOT NULL)";
+        self.run(|conn| {
+            conn.prepare_cached(&format!("DELETE FROM memory_fts WHERE rowid IN ({UNSHOWN})"))?.execute([])?;
+            conn.prepare_cached(&format!("DELETE FROM memory WHERE row IN ({UNSHOWN})"))?
+                .execute([])
+                .map(drop)
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! Binds a connection to the worktree of a request.
+//!
+//! Shared memories are files, so worktrees have different ones. The SQL function `memod_worktree()` returns the worktree of
+//! which a connection reads; 0 stands for the whole repository.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rusqlite::Connection;
+use rusqlite::functions::FunctionFlags;
+
+/// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
+/// memory is there once.
+pub(super) const IS_HERE: &str = "iif(memod_worktree() = 0, m.main IS NULL,
+         m.main IS NULL AND (m.shared != 1 OR m.archived_at IS NOT NULL) AND NOT EXISTS (
+             SELECT 1 FROM memory v JOIN memory_file f ON f.memory = v.row
+             WHERE v.main = m.row AND f.worktree = memod_worktree())
+         OR m.row IN (SELECT f.memory FROM memory_file f WHERE f.worktree = memod_worktree()))";
+
+/// The worktree of which a connection reads.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WorktreeScope(Arc<AtomicI64>);
+
+impl WorktreeScope {
+    /// Adds the function to a connection.
+    pub(super) fn install(&self, conn: &Connection) -> rusqlite::Result<()> {
+        let worktree = Arc::clone(&self.0);
+        // Of one value within a statement, which is all that the flag promises.
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        conn.create_scalar_function("memod_worktree", 0, flags, move |_| Ok(worktree.load(Ordering::Relaxed)))
+    }
+
+    pub(super) fn set(&self, worktree: i64) {
+        self.0.store(worktree, Ordering::Relaxed);
+    }
+}

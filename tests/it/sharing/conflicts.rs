@@ -1,0 +1,73 @@
+//! Is a conflict of git visible, found on both sides, and ended?
+
+use serde_json::json;
+
+use super::{add_shared, complaint, found, get, listed, path_of, text_of, write_file};
+use crate::live::{Live, memo};
+use crate::memories::{call, refusal};
+
+/// Returns a repository with a memory in conflict: `beta` here, `gamma` there.
+fn in_conflict() -> (Live, String) {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    live.commit_all();
+    live.git(&["switch", "-q", "-c", "side"]);
+    call(&live, "memory.update", json!({ "id": id, "content": "gamma is theirs" }));
+    live.commit_all();
+    live.git(&["switch", "-q", "main"]);
+    call(&live, "memory.update", json!({ "id": id, "content": "beta is ours" }));
+    live.commit_all();
+    assert!(!live.git_may_fail(&["merge", "side"]).status.success());
+    (live, id)
+}
+
+#[test]
+fn both_sides_are_there_until_it_is_resolved() {
+    let (live, id) = in_conflict();
+    let sides = listed(&live, &id);
+    let said: Vec<_> = sides.iter().map(|side| (&side["conflict"], &side["content"])).collect();
+    assert_eq!(
+        said,
+        [(&json!("ours"), &json!("beta is ours")), (&json!("theirs"), &json!("gamma is theirs"))]
+    );
+    assert_eq!((found(&live, "beta"), found(&live, "gamma")), (vec![id.clone()], vec![id.clone()]));
+    assert_eq!(complaint(&live, &format!("{id}.md")).unwrap(), "in conflict");
+    assert!(call(&live, "memory.list", json!({}))["notice"].as_str().unwrap().contains("1 in conflict"));
+    let why = refusal(&live, "memory.update", json!({ "id": id, "add_tags": ["x"] }));
+    assert!(why.contains("in conflict"), "{why}");
+    let (code, answer) = memo(&live, &["resolve", &id, "--theirs"]);
+    assert_eq!((code, &answer["memory"]["content"]), (0, &json!("gamma is theirs")), "{answer}");
+    assert_eq!((listed(&live, &id).len(), complaint(&live, &format!("{id}.md"))), (1, None));
+    assert!(text_of(&live, &id).ends_with("\ngamma is theirs\n"));
+    assert_eq!(get(&live, &id)["trust"], "own");
+    live.commit_all();
+    assert!(
+        refusal(&live, "memory.resolve_file", json!({ "id": id, "side": "ours" }))
+            .contains("not in conflict")
+    );
+}
+
+#[test]
+fn a_text_or_an_editor_ends_it_too() {
+    let (live, id) = in_conflict();
+    let (code, answer) = memo(&live, &["resolve", &id, "--text", "delta is both"]);
+    assert_eq!((code, &answer["memory"]["content"]), (0, &json!("delta is both")), "{answer}");
+    let (live, id) = in_conflict();
+    let text = memod::memory::file::sides(&text_of(&live, &id)).unwrap()[1].clone();
+    write_file(&live, &id, &text);
+    assert_eq!(get(&live, &id)["content"], "gamma is theirs");
+    assert_eq!(complaint(&live, &format!("{id}.md")), None);
+}
+
+#[test]
+fn an_aborted_merge_is_as_before() {
+    let (live, id) = in_conflict();
+    assert_eq!(listed(&live, &id).len(), 2);
+    live.git(&["merge", "--abort"]);
+    assert_eq!(listed(&live, &id).len(), 1);
+    assert_eq!(
+        (&get(&live, &id)["content"], &get(&live, &id)["trust"]),
+        (&json!("beta is ours"), &json!("own"))
+    );
+    assert!(path_of(&live, &id).exists());
+}

@@ -1,0 +1,188 @@
+//! Is a file a memory, and the memory its file?
+
+use std::fs;
+
+use serde_json::json;
+
+use super::{actions, add_shared, complaint, file, found, get, listed, path_of, text_of, write_file};
+use crate::live::Live;
+use crate::memories::{call, refusal};
+
+const FOREIGN: &str = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+
+#[test]
+fn a_shared_memory_is_its_file() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    let text = text_of(&live, &id);
+    assert!(text.ends_with("---\n\nalpha is the first\n"), "{text}");
+    assert!(text.contains("\nauthor: t <t@example.org>\n"), "{text}");
+    assert_eq!((&get(&live, &id)["trust"], &get(&live, &id)["shared"]), (&json!("own"), &json!(true)));
+    call(&live, "memory.update", json!({ "id": id, "content": "beta is the second", "add_tags": ["t"] }));
+    let text = text_of(&live, &id);
+    assert!(text.contains("\ntags:\n  - t\n") && text.ends_with("\nbeta is the second\n"), "{text}");
+    assert_eq!(get(&live, &id)["trust"], "own");
+    // By hand.
+    write_file(&live, &id, &text.replace("beta is the second", "gamma is the third"));
+    assert_eq!(get(&live, &id)["content"], "gamma is the third");
+    assert_eq!((found(&live, "gamma"), found(&live, "beta")), (vec![id.clone()], vec![]));
+    assert_eq!(get(&live, &id)["trust"], "repo", "nobody here has said who edited it");
+    call(&live, "memory.confirm", json!({ "id": id }));
+    assert_eq!(get(&live, &id)["trust"], "own");
+    assert_eq!(
+        actions(&live, &id),
+        ["add/api", "share/api", "update/api", "update/repo", "confirm/api"]
+            .map(|action| action.replace("add/api", "add/cli"))
+    );
+    // CRLF is no edit.
+    write_file(&live, &id, &text_of(&live, &id).replace('\n', "\r\n"));
+    assert_eq!(get(&live, &id)["content"], "gamma is the third");
+    assert_eq!(actions(&live, &id).len(), 5);
+    call(&live, "memory.forget", json!({ "ids": [id] }));
+    assert!(!path_of(&live, &id).exists());
+    call(&live, "memory.restore", json!({ "ids": [id] }));
+    assert!(text_of(&live, &id).ends_with("\ngamma is the third\n"));
+    call(&live, "memory.unshare", json!({ "ids": [id] }));
+    assert!(!path_of(&live, &id).exists());
+    assert_eq!(
+        (&get(&live, &id)["content"], &get(&live, &id)["shared"]),
+        (&json!("gamma is the third"), &json!(false))
+    );
+}
+
+#[test]
+fn a_file_that_comes_is_a_memory_of_the_repository_until_it_is_confirmed() {
+    let live = Live::new();
+    write_file(&live, FOREIGN, &file("delta comes by pull", "tags: [x]\n"));
+    let memory = get(&live, FOREIGN);
+    assert_eq!(
+        (&memory["trust"], &memory["source"], &memory["author"]),
+        (&json!("repo"), &json!("repo"), &json!("Bob"))
+    );
+    let hits = call(&live, "search", json!({ "query": "delta" }));
+    assert_eq!(hits["hits"].as_array().unwrap().len(), 1, "not also as a chunk: {hits}");
+    assert_eq!(hits["hits"][0]["trust"], "repo");
+    let why = refusal(&live, "memory.confirm", json!({ "id": FOREIGN, "client": "mcp" }));
+    assert!(why.contains("only a person"), "{why}");
+    call(&live, "memory.confirm", json!({ "id": FOREIGN }));
+    assert_eq!(get(&live, FOREIGN)["trust"], "own");
+    call(&live, "memory.recall", json!({ "query": "delta" }));
+    let before = fs::read(path_of(&live, FOREIGN)).unwrap();
+    // Gone and back, as on another branch.
+    live.remove(&format!(".memod/memories/{FOREIGN}.md"));
+    assert_eq!((listed(&live, FOREIGN).len(), found(&live, "delta").len()), (0, 0));
+    assert_eq!(get(&live, FOREIGN)["archived_why"], "file");
+    for _ in 0..3 {
+        fs::write(path_of(&live, FOREIGN), &before).unwrap();
+        assert_eq!(get(&live, FOREIGN)["access_count"], 1);
+        live.remove(&format!(".memod/memories/{FOREIGN}.md"));
+        assert_eq!(listed(&live, FOREIGN).len(), 0);
+    }
+    fs::write(path_of(&live, FOREIGN), &before).unwrap();
+    assert_eq!(get(&live, FOREIGN)["trust"], "own");
+    assert_eq!(
+        actions(&live, FOREIGN),
+        ["add/repo", "confirm/api", "recall/api", "forget/repo", "restore/repo"]
+    );
+    assert_eq!(fs::read(path_of(&live, FOREIGN)).unwrap(), before, "reading writes nothing");
+}
+
+#[test]
+fn what_is_no_memory_is_listed_with_the_reason() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    let bad = |name: &str, bytes: &[u8], why: &str| {
+        live.write(&format!(".memod/memories/{name}"), bytes);
+        let said = complaint(&live, name).unwrap_or_else(|| panic!("{name}"));
+        assert!(said.contains(why), "{name}: {said}");
+        let list = call(&live, "memory.list", json!({}));
+        assert_eq!((&list["total"], list["notice"].is_string()), (&json!(1), true), "{list}");
+        live.remove(&format!(".memod/memories/{name}"));
+        assert_eq!(complaint(&live, name), None);
+    };
+    bad("README.md", b"# What is this\n", "not the id of a memory");
+    bad(&format!("{FOREIGN}.md"), b"---\ntier: long\n", "does not end with ---");
+    bad(&format!("{FOREIGN}.md"), &[0xff, 0xfe], "not UTF-8");
+    bad(&format!("{FOREIGN}.md"), &vec![b'x'; 70_000], "over 65536");
+    bad(&format!("{FOREIGN}.md"), file("a <private>b</private>", "").as_bytes(), "private part");
+    bad(&format!("{}.md", id.to_lowercase()), file("x", "").as_bytes(), "upper and lower case alone");
+    assert_eq!(listed(&live, &id).len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn nothing_is_followed_out_of_the_worktree() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    let outside = live.sandbox.path("home/outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a.md"), file("epsilon is elsewhere", "")).unwrap();
+    std::os::unix::fs::symlink(outside.join("a.md"), path_of(&live, FOREIGN)).unwrap();
+    let said = complaint(&live, &format!("{FOREIGN}.md")).unwrap();
+    assert!(said.contains("symbolic link"), "{said}");
+    assert_eq!(found(&live, "epsilon"), Vec::<String>::new());
+    fs::rename(live.root().join(".memod/memories"), live.sandbox.path("home/moved")).unwrap();
+    std::os::unix::fs::symlink(&outside, live.root().join(".memod/memories")).unwrap();
+    assert_eq!(listed(&live, &id).len(), 1, "a directory that cannot be listed takes nothing away");
+    assert!(complaint(&live, "memories").unwrap().contains("not a directory"));
+    let why = refusal(&live, "memory.update", json!({ "id": id, "content": "beta" }));
+    assert!(why.contains("memories"), "{why}");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn what_add_refuses_is_not_shared() {
+    let live = Live::new();
+    let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    let added = call(&live, "memory.add", json!({ "content": token, "allow_secret": true }));
+    let id = added["memory"]["id"].as_str().unwrap();
+    let why = refusal(&live, "memory.share", json!({ "ids": [id] }));
+    assert!(why.contains("looks like a credential") && !why.contains(&token), "{why}");
+    assert!(!path_of(&live, id).exists());
+    assert_eq!(get(&live, id)["shared"], false);
+}
+
+#[test]
+fn a_rule_shares_what_is_written() {
+    let live = Live::idle();
+    let settings = live.layout().config_file();
+    fs::write(settings, "[share]\ntags = [\"decision\"]\n").unwrap();
+    live.start();
+    let add = |text: &str, tags: &[&str]| {
+        let added = call(&live, "memory.add", json!({ "content": text, "tags": tags, "force": true }));
+        added["memory"]["id"].as_str().unwrap().to_owned()
+    };
+    let (shared, own) = (add("alpha was decided", &["decision"]), add("beta was thought", &["idea"]));
+    assert!(path_of(&live, &shared).exists() && !path_of(&live, &own).exists());
+    call(&live, "memory.update", json!({ "id": own, "add_tags": ["decision"] }));
+    assert!(path_of(&live, &own).exists());
+    call(&live, "memory.unshare", json!({ "ids": [own] }));
+    call(&live, "memory.update", json!({ "id": own, "add_tags": ["more"] }));
+    assert!(!path_of(&live, &own).exists(), "what was unshared stays here");
+}
+
+#[test]
+fn a_dry_run_shows_the_files_and_writes_none() {
+    let live = Live::new();
+    let added = call(&live, "memory.add", json!({ "content": "alpha", "tags": ["t"] }));
+    let id = added["memory"]["id"].as_str().unwrap();
+    let dry = call(&live, "memory.share", json!({ "tags": ["t"], "dry_run": true }));
+    assert!(dry["files"][0]["text"].as_str().unwrap().ends_with("\nalpha\n"), "{dry}");
+    assert!(!path_of(&live, id).exists());
+    call(&live, "memory.share", json!({ "tags": ["t"] }));
+    assert!(text_of(&live, id).lines().eq(dry["files"][0]["text"].as_str().unwrap().lines()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_daemon_that_is_killed_takes_what_the_files_say() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    live.kill();
+    write_file(&live, &id, &text_of(&live, &id).replace("alpha", "beta"));
+    live.start();
+    assert_eq!(
+        (get(&live, &id)["content"].clone(), found(&live, "beta")),
+        (json!("beta is the first"), vec![id])
+    );
+}
