@@ -29,6 +29,8 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("score", "/score"),
         ("source", "/source"),
         ("key", "/key"),
+        ("trust", "/trust"),
+        ("shared", "/shared"),
         ("author", "/author"),
         ("agent", "/agent"),
         ("created", "/created"),

@@ -17,7 +17,7 @@ const OF_REPOSITORY: [&str; 5] =
 /// Returns the worktree in which a method runs, once the rows of its shared memories are as its files.
 ///
 /// # Errors
-/// When the caller's directory cannot be served, or the rows cannot be written.
+/// When a method about memories alone is called, and the rows cannot be written.
 pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params: &Value) -> RpcResult<i64> {
     let is_of_memories = method.starts_with("memory.") && !OF_REPOSITORY.contains(&method);
     let Some(cwd) = params["cwd"].as_str().filter(|_| is_of_memories || METHODS.contains(&method)) else {
@@ -27,5 +27,13 @@ pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params:
         return Ok(0); // the method says what is wrong
     };
     let root = layout.root.clone();
-    reading(shared, &root, move |shared| shared.memories.look_at_files(&layout)).await
+    let look = move |shared: &Shared| match shared.memories.look_at_files(&layout) {
+        // Files and commits are found without memories, and the answer says what is wrong with those.
+        Err(error) if !is_of_memories => {
+            tracing::warn!(error = error.message, "files of memories");
+            Ok(shared.memories.last_worktree(&layout))
+        }
+        looked => looked,
+    };
+    reading(shared, &root, look).await
 }

@@ -29,6 +29,11 @@ use crate::types::{SourceKey, Stat};
 const ATTEMPTS: usize = 8;
 
 impl Memories {
+    /// Returns the number of a worktree as the last look had it.
+    pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
+        self.files.last(&worktree_key(layout)).map_or(UNKNOWN, |look| look.worktree)
+    }
+
     /// Makes the rows of shared memories equal to the files of a worktree; returns its number. Blocks. Where files cannot be
     /// listed or read, the rows stay, and the reason is told.
     ///
