@@ -9,6 +9,8 @@ mod locate;
 mod own_state;
 mod regular;
 mod replace;
+#[cfg(windows)]
+mod security_id;
 mod transient;
 
 use std::ffi::OsString;
@@ -23,6 +25,8 @@ pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
 pub use self::replace::replace_private;
+#[cfg(windows)]
+pub use self::security_id::{owner_sid, user_sid};
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.
@@ -347,18 +351,23 @@ pub fn effective_uid() -> u32 {
     return 0;
 }
 
-/// Returns whether two paths lead to the same directory, if the platform can tell.
+/// Returns whether two paths lead to the same directory.
 pub fn is_same_dir(one: &Path, other: &Path) -> bool {
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+/// Returns the file system and the inode, or what Windows has in their place, of what a path leads to.
+fn identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        let identity = |path: &Path| fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok();
-        identity(one).is_some_and(|one| identity(other) == Some(one))
+        fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok()
     }
-    #[cfg(not(unix))]
+    #[cfg(windows)]
     {
-        let _ = (one, other);
-        false
+        let handle = winapi_util::Handle::from_path_any(path).ok()?;
+        let known = winapi_util::file::information(&handle).ok()?;
+        Some((known.volume_serial_number(), known.file_index()))
     }
 }
 

@@ -18,12 +18,12 @@ pub enum ClientError {
         root: PathBuf,
     },
     /// The published socket belongs to another user.
-    #[error("{}: socket owned by uid {owner}, not by us", socket.display())]
+    #[error("{}: owned by {owner}, not by us", socket.display())]
     ForeignSocket {
         /// As published.
         socket: PathBuf,
-        /// Its owner.
-        owner: u32,
+        /// Its owner: a uid, or on Windows a security identifier.
+        owner: String,
     },
     /// The daemon's program cannot be started.
     #[error("cannot start {}: {source}", program.display())]

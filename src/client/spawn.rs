@@ -45,7 +45,7 @@ pub(super) fn start(
     if let Some(up) = transport::probe(layout, env, options.answer_within)? {
         return Ok(up);
     }
-    let started = spawn_when_free(layout, options);
+    let started = spawn_when_free(layout, env, options);
     // Even after a failure, because the daemon may have found one that was started by other means.
     match transport::probe(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
@@ -131,8 +131,8 @@ fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
     lock_within(lock, patience).is_ok()
 }
 
-fn spawn_when_free(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    transport::nudge(layout, options.ready_within);
+fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
+    transport::nudge(layout, env, options.ready_within);
     // A draining daemon does not listen any more, but its databases are still open.
     if !daemon_lock_is_free(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();

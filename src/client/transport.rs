@@ -1,6 +1,6 @@
 //! Sends and receives lines over a Unix socket or a named pipe.
 //!
-//! `stream` has the differences between platforms; the rest handles deadlines and splits lines.
+//! `unix` and `windows` have the differences between platforms; the rest handles deadlines and splits lines.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,30 @@ use crate::proto::Endpoint;
 
 use super::ClientError;
 use stream::Stream;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as stream;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as stream;
+
+/// Why there is no connection.
+#[derive(Debug)]
+enum Refusal {
+    /// Another user listens, who is named.
+    Foreign(String),
+    /// The operating system said why.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Refusal {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
 
 /// Longest line, bytes; a listing of a million paths is shorter.
 const MAX_LINE: usize = 256 << 20;
@@ -115,13 +139,13 @@ pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientE
 
 /// Makes a daemon check its files after its repository was moved, so that it notices and ends. It gets no event if a
 /// directory further up has moved.
-pub(super) fn nudge(layout: &RepoLayout, limit: Duration) {
+pub(super) fn nudge(layout: &RepoLayout, env: &Env, limit: Duration) {
     let Ok(text) = read_file(&layout.endpoint_file()) else { return };
     let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
     if is_of(&endpoint, layout) {
         return;
     }
-    let Ok(stream) = stream::connect(Path::new(&endpoint.socket), limit) else { return };
+    let Ok(stream) = stream::connect(Path::new(&endpoint.socket), env, limit) else { return };
     let params = serde_json::json!({ "cwd": layout.root, "sync": "none" });
     let call = serde_json::json!({ "jsonrpc": "2.0", "id": 0, "method": "sync", "params": params });
     let deadline = Instant::now() + limit;
@@ -172,19 +196,17 @@ pub(super) fn connect(
     limit: Duration,
 ) -> Result<Option<(Connection, Endpoint)>, ClientError> {
     let socket = PathBuf::from(&endpoint.socket);
-    if !stream::is_there(&socket) {
-        return Ok(None);
-    }
-    if let Some(owner) = stream::foreign_owner(&socket, env) {
-        return Err(ClientError::ForeignSocket { socket, owner });
-    }
-    match stream::connect(&socket, limit) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+    match stream::connect(&socket, env, limit) {
+        Ok(stream) => Ok(Some((Connection::new(stream), endpoint))),
+        Err(Refusal::Foreign(owner)) => Err(ClientError::ForeignSocket { socket, owner }),
+        Err(Refusal::Io(error)) if is_absent(&error) => Ok(None),
+        Err(Refusal::Io(error))
+            if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
+        {
             let (pid, log) = (endpoint.pid, layout.log_file());
             Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
         }
-        Err(error) if is_absent(&error) => Ok(None),
-        connected => Ok(Some((Connection::new(connected.at("connect to", &socket)?), endpoint))),
+        Err(Refusal::Io(error)) => Ok(Err(error).at("connect to", &socket)?),
     }
 }
 
@@ -194,133 +216,4 @@ fn is_absent(error: &io::Error) -> bool {
         error.kind(),
         Kind::NotFound | Kind::NotADirectory | Kind::ConnectionRefused | Kind::ConnectionReset
     )
-}
-
-#[cfg(unix)]
-mod stream {
-    //! Wraps a Unix socket.
-
-    use std::fs;
-
-    use rustix::net::sockopt::{Timeout, set_socket_timeout};
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
-
-    use super::*;
-    use crate::paths::owner;
-
-    pub(super) use std::os::unix::net::UnixStream as Stream;
-
-    /// Connects within `limit`, even if a stopped daemon has left the backlog full.
-    ///
-    /// `UnixStream::connect` would wait forever, because it offers no way to set a limit before.
-    pub(super) fn connect(socket: &Path, limit: Duration) -> io::Result<Stream> {
-        let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
-        set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
-        rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
-        Ok(Stream::from(fd))
-    }
-
-    /// Limits each following read and write; none means for ever.
-    pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
-        stream.set_read_timeout(time)?;
-        stream.set_write_timeout(time)
-    }
-
-    #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-    fn flags() -> SocketFlags {
-        SocketFlags::CLOEXEC
-    }
-
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-    fn flags() -> SocketFlags {
-        SocketFlags::empty()
-    }
-
-    pub(super) fn is_there(socket: &Path) -> bool {
-        fs::symlink_metadata(socket).is_ok()
-    }
-
-    /// Returns the owner of a socket that is not ours.
-    pub(super) fn foreign_owner(socket: &Path, env: &Env) -> Option<u32> {
-        let meta = fs::symlink_metadata(socket).ok()?;
-        owner(&meta).filter(|owner| *owner != env.uid)
-    }
-}
-
-#[cfg(windows)]
-mod stream {
-    //! Wraps a named pipe, whose access list keeps other users out.
-    //!
-    //! Windows limits the time of no read that blocks, but ends one that runs in the background. A runtime of one thread does that.
-
-    use std::io::Read;
-
-    use interprocess::ConnectWaitMode;
-    use interprocess::os::windows::named_pipe::{pipe_mode, tokio::DuplexPipeStream};
-    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    use tokio::runtime::{Builder, Runtime};
-    use tokio::time::timeout;
-
-    use super::*;
-
-    type Pipe = DuplexPipeStream<pipe_mode::Bytes>;
-
-    #[derive(Debug)]
-    pub(super) struct Stream {
-        pipe: Pipe,
-        runtime: Runtime,
-        limit: std::cell::Cell<Option<Duration>>,
-    }
-
-    impl Stream {
-        fn run<T>(&mut self, step: impl AsyncFnOnce(&mut Pipe) -> io::Result<T>) -> io::Result<T> {
-            let Self { pipe, runtime, limit } = self;
-            runtime.block_on(async {
-                match limit.get() {
-                    Some(limit) => timeout(limit, step(pipe)).await?,
-                    None => step(pipe).await,
-                }
-            })
-        }
-    }
-
-    impl Read for Stream {
-        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-            let read = self.run(async |pipe| pipe.read(into).await);
-            // The other end has closed the pipe.
-            read.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(0) } else { Err(error) })
-        }
-    }
-
-    impl Write for Stream {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.run(async |pipe| pipe.write(bytes).await)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(()) // waiting until the daemon has read all is not wanted
-        }
-    }
-
-    /// Connects within `limit`, also if all instances of the pipe are busy.
-    pub(super) fn connect(pipe: &Path, limit: Duration) -> io::Result<Stream> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let wait = ConnectWaitMode::Timeout(limit);
-        let pipe = runtime.block_on(Pipe::connect_by_path_with_wait_mode(pipe.as_os_str(), wait))?;
-        Ok(Stream { pipe, runtime, limit: None.into() })
-    }
-
-    /// Limits each following read and write; none means for ever.
-    pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
-        stream.limit.set(time);
-        Ok(())
-    }
-
-    pub(super) fn is_there(_pipe: &Path) -> bool {
-        true
-    }
-
-    pub(super) fn foreign_owner(_pipe: &Path, _env: &Env) -> Option<u32> {
-        None
-    }
 }

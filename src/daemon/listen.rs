@@ -68,17 +68,20 @@ mod windows {
 
     type Stream = DuplexPipeStream<pipe_mode::Bytes>;
 
-    /// A named pipe that only its owner can open.
+    /// A named pipe that only our user can open, from this machine.
     pub(in super::super) struct Listener {
         listener: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
     }
 
     impl Listener {
         pub(in super::super) fn bind(path: &Path) -> io::Result<Self> {
-            let owner_only = widestring::u16cstr!("D:P(A;;GA;;;OW)");
+            // The owner by name: what an administrator makes would else belong to the group of administrators.
+            let user = crate::paths::user_sid()?;
+            let owner_only = widestring::U16CString::from_str(format!("O:{user}D:P(A;;GA;;;{user})"))
+                .map_err(io::Error::other)?;
             let options = PipeListenerOptions::new()
                 .path(path.as_os_str())
-                .security_descriptor(Some(SecurityDescriptor::deserialize(owner_only)?));
+                .security_descriptor(Some(SecurityDescriptor::deserialize(&owner_only)?));
             Ok(Self { listener: options.create_tokio_duplex()? })
         }
 

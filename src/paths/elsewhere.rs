@@ -19,7 +19,7 @@ const OWNER_FILE: &str = "repository";
 struct Owner {
     /// Common dir, or the top directory outside git.
     path: PathBuf,
-    /// Identity of the directory, which survives moves; `None` if the platform has none.
+    /// Identity of the directory, which survives moves; `None` if the file system has none.
     identity: Option<Identity>,
 }
 
@@ -82,14 +82,8 @@ impl RepoLayout {
     }
 }
 
-#[cfg(unix)]
 fn identity(dir: &Path) -> Option<Identity> {
-    let meta = fs::metadata(dir).ok()?;
-    let born = meta.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(Identity { inode: std::os::unix::fs::MetadataExt::ino(&meta), born_ns: born.as_nanos() })
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Path) -> Option<Identity> {
-    None
+    let born = fs::metadata(dir).ok()?.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let (_, inode) = super::identity(dir)?;
+    Some(Identity { inode, born_ns: born.as_nanos() })
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use super::stat::{from_metadata, lstat};
+use super::stat::{FileKind, fstat, lstat};
 use crate::paths::{PathError, is_transient};
 use crate::types::{Refusal, SourceKey, Stat};
 
@@ -114,11 +114,10 @@ fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read
     let path = root.join(key.as_str());
     let failed = |source: io::Error| classify(source, key, &path);
     let mut file = open_below(root, key).map_err(failed)?;
-    let meta = file.metadata().map_err(failed)?;
-    if !meta.is_file() {
+    let before = fstat(&file).map_err(failed)?;
+    if FileKind::of(&before) != FileKind::Regular {
         return Err(ReadError::NotRegular(key.clone()));
     }
-    let before = from_metadata(&meta);
     let bytes = read_up_to(&mut file, before.size, max_bytes).map_err(failed)?;
     let after = lstat(&path).map_err(failed)?;
     let whole = bytes.as_ref().is_none_or(|bytes| bytes.len() as u64 == before.size);
@@ -168,9 +167,17 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     Ok(openat(&dir, name, flags, Mode::empty())?.into())
 }
 
+/// As on Unix: no part of the path may be a link or a junction.
 #[cfg(not(unix))]
 fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
-    crate::paths::open_regular(&root.join(key.as_str()), false)
+    let path = root.join(key.as_str());
+    let file = crate::paths::open_regular(&path, false)?;
+    for dir in path.ancestors().skip(1).take_while(|dir| *dir != root) {
+        if std::fs::symlink_metadata(dir)?.is_symlink() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a directory of it is a link"));
+        }
+    }
+    Ok(file)
 }
 
 fn classify(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {

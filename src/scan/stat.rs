@@ -1,10 +1,13 @@
 //! Reads the stat signature of a path.
 
-use std::fs::Metadata;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use crate::types::Stat;
+
+#[cfg(windows)]
+mod windows;
 
 /// A file written within this time before it was read may be written again without a change of its times: the times of
 /// file systems have steps of up to 2 s (FAT).
@@ -81,27 +84,46 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
 ///
 /// # Errors
 /// As lstat(2).
-#[cfg(not(target_os = "linux"))]
+#[cfg(all(unix, not(target_os = "linux")))]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
     symlink_metadata(path)
 }
 
+/// As on Unix. A junction is a symbolic link, too.
+///
+/// # Errors
+/// As lstat(2).
+#[cfg(windows)]
+pub fn lstat(path: &Path) -> io::Result<Stat> {
+    fstat(&windows::open(path)?)
+}
+
+#[cfg(unix)]
 fn symlink_metadata(path: &Path) -> io::Result<Stat> {
     std::fs::symlink_metadata(path).map(|meta| from_metadata(&meta))
 }
 
-/// Returns the inode of a file that has other names, in this worktree or elsewhere.
-#[cfg(unix)]
-pub fn shared_inode(path: &Path) -> Option<u64> {
-    use std::os::unix::fs::MetadataExt;
-    let meta = std::fs::symlink_metadata(path).ok()?;
-    (meta.is_file() && meta.nlink() > 1).then(|| meta.ino())
+/// Returns the signature of an open file.
+///
+/// # Errors
+/// As fstat(2).
+pub(super) fn fstat(file: &File) -> io::Result<Stat> {
+    #[cfg(unix)]
+    return file.metadata().map(|meta| from_metadata(&meta));
+    #[cfg(windows)]
+    windows::stat(file)
 }
 
-/// Like on Unix; `stat` does not report it on this platform.
-#[cfg(not(unix))]
-pub fn shared_inode(_: &Path) -> Option<u64> {
-    None
+/// Returns the inode of a file that has other names, in this worktree or elsewhere.
+pub fn shared_inode(path: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let meta = std::fs::symlink_metadata(path).ok()?;
+        (meta.is_file() && meta.nlink() > 1).then(|| meta.ino())
+    }
+    #[cfg(windows)]
+    windows::shared_index(path)
 }
 
 /// Returns whether a file read at `read_at_ns` may have changed since although its signature has not.
@@ -115,7 +137,7 @@ fn ns(seconds: i64, nanos: i64) -> i64 {
 }
 
 #[cfg(unix)]
-pub(super) fn from_metadata(meta: &Metadata) -> Stat {
+fn from_metadata(meta: &std::fs::Metadata) -> Stat {
     use std::os::unix::fs::MetadataExt;
     Stat {
         size: meta.size(),
@@ -127,25 +149,6 @@ pub(super) fn from_metadata(meta: &Metadata) -> Stat {
     }
 }
 
-#[cfg(not(unix))]
-pub(super) fn from_metadata(meta: &Metadata) -> Stat {
-    let since_epoch = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let mode = match FileKind::of_entry(meta.file_type()) {
-        FileKind::Regular => REGULAR,
-        FileKind::Directory => DIRECTORY,
-        FileKind::Symlink => SYMLINK,
-        FileKind::Special => 0,
-    };
-    Stat {
-        size: meta.len(),
-        mtime_ns: since_epoch.map_or(0, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX)),
-        ctime_ns: 0,
-        inode: 0,
-        dev: 0,
-        mode,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,7 +156,7 @@ mod tests {
     #[test]
     fn a_path_and_its_open_file_have_one_signature() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        assert_eq!(lstat(file.path()).unwrap(), from_metadata(&file.as_file().metadata().unwrap()));
+        assert_eq!(lstat(file.path()).unwrap(), fstat(file.as_file()).unwrap());
     }
 
     #[test]
