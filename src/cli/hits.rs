@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
+use crate::proto::memory::file_marks;
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
@@ -176,22 +177,20 @@ fn print_memory(
     }
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
     head += &paint(styles.line, &tags);
-    output.line(&format!("{head}{}", state(hit, output)))?;
+    output.line(&format!("{head}{}", notes(hit, output)))?;
     for line in hit.snippet.lines() {
         output.line(format!("  {}", marked(line, terms, styles.matched)).trim_end())?;
     }
     Ok(())
 }
 
-/// Returns a note on the code that a memory is about, if the code has changed.
-fn state(hit: &Hit, output: &Output) -> String {
+/// Returns notes on a memory: whether the code that it is about has changed, and what is known of its file.
+fn notes(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
-    let state =
-        state.map_or(String::new(), |state| format!("  {}", paint(output.styles.bad, &escape(state))));
-    let trust = hit.memory.as_ref().filter(|_| hit.trust == "repo").map(|_| "trust: repo".to_owned());
-    let side = hit.memory.as_ref().and_then(|memory| memory.conflict.as_ref());
-    let marks = trust.into_iter().chain(side.map(|side| format!("conflict: {}", escape(side))));
-    marks.fold(state, |text, mark| format!("{text}  {}", paint(output.styles.bad, &format!("[{mark}]"))))
+    let memory = hit.memory.as_ref();
+    let marks = memory.map(|memory| file_marks(&hit.trust, memory.conflict.as_deref())).unwrap_or_default();
+    let notes = state.map(str::to_owned).into_iter().chain(marks);
+    notes.map(|note| format!("  {}", paint(output.styles.bad, &escape(&note)))).collect()
 }
 
 pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
@@ -207,7 +206,7 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
-    output.line(&format!("{head}{}", state(hit, output)))?;
+    output.line(&format!("{head}{}", notes(hit, output)))?;
     let lines = hit.numbered_lines();
     let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
     for (number, line) in lines {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::tool::View;
 use super::verbs::{Answer, Failure};
+use crate::proto::memory::file_marks;
 use crate::proto::{Hit, SearchResult};
 use crate::types::Kind;
 
@@ -124,12 +125,9 @@ fn head(hit: &Hit) -> String {
     if let Some(state) = hit.state.as_deref().filter(|state| *state != "fresh") {
         head += &format!("  [{state}]");
     }
-    if let Some(memory) = hit.memory.as_ref() {
-        if hit.trust == "repo" {
-            head += "  [trust: repo]";
-        }
-        if let Some(side) = &memory.conflict {
-            head += &format!("  [conflict: {side}]");
+    if let Some(memory) = &hit.memory {
+        for mark in file_marks(&hit.trust, memory.conflict.as_deref()) {
+            head += &format!("  {mark}");
         }
     }
     head.replace(['\n', '\r'], " ")

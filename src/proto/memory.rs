@@ -27,7 +27,9 @@ pub use self::links::{
     ResolveResult,
 };
 pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
-pub use self::share::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName};
+pub use self::share::{
+    ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, file_marks,
+};
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
     RelatedResult,

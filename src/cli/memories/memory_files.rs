@@ -41,7 +41,7 @@ fn set(
         match (result.memories.is_empty(), result.dry_run) {
             (true, _) => output.say("no such memories"),
             (false, true) => output.say(&format!("{what} {would}")),
-            (false, false) => output.say(&format!("{what} {done}; commit the files as you commit code")),
+            (false, false) => output.say(&format!("{what} {done}; commit the change as you commit code")),
         }
         Ok(())
     })?;

@@ -7,8 +7,9 @@ use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
+use crate::memory::file;
 use crate::paths::CallerDir;
-use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally};
+use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally, file_marks};
 
 pub(super) fn wholes(memories: &[Memory], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for (at, memory) in memories.iter().enumerate() {
@@ -52,7 +53,7 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
         row("archived", &format!("{at}, {why}"), output)?;
     }
     if memory.shared {
-        row("shared", &format!(".memod/memories/{}.md", escape(&memory.id)), output)?;
+        row("shared", &escape(&file::path(&memory.id)), output)?;
     }
     if memory.trust == "repo" {
         row("trust", "repo: from a file of the repository; `memo confirm` trusts it", output)?;
@@ -115,12 +116,8 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
 
 /// Returns the mark of a memory that nobody here vouches for, or that is a side of a conflict.
 fn file_mark(memory: &Memory, output: &Output) -> String {
-    let trust = (memory.trust == "repo").then_some("trust: repo");
-    let marks = trust
-        .into_iter()
-        .map(str::to_owned)
-        .chain(memory.conflict.iter().map(|side| format!("conflict: {side}")));
-    marks.map(|mark| format!(" {}", paint(output.styles.bad, &format!("[{}]", escape(&mark))))).collect()
+    let marks = file_marks(&memory.trust, memory.conflict.as_deref());
+    marks.iter().map(|mark| format!(" {}", paint(output.styles.bad, &escape(mark)))).collect()
 }
 
 pub(super) fn brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {

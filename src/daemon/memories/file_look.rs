@@ -51,8 +51,10 @@ impl Memories {
                     Ok((_, None)) => return Ok(known.map_or(UNKNOWN, |look| look.worktree)),
                     Ok((listed, read)) => (Some(listed), read.unwrap_or_default()),
                     Err(error) => {
-                        tracing::warn!(%error, "files of memories");
-                        self.files.set_failure(&key, error.to_string());
+                        // Each request looks, so it is logged once.
+                        if self.files.set_failure(&key, &error.to_string()) {
+                            tracing::warn!(%error, "files of memories");
+                        }
                         (None, Vec::new())
                     }
                 };

@@ -41,8 +41,9 @@ impl KnownFiles {
         lock(&self.looks).insert(key, look);
     }
 
-    pub(super) fn set_failure(&self, key: &str, why: String) {
-        lock(&self.failures).insert(key.to_owned(), why);
+    /// Returns whether the last look failed in another way, or not at all.
+    pub(super) fn set_failure(&self, key: &str, why: &str) -> bool {
+        lock(&self.failures).insert(key.to_owned(), why.to_owned()).as_deref() != Some(why)
     }
 
     /// Returns why directories could not be read at the last look.

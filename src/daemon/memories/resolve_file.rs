@@ -50,6 +50,6 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         rows.trust(&id)?; // who chooses has read it
     }
     let record = find(rows, &id)?;
-    let path = format!("{}/{name}", file::DIR);
+    let path = file::path(&id);
     Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
 }

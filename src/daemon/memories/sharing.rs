@@ -72,7 +72,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
 }
 
 fn of_id(id: &str) -> SharedFile {
-    SharedFile { id: id.to_owned(), path: format!("{}/{}", file::DIR, file::name(id)), text: None }
+    SharedFile { id: id.to_owned(), path: file::path(id), text: None }
 }
 
 fn shown(change: FileChange) -> SharedFile {

@@ -85,3 +85,9 @@ pub struct ResolveFileResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
+
+/// Returns what a reader of a memory must know of its file: that nobody here vouches for it, and which side of a conflict it is.
+pub fn file_marks(trust: &str, conflict: Option<&str>) -> Vec<String> {
+    let trust = (trust == "repo").then(|| "[trust: repo]".to_owned());
+    trust.into_iter().chain(conflict.map(|side| format!("[conflict: {side}]"))).collect()
+}
