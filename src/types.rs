@@ -247,6 +247,11 @@ impl Refusal {
 /// Directory of the files of shared memories, from the top of a worktree.
 pub const MEMORY_FILES_DIR: &str = ".memod/memories";
 
+/// Returns the path of the file of a shared memory, from the top of a worktree.
+pub fn memory_file(id: &str) -> String {
+    format!("{MEMORY_FILES_DIR}/{id}.md")
+}
+
 /// The signature of a path from `lstat`; equal ones mean "not written since", unless racy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {

@@ -186,11 +186,6 @@ pub fn name(id: &str) -> String {
     format!("{id}{ENDING}")
 }
 
-/// Returns the path of the file of a memory, from the top of the worktree.
-pub fn path(id: &str) -> String {
-    format!("{DIR}/{}", name(id))
-}
-
 /// Returns the id that the name of a file says.
 ///
 /// # Errors

@@ -7,9 +7,9 @@ use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
-use crate::memory::file;
 use crate::paths::CallerDir;
 use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally, file_marks};
+use crate::types::memory_file;
 
 pub(super) fn wholes(memories: &[Memory], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for (at, memory) in memories.iter().enumerate() {
@@ -53,7 +53,7 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
         row("archived", &format!("{at}, {why}"), output)?;
     }
     if memory.shared {
-        row("shared", &escape(&file::path(&memory.id)), output)?;
+        row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
     if memory.trust == "repo" {
         row("trust", "repo: from a file of the repository; `memo confirm` trusts it", output)?;

@@ -11,6 +11,7 @@ use crate::daemon::error::RpcResult;
 use crate::memory::{fields, file};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{FileState, FileVersion, Rows, ShownBy, Side};
+use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
 pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {
@@ -50,6 +51,6 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         rows.trust(&id)?; // who chooses has read it
     }
     let record = find(rows, &id)?;
-    let path = file::path(&id);
+    let path = memory_file(&id);
     Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
 }

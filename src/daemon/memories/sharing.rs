@@ -8,9 +8,9 @@ use super::show;
 use super::transaction::{Call, Stamp};
 use crate::config;
 use crate::daemon::error::RpcResult;
-use crate::memory::file;
 use crate::proto::memory::{Selection, ShareParams, ShareResult, SharedFile};
 use crate::store::{Record, Rows, Shared};
+use crate::types::memory_file;
 
 /// Which memories are shared as they are written.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
 }
 
 fn of_id(id: &str) -> SharedFile {
-    SharedFile { id: id.to_owned(), path: file::path(id), text: None }
+    SharedFile { id: id.to_owned(), path: memory_file(id), text: None }
 }
 
 fn shown(change: FileChange) -> SharedFile {
