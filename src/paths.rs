@@ -11,6 +11,7 @@ mod regular;
 mod replace;
 #[cfg(windows)]
 mod security_id;
+mod spelling;
 mod transient;
 
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub use self::regular::{may_block, open_regular, read_regular};
 pub use self::replace::replace_private;
 #[cfg(windows)]
 pub use self::security_id::{owner_sid, user_sid};
+pub use self::spelling::{FOLDS, Spellings, composed};
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.

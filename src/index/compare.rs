@@ -8,7 +8,7 @@ use super::progress::Look;
 use super::{IndexError, Missed, Progress, Scope, Unread};
 use crate::extract::EXTRACTOR_VERSION;
 use crate::git::UserDirs;
-use crate::paths::{IoContext as _, PathError, RepoLayout, if_readable};
+use crate::paths::{FOLDS, IoContext as _, PathError, RepoLayout, Spellings, if_readable};
 use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
 use crate::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
@@ -45,6 +45,7 @@ pub(super) struct Comparison<'a> {
     reader: &'a Reader,
     progress: &'a Progress,
     admission: Admission,
+    spellings: Spellings,
     on_dir: &'a mut dyn FnMut(&Path),
     /// Reports what is being examined.
     look: &'a Look<'a>,
@@ -73,7 +74,8 @@ impl<'a> Comparison<'a> {
             }
             opened => opened?,
         };
-        Ok(Self { layout, view, reader, progress, admission, on_dir, look, todo })
+        let spellings = Spellings::default();
+        Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, look, todo })
     }
 
     /// Returns a digest of the rules; `None` if some could not be read.
@@ -93,7 +95,8 @@ impl<'a> Comparison<'a> {
             }
             Scope::Paths(keys) => {
                 // A nested repository may be recognised only after the event of its first file.
-                let keys: BTreeSet<_> = keys.iter().map(|key| self.nested(key)).collect();
+                let mut keys: BTreeSet<_> = keys.iter().map(|key| self.nested(key)).collect();
+                keys.extend(keys.clone().iter().map(|key| self.spelled(key)));
                 for key in &keys {
                     self.path(key)?;
                 }
@@ -201,8 +204,20 @@ impl<'a> Comparison<'a> {
         Some(Found { key: key.clone(), stat, refusal })
     }
 
-    /// Returns the signature of a path; `None` if it is gone or not accessible.
-    fn lstat(&self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
+    /// Returns a path as the directories spell it, where a file is found under other spellings, too: an event of a rename that
+    /// changes only the case names both.
+    fn spelled(&mut self, key: &SourceKey) -> SourceKey {
+        match FOLDS {
+            true => SourceKey::new(self.spellings.of(&self.layout.root, key.as_str())),
+            false => key.clone(),
+        }
+    }
+
+    /// Returns the signature of a path; `None` if it is gone, not accessible or spelled otherwise.
+    fn lstat(&mut self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
+        if self.spelled(key) != *key {
+            return Ok(None);
+        }
         let path = self.layout.root.join(key.as_str());
         if_readable(scan::lstat(&path)).at("look at", &path)
     }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{RepoLayout, canonical};
+use super::{FOLDS, RepoLayout, Spellings, canonical};
 
 /// The directory of a caller, as its parts from the top of the worktree.
 #[derive(Clone, Debug, Default)]
@@ -81,14 +81,23 @@ impl CallerDir {
     /// # Errors
     /// When it leads out of the worktree.
     pub fn path(&self, typed: &str) -> Result<String, OutsideError> {
-        Ok(self.resolve(typed, str::to_owned)?.join("/"))
+        let path = self.resolve(typed, str::to_owned)?.join("/");
+        Ok(if FOLDS && !path.is_empty() { self.spelled(&path) } else { path })
+    }
+
+    /// Returns a path from the top as the directories spell it; a symbol or a line may follow it.
+    fn spelled(&self, path: &str) -> String {
+        let root = Path::new(&self.root);
+        let is_whole = root.join(path).exists();
+        let end = path.find(['#', ':']).filter(|_| !is_whole).unwrap_or(path.len());
+        Spellings::default().of(root, &path[..end]) + &path[end..]
     }
 
     /// Returns the parts of a typed path or glob from the top; `own` translates those of this directory.
     fn resolve(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
         let slashed = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
         let mut parts: Vec<String> = Vec::new();
-        if !Path::new(typed).is_absolute() {
+        if !Path::new(typed).has_root() {
             parts.extend(self.root.split('/').filter(|part| !part.is_empty()).map(str::to_owned));
             parts.extend(self.parts.iter().map(|part| own(part)));
         }
@@ -103,7 +112,8 @@ impl CallerDir {
         let is_below =
             parts.len() >= root.len() && parts.iter().zip(&root).all(|(part, root)| is_same_name(part, root));
         if !is_below {
-            return Err(OutsideError { path: typed.to_owned(), root: self.root.clone() });
+            let root = self.root.replace('/', std::path::MAIN_SEPARATOR_STR);
+            return Err(OutsideError { path: typed.to_owned(), root });
         }
         Ok(parts.split_off(root.len()))
     }
@@ -169,6 +179,23 @@ mod tests {
     }
 
     #[test]
+    fn paths_are_spelled_as_their_files() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::create_dir(top.path().join("Docs")).unwrap();
+        std::fs::write(top.path().join("Docs/A#b.md"), "").unwrap();
+        let root = top.path().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        let dir = CallerDir { root, parts: Vec::new() };
+        let check = |typed: &str, expected: &str| {
+            let expected = if FOLDS { expected } else { typed };
+            assert_eq!(dir.path(typed).unwrap(), expected, "{typed}");
+        };
+        check("docs/a#b.md", "Docs/A#b.md");
+        check("docs/a#B.md:3-4", "Docs/a#B.md:3-4");
+        check("docs#C::d", "Docs#C::d");
+        check("none/docs", "none/docs");
+    }
+
+    #[test]
     fn globs_start_where_they_are_typed() {
         let check = |cwd: &str, glob: &str, expected: Option<&str>| {
             assert_eq!(dir(cwd).glob(&of_system(glob)).ok().as_deref(), expected, "{glob} from {cwd}");
@@ -197,6 +224,7 @@ mod tests {
         #[cfg(unix)]
         check("/r/w/a\\b", "./x", Some("/a\\\\b/x"));
         let error = dir("/r/w").glob("../x/*.rs").unwrap_err();
-        assert_eq!(error.to_string(), format!("../x/*.rs: outside the worktree {}", of_system("/r/w")));
+        let root = of_system("/r/w").replace('/', std::path::MAIN_SEPARATOR_STR);
+        assert_eq!(error.to_string(), format!("../x/*.rs: outside the worktree {root}"));
     }
 }

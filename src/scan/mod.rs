@@ -77,10 +77,14 @@ fn on_disk(root: &Path, path: &RelPath) -> PathBuf {
     root.join(path.to_string())
 }
 
-/// Returns the bytes of a name as in git.
+/// Returns the bytes of a name, or of a path of several, as in git.
 fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
+    #[cfg(target_os = "macos")]
+    if let Some(name) = name.to_str() {
+        return crate::paths::composed(name).into_owned().into_bytes();
+    }
     #[cfg(unix)]
     return std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec();
     #[cfg(not(unix))]
-    name.to_string_lossy().into_owned().into_bytes()
+    name.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/").into_bytes()
 }

@@ -40,7 +40,7 @@ pub(crate) fn check(cases: &[Case]) {
             change(&live, &old, &new);
             live.expect(&new, new_paths, what);
             live.expect(&old, old_paths, what);
-            for name in ["d", "e", ".gitignore", ".memoignore"] {
+            for name in ["d", "D", "e", ".gitignore", ".memoignore"] {
                 if fs::symlink_metadata(live.root().join(name)).is_ok() {
                     live.remove(name);
                 }
@@ -108,6 +108,8 @@ fn files() {
         ),
         case("delete", |live, _, _| live.remove("d/f.md"), "", ""),
         case("rename", |live, _, _| live.rename("d/f.md", "d/g.txt"), "d/g.txt", ""),
+        case("rename to the other case", |live, _, _| live.rename("d/f.md", "d/F.md"), "d/F.md", ""),
+        case("rename a directory to the other case", |live, _, _| live.rename("d", "D"), "D/f.md", ""),
         case(
             "swap",
             |live, _, new| {

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{DOT_GIT, WorktreeState};
 use crate::daemon::disk::task::GitSettings;
+use crate::paths::composed;
 use crate::types::SourceKey;
 
 impl WorktreeState {
@@ -15,8 +16,9 @@ impl WorktreeState {
         let is_git = |path: &&Path| path.file_name().is_some_and(|name| name == DOT_GIT);
         let below = below.ancestors().find(is_git).and_then(Path::parent).unwrap_or(below);
         let named = below.ancestors().find_map(Path::to_str)?;
-        let unix = if std::path::MAIN_SEPARATOR == '/' { named.to_owned() } else { named.replace('\\', "/") };
-        (!unix.is_empty()).then(|| SourceKey::new(unix))
+        let named = composed(named);
+        let unix = if std::path::MAIN_SEPARATOR == '/' { named } else { named.replace('\\', "/").into() };
+        (!unix.is_empty()).then(|| SourceKey::new(unix.into_owned()))
     }
 
     /// Returns whether a path is an ignore file outside the worktree.
