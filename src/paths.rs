@@ -26,6 +26,8 @@ pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
 pub use self::replace::replace_private;
+#[cfg(all(test, windows))]
+pub use self::security_id::access_list;
 #[cfg(windows)]
 pub use self::security_id::{owner_sid, user_sid};
 pub use self::spelling::{FOLDS, Spellings, composed};

@@ -68,7 +68,8 @@ mod windows {
 
     type Stream = DuplexPipeStream<pipe_mode::Bytes>;
 
-    /// A named pipe that only our user can open, from this machine.
+    /// A named pipe that only our user can open, from this machine. Nobody else can have made one of its name: interprocess
+    /// makes the first instance, or none.
     pub(in super::super) struct Listener {
         listener: PipeListener<pipe_mode::Bytes, pipe_mode::Bytes>,
     }
@@ -81,12 +82,35 @@ mod windows {
                 .map_err(io::Error::other)?;
             let options = PipeListenerOptions::new()
                 .path(path.as_os_str())
+                .accept_remote(false)
                 .security_descriptor(Some(SecurityDescriptor::deserialize(&owner_only)?));
             Ok(Self { listener: options.create_tokio_duplex()? })
         }
 
         pub(in super::super) async fn accept(&mut self) -> io::Result<Stream> {
             self.listener.accept().await
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+        use crate::paths::{access_list, owner_sid, user_sid};
+
+        #[tokio::test]
+        async fn the_pipe_is_ours_alone() {
+            let name = format!(r"\\.\pipe\memod-listen-{}", std::process::id());
+            let _listener = Listener::bind(Path::new(&name)).unwrap();
+            assert!(Listener::bind(Path::new(&name)).is_err(), "another server has the name");
+            let pipe = std::fs::File::options().read(true).write(true).open(&name).unwrap();
+            let user = user_sid().unwrap();
+            assert_eq!(owner_sid(&pipe).unwrap(), user);
+            let list = access_list(&pipe).unwrap();
+            let entries: Vec<&str> = list.split('(').skip(1).collect();
+            assert!(
+                matches!(entries[..], [only] if only.starts_with("A;;") && only.ends_with(&format!(";;;{user})"))),
+                "{list}"
+            );
         }
     }
 }

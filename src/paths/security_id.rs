@@ -90,6 +90,43 @@ fn check(done: i32) -> io::Result<()> {
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Returns who may do what with an open pipe, as `D:P(A;;FA;;;S-1-5-…)`.
+#[cfg(test)]
+pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
+    use windows_sys::Win32::Security::Authorization::ConvertSecurityDescriptorToStringSecurityDescriptorW;
+    use windows_sys::Win32::Security::DACL_SECURITY_INFORMATION;
+    const REVISION: u32 = 1;
+    let (mut descriptor, mut text) = (ptr::null_mut(), ptr::null_mut());
+    let null = ptr::null_mut();
+    // SAFETY: the handle is open; `descriptor` and then `text`, which ends with 0, are written if the calls succeed.
+    unsafe {
+        let (handle, what) = (pipe.as_raw_handle(), DACL_SECURITY_INFORMATION);
+        let error = GetSecurityInfo(
+            handle,
+            SE_KERNEL_OBJECT,
+            what,
+            null,
+            null,
+            ptr::null_mut(),
+            ptr::null_mut(),
+            &raw mut descriptor,
+        );
+        if error != 0 {
+            return Err(io::Error::from_raw_os_error(error.cast_signed()));
+        }
+        let descriptor = Local(descriptor);
+        check(ConvertSecurityDescriptorToStringSecurityDescriptorW(
+            descriptor.0,
+            REVISION,
+            what,
+            &raw mut text,
+            ptr::null_mut(),
+        ))?;
+        let text = Local(text.cast());
+        Ok(widestring::U16CStr::from_ptr_str(text.0.cast()).to_string_lossy())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
