@@ -48,6 +48,7 @@ pub(super) use verb_groups::parse;
 #[derive(Debug, Parser)]
 #[command(
     name = "memo",
+    bin_name = "memo",
     version,
     max_term_width = 100,
     disable_help_subcommand = true,

@@ -14,7 +14,7 @@ fn repository() -> Live {
     live.write("docs/tax.md", "# Taxes\n\nWhat alpha costs.\n");
     live.commit_all();
     live.write("src/cart.rs", "pub fn alpha_of_cart() -> u32 {\n    3\n}\n");
-    live.sh("git mv docs/tax.md docs/taxes.md");
+    live.git(&["mv", "docs/tax.md", "docs/taxes.md"]);
     live
 }
 

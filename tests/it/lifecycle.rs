@@ -265,6 +265,7 @@ fn a_fifo_in_the_state_dir_is_not_waited_for() {
     }
 }
 
+#[cfg(unix)] // git for Windows makes no repository there
 #[test]
 fn a_worktree_with_a_long_path_has_its_state_in_the_home() {
     let live = Live::idle();
@@ -279,6 +280,7 @@ fn a_worktree_with_a_long_path_has_its_state_in_the_home() {
     assert!(!deep.join(".git/memo/index.db").exists(), "SQLite could not open it there");
 }
 
+#[cfg(unix)] // Windows keeps what is open
 #[test]
 fn the_state_dir_is_deleted_under_a_running_daemon() {
     let live = Live::new();
@@ -296,6 +298,7 @@ fn the_state_dir_is_deleted_under_a_running_daemon() {
     until("the first daemon ends", || live.has_ended());
 }
 
+#[cfg(unix)] // Windows keeps what is open
 #[test]
 fn the_worktree_is_deleted_under_a_running_daemon() {
     let live = Live::new();
@@ -310,6 +313,7 @@ fn the_worktree_is_deleted_under_a_running_daemon() {
     assert_eq!(found["hits"][0]["path"], "a.md", "a new repository in the same place");
 }
 
+#[cfg(unix)] // Windows keeps what is open
 #[test]
 fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
     type Spoil = fn(&Live);

@@ -93,6 +93,7 @@ mod scan;
 mod setup;
 #[cfg(unix)]
 mod sharing;
+#[cfg(unix)]
 mod shell;
 mod shown;
 #[cfg(unix)]

@@ -92,8 +92,8 @@ fn params_are_checked() {
         (json!({ "query": "x", "cwd": other }), wrong),
         (json!({ "query": "x", "cwd": root.join("none") }), wrong),
         (json!({ "query": "x", "cwd": root.join("a.md") }), wrong),
-        (json!({ "query": "x", "cwd": "/" }), wrong),
-        (json!({ "query": "x", "cwd": "/a\u{0}b" }), wrong),
+        (json!({ "query": "x", "cwd": root.ancestors().last().unwrap() }), wrong),
+        (json!({ "query": "x", "cwd": root.join("a\u{0}b") }), wrong),
         (json!({ "cwd": root }), bad),
         (json!({ "query": " ", "cwd": root }), bad),
         (json!({ "query": "x", "cwd": root, "limit": 0 }), bad),
@@ -212,6 +212,7 @@ fn too_many_requests_are_turned_away_one_by_one() {
     assert_alive(&mut rpc, "and the connection lives");
 }
 
+#[cfg(unix)] // a pipe is closed only after its client has read the answer
 #[test]
 fn a_line_without_end_is_cut_off() {
     let live = with_file();

@@ -1,6 +1,7 @@
 //! Nothing is left in the state dir of a file that has become a secret.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::json;
@@ -46,6 +47,10 @@ fn settle(live: &Live) {
     assert_eq!(sync["fresh"], true, "{sync}");
 }
 
+fn copy(live: &Live, from: &str, to: &str) {
+    fs::copy(live.root().join(from), live.root().join(to)).unwrap();
+}
+
 /// What makes a secret of `a.rs`, and maybe `b.md`, whose word is given.
 type Change = fn(&Live, &str);
 
@@ -57,13 +62,16 @@ const CHANGES: &[(&str, Change)] = &[
     }),
     ("renamed to a secret name that git ignores", |live, _| live.rename("d/a.rs", "d/.env.local")),
     ("renamed and written on", |live, _| {
-        live.sh("mv d/a.rs d/id_rsa && echo more >> d/id_rsa");
+        live.rename("d/a.rs", "d/id_rsa");
+        let mut moved = fs::File::options().append(true).open(live.root().join("d/id_rsa")).unwrap();
+        moved.write_all(b"more\n").unwrap();
     }),
     ("copied, and replaced", |live, _| {
-        live.sh("cp d/a.rs d/.env && echo 'fn other() {}' > d/a.rs");
+        copy(live, "d/a.rs", "d/.env");
+        live.write("d/a.rs", "fn other() {}\n");
     }),
     ("copied, and replaced later", |live, _| {
-        live.sh("cp d/a.rs d/.npmrc");
+        copy(live, "d/a.rs", "d/.npmrc");
         settle(live);
         live.write("d/a.rs", "fn other() {}\n");
     }),
@@ -101,7 +109,7 @@ fn nothing_is_left_of_what_became_a_secret() {
         live.expect(&word, "", what);
         assert_eq!(holders(&state, &word), [""; 0], "{what}");
         words.push((what, word));
-        live.sh("rm -rf d");
+        let _ = fs::remove_dir_all(live.root().join("d")); // moved away, perhaps
         settle(&live);
     }
     let nowhere = |when: &str| {

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use memod::paths::{Env, RepoLayout, effective_uid};
 
+use crate::system::as_on_unix;
+
 /// A home, a runtime dir and a repository of their own, removed at the end.
 pub(crate) struct Sandbox {
     _dir: tempfile::TempDir,
@@ -73,6 +75,8 @@ impl Sandbox {
         for name in ["PATH", "SystemRoot"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
+        #[cfg(windows)] // a new process under wine takes most of the second that a search waits
+        command.env("MEMO_SEARCH_WAIT_MS", "60000");
         command
             .env("HOME", self.path("home"))
             .env("XDG_CONFIG_HOME", self.path("home/.config"))
@@ -91,7 +95,7 @@ impl Sandbox {
 
     pub(crate) fn show(&self, command: &mut Command) -> String {
         let output = command.output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(self.top.to_str().unwrap(), "[TOP]");
+        let text = |bytes: &[u8]| as_on_unix(&String::from_utf8_lossy(bytes), self.top.to_str().unwrap());
         let code = output.status.code().map_or("signal".to_owned(), |code| code.to_string());
         let mut shown = format!("exit {code}\n");
         for (label, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {

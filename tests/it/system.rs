@@ -72,3 +72,29 @@ pub(crate) fn symlink(_target: &str, _link: &Path) -> io::Result<()> {
 pub(crate) fn mode(path: &Path) -> u32 {
     std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(path).unwrap().permissions())
 }
+
+/// Returns what a program printed with `[TOP]` in place of a directory.
+#[cfg(unix)]
+pub(crate) fn as_on_unix(text: &str, top: &str) -> String {
+    text.replace(top, "[TOP]")
+}
+
+/// Returns what a program printed with `[TOP]` in place of a directory; with `/` in the paths below it, and Unix's words for
+/// what is absent.
+#[cfg(windows)]
+pub(crate) fn as_on_unix(text: &str, top: &str) -> String {
+    let json = top.replace('\\', r"\\");
+    let mut text =
+        text.replace(&json, "[TOP]").replace(top, "[TOP]").replace(&top.replace('\\', "/"), "[TOP]");
+    for code in [2, 3] {
+        let absent = io::Error::from_raw_os_error(code).to_string();
+        text = text.replace(&absent, "No such file or directory (os error 2)");
+    }
+    let mut parts = text.split("[TOP]");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find([' ', ':', '"', ',', '\n']).unwrap_or(part.len());
+        shown += &["[TOP]", &part[..end].replace(r"\\", "/").replace('\\', "/"), &part[end..]].concat();
+    }
+    shown
+}
