@@ -101,7 +101,12 @@ mod windows {
         async fn the_pipe_is_ours_alone() {
             let name = format!(r"\\.\pipe\memod-listen-{}", std::process::id());
             let _listener = Listener::bind(Path::new(&name)).unwrap();
-            assert!(Listener::bind(Path::new(&name)).is_err(), "another server has the name");
+            let mut only = tokio::net::windows::named_pipe::ServerOptions::new();
+            if only.first_pipe_instance(true).create(&name).is_ok() {
+                crate::testing::not_checked("that a pipe has one server, which wine 8 does not see to");
+            } else {
+                assert!(Listener::bind(Path::new(&name)).is_err(), "another server has the name");
+            }
             let pipe = std::fs::File::options().read(true).write(true).open(&name).unwrap();
             let user = user_sid().unwrap();
             assert_eq!(owner_sid(&pipe).unwrap(), user);

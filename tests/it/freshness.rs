@@ -5,7 +5,9 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::live::{Live, Mounted, not_checked, word};
+use crate::live::{Live, word};
+#[cfg(unix)]
+use crate::live::{Mounted, not_checked};
 
 /// One way to change `d/f.md`, which holds the old word.
 pub(crate) struct Case {
@@ -109,7 +111,15 @@ fn files() {
         case("delete", |live, _, _| live.remove("d/f.md"), "", ""),
         case("rename", |live, _, _| live.rename("d/f.md", "d/g.txt"), "d/g.txt", ""),
         case("rename to the other case", |live, _, _| live.rename("d/f.md", "d/F.md"), "d/F.md", ""),
-        case("rename a directory to the other case", |live, _, _| live.rename("d", "D"), "D/f.md", ""),
+        case(
+            "rename a directory to the other case",
+            |live, _, _| {
+                live.rename("d", "x"); // wine refuses to do it at once
+                live.rename("x", "D");
+            },
+            "D/f.md",
+            "",
+        ),
         case(
             "swap",
             |live, _, new| {
@@ -244,6 +254,7 @@ fn a_write_through_one_name_of_a_file_is_seen_under_all() {
     check(&word(20), "strict", "a name outside of the worktree");
 }
 
+#[cfg(unix)] // what is mounted
 #[test]
 fn a_mount_that_does_not_report_every_change_is_polled() {
     let live = Live::new();
@@ -272,6 +283,7 @@ fn a_mount_that_does_not_report_every_change_is_polled() {
     live.expect("alpha", "dir/a.md", "unmounted");
 }
 
+#[cfg(unix)] // what is mounted
 #[test]
 fn what_is_mounted_over_a_directory() {
     let live = Live::new();

@@ -165,6 +165,7 @@ fn stopping_leaves_nothing_behind() {
     assert!(!Path::new(&socket).exists(), "the socket is gone");
 }
 
+#[cfg(unix)] // a pipe goes with its daemon
 #[test]
 fn what_the_last_daemon_left_is_no_hindrance() {
     type Leave = fn(&RepoLayout, &str);

@@ -75,6 +75,12 @@ impl Sandbox {
         for name in ["PATH", "SystemRoot"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));
         }
+        #[cfg(windows)]
+        for (name, dir) in
+            [("USERPROFILE", "home"), ("APPDATA", "home/.config"), ("LOCALAPPDATA", "home/.local")]
+        {
+            command.env(name, self.path(dir));
+        }
         #[cfg(windows)] // a new process under wine takes most of the second that a search waits
         command.env("MEMO_SEARCH_WAIT_MS", "60000");
         command

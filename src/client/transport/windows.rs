@@ -124,7 +124,7 @@ mod tests {
         connect(&name).unwrap();
         drop(ours);
         let Ok(_administrators) = listen(&name, "BA") else {
-            eprintln!("NOT CHECKED: a pipe of another owner, which only an administrator can make");
+            crate::testing::not_checked("a pipe of another owner, which only an administrator can make");
             return;
         };
         let refusal = connect(&name).unwrap_err();
