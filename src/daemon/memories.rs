@@ -18,6 +18,7 @@ mod file_check;
 mod file_form;
 mod file_look;
 mod file_write;
+mod file_writer;
 pub(super) mod finder;
 pub(super) mod hits;
 mod import;

@@ -277,6 +277,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
+    degraded.extend(question.memories.as_ref().and_then(|_| shared.memories.files_note()));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));

@@ -55,7 +55,7 @@ pub struct WhyMemory {
     pub id: String,
     /// The present place of its anchor: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
     pub about: String,
-    /// Title, or the beginning of the first line.
+    /// Title, or the beginning of the first line; after `[trust: repo]` where nobody here vouches for it.
     pub line: String,
     /// Path from the worktree's top.
     pub path: String,

@@ -293,6 +293,6 @@ pub struct Brief {
     pub container: String,
     /// Creation time.
     pub created: String,
-    /// Title, or the beginning of the first line.
+    /// Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold.
     pub line: String,
 }

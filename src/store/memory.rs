@@ -30,7 +30,7 @@ use serde_json::{Map, Value};
 pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
-pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, Shared, ShownBy};
+pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, PendingFile, ShownBy};
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
@@ -73,8 +73,8 @@ pub struct Record {
     pub key: Option<String>,
     /// Whether a file in the worktree is the truth.
     pub shared: bool,
-    /// Whether this user has written or confirmed this version of the file.
-    pub is_trusted: bool,
+    /// Whether it came with a file, and this user has neither written nor confirmed this version.
+    pub is_unconfirmed: bool,
     pub side: Side,
 }
 
@@ -105,6 +105,15 @@ impl Record {
     pub fn lives(&self, now_ms: i64) -> bool {
         self.archived_at.is_none() && self.expires_at.is_none_or(|at| at > now_ms)
     }
+}
+
+/// What the store has computed of records.
+#[derive(Clone, Copy)]
+pub struct Forms {
+    /// Computes the derived data of a record.
+    pub derive: fn(&Record) -> Derived,
+    /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
+    pub differences: fn(&Record, &Record) -> Map<String, Value>,
 }
 
 /// Data that is computed from a record and stored with it.

@@ -11,10 +11,14 @@ use crate::cli::text::{count, paint};
 use crate::proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
+use crate::types::memory_file;
 
 /// Reports the outcome of adding a text.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
     match (result.created, result.merged) {
+        (true, _) if result.memory.shared => {
+            output.say(&format!("shared as {}", memory_file(&result.memory.id)));
+        }
         (true, _) => {}
         (false, true) => output.say("merged into a memory that says nearly the same"),
         (false, false) => {

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::about::{resolve_into, united};
+use super::file_write::share;
 use super::keeper::derive;
 use super::merge::merge_into;
 use super::near::{Near, refuse_same};
@@ -49,6 +50,7 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         _ => {}
     }
     rows.put(&record, &derived, &stamp.event("add"))?;
+    let record = if stamp.shares.shares(&record) { share(rows, &record, stamp)? } else { record };
     Ok(AddResult { created: true, contradicted, warning, ..result(record) })
 }
 

@@ -25,7 +25,7 @@ async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     let params: ConfirmParams = call.params()?;
     let record = read(call.shared, move |rows| find(rows, &params.id)).await?;
     let id = record.id.clone();
-    let is_unconfirmed = show::trust(&record) == "repo";
+    let is_unconfirmed = record.is_unconfirmed;
     if is_unconfirmed && call.caller.is_agent() {
         let message = format!("id: {id} came with a file, and only a person confirms what it says");
         return Err(
@@ -72,11 +72,10 @@ fn put(rows: &Rows<'_>, (seen, anchors): &(Record, Vec<Anchor>), stamp: &Stamp) 
         return Err(Stopped::Refused(RpcError::new(code::BUSY, message).with_hint(hint)));
     }
     let updated = stamp.now_ms.max(before.updated + 1);
-    let is_trusted = before.is_trusted || show::trust(&before) == "repo";
-    let after = Record { anchors: anchors.clone(), updated, is_trusted, ..before.clone() };
+    let after = Record { anchors: anchors.clone(), updated, is_unconfirmed: false, ..before.clone() };
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
-    if is_trusted {
+    if before.is_unconfirmed {
         rows.trust(&before.id)?;
     }
     rows.put(&after, &derive(&after), &MemoryEvent { fields, ..stamp.event("confirm") })?;

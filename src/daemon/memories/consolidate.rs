@@ -15,7 +15,7 @@ use crate::memory::{anchor, fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
 };
-use crate::store::{MemoryEvent, MemoryFilter, Record, Rows};
+use crate::store::{FROM_FILE, MemoryEvent, MemoryFilter, Record, Rows};
 
 /// Least and most memories that are combined into one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
@@ -179,7 +179,12 @@ fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
         priority: sources.iter().map(|record| record.priority).max().unwrap_or(fields::DEFAULT_PRIORITY),
         confidence: sources.iter().map(|record| record.confidence).fold(1.0, f64::min),
         // What was imported gains no trust by being combined.
-        source: if sources.iter().all(is_own) { "consolidation" } else { "import" }.to_owned(),
+        source: match () {
+            () if sources.iter().all(is_own) => "consolidation",
+            () if sources.iter().any(|source| source.is_unconfirmed) => FROM_FILE,
+            () => "import",
+        }
+        .to_owned(),
         author: stamp.author.clone(),
         agent: stamp.agent.clone(),
         created: stamp.now_ms,

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
 
 /// Methods that show or change memories, besides those of their own.
-const METHODS: [&str; 7] = ["search", "brief", "advise", "why", "status", "doctor", "complete"];
-/// Methods about the memories of the whole repository.
+const METHODS: [&str; 9] =
+    ["search", "brief", "advise", "why", "status", "doctor", "complete", "llm.compare", "llm.suggest"];
+/// Methods about the memories of the whole repository, also those of other worktrees.
 const OF_REPOSITORY: [&str; 5] =
     ["memory.export", "memory.import_keys", "memory.read_database", "memory.backup", "memory.restore_backup"];
 
@@ -19,8 +20,10 @@ const OF_REPOSITORY: [&str; 5] =
 /// # Errors
 /// When a method about memories alone is called, and the rows cannot be written.
 pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params: &Value) -> RpcResult<i64> {
-    let is_of_memories = method.starts_with("memory.") && !OF_REPOSITORY.contains(&method);
-    let Some(cwd) = params["cwd"].as_str().filter(|_| is_of_memories || METHODS.contains(&method)) else {
+    let is_of_memories = method.starts_with("memory.");
+    let is_beside = || params["with"].as_array().is_some_and(|with| with.contains(&json!("memories")));
+    let is_asked = is_of_memories || METHODS.contains(&method) || is_beside();
+    let Some(cwd) = params["cwd"].as_str().filter(|_| is_asked) else {
         return Ok(0);
     };
     let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
@@ -35,5 +38,6 @@ pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params:
         }
         looked => looked,
     };
-    reading(shared, &root, look).await
+    let worktree = reading(shared, &root, look).await?;
+    Ok(if OF_REPOSITORY.contains(&method) { 0 } else { worktree })
 }

@@ -3,6 +3,7 @@
 use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
+use crate::daemon::memory_scope;
 use crate::memory::file;
 use crate::proto::{Check, RpcError};
 use crate::store::{FileRow, MemoryStore, Side};
@@ -10,18 +11,25 @@ use crate::store::{FileRow, MemoryStore, Side};
 impl Memories {
     /// Checks the files of the worktree; nothing is said where there are none.
     pub(in crate::daemon) async fn check_files(&self) -> Vec<Check> {
+        let failure = self.files.failure(memory_scope::worktree());
         let files = self.ask(|store| rows(store, now_ms())).await;
         let files = match files.map(|files| files.map_err(RpcError::from)) {
             Ok(Ok(files)) => files,
             Ok(Err(error)) | Err(error) => return vec![bad(file::DIR, error.message, None)],
         };
         let mut checks: Vec<Check> = files.iter().filter_map(check).collect();
-        checks.extend(self.files.failures().into_iter().map(|why| bad(file::DIR, why, None)));
+        checks.extend(failure.map(|why| bad(file::DIR, why, None)));
         if checks.is_empty() && !files.is_empty() {
             let detail = format!("{} files of shared memories, none in conflict", files.len());
             checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
         }
         checks
+    }
+
+    /// Returns a notice on files that need somebody. Blocks.
+    pub(in crate::daemon) fn files_note(&self) -> Option<String> {
+        let counted = self.finder.read(now_ms(), |rows, _| rows.file_troubles());
+        told(counted.and_then(Result::ok).unwrap_or_default(), self.files.failure(memory_scope::worktree()))
     }
 }
 
@@ -51,13 +59,17 @@ fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
 }
 
 /// Returns a notice on files that need somebody.
-pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64) -> Option<String> {
-    let files = rows(store, now_ms).ok()?;
-    let n_conflicts = files.iter().filter(|file| file.side == Side::Ours).count();
-    let n_bad = files.iter().filter(|file| file.why.is_some()).count();
-    let told = [(n_conflicts, "in conflict"), (n_bad, "unreadable")];
-    let told: Vec<String> =
-        told.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+///
+/// `failure` is why they could not be looked at.
+pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, failure: Option<String>) -> Option<String> {
+    let counted: Done<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
+    told(counted.unwrap_or_default(), failure)
+}
+
+fn told(counted: [u64; 2], failure: Option<String>) -> Option<String> {
+    let told = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
+    let told = told.map(|(n, what)| format!("{n} {what}")).chain(failure);
+    let told: Vec<String> = told.collect();
     (!told.is_empty())
         .then(|| format!("files of shared memories: {}; `memo doctor` lists them", told.join(", ")))
 }

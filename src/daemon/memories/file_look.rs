@@ -3,17 +3,17 @@
 //! Each request looks: it lists the directory and compares the signatures of the files with those of the last look. So a file
 //! that git or an editor has just written is in the answer, whether or not a watcher works. Only what differs is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::file_form::record_of;
+use super::file_writer::recover;
 use super::keeper::Memories;
-use super::known_files::{Listed, Look};
+use super::known_files::{FileCounters, Listed, Look};
 use super::rules::Done;
-use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
@@ -21,7 +21,7 @@ use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
 use crate::paths::{IoContext as _, PathError, RepoLayout, is_transient};
 use crate::proto::RpcError;
-use crate::scan::{self, is_racy, lstat};
+use crate::scan::{self, lstat};
 use crate::store::{FileState, FileVersion, MemoryStore, Rows, ShownBy, Side};
 use crate::types::{SourceKey, Stat};
 
@@ -40,39 +40,46 @@ impl Memories {
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
     pub(super) fn look_at_files(&self, layout: &RepoLayout) -> RpcResult<i64> {
-        let key = worktree_key(layout);
+        let (key, counters) = (worktree_key(layout), self.files.counters());
         for _ in 0..ATTEMPTS {
-            let n_written = self.files.n_written();
-            let n_opened = self.n_opened.load(Ordering::Acquire);
+            let n_written = counters.n_written();
+            let generation = self.generation.load(Ordering::Acquire);
             let read_at_ns = now_ms().saturating_mul(1_000_000);
-            let known = self.files.last(&key);
-            let (listed, read) =
-                match seen(&layout.root, known.as_ref().filter(|look| look.n_opened == n_opened)) {
-                    Ok((_, None)) => return Ok(known.map_or(UNKNOWN, |look| look.worktree)),
-                    Ok((listed, read)) => (Some(listed), read.unwrap_or_default()),
-                    Err(error) => {
-                        // Each request looks, so it is logged once.
-                        if self.files.set_failure(&key, &error.to_string()) {
-                            tracing::warn!(%error, "files of memories");
-                        }
-                        (None, Vec::new())
+            let known = self.files.last(&key).filter(|look| look.generation == generation);
+            let seen = match seen(&layout.root, known.as_deref()) {
+                Ok((_, None)) if known.as_ref().is_some_and(|look| counters.is_linked(look.worktree)) => {
+                    return Ok(known.map_or(UNKNOWN, |look| look.worktree));
+                }
+                Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
+                Err(error) => {
+                    let worktree = self.last_worktree(layout);
+                    // Each request looks, so it is logged once.
+                    if self.files.set_failure(worktree, &error.to_string()) {
+                        tracing::warn!(%error, "files of memories");
                     }
-                };
-            let names: Option<Vec<String>> = listed.as_ref().map(|listed| listed.keys().cloned().collect());
-            let (for_job, common_dir) = (key.clone(), layout.common_dir.clone());
-            let counter = self.files.counter();
+                    None
+                }
+            };
+            let (listed, read) = seen.unzip();
+            let applied = Applied {
+                key: key.clone(),
+                names: listed.as_ref().map(|listed: &Listed| listed.keys().cloned().collect()),
+                read: read.unwrap_or_default(),
+                is_first: known.is_none(),
+                layout: layout.clone(),
+            };
+            let counters = counters.clone();
             let job = move |store: &mut MemoryStore| -> Done<Option<(i64, u64)>> {
-                if counter.load(Ordering::Acquire) != n_written {
+                if counters.n_written() != n_written {
                     return Ok(None); // what was read may be of before
                 }
-                let worktree = apply(store, &for_job, names.as_deref(), &read, common_dir.as_deref())?;
-                Ok(Some((worktree, store.n_opened())))
+                let worktree = applied.to(store, &counters)?;
+                Ok(worktree.map(|worktree| (worktree, store.generation())))
             };
             let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
-            let Some((worktree, n_opened)) = answer.map_err(RpcError::from)? else { continue };
+            let Some((worktree, generation)) = answer.map_err(RpcError::from)? else { continue };
             if let Some(files) = listed {
-                let is_racy = files.values().any(|stat| is_racy(stat, read_at_ns));
-                self.files.set_last(key, Look { worktree, n_opened, files, is_racy });
+                self.files.set_last(key, Look::new(worktree, generation, files, read_at_ns));
             }
             return Ok(worktree);
         }
@@ -83,12 +90,10 @@ impl Memories {
 /// Lists the files, and reads those that differ from the last look; `None` if none can.
 fn seen(root: &Path, last: Option<&Look>) -> Result<(Listed, Option<Vec<FileState>>), PathError> {
     let listed = list(root)?;
-    if last.is_some_and(|look| look.files == listed && !look.is_racy) {
+    if last.is_some_and(|look| look.is_of(&listed)) {
         return Ok((listed, None));
     }
-    let former = last.filter(|look| !look.is_racy).map(|look| &look.files);
-    let is_same = |name: &String, stat: &Stat| former.is_some_and(|former| former.get(name) == Some(stat));
-    let changed = listed.iter().filter(|(name, stat)| !is_same(name, stat));
+    let changed = listed.iter().filter(|(name, stat)| last.is_none_or(|look| !look.has_read(name, stat)));
     let read = changed.map(|(name, stat)| read(root, name, stat, &listed)).collect::<Result<_, _>>()?;
     Ok((listed, Some(read)))
 }
@@ -179,8 +184,9 @@ fn state_of(name: &str, id: &str, text: &str) -> FileState {
         Ok(FileVersion { side, record, links })
     };
     let versions = match file::sides(text) {
-        None => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
-        Some([ours, theirs]) => version(Side::Ours, &ours)
+        Err(why) => Err(why.to_owned()),
+        Ok(None) => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
+        Ok(Some([ours, theirs])) => version(Side::Ours, &ours)
             .and_then(|ours| Ok(vec![ours, version(Side::Theirs, &theirs)?]))
             .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
     };
@@ -188,42 +194,61 @@ fn state_of(name: &str, id: &str, text: &str) -> FileState {
     FileState { name: name.to_owned(), hash: file::hash(text), shown }
 }
 
-/// Applies what was read; returns the number of the worktree. Without `names` nothing is gone.
-fn apply(
-    store: &mut MemoryStore,
-    key: &str,
-    names: Option<&[String]>,
-    read: &[FileState],
-    common_dir: Option<&Path>,
-) -> Done<i64> {
-    let now_ms = now_ms();
-    let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
-    let known = worktrees.iter().find(|(_, git_dir)| git_dir == key).map(|(worktree, _)| *worktree);
-    let worktree = match known {
-        Some(worktree) => worktree,
-        None if names.is_none_or(<[String]>::is_empty) => return Ok(UNKNOWN),
-        None => store.write(now_ms, |rows| Ok(rows.worktree_number(key)?))?,
-    };
-    store.enter_worktree(worktree);
-    let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
-    let gone: Vec<String> = rows
-        .iter()
-        .map(|row| row.name.clone())
-        .filter(|name| names.is_some_and(|names| !names.contains(name)))
-        .collect();
-    let is_known = |file: &&FileState| !rows.iter().any(|row| row.name == file.name && row.hash == file.hash);
-    let changed: Vec<FileState> = read.iter().filter(is_known).cloned().collect();
-    if gone.is_empty() && changed.is_empty() {
-        return Ok(worktree);
-    }
-    let is_gone = |git_dir: &str| common_dir.is_some_and(|dir| !dir.join(git_dir).exists());
-    store.write(now_ms, |rows: &Rows<'_>| {
-        for (other, git_dir) in &worktrees {
-            if *other != worktree && is_gone(git_dir) {
-                rows.forget_worktree(*other)?;
-            }
+/// What was read of a worktree, as it is applied to the rows.
+struct Applied {
+    key: String,
+    /// The files that are there; `None` if they could not be listed, and then none is gone.
+    names: Option<HashSet<String>>,
+    read: Vec<FileState>,
+    /// Whether this is the first look since the rows may have changed in other ways.
+    is_first: bool,
+    layout: RepoLayout,
+}
+
+impl Applied {
+    /// Makes the rows equal to the files. Returns the number of the worktree; `None` if files were written, so that they are to
+    /// be read again.
+    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<i64>> {
+        let now_ms = now_ms();
+        let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
+        let known = worktrees.iter().find(|(_, git_dir)| *git_dir == self.key).map(|(worktree, _)| *worktree);
+        let worktree = match known {
+            Some(worktree) => worktree,
+            None if self.names.as_ref().is_none_or(HashSet::is_empty) => return Ok(Some(UNKNOWN)),
+            None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
+        };
+        store.enter_worktree(worktree);
+        if self.is_first && recover(&self.layout.root, store, now_ms)? {
+            counters.note_write();
+            return Ok(None);
         }
-        Ok(rows.take_files(&changed, &gone, show::differences)?)
-    })?;
-    Ok(worktree)
+        let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
+        let is_gone = |name: &String| self.names.as_ref().is_some_and(|names| !names.contains(name));
+        let gone: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).filter(is_gone).collect();
+        let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
+        let is_new = |file: &&FileState| hashes.get(&*file.name) != Some(&file.hash);
+        let changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
+        let is_linked = !counters.set_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
+        if gone.is_empty() && changed.is_empty() {
+            if !is_linked {
+                store.write(now_ms, |rows| Ok(rows.link_files()?))?;
+            }
+            return Ok(Some(worktree));
+        }
+        store.write(now_ms, |rows: &Rows<'_>| {
+            for (other, git_dir) in &worktrees {
+                if *other != worktree && self.is_removed(git_dir) {
+                    rows.forget_worktree(*other)?;
+                }
+            }
+            Ok(rows.take_files(&changed, &gone)?)
+        })?;
+        Ok(Some(worktree))
+    }
+
+    /// Returns whether a worktree has certainly been removed.
+    fn is_removed(&self, git_dir: &str) -> bool {
+        let common_dir = self.layout.common_dir.as_ref();
+        common_dir.is_some_and(|dir| matches!(dir.join(git_dir).try_exists(), Ok(false)))
+    }
 }

@@ -1,14 +1,10 @@
-//! Writes the files of shared memories that a verb has changed, before its transaction is committed.
+//! Decides which files of shared memories a verb changes, and what they say then.
 //!
-//! A file is written only if it still is what its row shows; otherwise nothing is done, and the client asks again after the
-//! next look. If the daemon is killed between file and commit, the next look takes the file.
+//! A file is changed only if it still is what its row shows; otherwise nothing is done, and the client asks again after the
+//! next look.
 
-use std::cell::RefCell;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashSet;
+use std::io;
 
 use super::file_form::file_of;
 use super::rules::Done;
@@ -18,17 +14,8 @@ use crate::memory::file::{self, MemoryFile};
 use crate::paths::{IoContext as _, PathError};
 use crate::proto::{RpcError, code};
 use crate::scan;
-use crate::store::{FROM_FILE, FileRow, Record, Rows, Side, Stopped};
-use crate::types::SourceKey;
-
-/// A file that is written or removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct FileChange {
-    pub(super) id: String,
-    pub(super) name: String,
-    /// The new text; `None`: it is removed.
-    pub(super) text: Option<String>,
-}
+use crate::store::{FileRow, PendingFile, Record, Rows, Side, Stopped};
+use crate::types::{SourceKey, memory_file};
 
 /// What was before a verb ran.
 pub(super) struct Before {
@@ -42,9 +29,11 @@ impl Before {
     }
 
     /// Makes the rows say what the files are going to be, and returns what is to be written.
-    pub(super) fn changes(&self, rows: &Rows<'_>, stamp: &Stamp) -> Done<Vec<FileChange>> {
-        let mut changes = Vec::new();
+    pub(super) fn changes(&self, rows: &Rows<'_>, stamp: &Stamp) -> Done<Vec<PendingFile>> {
         let mut ids = rows.changed_since(self.last_change)?;
+        if ids.is_empty() && !rows.has_deleted() {
+            return Ok(Vec::new());
+        }
         for id in ids.clone() {
             // A link to a memory is in its file once that memory is shared.
             let new = rows.is_shared(&id)? && !self.files.iter().any(|file| file.id.as_ref() == Some(&id));
@@ -52,27 +41,24 @@ impl Before {
                 ids.extend(rows.links(&id)?.into_iter().map(|link| link.from).filter(|from| *from != id));
             }
         }
+        let mut changes = Vec::new();
         for id in ids {
             if let Some(record) = rows.get(&id)?.filter(|record| record.archived_at.is_none()) {
                 changes.extend(self.change(rows, record, stamp)?);
             }
         }
-        for file in self.files.iter().filter(|file| file.side != Side::Theirs) {
-            let Some(id) = &file.id else { continue };
-            let stays = |record: Record| record.archived_at.is_none() && record.shared;
-            if !rows.get(id)?.is_some_and(stays) {
-                self.check_same(stamp, &file.name, Some(file.hash))?;
-                rows.set_removed(&file.name)?;
-                changes.push(FileChange { id: id.clone(), name: file.name.clone(), text: None });
-            }
+        let stay: HashSet<String> = rows.file_rows()?.into_iter().map(|row| row.name).collect();
+        for file in self.files.iter().filter(|file| file.side != Side::Theirs && !stay.contains(&file.name)) {
+            self.check_same(stamp, &file.name, Some(file.hash))?;
+            changes.push(PendingFile { name: file.name.clone(), former: Some(file.hash), text: None });
         }
+        rows.drop_unshown()?;
         Ok(changes)
     }
 
     /// Returns the change of the file of one memory, if it is or becomes shared and says something else.
-    fn change(&self, rows: &Rows<'_>, mut record: Record, stamp: &Stamp) -> Done<Option<FileChange>> {
-        let is_new = !record.shared;
-        if is_new {
+    fn change(&self, rows: &Rows<'_>, mut record: Record, stamp: &Stamp) -> Done<Option<PendingFile>> {
+        if !record.shared {
             if !stamp.shares.shares(&record) || rows.is_unshared(&record.id)? {
                 return Ok(None);
             }
@@ -84,19 +70,21 @@ impl Before {
         let name = file::name(&record.id);
         let known = self.files.iter().find(|file| file.name == name);
         let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
-        let sides = text.as_ref().and_then(|text| file::sides(text));
-        let is_in_conflict = sides.is_some(); // which has just been resolved
-        let former = sides.map(|[ours, _]| ours).or(text).and_then(|text| MemoryFile::parse(&text).ok());
+        let resolved = stamp.take_resolved(&record.id);
+        let former = match (&resolved, &text) {
+            (Some(chosen), _) => Some(chosen.clone()),
+            (None, Some(text)) => Some(parsed(&record.id, text)?),
+            (None, None) => None,
+        };
         let new = file_of(rows, &record, former.as_ref())?;
-        if !is_in_conflict && former.is_some_and(|former| former.says_same(&new)) {
+        if resolved.is_none() && former.is_some_and(|former| former.says_same(&new)) {
             return Ok(None);
         }
+        let former = text.as_deref().map(file::hash);
         let text = new.render();
         check(&record.id, &new, &text)?;
-        let is_first = !rows.has_version(&record.id)?;
-        let is_trusted = record.is_trusted || is_first && record.source != FROM_FILE;
-        rows.set_written(&record.id, (&name, &file::hash(&text)), &new.links, is_trusted)?;
-        Ok(Some(FileChange { id: record.id, name, text: Some(text) }))
+        rows.set_written(&record.id, (&name, &file::hash(&text)), &new.links, !record.is_unconfirmed)?;
+        Ok(Some(PendingFile { name, former, text: Some(text) }))
     }
 
     /// Returns the present text of a file; fails if it is not what the row shows.
@@ -162,7 +150,7 @@ fn check(id: &str, new: &MemoryFile, text: &str) -> Done<()> {
     if text.len() as u64 > file::MAX_FILE {
         return refused(format!("its file has {} bytes, over {}", text.len(), file::MAX_FILE));
     }
-    if file::sides(text).is_some() {
+    if !matches!(file::sides(text), Ok(None)) {
         return refused("its text has lines like the markers of a conflict of git".to_owned());
     }
     match MemoryFile::parse(text) {
@@ -170,6 +158,18 @@ fn check(id: &str, new: &MemoryFile, text: &str) -> Done<()> {
         Ok(_) => refused("its file would not be read as it is".to_owned()),
         Err(why) => refused(why.to_string()),
     }
+}
+
+/// Returns what a file says that a verb is about to replace.
+fn parsed(id: &str, text: &str) -> Done<MemoryFile> {
+    if !matches!(file::sides(text), Ok(None)) {
+        return Err(in_conflict(id));
+    }
+    MemoryFile::parse(text).map_err(|why| {
+        let error =
+            RpcError::new(code::INVALID_PARAMS, format!("{}: {why}; nothing was changed", memory_file(id)));
+        Stopped::Refused(error.with_hint("correct the file, or remove it"))
+    })
 }
 
 pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
@@ -181,97 +181,7 @@ pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
     )
 }
 
-fn failed(error: &PathError) -> Stopped<RpcError> {
+pub(super) fn failed(error: &PathError) -> Stopped<RpcError> {
     let hint = error.hint().unwrap_or("`memo doctor` may say more");
     Stopped::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
-}
-
-/// Writes files, and puts them back if the transaction fails.
-pub(super) struct FileWriter {
-    dir: PathBuf,
-    root: PathBuf,
-    n_written: Arc<AtomicU64>,
-    former: RefCell<Vec<(PathBuf, Option<Vec<u8>>)>>,
-}
-
-impl FileWriter {
-    pub(super) fn new(root: &Path, n_written: Arc<AtomicU64>) -> Self {
-        Self { dir: root.join(file::DIR), root: root.to_owned(), n_written, former: RefCell::default() }
-    }
-
-    /// Runs a verb, and writes the files that it has changed.
-    pub(super) fn changed<T>(
-        &self,
-        rows: &Rows<'_>,
-        stamp: &Stamp,
-        run: impl FnOnce() -> Done<T>,
-    ) -> Done<T> {
-        let before = Before::of(rows)?;
-        let value = run()?;
-        self.write(&before.changes(rows, stamp)?)?;
-        Ok(value)
-    }
-
-    /// Writes and removes files, and syncs them to the disk.
-    pub(super) fn write(&self, changes: &[FileChange]) -> Done<()> {
-        if changes.is_empty() {
-            return Ok(());
-        }
-        self.n_written.fetch_add(1, Ordering::AcqRel);
-        self.write_all(changes).map_err(|error| {
-            self.undo();
-            failed(&error)
-        })
-    }
-
-    fn write_all(&self, changes: &[FileChange]) -> Result<(), PathError> {
-        let mut dir = self.root.clone();
-        for part in file::DIR.split('/') {
-            dir.push(part);
-            match fs::create_dir(&dir) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                    return Err(error).at("create", &dir);
-                }
-                _ => {}
-            }
-            if !fs::symlink_metadata(&dir).at("look at", &dir)?.is_dir() {
-                return Err(io::Error::other("not a directory")).at("write in", &dir);
-            }
-        }
-        for change in changes {
-            let path = self.dir.join(&change.name);
-            self.former.borrow_mut().push((path.clone(), fs::read(&path).ok()));
-            match &change.text {
-                Some(text) => replace(&path, text.as_bytes())?,
-                None => fs::remove_file(&path).at("remove", &path)?,
-            }
-        }
-        let _ = File::open(&self.dir).and_then(|dir| dir.sync_all()); // not everywhere can it be
-        Ok(())
-    }
-
-    /// Puts back what was there before.
-    pub(super) fn undo(&self) {
-        for (path, bytes) in self.former.take().into_iter().rev() {
-            let undone = match bytes {
-                Some(bytes) => replace(&path, &bytes),
-                None => fs::remove_file(&path).at("remove", &path),
-            };
-            if let Err(error) = undone {
-                tracing::warn!(%error, "a file of a memory could not be put back; the next look takes it");
-            }
-        }
-    }
-}
-
-/// Replaces a file of the worktree as a whole.
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), PathError> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let aside = path.with_file_name(format!(".{name}.{}.new", std::process::id()));
-    let _ = fs::remove_file(&aside); // of a daemon that was killed
-    let write = |mut to: File| to.write_all(bytes).and_then(|()| to.sync_all());
-    let written =
-        File::options().create_new(true).write(true).open(&aside).and_then(write).at("write", &aside);
-    let replaced = written.and_then(|()| fs::rename(&aside, path).at("rename to", path));
-    replaced.inspect_err(|_| drop(fs::remove_file(&aside)))
 }

@@ -267,6 +267,10 @@ impl Import<'_> {
                 self.rows.put(&record, &derived, &MemoryEvent { fields, ..self.event() })?;
                 Ok(fate(ImportStatus::Updated, known.id))
             }
+            (None, _) if is_named && self.rows.has(&record.id)? => {
+                let why = format!("id: {} is a file of another worktree", record.id);
+                Ok(refusal(format!("{why}; `memo restore {}` brings it into this one", record.id)))
+            }
             (None, Some(twin)) => Ok(fate(ImportStatus::Same, twin.id)),
             (None, None) => {
                 if !is_named {

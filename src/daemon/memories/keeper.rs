@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::finder::{Finder, vector_model};
 use super::known_files::KnownFiles;
 use super::panics::Panics;
+use super::show;
 use crate::daemon::clock::{now_ms, uptime};
 use crate::daemon::connection::Connection;
 use crate::daemon::error::{RpcResult, stopping};
@@ -25,7 +26,7 @@ use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
 use crate::store::{
-    Checked, Derived, Foreign, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
+    Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
 };
 use crate::threads::{caught, lock};
 
@@ -57,8 +58,8 @@ pub(in crate::daemon) struct Memories {
     pub(super) foreign: Mutex<Option<OpenForeign>>,
     /// What is known of the files of worktrees.
     pub(super) files: KnownFiles,
-    /// Number of times that the database was opened.
-    pub(super) n_opened: Arc<AtomicU64>,
+    /// Of the rows, see [`MemoryStore::generation`].
+    pub(super) generation: Arc<AtomicU64>,
     panics: Arc<Panics>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -78,7 +79,7 @@ impl Memories {
         let new_store = move || {
             let models = Arc::clone(&for_store);
             let make_model = Box::new(move |id: &str| vector_model(&models, id));
-            let mut store = MemoryStore::new(&state_dir, derive, BUILTIN_ID, make_model);
+            let mut store = MemoryStore::new(&state_dir, FORMS, BUILTIN_ID, make_model);
             store.end_what_is_over(uptime, purges_expired);
             store.look_elsewhere(&elsewhere);
             store
@@ -90,8 +91,18 @@ impl Memories {
         let thread = Builder::new().name("memory".to_owned()).spawn(run);
         let thread = Mutex::new(Some(thread.context("start the thread memory")?));
         let events = Arc::default();
-        let (files, n_opened) = (KnownFiles::default(), Arc::default());
-        Ok(Self { jobs, finder, models, events, foreign: Mutex::default(), files, n_opened, panics, thread })
+        let (files, generation) = (KnownFiles::default(), Arc::default());
+        Ok(Self {
+            jobs,
+            finder,
+            models,
+            events,
+            foreign: Mutex::default(),
+            files,
+            generation,
+            panics,
+            thread,
+        })
     }
 
     /// Returns the models, which memories share with the index.
@@ -133,12 +144,12 @@ impl Memories {
     ) -> RpcResult<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
         let (finder, events) = (Arc::clone(&self.finder), Arc::clone(&self.events));
-        let (worktree, n_opened) = (memory_scope::worktree(), Arc::clone(&self.n_opened));
+        let (worktree, generation) = (memory_scope::worktree(), Arc::clone(&self.generation));
         let job = Job::Run(Box::new(move |store| {
             store.watch_changes(events.hears(Topics::OF_MEMORIES));
             store.enter_worktree(worktree);
             let value = run(store);
-            n_opened.store(store.n_opened(), Ordering::Release);
+            generation.store(store.generation(), Ordering::Release);
             // Update the copy before answering, so that acknowledged changes are found. The answer is sent in any case.
             let followed = catch_unwind(AssertUnwindSafe(|| finder.follow(store)));
             drop(reply.send(value));
@@ -228,6 +239,9 @@ fn found(checked: &Checked) -> String {
         faults => faults.join("; "),
     }
 }
+
+/// What the store has computed here.
+const FORMS: Forms = Forms { derive, differences: show::differences };
 
 /// Computes the derived data of a record.
 pub(super) fn derive(record: &Record) -> Derived {

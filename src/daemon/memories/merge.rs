@@ -1,13 +1,12 @@
 //! Merges duplicate memories.
 
-use super::hits::is_own;
 use super::rules::{Done, bad, check_expected, digest, find, refused, says_other};
 use super::transaction::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
 use crate::memory::{Refused, anchor, fields};
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
-use crate::store::{Record, Rows};
+use crate::store::{FROM_FILE, Record, Rows};
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
 /// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
@@ -17,8 +16,11 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
     let mut after = record.clone();
     for other in others {
         after.content = united(&after.content, &other.content);
-        if !is_own(other) {
-            after.source = "import".to_owned(); // not all of the text is trusted
+        // Not all of the text is trusted.
+        match show::trust(other) {
+            "own" => {}
+            "repo" => after.source = FROM_FILE.to_owned(),
+            _ => after.source = "import".to_owned(),
         }
         after.title = after.title.or_else(|| other.title.clone());
         after.tags.extend(other.tags.iter().cloned());
@@ -60,6 +62,13 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
         return Err(refused(
             "ids: others than the one that stays are needed".to_owned(),
             "`memo dedupe` lists them",
+        ));
+    }
+    let came_with_files = || others.iter().chain([&keep]).any(|record| record.is_unconfirmed);
+    if stamp.is_agent() && came_with_files() {
+        return Err(refused(
+            "ids: one of them came with a file, and only a person confirms what it says".to_owned(),
+            "a person reads it with `memo get` and confirms it with `memo confirm`",
         ));
     }
     check_expected(params.expect.as_ref(), &digest([&keep].into_iter().chain(&others)), "merged")?;

@@ -12,7 +12,7 @@ use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
-use crate::store::{MemoryStore, Record, Rows};
+use crate::store::{MemoryStore, Record, Rows, Side};
 use crate::types::rfc3339;
 
 /// Default size of a page.
@@ -29,9 +29,12 @@ pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
 
 pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
     let mut memories = Vec::new();
-    for record in named(rows, params)? {
-        let links = Some(links::of(rows, &record.id)?);
-        memories.push(Memory { links, ..show::memory(record, rows.now_ms()) });
+    for id in named(rows, params)?.into_iter().map(|record| record.id) {
+        let links = Some(links::of(rows, &id)?);
+        // Both sides of a conflict.
+        for record in rows.beginning(&id, Side::ALL.len())? {
+            memories.push(Memory { links: links.clone(), ..show::memory(record, rows.now_ms()) });
+        }
     }
     Ok(MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() })
 }

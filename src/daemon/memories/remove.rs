@@ -10,12 +10,21 @@ use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_
 use super::show;
 use super::transaction::{Call, Stamp};
 use crate::daemon::error::RpcResult;
+use crate::memory::id;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows};
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
-    let records = named(rows, params)?;
-    for record in &records {
+    let mut brought = Vec::new();
+    for id in params.ids.iter().filter_map(|typed| id::whole(typed).ok()) {
+        // A memory that only another worktree has becomes a file of this one, too.
+        if rows.is_elsewhere(&id)? {
+            begin(rows, &id, stamp)?;
+            rows.note_change(&id, &stamp.event("restore"))?;
+            brought.push(id);
+        }
+    }
+    for record in named(rows, params)?.iter().filter(|record| !brought.contains(&record.id)) {
         if record.lives(stamp.now_ms) {
             let message = format!("id: {} is not in the archive", record.id);
             return Err(not_found(message, "`memo list --archived` shows what is"));

@@ -1,5 +1,7 @@
 //! Ends the conflict of a memory in its file.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::file_form::record_of;
@@ -22,7 +24,9 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     let id = find(rows, &params.id)?.id;
     let name = file::name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
-    let Some([ours, theirs]) = file::sides(&text) else {
+    let Some([ours, theirs]) =
+        file::sides(&text).map_err(|why| refused(format!("id: {id} is {why}"), "edit its file"))?
+    else {
         return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
     };
     let chosen = match params.side {
@@ -41,11 +45,12 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
     }
     parsed.updated = stamp.now_ms.max(parsed.updated + 1);
+    stamp.set_resolved(&id, parsed.clone());
     let hash = file::hash(&parsed.render());
     let (record, links) = record_of(id.clone(), parsed);
     let version = FileVersion { side: Side::Whole, record, links };
     let whole = FileState { name: name.clone(), hash, shown: ShownBy::Versions(vec![version]) };
-    rows.take_files(&[whole], &[], show::differences)?;
+    rows.take_files(&[whole], &BTreeSet::new())?;
     rows.note_change(&id, &stamp.event("resolve"))?;
     if !stamp.is_agent() {
         rows.trust(&id)?; // who chooses has read it

@@ -43,9 +43,7 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
         0 => Err(not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")),
         1 => Ok(found.remove(0)),
         n => {
-            let line = |record: &Record| {
-                format!("\n  {}  {}", record.id, text::line(record.title.as_deref(), &record.content))
-            };
+            let line = |record: &Record| format!("\n  {}  {}", record.id, show::brief(record).line);
             let candidates: String = found.iter().take(MOST_CANDIDATES).map(line).collect();
             let (n, more) = if n > MOST_CANDIDATES { (MOST_CANDIDATES, "\n  …") } else { (n, "") };
             let message = format!("id: {beginning} begins {n} ids{}{candidates}{more}", or_more(more));

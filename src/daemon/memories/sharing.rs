@@ -2,14 +2,14 @@
 
 use serde_json::Value;
 
-use super::file_write::{Before, FileChange, share as share_one};
+use super::file_write::{Before, in_conflict, share as share_one};
 use super::rules::{Done, check_text, memory_filter, refused};
 use super::show;
 use super::transaction::{Call, Stamp};
 use crate::config;
 use crate::daemon::error::RpcResult;
 use crate::proto::memory::{Selection, ShareParams, ShareResult, SharedFile};
-use crate::store::{Record, Rows, Shared};
+use crate::store::{PendingFile, Record, Rows, Side};
 use crate::types::memory_file;
 
 /// Which memories are shared as they are written.
@@ -55,9 +55,11 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
         match is_shared {
             true => drop(share_one(rows, &record, stamp)?),
             false => {
+                if record.side != Side::Whole {
+                    return Err(in_conflict(&record.id));
+                }
                 check_text(rows, &record)?;
-                rows.set_shared(&record.id, Shared::Never)?;
-                rows.note_change(&record.id, &stamp.event("unshare"))?;
+                rows.unshare(&record.id, &stamp.event("unshare"))?;
             }
         }
         memories.push(show::brief(&record));
@@ -75,6 +77,6 @@ fn of_id(id: &str) -> SharedFile {
     SharedFile { id: id.to_owned(), path: memory_file(id), text: None }
 }
 
-fn shown(change: FileChange) -> SharedFile {
-    SharedFile { text: change.text, ..of_id(&change.id) }
+fn shown(file: PendingFile) -> SharedFile {
+    SharedFile { text: file.text, ..of_id(file.name.trim_end_matches(".md")) }
 }

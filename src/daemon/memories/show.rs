@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::memory::{fields, text};
-use crate::proto::memory::{Brief, Change, Memory};
+use crate::proto::memory::{Brief, Change, Memory, file_marks};
 use crate::store::{FROM_FILE, MemoryEvent, Record, Side};
 use crate::types::rfc3339;
 
@@ -45,11 +45,11 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
 
 /// Returns whose word a memory is: `own`, `import`, or `repo` if nobody here vouches for its file.
 pub(in crate::daemon) fn trust(record: &Record) -> &'static str {
-    match record.shared || record.source == FROM_FILE {
-        true if !record.is_trusted => "repo",
-        true if record.source == FROM_FILE => "own",
-        _ if fields::is_own_source(&record.source) && record.key.is_none() => "own",
-        _ => "import",
+    match () {
+        () if record.is_unconfirmed => "repo",
+        () if record.source == FROM_FILE => "own",
+        () if fields::is_own_source(&record.source) && record.key.is_none() => "own",
+        () => "import",
     }
 }
 
@@ -66,8 +66,15 @@ pub(in crate::daemon) fn brief(record: &Record) -> Brief {
         id: record.id.clone(),
         container: record.container.clone(),
         created: rfc3339(record.created),
-        line: text::line(record.title.as_deref(), &record.content),
+        line: line(record),
     }
+}
+
+/// Returns a memory as one line, with what a reader must know of its file.
+fn line(record: &Record) -> String {
+    let marks = file_marks(trust(record), conflict(record.side));
+    let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
+    format!("{marks}{}", text::line(record.title.as_deref(), &record.content))
 }
 
 pub(super) fn change(event: MemoryEvent) -> Change {

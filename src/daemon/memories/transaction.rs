@@ -1,9 +1,9 @@
 //! Runs reads and writes of memories on the thread that owns memory.db.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,16 +11,19 @@ use serde_json::{Map, Value, json};
 
 use super::file_check::troubles;
 use super::file_look::worktree_key;
-use super::file_write::FileWriter;
+use super::file_writer::FileWriter;
 use super::keeper::derive;
+use super::known_files::FileCounters;
 use super::rules::{Done, refused};
 use super::sharing::ShareRules;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
 use crate::git::Identity;
+use crate::memory::file::MemoryFile;
 use crate::memory::tiers::Tiers;
 use crate::memory::{Refused, fields};
 use crate::paths::RepoLayout;
@@ -81,7 +84,7 @@ impl<'a> Call<'a> {
     ) -> RpcResult<Value> {
         let request = self.request.clone();
         self.stamped(move |store, stamp| {
-            stamp.with_files(|files| {
+            stamp.with_files(store, |files, store| {
                 store.write(stamp.now_ms, |rows| {
                     let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp)?)));
                     match &request {
@@ -124,7 +127,7 @@ impl<'a> Call<'a> {
             {
                 return Ok(answer);
             }
-            stamp.with_files(|files| {
+            stamp.with_files(store, |files, store| {
                 let write = |rows: &Rows<'_>, backup: Option<&Path>| {
                     let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp, backup)?)));
                     match &request {
@@ -176,7 +179,7 @@ impl<'a> Call<'a> {
         let config = &self.shared.config.memory;
         let (tiers, container) = (Tiers::of(config), config.container.clone());
         let shares = ShareRules::of(&self.shared.config.share);
-        let n_written = self.shared.memories.files.counter();
+        let file_counters = self.shared.memories.files.counters();
         let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         with_store(self.shared, move |store, now_ms| {
@@ -195,7 +198,8 @@ impl<'a> Call<'a> {
                 shares,
                 container,
                 repository,
-                n_written,
+                file_counters,
+                resolved: RefCell::default(),
             };
             run(store, &stamp)
         })
@@ -279,8 +283,9 @@ pub(super) struct Stamp {
     container: String,
     /// Name of the repository.
     repository: Option<String>,
-    /// Counts writes to files.
-    n_written: Arc<AtomicU64>,
+    file_counters: FileCounters,
+    /// The outcome of a conflict.
+    resolved: RefCell<Option<(String, MemoryFile)>>,
 }
 
 impl Stamp {
@@ -294,10 +299,26 @@ impl Stamp {
         worktree_key(&self.layout)
     }
 
-    /// Runs a transaction that may write files, and puts those back if it fails.
-    fn with_files<T>(&self, run: impl FnOnce(&FileWriter) -> Done<T>) -> Done<T> {
-        let files = FileWriter::new(&self.layout.root, Arc::clone(&self.n_written));
-        run(&files).inspect_err(|_| files.undo())
+    /// Runs a transaction that may change files, and writes those once it is committed.
+    fn with_files<T>(
+        &self,
+        store: &mut MemoryStore,
+        run: impl FnOnce(&FileWriter, &mut MemoryStore) -> Done<T>,
+    ) -> Done<T> {
+        let files = FileWriter::new(&self.layout.root, self.file_counters.clone());
+        let value = run(&files, store).inspect_err(|_| files.undo())?;
+        files.finish(store, self.now_ms)?;
+        Ok(value)
+    }
+
+    /// Says which side of a conflict was chosen, as its file is to be.
+    pub(super) fn set_resolved(&self, id: &str, chosen: MemoryFile) {
+        self.resolved.replace(Some((id.to_owned(), chosen)));
+    }
+
+    /// Takes what [`Self::set_resolved`] said of a memory.
+    pub(super) fn take_resolved(&self, id: &str) -> Option<MemoryFile> {
+        self.resolved.borrow_mut().take_if(|(of, _)| of == id).map(|(_, chosen)| chosen)
     }
 
     pub(super) fn event(&self, action: &str) -> MemoryEvent {
@@ -369,10 +390,11 @@ pub(super) async fn with_store<E: Into<RpcError>>(
     shared: &Shared,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
 ) -> RpcResult<Value> {
+    let failure = shared.memories.files.failure(memory_scope::worktree());
     let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
         let mut answer = run(store, now_ms).map_err(|error| looked_in(error.into(), store, now_ms))?;
-        let told = [store.notice(now_ms), troubles(store, now_ms)];
+        let told = [store.notice(now_ms), troubles(store, now_ms, failure)];
         let told: Vec<String> = told.into_iter().flatten().collect();
         if !told.is_empty() {
             answer["notice"] = json!(told.join("; "));

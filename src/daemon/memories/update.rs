@@ -56,10 +56,17 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.container = stamp.container(Some(container)).map_err(bad)?;
     }
     if let Some(tier) = params.fields.tier {
-        (after.tier, after.expires_at) = (tier, stamp.tiers.end(tier, now_ms));
+        let end = stamp.tiers.end(tier, now_ms).filter(|_| !before.shared);
+        (after.tier, after.expires_at) = (tier, end);
     }
     match params.fields.ttl.as_deref() {
         Some("never") => after.expires_at = None,
+        Some(_) if before.shared => {
+            return Err(refused(
+                format!("ttl: {} is shared, and a shared memory does not end", before.id),
+                "`memo unshare` keeps it here",
+            ));
+        }
         Some(ttl) => after.expires_at = Some(time::expiry(ttl, &local(now_ms)).map_err(bad)?),
         None => {}
     }

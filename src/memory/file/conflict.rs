@@ -14,7 +14,10 @@ enum At {
 }
 
 /// Returns the two sides of a text that git could not merge: ours and theirs. `None` if it has no complete set of markers.
-pub fn sides(text: &str) -> Option<[String; 2]> {
+///
+/// # Errors
+/// When a side has a line `=======` too, so that nobody can tell where it ends.
+pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
     let (mut at, mut n_conflicts) = (At::Both, 0);
     for line in text.split_inclusive('\n') {
@@ -22,6 +25,9 @@ pub fn sides(text: &str) -> Option<[String; 2]> {
             (At::Both, Some(0)) => At::Ours,
             (At::Ours, Some(1)) => At::Base,
             (At::Ours | At::Base, Some(2)) => At::Theirs,
+            (At::Theirs, Some(2)) => {
+                return Err("in conflict, and more than one line is =======: merge it by hand");
+            }
             (At::Theirs, Some(3)) => {
                 n_conflicts += 1;
                 At::Both
@@ -37,7 +43,7 @@ pub fn sides(text: &str) -> Option<[String; 2]> {
             }
         };
     }
-    (at == At::Both && n_conflicts > 0).then_some([ours, theirs])
+    Ok((at == At::Both && n_conflicts > 0).then_some([ours, theirs]))
 }
 
 /// Returns the number of the marker that a line is.
@@ -68,7 +74,8 @@ mod tests {
         ];
         for (text, expected) in cases {
             let expected = expected.map(|(ours, theirs)| [ours.to_owned(), theirs.to_owned()]);
-            assert_eq!(sides(text), expected, "{text}");
+            assert_eq!(sides(text), Ok(expected), "{text}");
         }
+        assert!(sides("<<<<<<< HEAD\nTitle\n=======\nb\n=======\nc\n>>>>>>> s\n").is_err());
     }
 }

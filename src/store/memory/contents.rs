@@ -143,6 +143,19 @@ impl Rows<'_> {
         action: &str,
         derive: fn(&Record) -> Derived,
     ) -> Result<United, StoreError> {
+        let worktree = self.worktree()?;
+        self.enter_worktree(0);
+        let united = self.unite_all(with, action, derive);
+        self.enter_worktree(worktree);
+        united
+    }
+
+    fn unite_all(
+        &self,
+        with: &Contents,
+        action: &str,
+        derive: fn(&Record) -> Derived,
+    ) -> Result<United, StoreError> {
         let mut united = United::default();
         let event = MemoryEvent::of_daemon(self.now_ms(), action);
         let links = self.newer_links(with)?;
@@ -150,6 +163,7 @@ impl Rows<'_> {
             let known = self.get(&record.id)?;
             let age = |record: &Record| (record.updated, record.last_access);
             let is_newer = match &known {
+                Some(known) if known.shared => false, // its files are the truth
                 Some(known) => age(known) < age(record),
                 None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
             };
@@ -165,7 +179,7 @@ impl Rows<'_> {
         let mut gone = Vec::new();
         for (id, updated, at) in &with.deleted {
             match self.get(id)? {
-                Some(known) if known.updated > *updated || self.last_change(id)? > *at => {} // put back since
+                Some(known) if known.shared || known.updated > *updated || self.last_change(id)? > *at => {} // put back since
                 Some(known) => gone.push(known),
                 None => self.set_deleted(id, *updated, *at)?,
             }

@@ -3,6 +3,7 @@
 //! `memory_store` decides which file is open, and what happens to a damaged one.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::backup::Backup;
@@ -14,7 +15,7 @@ use super::passed_time::Uptime;
 use super::schema::MEMORY;
 use super::vectors::Touched;
 use super::worktree_scope::WorktreeScope;
-use super::{Derived, NotedChange, Record, Rows, StoreError};
+use super::{Forms, NotedChange, Rows, StoreError};
 use crate::store::{check_quickly, connect, schema};
 
 /// Number of pages that are copied at a time.
@@ -34,8 +35,10 @@ pub struct MemoryDb {
     pub(super) uptime: Option<fn() -> Uptime>,
     /// The worktree of which it reads.
     pub(super) scope: WorktreeScope,
-    /// Computes the derived data of a record; without it, versions of worktrees are not kept apart.
-    pub(super) derive: Option<fn(&Record) -> Derived>,
+    /// Without it, versions of worktrees are not kept apart.
+    pub(super) forms: Option<Forms>,
+    /// See [`MemoryStore::generation`](super::MemoryStore::generation).
+    pub(super) generation: u64,
 }
 
 impl MemoryDb {
@@ -100,7 +103,8 @@ impl MemoryDb {
             purges_expired: false,
             uptime: None,
             scope,
-            derive: None,
+            forms: None,
+            generation: next_generation(),
         })
     }
 
@@ -122,7 +126,7 @@ impl MemoryDb {
     /// # Errors
     /// When `read` fails.
     pub fn read<T, E>(&self, now_ms: i64, read: impl FnOnce(&Rows<'_>) -> Result<T, E>) -> Result<T, E> {
-        read(&Rows::new(&self.conn, &self.path, now_ms, self.derive, self.scope.clone()))
+        read(&Rows::new(&self.conn, &self.path, now_ms, self.forms, self.scope.clone()))
     }
 
     /// Writes in one transaction, after archiving memories that have certainly expired. The data is on disk on return.
@@ -159,7 +163,7 @@ impl MemoryDb {
         let at = |error| StoreError::new(path, error);
         drop(self.added.take()); // those of one that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        let rows = Rows::new(&tx, path, now_ms, self.derive, self.scope.clone());
+        let rows = Rows::new(&tx, path, now_ms, self.forms, self.scope.clone());
         if let Some(uptime) = self.uptime {
             let passed = rows.pass_time(&uptime())?;
             match self.purges_expired {
@@ -175,6 +179,7 @@ impl MemoryDb {
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
         self.changes.extend(changes.into_iter().flatten());
         if stays && has_deleted {
+            self.generation = next_generation(); // files of worktrees may have shown what is deleted
             // Pages of before are in the log and in the file until it is moved. The deletion itself is on disk already.
             let _ =
                 self.checkpoint().inspect_err(|error| tracing::warn!(%error, "the log cannot be emptied"));
@@ -203,6 +208,12 @@ impl MemoryDb {
     pub(super) fn checkpoint(&self) -> Result<(), StoreError> {
         self.run(|conn| conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
     }
+}
+
+/// Returns a number that was not returned before.
+pub(super) fn next_generation() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 fn copy_all(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {

@@ -5,16 +5,21 @@
 //! and nowhere else.
 
 mod file_links;
+mod pending;
 mod pointers;
+mod taking_out;
+
+use std::collections::BTreeSet;
 
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
-use super::{Derived, MemoryEvent, Record, Rows, Side, StoreError};
+pub use self::pending::PendingFile;
+use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
 use crate::proto::memory::LinkKind;
 
 /// Why a memory is archived that no worktree has any more.
-pub(super) const GONE: &str = "file";
+const GONE: &str = "file";
 /// The source of changes that come from files.
 pub const FROM_FILE: &str = "repo";
 
@@ -81,12 +86,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn take_files(
-        &self,
-        changed: &[FileState],
-        gone: &[String],
-        differences: fn(&Record, &Record) -> Map<String, Value>,
-    ) -> Result<(), StoreError> {
+    pub fn take_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), StoreError> {
         let mut touched = Vec::new();
         for name in gone {
             touched.extend(self.unpoint(name)?);
@@ -98,7 +98,7 @@ impl Rows<'_> {
                 ShownBy::Nothing(why) => self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?,
                 ShownBy::Versions(versions) => {
                     for version in versions {
-                        let row = self.take_version(version, file, before.as_ref(), differences)?;
+                        let row = self.take_version(version, file, before.as_ref())?;
                         self.point(&file.name, version.side, Some(row), &file.hash, None)?;
                         touched.push(version.record.id.clone());
                     }
@@ -129,7 +129,6 @@ impl Rows<'_> {
         version: &FileVersion,
         file: &FileState,
         before: Option<&Record>,
-        differences: fn(&Record, &Record) -> Map<String, Value>,
     ) -> Result<i64, StoreError> {
         let FileVersion { side, record, links } = version;
         let event = |action: &str, fields| MemoryEvent {
@@ -145,11 +144,10 @@ impl Rows<'_> {
             self.put_file_row(&record.id, record, (hash, links), Some(&event("add", Map::new())))?;
             return self.row_of(&record.id);
         };
-        let is_known = main.is_shared || main.is_unshared;
-        if is_known && main.version.as_ref() == Some(hash) && *side != Side::Theirs {
+        if main.is_shared && main.version.as_ref() == Some(hash) && *side != Side::Theirs {
             return Ok(main.row);
         }
-        let known = self.main_record(&record.id)?;
+        let known = self.record_at(&record.id)?;
         let seen = before.unwrap_or(&known);
         // What this user has unshared is theirs alone.
         let is_alone = *side != Side::Theirs && !main.is_unshared && !self.is_shown_elsewhere(main.row)?;
@@ -163,14 +161,20 @@ impl Rows<'_> {
             archived_why: known.archived_why.clone().filter(|_| is_alone),
             ..record.clone()
         };
-        let fields = differences(
-            seen,
-            &Record { archived_at: seen.archived_at, archived_why: seen.archived_why.clone(), ..new.clone() },
-        );
+        // What the file does not say is no difference.
+        let said = Record {
+            archived_at: seen.archived_at,
+            archived_why: seen.archived_why.clone(),
+            shared: seen.shared,
+            is_unconfirmed: seen.is_unconfirmed,
+            side: seen.side,
+            ..new.clone()
+        };
+        let fields = self.differences(seen, &said);
         let is_noted = !fields.is_empty() && *side != Side::Theirs;
         if is_alone && !main.is_shared {
-            self.set_shared(&record.id, Shared::Yes)?;
-            if fields.is_empty() {
+            self.set_shared(&record.id, Sharing::Yes)?;
+            if fields.is_empty() && known.source != FROM_FILE {
                 self.trust_version(&record.id, hash)?; // it is the memory that was here
             }
         }
@@ -193,8 +197,15 @@ impl Rows<'_> {
     }
 
     fn derived(&self, record: &Record) -> Derived {
-        let derive = self.derive.expect("a store that has files knows how to derive");
-        derive(record)
+        (self.forms().derive)(record)
+    }
+
+    fn differences(&self, before: &Record, after: &Record) -> Map<String, Value> {
+        (self.forms().differences)(before, after)
+    }
+
+    fn forms(&self) -> Forms {
+        self.forms.expect("a store that has files was given the forms")
     }
 
     /// Records that the worktree has written a memory to its file, or confirmed what is in it.
@@ -264,7 +275,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_shared(&self, id: &str, shared: Shared) -> Result<(), StoreError> {
+    fn set_shared(&self, id: &str, shared: Sharing) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET shared = ?2 WHERE id = ?1")?
                 .execute(params![id, shared as i64])
@@ -277,7 +288,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_file(&self, id: &str, name: &str) -> Result<(), StoreError> {
-        self.set_shared(id, Shared::Yes)?;
+        self.set_shared(id, Sharing::Yes)?;
         self.point(name, Side::Whole, Some(self.row_of(id)?), &[0; 32], None)
     }
 
@@ -344,7 +355,7 @@ impl Rows<'_> {
     pub fn is_unshared(&self, id: &str) -> Result<bool, StoreError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND shared = ?2")?
-                .exists(params![id, Shared::Never as i64])
+                .exists(params![id, Sharing::Never as i64])
         })
     }
 
@@ -352,7 +363,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    fn worktree(&self) -> Result<i64, StoreError> {
+    pub fn worktree(&self) -> Result<i64, StoreError> {
         self.run(|conn| conn.prepare_cached("SELECT memod_worktree()")?.query_row([], |row| row.get(0)))
     }
 
@@ -363,7 +374,8 @@ impl Rows<'_> {
             )?
             .query_row([id], |row| {
                 let (shared, version, is_archived): (i64, _, _) = (row.get(1)?, row.get(2)?, row.get(3)?);
-                let (is_shared, is_unshared) = (shared == Shared::Yes as i64, shared == Shared::Never as i64);
+                let (is_shared, is_unshared) =
+                    (shared == Sharing::Yes as i64, shared == Sharing::Never as i64);
                 Ok(Main { row: row.get(0)?, is_shared, is_unshared, version, is_archived })
             })
             .optional()
@@ -377,11 +389,9 @@ impl Rows<'_> {
     }
 }
 
-/// Whether a memory is a file in worktrees.
+/// Whether a memory is a file in worktrees; 0 in the rows of one that never was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shared {
-    /// It is here alone.
-    No = 0,
+enum Sharing {
     /// Its file is the truth.
     Yes = 1,
     /// It is here alone, although a rule would share it.

@@ -110,15 +110,16 @@ impl Rows<'_> {
     pub fn facts(&self, rows: &[MemoryRow]) -> Result<Vec<Facts>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT m.row, substr(m.id, 1, instr(m.id || '#', '#') - 1), m.priority, m.confidence, m.tier, m.updated, m.last_access, m.access_count,
+                "SELECT m.row, p.id, m.priority, m.confidence, m.tier, m.updated, p.last_access, p.access_count,
                      (SELECT group_concat(l.source) FROM link l JOIN memory s ON s.row = l.source
-                      WHERE l.target = coalesce(m.main, m.row) AND l.kind = 'supersedes' AND s.archived_at IS NULL
+                      WHERE l.target = p.row AND l.kind = 'supersedes' AND s.archived_at IS NULL
                           AND (s.expires_at IS NULL OR s.expires_at > ?2)
                           AND (s.shared != 1 OR memod_worktree() = 0 OR EXISTS (
                               SELECT 1 FROM memory_file f JOIN memory v ON v.row = f.memory
                               WHERE f.worktree = memod_worktree() AND s.row IN (v.row, v.main)))),
                      m.container, m.created
-                 FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value",
+                 FROM json_each(?1) w CROSS JOIN memory m ON m.row = w.value
+                 CROSS JOIN memory p ON p.row = coalesce(m.main, m.row)",
             )?
             .query_map(params![json(rows), self.now_ms], |row| {
                 let tier: String = row.get(4)?;

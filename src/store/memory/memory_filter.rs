@@ -57,7 +57,9 @@ impl MemoryFilter {
         };
         if let Some(ids) = &self.ids {
             and(
-                "m.id IN (SELECT value FROM json_each(?n))",
+                "m.row IN (SELECT p.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
+                     UNION ALL SELECT v.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
+                     CROSS JOIN memory v ON v.main = p.row)",
                 Sql::from(Value::from(ids.as_slice()).to_string()),
             );
         }

@@ -17,8 +17,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::backups::{Backups, Copy, Label};
+use super::db::next_generation;
 use super::vectors::MakeModel;
-use super::{Checked, Derived, MemoryDb, NotedChange, Record, Rows, StoreError, Uptime, VectorModel};
+use super::{Checked, Forms, MemoryDb, NotedChange, Rows, StoreError, Uptime, VectorModel};
 use crate::paths;
 use crate::paths::with_suffix;
 use crate::proto::memory::BackupInfo;
@@ -51,7 +52,7 @@ impl<R> From<StoreError> for Stopped<R> {
 pub struct MemoryStore {
     path: PathBuf,
     backups: Backups,
-    derive: fn(&Record) -> Derived,
+    forms: Forms,
     make_model: MakeModel,
     /// The model whose vectors answer.
     model: Arc<VectorModel>,
@@ -78,8 +79,6 @@ pub struct MemoryStore {
     replaced: Vec<NotedChange>,
     /// The worktree of which it reads; 0 for the whole repository.
     worktree: i64,
-    /// Number of times that a database was opened.
-    n_opened: u64,
 }
 
 /// Signature of the file after our last access. Only our own checkpoints change it.
@@ -107,13 +106,8 @@ impl Mark {
 }
 
 impl MemoryStore {
-    /// Creates a store without opening the database. `derive` computes the derived data of a record.
-    pub fn new(
-        state_dir: &Path,
-        derive: fn(&Record) -> Derived,
-        default_model: &str,
-        make_model: MakeModel,
-    ) -> Self {
+    /// Creates a store without opening the database.
+    pub fn new(state_dir: &Path, forms: Forms, default_model: &str, make_model: MakeModel) -> Self {
         Self {
             model: Arc::new(make_model(default_model)),
             make_model,
@@ -121,7 +115,7 @@ impl MemoryStore {
             default_model: default_model.to_owned(),
             path: state_dir.join("memory.db"),
             backups: Backups::new(state_dir),
-            derive,
+            forms,
             open: None,
             is_opened: false,
             lacks_vectors: false,
@@ -134,7 +128,6 @@ impl MemoryStore {
             is_watched: false,
             replaced: Vec::new(),
             worktree: 0,
-            n_opened: 0,
         }
     }
 
@@ -168,9 +161,17 @@ impl MemoryStore {
         }
     }
 
-    /// Returns the number of times that a database was opened: what was known of another one may not hold.
-    pub fn n_opened(&self) -> u64 {
-        self.n_opened
+    /// Returns a number that changes when what was known of the rows about files may not hold: where another database is
+    /// opened, and where memories are deleted that worktrees have.
+    pub fn generation(&self) -> u64 {
+        self.open.as_ref().map_or(0, |(db, _)| db.generation)
+    }
+
+    /// Has every worktree looked at as if for the first time.
+    pub fn forget_looks(&mut self) {
+        if let Some((db, _)) = &mut self.open {
+            db.generation = next_generation();
+        }
     }
 
     /// Returns the path of the database.
@@ -383,11 +384,10 @@ impl MemoryStore {
 
     fn use_db(&mut self, mut db: MemoryDb) -> Result<(), StoreError> {
         (db.purges_expired, db.uptime) = (self.purges_expired, self.uptime);
-        db.derive = Some(self.derive);
+        db.forms = Some(self.forms);
         db.scope.set(self.worktree);
-        self.n_opened += 1;
         db.added.collect(self.is_watched);
-        db.mend_words(self.derive)?;
+        db.mend_words(self.forms.derive)?;
         let chosen = db.read(0, |rows| rows.meta(MODEL))?;
         self.use_model(chosen.as_deref());
         (self.notice, self.acknowledged_ms) = db.read(0, Notice::find)?;

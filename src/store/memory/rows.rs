@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::anchors::anchors;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
-use super::{Derived, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
+use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
 use crate::proto::memory::{Sort, Tier};
 
 /// A snapshot of the rows.
@@ -18,7 +18,7 @@ pub struct Rows<'a> {
     pub(super) now_ms: i64,
     /// Memories that were deleted for good.
     deleted: RefCell<Vec<NotedChange>>,
-    pub(super) derive: Option<fn(&Record) -> Derived>,
+    pub(super) forms: Option<Forms>,
     scope: WorktreeScope,
 }
 
@@ -47,7 +47,8 @@ pub(super) const COLUMNS: &str = columns!(
     "iif(m.main IS NULL, m.last_access, (SELECT last_access FROM memory WHERE row = m.main))",
     "iif(m.main IS NULL, m.access_count, (SELECT access_count FROM memory WHERE row = m.main))",
     ", m.shared = 1,
-     EXISTS (SELECT 1 FROM trusted_version t WHERE t.memory = coalesce(m.main, m.row) AND t.hash = m.version),
+     (m.version IS NOT NULL OR m.source = 'repo') AND NOT EXISTS (
+         SELECT 1 FROM trusted_version t WHERE t.memory = coalesce(m.main, m.row) AND t.hash = m.version),
      iif(m.shared = 1,
          (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree()), 0)"
 );
@@ -60,10 +61,10 @@ impl<'a> Rows<'a> {
         conn: &'a Connection,
         path: &'a Path,
         now_ms: i64,
-        derive: Option<fn(&Record) -> Derived>,
+        forms: Option<Forms>,
         scope: WorktreeScope,
     ) -> Self {
-        Self { conn, path, now_ms, deleted: RefCell::default(), derive, scope }
+        Self { conn, path, now_ms, deleted: RefCell::default(), forms, scope }
     }
 
     /// Reads of this worktree from now on.
@@ -73,8 +74,8 @@ impl<'a> Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Returns whether memories were deleted for good.
-    pub(super) fn has_deleted(&self) -> bool {
+    /// Returns whether this transaction deletes memories for good.
+    pub fn has_deleted(&self) -> bool {
         !self.deleted.borrow().is_empty()
     }
 
@@ -140,7 +141,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the living memory of a container with the text of this record. Imported memories are compared within their
+    /// Returns another living memory of a container with the text of this record. Imported memories are compared within their
     /// key, all others among those without a key.
     ///
     /// # Errors
@@ -150,9 +151,13 @@ impl Rows<'_> {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
                  AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE}
+                 AND coalesce(m.main, m.row) IS NOT (SELECT row FROM memory WHERE id = ?5)
                  ORDER BY m.row LIMIT 1"
             ))?
-            .query_row(params![of.container, hash, self.now_ms, of.key.as_deref().unwrap_or_default()], record)
+            .query_row(
+                params![of.container, hash, self.now_ms, of.key.as_deref().unwrap_or_default(), of.id],
+                record,
+            )
             .optional()
         })
     }
@@ -262,7 +267,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         tags: serde_json::from_str(&tags).unwrap_or_default(),
         anchors: anchors(&row.get::<_, String>(20)?),
         shared: state(N_SAVED)? == Some(1),
-        is_trusted: state(N_SAVED + 1)? == Some(1),
+        is_unconfirmed: state(N_SAVED + 1)? == Some(1),
         side: Side::of(state(N_SAVED + 2)?),
     })
 }

@@ -172,6 +172,14 @@ CREATE TABLE memory_file(
     PRIMARY KEY(worktree, name, side)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_file_memory ON memory_file(memory);
+-- What a verb has committed and is about to write to a file, unless its text is another one than before.
+CREATE TABLE pending_file(
+    worktree INTEGER NOT NULL REFERENCES worktree(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    former BLOB,                                 -- blake3 with LF; NULL: no file
+    text TEXT,                                   -- NULL: it is removed
+    PRIMARY KEY(worktree, name)
+) STRICT, WITHOUT ROWID;
 -- Versions that this user has written or confirmed.
 CREATE TABLE trusted_version(
     memory INTEGER NOT NULL REFERENCES memory(row) ON DELETE CASCADE,

@@ -169,12 +169,13 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn vector_of(&self, id: &str, model: &str) -> Result<Option<Vec<i8>>, StoreError> {
+        let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
                  WHERE m.id = ?1 AND v.model = ?2 AND v.vec IS NOT NULL",
             )?
-            .query_row(params![id, model], |row| vector(row, 0))
+            .query_row(params![at, model], |row| vector(row, 0))
             .optional()
         })
     }
@@ -184,11 +185,12 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put_vector(&self, id: &str, model: &str, values: &[i8]) -> Result<(), StoreError> {
+        let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
         self.run(|conn| {
             conn.prepare_cached(
                 "INSERT OR REPLACE INTO memory_vector(memory, model, vec) SELECT row, ?2, ?3 FROM memory WHERE id = ?1",
             )?
-            .execute(params![id, model, as_bytes(values)])
+            .execute(params![at, model, as_bytes(values)])
             .map(drop)
         })
     }

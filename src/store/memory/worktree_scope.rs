@@ -13,9 +13,9 @@ use rusqlite::functions::FunctionFlags;
 /// memory is there once.
 pub(super) const IS_HERE: &str = "iif(memod_worktree() = 0, m.main IS NULL,
          m.main IS NULL AND (m.shared != 1 OR m.archived_at IS NOT NULL) AND NOT EXISTS (
-             SELECT 1 FROM memory v JOIN memory_file f ON f.memory = v.row
+             SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
              WHERE v.main = m.row AND f.worktree = memod_worktree())
-         OR m.row IN (SELECT f.memory FROM memory_file f WHERE f.worktree = memod_worktree()))";
+         OR EXISTS (SELECT 1 FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree()))";
 
 /// The worktree of which a connection reads.
 #[derive(Clone, Debug, Default)]

@@ -29,10 +29,15 @@ impl Rows<'_> {
     /// When the database cannot be written.
     pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
         let own = self.own_version(&record.id)?;
-        if own.is_none() && record.shared {
+        if own.is_none() && !self.is_shared(&record.id)? {
+            return self.put_at(&record.id, record, derived, Some(event));
+        }
+        // A file has neither an end nor a key of an import.
+        let record = Record { shared: true, expires_at: None, key: None, ..record.clone() };
+        if own.is_none() {
             self.keep_for_others(&record.id)?;
         }
-        self.put_at(own.as_deref().unwrap_or(&record.id), record, derived, Some(event))
+        self.put_at(own.as_deref().unwrap_or(&record.id), &record, derived, Some(event))
     }
 
     /// Stores a memory in the row of an id, which may be that of what one worktree has of it. Changes are noted at the main row.
@@ -111,12 +116,18 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives living memories.
+    /// Archives living memories. A shared one that other worktrees have too is only taken out of this one.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn archive(&self, records: &[Record], why: &str, event: &MemoryEvent) -> Result<(), StoreError> {
-        self.set_archived(records, Some(why), event)
+        for record in records {
+            match record.shared {
+                true => self.take_out_of_worktree(record, why, event)?,
+                false => self.set_archived(std::slice::from_ref(record), Some(why), event)?,
+            }
+        }
+        Ok(())
     }
 
     /// Restores memories from the archive; one that had expired has no expiry any more.
@@ -133,7 +144,7 @@ impl Rows<'_> {
         self.set_archived(records, None, event)
     }
 
-    fn set_archived(
+    pub(super) fn set_archived(
         &self,
         records: &[Record],
         why: Option<&str>,

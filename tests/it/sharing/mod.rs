@@ -3,7 +3,11 @@
 mod conflicts;
 mod files;
 #[cfg(unix)]
+mod killed;
+#[cfg(unix)]
 mod two_people;
+#[cfg(unix)]
+mod two_worktrees;
 mod worktrees;
 
 use std::fs;

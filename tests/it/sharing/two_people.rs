@@ -284,7 +284,7 @@ fn side(text: &str, wanted: usize) -> String {
     kept.join("\n") + "\n"
 }
 
-fn number_of(name: &str, default: usize) -> usize {
+pub(super) fn number_of(name: &str, default: usize) -> usize {
     std::env::var(name).ok().map_or(default, |text| text.parse().unwrap())
 }
 

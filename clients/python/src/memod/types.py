@@ -494,7 +494,7 @@ class WhyMemory(Record):
     about: str
     """The present place of its anchor: `PATH`, `PATH:10-20` or `PATH#SYMBOL`."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` where nobody here vouches for it."""
     path: str
     """Path from the worktree's top."""
     lines: Optional[tuple[int, int]]
@@ -976,7 +976,7 @@ class Contradicted(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
     by: str
     """`numbers` or `negation`: nearly the same text except for these; `title`: a similar title."""
     cosine: Optional[float]
@@ -1004,7 +1004,7 @@ class Link(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
     archived: bool
     """Whether the other end is archived."""
     linked: str
@@ -1220,7 +1220,7 @@ class Brief(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
 
 
 class ForgetResult(Record):
@@ -1459,7 +1459,7 @@ class Node(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
     archived: bool
     """Whether it is archived."""
     depth: int
@@ -1509,7 +1509,7 @@ class Related(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line."""
+    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
     cosine: Optional[float]
     """Cosine; null if one of the two has no vector."""
     relations: list[str]

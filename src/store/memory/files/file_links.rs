@@ -10,24 +10,42 @@ use crate::proto::memory::LinkKind;
 type FileLinks = Vec<(LinkKind, String)>;
 
 impl Rows<'_> {
-    /// Links the memories of the worktree as their files say, and takes away links that a file has said and says no more.
-    /// Leaves out those to memories that are not here.
-    pub(super) fn link_files(&self) -> Result<(), StoreError> {
-        let said: Vec<(String, Option<String>, Option<String>)> = self.run(|conn| {
+    /// Returns whether the memories of the worktree are linked as its files say.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_linked(&self) -> Result<bool, StoreError> {
+        Ok(self.said_otherwise()?.is_empty())
+    }
+
+    /// Returns ids with the links that their files say, and with those links that the files had said when last asked, where
+    /// the two differ.
+    fn said_otherwise(&self) -> Result<Vec<(String, FileLinks, FileLinks)>, StoreError> {
+        self.run(|conn| {
+            let links = |json: Option<String>| {
+                json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
+            };
             conn.prepare_cached(
                 "SELECT DISTINCT m.id, v.file_links, m.linked FROM memory_file f JOIN memory v ON v.row = f.memory
                  JOIN memory m ON m.row = coalesce(v.main, v.row)
                  WHERE f.worktree = memod_worktree() AND f.side < 2 AND v.file_links IS NOT m.linked",
             )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .query_map([], |row| Ok((row.get(0)?, links(row.get(1)?), links(row.get(2)?))))?
             .collect()
-        })?;
+        })
+    }
+
+    /// Links the memories of the worktree as their files say, and takes away links that a file has said and says no more.
+    /// Leaves out those to memories that are not here.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn link_files(&self) -> Result<(), StoreError> {
         let event = |action| MemoryEvent {
             source: FROM_FILE.to_owned(),
             ..MemoryEvent::of_daemon(self.now_ms(), action)
         };
-        for (id, links, linked) in said {
-            let [links, linked] = [links, linked].map(|json| parsed(json.as_deref()));
+        for (id, links, linked) in self.said_otherwise()? {
             for (kind, to) in linked.iter().filter(|link| !links.contains(link)) {
                 self.unlink(&id, to, *kind, &event("unlink"))?;
             }
@@ -61,8 +79,4 @@ impl Rows<'_> {
                 .map(drop)
         })
     }
-}
-
-fn parsed(json: Option<&str>) -> FileLinks {
-    json.and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default()
 }

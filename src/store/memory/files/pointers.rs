@@ -67,14 +67,18 @@ impl Rows<'_> {
         })
     }
 
-    /// Records that a file of the worktree was removed.
+    /// Returns how many files of the worktree are in conflict, and how many show no memory.
     ///
     /// # Errors
-    /// When the database cannot be written.
-    pub fn set_removed(&self, name: &str) -> Result<(), StoreError> {
-        let ids = self.unpoint(name)?;
-        ids.iter().try_for_each(|id| self.settle(id))?;
-        self.drop_unshown()
+    /// When the database cannot be read.
+    pub fn file_troubles(&self) -> Result<[u64; 2], StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FILTER (WHERE side = 1), count(why) FROM memory_file
+                 WHERE worktree = memod_worktree() AND (side = 1 OR why IS NOT NULL)",
+            )?
+            .query_row([], |row| Ok([row.get(0)?, row.get(1)?]))
+        })
     }
 
     pub(super) fn point(
@@ -135,7 +139,7 @@ impl Rows<'_> {
 
     /// Gives other worktrees rows of their own for what the main row says, before that changes.
     pub(in crate::store::memory) fn keep_for_others(&self, id: &str) -> Result<(), StoreError> {
-        let (Some(main), Some(derive)) = (self.main(id)?, self.derive) else { return Ok(()) };
+        let (Some(main), Some(forms)) = (self.main(id)?, self.forms) else { return Ok(()) };
         let others: Vec<(i64, i64)> = self.run(|conn| {
             conn.prepare_cached(
                 "SELECT worktree, side FROM memory_file WHERE memory = ?1 AND worktree != memod_worktree()",
@@ -144,15 +148,11 @@ impl Rows<'_> {
             .collect()
         })?;
         for (worktree, side) in others {
-            let known = self.main_record(id)?;
+            let known = self.record_at(id)?;
             let at = version_id(id, worktree, Side::Whole);
-            self.put_at(&at, &known, &derive(&known), None)?;
+            self.put_at(&at, &known, &(forms.derive)(&known), None)?;
+            self.copy_version(main.row, self.row_of(&at)?)?;
             self.run(|conn| {
-                conn.prepare_cached(
-                    "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?2)
-                     WHERE id = ?1",
-                )?
-                .execute(params![at, main.row])?;
                 conn.prepare_cached(
                     "UPDATE memory_file SET memory = (SELECT row FROM memory WHERE id = ?1)
                      WHERE worktree = ?2 AND side = ?3 AND memory = ?4",
@@ -164,12 +164,8 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Reads the main row of a memory that exists, whichever worktree has it.
-    pub(super) fn main_record(&self, id: &str) -> Result<Record, StoreError> {
-        self.record_at(id)
-    }
-
-    fn record_at(&self, at: &str) -> Result<Record, StoreError> {
+    /// Reads the row of an id, whichever worktree has it: the main row of a memory, or what one worktree has of it.
+    pub(super) fn record_at(&self, at: &str) -> Result<Record, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
                 .query_row([at], record)
@@ -195,35 +191,50 @@ impl Rows<'_> {
         match shown.first() {
             None if !is_archived => {
                 self.forget_cycle(row)?;
-                return self.archive(&[self.main_record(id)?], GONE, &event("forget"));
+                return self.set_archived(&[self.record_at(id)?], Some(GONE), &event("forget"));
             }
             None => return Ok(()),
             Some(_) if shown.iter().any(|(shown, _)| *shown == row) => {}
             Some((version, at)) => self.promote(id, row, *version, at)?,
         }
         if is_archived {
-            self.restore(&[self.main_record(id)?], &event("restore"))?;
+            self.restore(&[self.record_at(id)?], &event("restore"))?;
         }
         Ok(())
     }
 
     /// Makes the main row say what the row of a worktree says, and show it.
     fn promote(&self, id: &str, main: i64, version: i64, at: &str) -> Result<(), StoreError> {
-        let known = self.main_record(id)?;
+        let known = self.record_at(id)?;
         let shown = Record {
             archived_at: known.archived_at,
-            archived_why: known.archived_why,
+            archived_why: known.archived_why.clone(),
             updated: known.updated + 1,
             ..self.record_at(at)?
         };
-        self.put_at(id, &shown, &self.derived(&shown), None)?;
+        // What no worktree has any more is in the history.
+        let fields = self.differences(&known, &Record { side: known.side, ..shown.clone() });
+        let event = MemoryEvent {
+            fields,
+            source: FROM_FILE.to_owned(),
+            ..MemoryEvent::of_daemon(self.now_ms(), "update")
+        };
+        self.put_at(id, &shown, &self.derived(&shown), (!event.fields.is_empty()).then_some(&event))?;
+        self.copy_version(version, main)?;
         self.run(|conn| {
-            conn.execute(
-                "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?2)
-                 WHERE row = ?1",
-                [main, version],
-            )?;
             conn.execute("UPDATE memory_file SET memory = ?1 WHERE memory = ?2", [main, version]).map(drop)
+        })
+    }
+
+    /// Makes one row say of which file it is as another one does.
+    pub(super) fn copy_version(&self, from: i64, to: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?1)
+                 WHERE row = ?2",
+            )?
+            .execute([from, to])
+            .map(drop)
         })
     }
 
@@ -243,7 +254,10 @@ impl Rows<'_> {
     }
 
     /// Deletes rows of worktrees that no file shows.
-    pub(super) fn drop_unshown(&self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn drop_unshown(&self) -> Result<(), StoreError> {
         const UNSHOWN: &str = "SELECT row FROM memory WHERE main IS NOT NULL
              AND row NOT IN (SELECT memory FROM memory_file WHERE memory IS NOT NULL)";
         self.run(|conn| {

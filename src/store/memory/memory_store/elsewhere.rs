@@ -173,7 +173,7 @@ impl MemoryStore {
             if is_new {
                 rows.take_time(&source.db)?;
             }
-            let united = rows.unite(&contents, "unite", self.derive)?;
+            let united = rows.unite(&contents, "unite", self.forms.derive)?;
             rows.set_lineage(&lineage)?;
             rows.set_seen(&all_seen)?;
             let Some(notice) = noticed(united, &source.path, old.as_ref(), now_ms) else { return Ok(None) };

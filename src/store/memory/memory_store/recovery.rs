@@ -51,7 +51,7 @@ impl MemoryStore {
         let saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
         let last = damaged.map(|damaged| readable(damaged.lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
-            let united = rows.unite(&saved, "salvage", self.derive)?;
+            let united = rows.unite(&saved, "salvage", self.forms.derive)?;
             let mut lineage = new.lineage.clone();
             last.iter().for_each(|last| lineage.exceed(last));
             rows.begin_lineage(&lineage)?;
@@ -98,7 +98,8 @@ impl MemoryStore {
             match use_copy(&copy.path, &other) {
                 Ok((original, copied)) => {
                     let contents = copied.contents()?;
-                    let united = db.write(now_ms, |rows| rows.unite(&contents, "unite", self.derive))?;
+                    let united =
+                        db.write(now_ms, |rows| rows.unite(&contents, "unite", self.forms.derive))?;
                     lineage.take(&original.lineage()?);
                     held.push(original);
                     more.extend((united.n_put > 0).then_some((copy, united.n_put)));

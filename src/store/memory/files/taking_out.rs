@@ -1,0 +1,83 @@
+//! Takes memories out of the files of a worktree, and brings them into it.
+
+use serde_json::Map;
+
+use super::super::{MemoryEvent, Record, Rows, StoreError};
+use super::{Main, Sharing};
+
+impl Rows<'_> {
+    /// Takes a shared memory out of the worktree; archives it if no other worktree has it, or it is this user's alone. What only
+    /// this worktree had of it is in its history then.
+    pub(in crate::store::memory) fn take_out_of_worktree(
+        &self,
+        record: &Record,
+        why: &str,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
+        let Some(Main { row, is_unshared, is_archived, .. }) = self.main(&record.id)? else { return Ok(()) };
+        self.unpoint_memory(&record.id)?;
+        let Record { archived_at, archived_why, shared, .. } = record.clone();
+        let main =
+            Record { side: record.side, archived_at, archived_why, shared, ..self.record_at(&record.id)? };
+        let event = MemoryEvent { fields: self.differences(record, &main), ..event.clone() };
+        if !is_archived && (is_unshared || !self.is_shown(row)?) {
+            return self.set_archived(std::slice::from_ref(record), Some(why), &event);
+        }
+        self.note_change(&record.id, &event)?;
+        self.settle(&record.id)
+    }
+
+    /// Makes a memory this user's alone: what the worktree has of it, whose file is going to be removed. Other worktrees keep
+    /// their files.
+    ///
+    /// # Errors
+    /// When the database cannot be written, also where a living memory has the same text.
+    pub fn unshare(&self, id: &str, event: &MemoryEvent) -> Result<(), StoreError> {
+        self.keep_for_others(id)?;
+        let main = self.record_at(id)?;
+        let own = self.own_version(id)?;
+        self.set_shared(id, Sharing::Never)?;
+        self.unpoint_memory(id)?;
+        let mut fields = Map::new();
+        if let Some(at) = own {
+            let own = Record { updated: main.updated + 1, side: main.side, ..self.record_at(&at)? };
+            fields = self.differences(&main, &own);
+            self.put_at(id, &Record { shared: false, ..own.clone() }, &self.derived(&own), None)?;
+            self.copy_version(self.row_of(&at)?, self.row_of(id)?)?; // nobody has confirmed more by this
+        }
+        self.note_change(id, &MemoryEvent { fields, ..event.clone() })?;
+        self.drop_unshown()
+    }
+
+    /// Returns whether another worktree alone has a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_elsewhere(&self, id: &str) -> Result<bool, StoreError> {
+        let is_living = self.main(id)?.is_some_and(|main| main.is_shared && !main.is_archived);
+        Ok(is_living && self.get(id)?.is_none())
+    }
+
+    /// Removes what is known of the file of a memory in the worktree.
+    fn unpoint_memory(&self, id: &str) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM memory_file WHERE worktree = memod_worktree() AND memory IN (
+                     SELECT row FROM memory WHERE id = ?1
+                     UNION ALL SELECT v.row FROM memory m CROSS JOIN memory v ON v.main = m.row WHERE m.id = ?1)",
+            )?
+            .execute([id])
+            .map(drop)
+        })
+    }
+
+    /// Returns whether a file of any worktree shows a memory.
+    fn is_shown(&self, main: i64) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row WHERE v.row = ?1 OR v.main = ?1",
+            )?
+            .exists([main])
+        })
+    }
+}
