@@ -35,7 +35,7 @@ use crate::extract::secrets::secrets;
 use crate::git::Walk;
 use crate::paths::CallerDir;
 use crate::proto::anchor::State;
-use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort};
+use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, file_marks};
 use crate::proto::{
     BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, MapResult,
     Sync,
@@ -55,6 +55,8 @@ const TO_CHECK_UNTIL: usize = 50;
 const ROUTES_UNTIL: usize = 55;
 const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
+/// Heading of what came with files.
+const UNCONFIRMED: &str = "From files, not confirmed";
 const TO_CHECK: &str = "To check: the code has changed since";
 const MAP: &str = "## Map\n";
 /// Most characters of a memory; `memo get` has the rest.
@@ -119,10 +121,17 @@ pub(super) async fn brief_until(
     let focus =
         changes.files.iter().map(|file| at.layout.root.join(&file.path).display().to_string()).collect();
     let (routes, n_routes) = routes::routes(&routes, &dir);
+    // What nobody here vouches for stands apart.
+    let (mut unconfirmed, pinned): (Vec<Memory>, _) = pinned.into_iter().partition(is_unconfirmed);
+    let (others, to_check): (Vec<Memory>, Vec<Memory>) = to_check.into_iter().partition(is_unconfirmed);
+    n_to_check -= others.len();
+    unconfirmed.extend(others);
+    let n_unconfirmed = unconfirmed.len();
     let lists = vec![
         List::new("project", "Project", PROJECT_UNTIL, &project, String::clone, project.len()),
         List::new("memories", "Memories", MEMORIES_UNTIL, &pinned, memory_line, pinned.len()),
         List::new("to-check", TO_CHECK, TO_CHECK_UNTIL, &to_check, memory_line, n_to_check),
+        List::new("unconfirmed", UNCONFIRMED, TO_CHECK_UNTIL, &unconfirmed, memory_line, n_unconfirmed),
         List::new("routes", "Routes", ROUTES_UNTIL, &routes, String::clone, n_routes),
         List::new("changes", "Not committed", CHANGES_UNTIL, &changes.files, file_line, changes.total),
         List::new("commits", "Last commits", COMMITS_UNTIL, &commits, String::clone, commits.len()),
@@ -227,7 +236,11 @@ fn commits(at: &Freshness) -> Vec<String> {
     described.map(line).collect()
 }
 
-/// Returns a memory on one line, with its state, id, priority, date and tags.
+fn is_unconfirmed(memory: &Memory) -> bool {
+    memory.trust == "repo"
+}
+
+/// Returns a memory on one line, with its state, marks, id, priority, date and tags.
 pub(super) fn memory_line(memory: &Memory) -> String {
     let title = memory.title.as_ref().map_or(String::new(), |title| format!("{title}: "));
     let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
@@ -237,7 +250,9 @@ pub(super) fn memory_line(memory: &Memory) -> String {
         let about: Vec<String> = memory.anchors.iter().map(ToString::to_string).collect();
         format!("[{}: {}] ", state.as_str(), cut(&about.join(", "), MOST_LINE))
     });
-    format!("- {state}{text} ({})", cut(&said, MOST_LINE))
+    let marks: String =
+        file_marks(&memory.trust, memory.conflict.as_deref()).iter().map(|mark| format!("{mark} ")).collect();
+    format!("- {marks}{state}{text} ({})", cut(&said, MOST_LINE))
 }
 
 fn file_line(file: &ChangedFile) -> String {

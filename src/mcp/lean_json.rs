@@ -8,7 +8,7 @@ use crate::proto::Ordered;
 
 /// Keys that are left out wherever they are.
 const LEFT_OUT: &[&str] =
-    &["access_count", "explain", "last_access", "rank", "score", "signature_line", "snippet_line", "trust"];
+    &["access_count", "explain", "last_access", "rank", "score", "signature_line", "snippet_line"];
 
 /// Keys that say nothing when the answer is fresh.
 const OF_FRESHNESS: &[&str] = &["fresh", "pending", "reason"];
@@ -19,8 +19,27 @@ pub(super) fn lean_json(mut result: Value) -> Value {
         let is_fresh = fields.get("fresh").is_some_and(|fresh| fresh == true);
         fields.retain(|key, _| !is_fresh || !OF_FRESHNESS.contains(&key.as_str()));
     }
+    drop_usual_trust(&mut result);
     // What was a value stays one.
     Ordered::lean(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
+}
+
+/// Leaves out whose word something is, except of a memory that nobody here vouches for.
+fn drop_usual_trust(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            let is_memory =
+                fields.contains_key("container") || fields.get("kind").is_some_and(|kind| kind == "memory");
+            let is_told = is_memory && fields.get("trust").is_some_and(|trust| trust == "repo");
+            fields.retain(|key, _| key != "trust" || is_told);
+            fields
+                .iter_mut()
+                .filter(|(key, _)| *key != "metadata")
+                .for_each(|(_, value)| drop_usual_trust(value));
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_usual_trust),
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -28,6 +47,14 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn what_nobody_vouches_for_is_told() {
+        let hit = |kind: &str, trust: &str| json!({ "kind": kind, "trust": trust });
+        let hits = [hit("text", "repo"), hit("memory", "own"), hit("memory", "repo")];
+        let told = json!({ "hits": [{ "kind": "text" }, { "kind": "memory" }, { "kind": "memory", "trust": "repo" }] });
+        assert_eq!(lean_json(json!({ "hits": hits })), told);
+    }
 
     #[test]
     fn freshness_is_told_when_it_is_not_usual() {

@@ -128,9 +128,20 @@ fn read_memory(verbs: &dyn Verbs, id: &str) -> Result<Content, ResourceError> {
 /// Returns a memory as Markdown with front matter.
 fn markdown(memory: &Value) -> String {
     let mut text = "---\n".to_owned();
-    for key in
-        ["id", "title", "container", "tags", "tier", "priority", "author", "created", "updated", "state"]
-    {
+    for key in [
+        "id",
+        "title",
+        "container",
+        "tags",
+        "tier",
+        "priority",
+        "author",
+        "created",
+        "updated",
+        "state",
+        "trust",
+        "conflict",
+    ] {
         let value = &memory[key];
         let is_empty = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
         if !is_empty {

@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { button, code, el, failure, replace } from "./dom.js";
 import { count, number, span, when } from "./format.js";
-import { stateMark } from "./parts.js";
+import { memoryMarks, stateMark } from "./parts.js";
 
 /** Most lines that are shown at once. */
 const MAX_LINES = 1500;
@@ -40,14 +40,14 @@ async function ofCode(path, lines, signal) {
   const { memories } = await call("memory.list", { about: [path + ":" + first + "-" + last], limit: 5 }, { signal });
   return [
     el("h2", null, path, el("span", { class: "lines" }, ":" + span([first, last]))),
-    memories.length > 0 && el("ul", { class: "notes" }, memories.map((memory) => el("li", null, stateMark(memory.state), " ", memory.title ?? memory.content.slice(0, 200)))),
+    memories.length > 0 && el("ul", { class: "notes" }, memories.map((memory) => el("li", null, memoryMarks(memory), " ", memory.title ?? memory.content.slice(0, 200)))),
     parts.map((part) => code(part.text, part.lines[0], path, { from: first, to: last })),
   ];
 }
 
 async function ofMemory(id, signal) {
   const { memories: [memory] } = await call("memory.get", { ids: [id] }, { signal });
-  return [el("h2", null, memory.title ?? "Memory"), el("p", { class: "prose" }, memory.content.slice(0, 4000)),
+  return [el("h2", null, memory.title ?? "Memory", " ", memoryMarks(memory)), el("p", { class: "prose" }, memory.content.slice(0, 4000)),
     memory.anchors.map((anchor) => el("p", { class: "muted" }, "about ", el("code", null, anchor.path + (anchor.symbol ? "#" + anchor.symbol : "")), " ", stateMark(anchor.state)))];
 }
 
@@ -124,7 +124,7 @@ async function showBeside(beside, path, meant, signal) {
       const { memories, total } = await call("memory.list", { about: [path], limit: 20 }, { signal });
       replace(about, el("h2", null, "Memories ", el("span", { class: "count" }, number(total))),
         memories.length === 0 ? el("p", { class: "muted" }, "none are about this file")
-          : el("ul", { class: "notes" }, memories.map((memory) => el("li", null, stateMark(memory.state), " ",
+          : el("ul", { class: "notes" }, memories.map((memory) => el("li", null, memoryMarks(memory), " ",
             el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.content.split("\n")[0].slice(0, 200))))));
     },
     async () => {

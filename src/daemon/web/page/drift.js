@@ -5,7 +5,7 @@ import { codeBeside, confirmMemory } from "./confirm.js";
 import { arrows, button, el, failure, focusOn, replace } from "./dom.js";
 import { count } from "./format.js";
 import { commitsOf } from "./code.js";
-import { anchorTarget, memoryLink, memoryTabs, nameOf, pager, stateMark, tagLinks, time } from "./parts.js";
+import { anchorTarget, memoryLink, memoryMarks, memoryTabs, nameOf, pager, tagLinks, time } from "./parts.js";
 
 const LIMIT = 10;
 
@@ -78,7 +78,7 @@ function card(memory, context, after) {
   });
   const article = el("article", { "aria-label": nameOf(memory) },
     el("div", { class: "text" },
-      el("h2", null, memoryLink(memory, { class: "memory" }), " ", stateMark(memory.state)),
+      el("h2", null, memoryLink(memory, { class: "memory" }), " ", memoryMarks(memory)),
       memory.title || memory.content.includes("\n") || memory.content.length > 160 ? el("p", { class: "prose" }, memory.content.slice(0, 4000)) : null,
       el("p", { class: "muted" }, tagLinks(memory.tags, "· "), "written or confirmed ", time(memory.updated), " · ", memory.author.replace(/ *<.*/, "")),
       el("div", { class: "actions" },

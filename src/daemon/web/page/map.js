@@ -251,7 +251,7 @@ async function showPanel(panel, file, { files, byPath, choose, context }) {
     if (panel.dataset.path !== path || signal.aborted) return;
     fill(users, "Used by", relations.users, relations.n_by_name > 0 && el("p", { class: "muted" }, "and " + count(relations.n_by_name, "file") + " with no more than a name in common"));
     fill(used, "Uses", relations.used, relations.cut && el("p", { class: "muted" }, "of its first " + relations.cut + " definitions"));
-    if (total > 0) replace(about, el("h3", null, "Memories ", el("span", { class: "count" }, number(total))), el("ul", null, memories.map((memory) => el("li", null, el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.content.slice(0, 120))))));
+    if (total > 0) replace(about, el("h3", null, "Memories ", el("span", { class: "count" }, number(total))), el("ul", null, memories.map((memory) => el("li", null, el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.content.slice(0, 120)), " ", memoryMarks(memory)))));
     say(path + ": used by " + count(relations.users.size, "file") + ", uses " + count(relations.used.size, "file"));
   } catch (error) {
     if (!signal.aborted && panel.dataset.path === path) replace(users, el("h3", null, "Used by"), el("p", { class: "muted" }, error.message));

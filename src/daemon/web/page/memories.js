@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { arrows, button, el, focusOn, replace } from "./dom.js";
 import * as events from "./events.js";
 import { count, firstLine, number } from "./format.js";
-import { memoryLink, memoryTabs, nameOf, pager, stateMark, tagLinks, time } from "./parts.js";
+import { memoryLink, memoryMarks, memoryTabs, nameOf, pager, tagLinks, time } from "./parts.js";
 import { timeline } from "./timeline.js";
 
 const LIMIT = 50;
@@ -111,7 +111,7 @@ function item(memory, isArchived, context) {
   const link = memoryLink(memory, { class: "memory", "data-id": id, "data-state": state });
   const rest = title ? firstLine(content, 220) : content.split("\n").slice(1).find((line) => line.trim()) ?? "";
   return el("li", null,
-    el("div", { class: "line" }, el("span", { class: "title" }, link), el("span", { class: "marks" }, stateMark(state), priority !== 5 && el("span", { class: "mark", title: "priority" }, "p" + priority), tier !== "long" && el("span", { class: "mark" }, tier))),
+    el("div", { class: "line" }, el("span", { class: "title" }, link), el("span", { class: "marks" }, memoryMarks(memory), priority !== 5 && el("span", { class: "mark", title: "priority" }, "p" + priority), tier !== "long" && el("span", { class: "mark" }, tier))),
     rest && el("p", { class: "rest" }, rest.slice(0, 220)),
     el("p", { class: "muted" }, tagLinks(tags, "· "), [container, agent ?? source].join(" · "), " · ", time(isArchived ? memory.archived_at : created, isArchived ? memory.archived_why + " " : ""), expires_at && [" · ends ", time(expires_at)],
       memory.anchors.slice(0, 3).map((anchor) => [" · ", el("code", null, anchor.path + (anchor.symbol ? "#" + anchor.symbol : anchor.lines ? ":" + anchor.lines.join("-") : ""))])),

@@ -8,7 +8,7 @@ import { formOf } from "./edit.js";
 import * as events from "./events.js";
 import { count, number, when } from "./format.js";
 import { historyOf } from "./history.js";
-import { anchorTarget, memoryLink, nameOf, stateMark, tagLinks, time } from "./parts.js";
+import { anchorTarget, memoryLink, memoryMarks, nameOf, tagLinks, time } from "./parts.js";
 
 const KINDS = [["related_to", "related to"], ["supersedes", "supersedes"], ["contradicts", "contradicts"], ["derived_from", "derived from"]];
 
@@ -27,7 +27,7 @@ export async function show(root, context) {
   const about = el("section", { class: "about", "aria-label": "Facts" }, facts(memory));
   const below = el("div", { class: "below" });
   replace(root,
-    el("h1", { tabindex: -1 }, nameOf(memory), " ", stateMark(memory.state)),
+    el("h1", { tabindex: -1 }, nameOf(memory), " ", memoryMarks(memory)),
     notice && el("p", { class: "note" }, notice), said,
     el("div", { class: memory.anchors.length ? "split even" : "" }, text, memory.anchors.length ? beside : null, about), below);
   const edit = () => showForm(text, memory, context);
@@ -83,6 +83,7 @@ function facts(memory) {
     memory.updated !== memory.created && row("changed", when(memory.updated)),
     row("recalled", memory.access_count === 0 ? "never" : [count(memory.access_count, "time"), ", last ", time(memory.last_access)]),
     memory.archived_at && row("archived", when(memory.archived_at), ", ", memory.archived_why),
+    memory.shared && row("shared", el("code", { class: "break" }, ".memod/memories/" + memory.id + ".md")),
     memory.key && row("import", memory.key),
     Object.keys(metadata).length > 0 && row("metadata", el("code", { class: "break" }, JSON.stringify(metadata))),
     row("id", el("code", { class: "break" }, memory.id)));

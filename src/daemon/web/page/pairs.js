@@ -3,7 +3,7 @@
 import { atMost, call } from "./api.js";
 import { button, el, failure, replace } from "./dom.js";
 import { count, number } from "./format.js";
-import { memoryTabs, nameOf, pager, stateMark, tagLinks, time } from "./parts.js";
+import { memoryMarks, memoryTabs, nameOf, pager, tagLinks, time } from "./parts.js";
 
 const LIMIT = 20;
 /** How many memories are read in one request. */
@@ -24,7 +24,7 @@ function compared(memory, label, others = []) {
   const parts = memory.content.slice(0, 2000).split(/([\p{L}\p{N}_]+)/u);
   const text = others.length === 0 ? parts.join("") : parts.map((part, i) => (i % 2 && !words.has(part.toLowerCase()) ? el("mark", null, part) : part));
   return el("div", { class: "compared" },
-    el("p", { class: "muted" }, el("strong", null, label), " ", el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.id.slice(0, 14) + "…"), " ", stateMark(memory.state)),
+    el("p", { class: "muted" }, el("strong", null, label), " ", el("a", { href: "#/memory/" + memory.id }, memory.title ?? memory.id.slice(0, 14) + "…"), " ", memoryMarks(memory)),
     el("p", { class: "prose" }, text),
     el("p", { class: "muted" }, tagLinks(memory.tags, "· "), time(memory.created), " · " + memory.author.replace(/ *<.*/, ""), memory.archived_at && " · archived"));
 }

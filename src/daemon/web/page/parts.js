@@ -15,6 +15,15 @@ export function stateMark(state) {
   return state ? el("span", { class: "mark state " + state, title: STATES[state] }, state) : null;
 }
 
+/** Returns what a reader of a memory must know of it: the state of its code, and what its file is. */
+export function memoryMarks({ state, trust, conflict }) {
+  return [
+    stateMark(state),
+    trust === "repo" && el("span", { class: "mark", title: "it came with a file, and nobody here has confirmed what it says" }, "not confirmed"),
+    conflict && el("span", { class: "mark", title: "git could not merge its file; `memo resolve` ends it" }, "conflict: " + conflict),
+  ];
+}
+
 /** Returns tags that lead to the memories that have them. */
 export function tagLinks(tags, after = "") {
   return tags.length === 0 ? [] : [...tags.map((tag) => [el("a", { class: "tag", href: "#/memories?" + new URLSearchParams({ tag }) }, "#" + tag), " "]), after];

@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { place as codePlace, preview } from "./code.js";
 import { arrows, el, failure, focusOn, marked, replace } from "./dom.js";
 import { count, number, place, span, when } from "./format.js";
-import { stateMark, tagLinks } from "./parts.js";
+import { memoryMarks, stateMark, tagLinks } from "./parts.js";
 
 /** How long nothing is typed before it is searched, ms. */
 const TYPING_MS = 140;
@@ -190,6 +190,7 @@ function marks(hit) {
     hit.commit && el("span", { class: "muted" }, hit.commit.oid.slice(0, 10) + " · " + when(hit.commit.date).slice(0, 10) + " · " + hit.commit.author.replace(/ *<.*/, "")),
     hit.memory && tagLinks(hit.memory.tags),
     hit.trust === "import" && el("span", { class: "mark" }, "imported"),
+    hit.memory && memoryMarks({ trust: hit.trust, conflict: hit.memory.conflict }),
   ];
 }
 
