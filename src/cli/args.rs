@@ -27,7 +27,7 @@ pub(super) use code_args::{
 pub(super) use exchange_args::{BackupArgs, DistilArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, SourceArg, TagArgs, TextArgs, UpdateArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, SourceArg, SyncNotesArgs, TagArgs, TextArgs, UpdateArgs,
 };
 pub(super) use reach_args::{ImpactArgs, ReachArgs, ReachListArgs, RefsArgs};
 pub(super) use relation_args::{

@@ -68,6 +68,14 @@ pub(super) enum CliError {
         /// A command that helps.
         hint: String,
     },
+    /// git failed, or cannot do what is asked.
+    #[error("{message}")]
+    Git {
+        /// What git said.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
     /// There is no log to show.
     #[error("{}: no log yet", .0.display())]
     NoLog(PathBuf),
@@ -110,6 +118,7 @@ impl CliError {
             Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
             Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
+            Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))

@@ -227,6 +227,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Reset(typed) => memories::reset(&typed, &context()?, output),
         Verb::Share(typed) => memories::share(typed, &context()?, output),
         Verb::Unshare(typed) => memories::unshare(typed, &context()?, output),
+        Verb::SyncNotes(typed) => memories::sync_notes(typed, &context()?, output),
         Verb::Tag(typed) => memories::tag(typed, &context()?, output),
         Verb::Untag(typed) => memories::untag(typed, &context()?, output),
         Verb::Tags(_) => memories::tags(&context()?, output),

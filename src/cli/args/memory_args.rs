@@ -389,6 +389,13 @@ pub(in crate::cli) struct ShareArgs {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct SyncNotesArgs {
+    /// Remote to exchange with [default: origin, if there is one]
+    #[arg(value_name = "REMOTE")]
+    pub(in crate::cli) remote: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct RecallArgs {
     /// Words, "phrases", prefix*, AND OR NOT
     #[arg(required = true, value_name = "QUERY")]

@@ -9,7 +9,7 @@ use super::code_args::{
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, TagArgs, UpdateArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, SyncNotesArgs, TagArgs, UpdateArgs,
 };
 use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
@@ -215,6 +215,14 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo unshare mem_01KAJ
     Unshare(ShareArgs),
+    /// Exchange the files of shared memories through a ref of their own
+    ///
+    /// For those who do not want them in their branches: git ignores the files from then on, and refs/memod/notes has them. Merges
+    /// what other worktrees and the remote have, and pushes the outcome. A file that two have changed comes back in conflict:
+    /// `memo resolve` ends that, and the next run goes on. Needs git 2.38 or later.
+    ///
+    /// Example: memo sync-notes origin
+    SyncNotes(SyncNotesArgs),
     /// Add tags to a memory
     ///
     /// Example: memo tag mem_01KAJ auth jwt

@@ -29,6 +29,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "reset",
             "share",
             "unshare",
+            "sync-notes",
             "recall",
             "recent",
             "promote",

@@ -76,6 +76,7 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Purge(RemoveArgs { consent: ConsentArgs { dry_run: true, .. }, .. }) => Granted,
         Verb::Purge(_) => Denied("memo purge deletes memories for good", PURGE_BY_A_PERSON),
         Verb::Reset(_) => Denied("memo reset deletes all memories", BY_A_PERSON),
+        Verb::SyncNotes(_) => Denied("memo sync-notes sends memories to a remote", BY_A_PERSON),
         Verb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", BY_A_PERSON),
 
         Verb::Search(_)

@@ -5,6 +5,8 @@ mod files;
 #[cfg(unix)]
 mod killed;
 #[cfg(unix)]
+mod notes;
+#[cfg(unix)]
 mod two_people;
 #[cfg(unix)]
 mod two_worktrees;

@@ -1,0 +1,123 @@
+//! Does `memo sync-notes` bring memories to others without a file on any branch?
+
+use std::fs;
+use std::process::Output;
+
+use serde_json::json;
+
+use super::{add_shared, get, listed, path_of, text_of};
+use crate::live::Live;
+
+fn sync(live: &Live, args: &[&str]) -> (Option<i32>, String) {
+    let Output { status, stdout, stderr } = live.memo(&[&["sync-notes"], args].concat()).output().unwrap();
+    (status.code(), [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat())
+}
+
+fn synced(live: &Live) -> String {
+    let (code, said) = sync(live, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    said
+}
+
+/// Returns two people with a commit each of their own, and a remote without commits.
+fn two_people() -> (tempfile::TempDir, [Live; 2]) {
+    let remote = tempfile::tempdir().unwrap();
+    let url = remote.path().join("remote.git");
+    let people = [Live::new(), Live::new()];
+    people[0].sh(&format!("git init -q --bare {}", url.display()));
+    for live in &people {
+        live.write("a.md", "x");
+        live.commit_all();
+        live.git(&["remote", "add", "origin", url.to_str().unwrap()]);
+    }
+    (remote, people)
+}
+
+#[test]
+fn memories_reach_others_without_a_branch() {
+    let (_remote, [ann, bob]) = two_people();
+    assert!(synced(&ann).contains("0 files came, 0 files sent"), "nothing is there yet");
+    let (first, second) = (add_shared(&ann, "alpha is first"), add_shared(&ann, "beta is second"));
+    assert!(synced(&ann).contains("2 files sent to origin"));
+    assert_eq!(ann.git(&["status", "--porcelain"]), "", "git ignores the files");
+    assert!(synced(&bob).contains("2 files came, 0 files sent"));
+    assert_eq!(get(&bob, &first)["content"], "alpha is first");
+    assert_eq!(get(&bob, &first)["trust"], "repo");
+    // Each changes another one, and one is forgotten.
+    let third = add_shared(&bob, "gamma is third");
+    bob.call("memory.forget", json!({ "ids": [second] }));
+    ann.call("memory.update", json!({ "id": first, "content": "alpha is changed" }));
+    synced(&bob);
+    assert!(synced(&ann).contains("2 files came, 1 file sent"));
+    synced(&bob);
+    for live in [&ann, &bob] {
+        assert_eq!(get(live, &first)["content"], "alpha is changed");
+        assert_eq!((listed(live, &second).len(), listed(live, &third).len()), (0, 1));
+        assert_eq!(live.git(&["log", "--oneline", "--all", "--", "a.md"]).lines().count(), 1);
+        assert_eq!(live.git(&["ls-files"]), "a.md");
+    }
+    assert_eq!(ann.git(&["rev-parse", "refs/memod/notes"]), bob.git(&["rev-parse", "refs/memod/notes"]));
+    let said = synced(&ann);
+    assert!(said.contains("0 files came, 0 files sent"), "{said}");
+}
+
+#[test]
+fn a_conflict_of_notes_is_resolved_and_sent() {
+    let (_remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    let other = add_shared(&ann, "stays");
+    synced(&ann);
+    synced(&bob);
+    ann.call("memory.update", json!({ "id": id, "content": "alpha is Ann's" }));
+    bob.call("memory.update", json!({ "id": id, "content": "alpha is Bob's" }));
+    synced(&ann);
+    let (code, said) = sync(&bob, &[]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains(&id) && said.contains("memo resolve") && !said.contains(&other), "{said}");
+    assert_eq!(listed(&bob, &id).len(), 2, "both sides are there");
+    let again = sync(&bob, &[]);
+    assert_eq!(again.0, Some(3), "{again:?}");
+    bob.call("memory.resolve_file", json!({ "id": id, "text": "alpha is of both" }));
+    synced(&bob);
+    synced(&ann);
+    assert_eq!(
+        (get(&ann, &id)["content"].clone(), get(&bob, &id)["content"].clone()),
+        (json!("alpha is of both"), json!("alpha is of both"))
+    );
+    assert_eq!(text_of(&ann, &id), text_of(&bob, &id));
+    let commits = ann.git(&["log", "--format=%an", "refs/memod/notes"]);
+    assert!(commits.lines().count() >= 4, "{commits}");
+}
+
+#[test]
+fn worktrees_exchange_notes_and_keep_what_only_they_have() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let side = live.sandbox.path("side");
+    let id = add_shared(&live, "alpha is first");
+    assert!(synced(&live).contains("there is no remote"));
+    let mut there = live.memo(&["sync-notes"]);
+    let said = there.current_dir(&side).output().unwrap();
+    assert!(said.status.success(), "{said:?}");
+    assert!(side.join(format!(".memod/memories/{id}.md")).exists(), "an empty worktree deletes nothing");
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    synced(&live);
+    assert!(live.memo(&["sync-notes"]).current_dir(&side).status().unwrap().success());
+    assert!(!side.join(format!(".memod/memories/{id}.md")).exists());
+}
+
+#[test]
+fn what_cannot_be_exchanged_says_why() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    add_shared(&live, "alpha is first");
+    live.commit_all();
+    let (code, said) = sync(&live, &[]);
+    assert!(code == Some(3) && said.contains("tracked on this branch"), "{said}");
+    live.git(&["rm", "-q", "-r", "--cached", ".memod/memories"]);
+    let (code, said) = sync(&live, &["nowhere"]);
+    assert!(code == Some(3) && said.contains("git ls-remote"), "{said}");
+    assert_eq!(sync(&live, &[]).0, Some(0), "without a remote");
+}
