@@ -519,6 +519,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "memories/finder",
                 "memories/known_files",
                 "memories/panics",
+                // A leaf: the store compares memories as they are shown.
+                "memories/show",
                 "own_files",
                 "gates",
                 "kept_changes",

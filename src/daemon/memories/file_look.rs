@@ -9,8 +9,8 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use super::file_disk::recover;
 use super::file_form::record_of;
-use super::file_writer::recover;
 use super::keeper::Memories;
 use super::known_files::{FileCounters, Listed, Look};
 use super::rules::Done;

@@ -6,12 +6,13 @@
 use std::collections::HashSet;
 use std::io;
 
+use super::file_disk::failed;
 use super::file_form::file_of;
 use super::rules::Done;
 use super::transaction::Stamp;
 use crate::daemon::error::busy;
 use crate::memory::file::{self, MemoryFile};
-use crate::paths::{IoContext as _, PathError};
+use crate::paths::IoContext as _;
 use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::store::{FileRow, PendingFile, Record, Rows, Side, Stopped};
@@ -179,9 +180,4 @@ pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
             "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs` ends it"
         )),
     )
-}
-
-pub(super) fn failed(error: &PathError) -> Stopped<RpcError> {
-    let hint = error.hint().unwrap_or("`memo doctor` may say more");
-    Stopped::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
 }

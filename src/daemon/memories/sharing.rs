@@ -6,32 +6,10 @@ use super::file_write::{Before, in_conflict, share as share_one};
 use super::rules::{Done, check_text, memory_filter, refused};
 use super::show;
 use super::transaction::{Call, Stamp};
-use crate::config;
 use crate::daemon::error::RpcResult;
 use crate::proto::memory::{Selection, ShareParams, ShareResult, SharedFile};
-use crate::store::{PendingFile, Record, Rows, Side};
+use crate::store::{PendingFile, Rows, Side};
 use crate::types::memory_file;
-
-/// Which memories are shared as they are written.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ShareRules {
-    tags: Vec<String>,
-    containers: Vec<String>,
-}
-
-impl ShareRules {
-    pub(super) fn of(config: &config::Share) -> Self {
-        let names = |list: &str| -> Vec<String> {
-            list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_lowercase).collect()
-        };
-        Self { tags: names(&config.tags), containers: names(&config.containers) }
-    }
-
-    /// Returns whether a memory is shared once it is written.
-    pub(super) fn shares(&self, record: &Record) -> bool {
-        self.containers.contains(&record.container) || record.tags.iter().any(|tag| self.tags.contains(tag))
-    }
-}
 
 pub(super) async fn share(call: &Call<'_>) -> RpcResult<Value> {
     call.write_or_rehearse(|rows, params, stamp| set(rows, params, stamp, true)).await

@@ -15,7 +15,7 @@ use super::file_writer::FileWriter;
 use super::keeper::derive;
 use super::known_files::FileCounters;
 use super::rules::{Done, refused};
-use super::sharing::ShareRules;
+use super::share_rules::ShareRules;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};

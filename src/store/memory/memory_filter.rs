@@ -9,6 +9,12 @@ use crate::proto::memory::Traits;
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
+/// One of the ids, also of what a worktree has of a memory.
+const HAS_ID: &str = "m.row IN (
+    SELECT p.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
+    UNION ALL
+    SELECT v.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value CROSS JOIN memory v ON v.main = p.row)";
+
 /// Conditions on memories, combined with AND.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFilter {
@@ -56,12 +62,7 @@ impl MemoryFilter {
             condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));
         };
         if let Some(ids) = &self.ids {
-            and(
-                "m.row IN (SELECT p.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
-                     UNION ALL SELECT v.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
-                     CROSS JOIN memory v ON v.main = p.row)",
-                Sql::from(Value::from(ids.as_slice()).to_string()),
-            );
+            and(HAS_ID, Sql::from(Value::from(ids.as_slice()).to_string()));
         }
         if let Some(container) = &self.container {
             and("m.container = ?n", Sql::from(container.clone()));
