@@ -4,7 +4,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::cli::error::CliError;
-use crate::client::child::clear_git_env;
+
+/// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
+/// Others, such as GIT_SSH_COMMAND, are the user's.
+const OF_REPOSITORY: [&str; 11] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_DIR",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+];
 
 /// The worktree, and the index in which its files of memories are.
 pub(super) struct NotesGit<'a> {
@@ -48,7 +63,9 @@ impl<'a> NotesGit<'a> {
     /// When git cannot be started.
     pub(super) fn output(&self, args: &[&str]) -> Result<Output, CliError> {
         let mut command = Command::new("git");
-        clear_git_env(&mut command);
+        for name in OF_REPOSITORY {
+            command.env_remove(name);
+        }
         command.args(["-c", "core.hooksPath=/dev/null"]).args(args).current_dir(self.root);
         command.env("GIT_INDEX_FILE", &self.index).stdin(Stdio::null());
         command.output().map_err(|error| CliError::Git {

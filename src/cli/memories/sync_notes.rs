@@ -24,8 +24,6 @@ const NOTES: &str = "refs/memod/notes";
 const HERE: &str = "refs/worktree/memod/notes";
 /// What it is being merged with, while files are in conflict.
 const THEIRS: &str = "refs/worktree/memod/notes-theirs";
-/// The tree without files, which every repository has.
-const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 /// Number of pushes, each after a merge with what another one has pushed.
 const PUSHES: usize = 5;
 
@@ -63,7 +61,8 @@ pub(in crate::cli) fn sync_notes(
         });
     };
     let git = NotesGit::new(&context.layout.root, git_dir);
-    let sync = Sync { git, context };
+    let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
+    let sync = Sync { git, context, empty_tree };
     sync.must_be_untracked()?;
     sync.ignore()?;
     sync.must_be_whole()?;
@@ -94,6 +93,8 @@ pub(in crate::cli) fn sync_notes(
 struct Sync<'a> {
     git: NotesGit<'a>,
     context: &'a CommandContext,
+    /// Id of the tree without files.
+    empty_tree: String,
 }
 
 impl Sync<'_> {
@@ -129,8 +130,8 @@ impl Sync<'_> {
 
     /// Fails while files have the markers of a conflict.
     fn must_be_whole(&self) -> Result<(), CliError> {
-        let is_marked =
-            |name: &&String| fs::read_to_string(self.path(name)).is_ok_and(|text| text.contains("<<<<<<< "));
+        let has_marker = |text: String| text.lines().any(|line| line.starts_with("<<<<<<< "));
+        let is_marked = |name: &&String| fs::read_to_string(self.path(name)).is_ok_and(has_marker);
         let names = self.names()?;
         let marked: Vec<&str> =
             names.iter().filter(is_marked).filter_map(|name| name.strip_suffix(".md")).collect();
@@ -154,6 +155,10 @@ impl Sync<'_> {
 
     fn remote(&self, named: Option<String>) -> Result<Option<String>, CliError> {
         match named {
+            Some(name) if name.starts_with('-') => Err(CliError::Usage {
+                message: format!("{name}: no remote begins with -"),
+                hint: "`git remote` lists remotes; a URL is one, too",
+            }),
             Some(name) => Ok(Some(name)),
             None => Ok(self.git.ask(&["config", "remote.origin.url"])?.map(|_| "origin".to_owned())),
         }
@@ -208,7 +213,7 @@ impl Sync<'_> {
         let known = before.as_ref().map(|commit| self.git.run(&["rev-parse", &format!("{commit}^{{tree}}")]));
         let is_same = match known.transpose()? {
             Some(known) => known == tree && theirs.is_none(),
-            None => tree == EMPTY_TREE,
+            None => tree == self.empty_tree,
         };
         if is_same {
             return Ok(before);
@@ -288,7 +293,7 @@ impl Sync<'_> {
     /// Returns the paths that differ between what somebody had and a commit.
     fn changed(&self, before: Option<&str>, commit: &str) -> Result<Vec<String>, CliError> {
         let paths =
-            self.git.run(&["diff-tree", "-r", "--name-only", before.unwrap_or(EMPTY_TREE), commit])?;
+            self.git.run(&["diff-tree", "-r", "--name-only", before.unwrap_or(&self.empty_tree), commit])?;
         Ok(paths.lines().map(str::to_owned).collect())
     }
 
@@ -300,7 +305,7 @@ impl Sync<'_> {
 
     /// Changes the files from what the index has to a tree; git leaves alone and names what was edited meanwhile.
     fn read_tree(&self, mine: Option<&str>, tree: &str) -> Result<(), CliError> {
-        self.git.run(&["read-tree", "-m", "-u", mine.unwrap_or(EMPTY_TREE), tree]).map(drop)
+        self.git.run(&["read-tree", "-m", "-u", mine.unwrap_or(&self.empty_tree), tree]).map(drop)
     }
 }
 
