@@ -21,7 +21,10 @@ pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &
         output.flush()?;
         let about: Vec<String> =
             result.memory.anchors.iter().map(|anchor| escape(&dir.display(&anchor.to_string()))).collect();
-        output.say(&format!("holds for {} as it is now", about.join(", ")));
+        match about.is_empty() {
+            true => output.say("you vouch for what it says"),
+            false => output.say(&format!("holds for {} as it is now", about.join(", "))),
+        }
         Ok(())
     })?;
     notice(result.notice.as_ref(), output);

@@ -12,7 +12,8 @@ use crate::proto::{
     RefsResult, SearchResult, WhyCommit, WhyResult,
 };
 
-/// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title.
+/// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title, and `trust`, which no answer leaves
+/// out.
 pub(in crate::cli) const MEMORIES: Table = Table {
     rows: "memories",
     row: "memory",
@@ -44,7 +45,7 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("anchors", "/anchors"),
         ("state", "/state"),
     ],
-    md: &["id", "created", "container", "priority", "title", "content", "tags"],
+    md: &["id", "created", "container", "priority", "title", "content", "tags", "trust"],
     toon: &[
         "id",
         "title",
@@ -58,8 +59,9 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         "source",
         "created_at",
         "updated_at",
+        "trust",
     ],
-    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags"],
+    compact: &["id", "title", "tier", "namespace", "priority", "score", "tags", "trust"],
     aliases: &[
         ("title", "/title /content"),
         ("namespace", "/container"),
@@ -127,9 +129,9 @@ pub(in crate::cli) const HITS: Table = Table {
         ("tags", "/memory/tags"),
         ("created", "/memory/created"),
     ],
-    md: &["kind", "path", "first_line", "last_line", "title", "score", "snippet"],
-    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "snippet"],
-    compact: &["kind", "path", "first_line", "last_line", "title", "score"],
+    md: &["kind", "path", "first_line", "last_line", "title", "score", "trust", "snippet"],
+    toon: &["kind", "path", "first_line", "last_line", "title", "score", "id", "state", "trust", "snippet"],
+    compact: &["kind", "path", "first_line", "last_line", "title", "score", "trust"],
     aliases: &[],
     compact_aliases: &[("title", "/title /snippet")],
 };

@@ -241,7 +241,8 @@ fn toon_is_what_its_definition_shows() {
     }
     let row = |id: &str, title: &str, tier: &str, priority: u8, score: f64, tags: &[&str]| {
         json!({ "id": id, "title": title, "tier": tier, "container": "infra", "priority": priority, "score": score,
-            "tags": tags, "confidence": 1.0, "access_count": 2, "source": "cli", "created": "T1", "updated": "T2" })
+            "tags": tags, "confidence": 1.0, "access_count": 2, "source": "cli", "created": "T1", "updated": "T2",
+            "trust": if id == "abc-123" { "repo" } else { "own" } })
     };
     let list = Recalled(vec![
         row("abc-123", "PostgreSQL config", "long", 9, 0.763, &["postgres", "db"]),
@@ -250,17 +251,17 @@ fn toon_is_what_its_definition_shows() {
     ]);
     assert_eq!(
         printed(&list, &MEMORIES, Format::ToonCompact, ""),
-        "count:3|mode:hybrid\nmemories[id|title|tier|namespace|priority|score|tags]:\n\
-         abc-123|PostgreSQL config|long|infra|9|0.763|postgres,db\ndef-456|Redis\\|cache|long|infra|8|0.541|redis\n\
-         ghi-789|Deploy notes|mid|infra|5|0.32|\n"
+        "count:3|mode:hybrid\nmemories[id|title|tier|namespace|priority|score|tags|trust]:\n\
+         abc-123|PostgreSQL config|long|infra|9|0.763|postgres,db|repo\n\
+         def-456|Redis\\|cache|long|infra|8|0.541|redis|own\nghi-789|Deploy notes|mid|infra|5|0.32||own\n"
     );
     let full = printed(&list, &MEMORIES, Format::Toon, "");
     let mut lines = full.lines().skip(1);
-    let header = "memories[id|title|tier|namespace|priority|confidence|score|access_count|tags|source|created_at|updated_at]:";
+    let header = "memories[id|title|tier|namespace|priority|confidence|score|access_count|tags|source|created_at|updated_at|trust]:";
     assert_eq!(lines.next(), Some(header));
     assert_eq!(
         lines.next(),
-        Some("abc-123|PostgreSQL config|long|infra|9|1.0|0.763|2|postgres,db|cli|T1|T2")
+        Some("abc-123|PostgreSQL config|long|infra|9|1.0|0.763|2|postgres,db|cli|T1|T2|repo")
     );
 }
 

@@ -13,11 +13,14 @@ use crate::store::{MemoryStore, PendingFile, Stopped};
 /// Ending of the name of a file that is written aside, which begins with a dot.
 const ASIDE: &str = ".new";
 
-/// Writes files of the worktree that a killed daemon, or one that failed, has left; returns whether there were any.
-pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done<bool> {
+/// Writes files of the worktree that a killed daemon, or one that failed, has left. Returns whether there were any, or why they
+/// cannot be written.
+pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done<Result<bool, PathError>> {
     let files = store.read(now_ms, |rows| Ok(rows.pending()?))?;
     if !files.is_empty() {
-        prepare(root, &files).and_then(|()| place(root, &files)).map_err(|error| failed(&error))?;
+        if let Err(error) = prepare(root, &files).and_then(|()| place(root, &files)) {
+            return Ok(Err(error));
+        }
         store.write(now_ms, |rows| Ok(rows.end_pending()?))?;
     }
     for entry in fs::read_dir(root.join(file::DIR)).into_iter().flatten().flatten() {
@@ -26,10 +29,11 @@ pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done
             let _ = fs::remove_file(entry.path()); // of a transaction that was not committed
         }
     }
-    Ok(!files.is_empty())
+    Ok(Ok(!files.is_empty()))
 }
 
-/// Writes new texts aside, and syncs them to the disk.
+/// Writes new texts aside, and syncs them to the disk; for a file that is removed an empty one, which shows that the directory
+/// can be written.
 pub(super) fn prepare(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
     let mut dir = root.to_owned();
     for part in file::DIR.split('/') {
@@ -44,8 +48,8 @@ pub(super) fn prepare(root: &Path, files: &[PendingFile]) -> Result<(), PathErro
             return Err(io::Error::other("not a directory")).at("write in", &dir);
         }
     }
-    for (name, text) in files.iter().filter_map(|file| Some((&file.name, file.text.as_ref()?))) {
-        let path = aside(root, name);
+    for file in files {
+        let (path, text) = (aside(root, &file.name), file.text.as_deref().unwrap_or_default());
         let _ = fs::remove_file(&path); // of a daemon that was killed
         let write = |mut to: File| to.write_all(text.as_bytes()).and_then(|()| to.sync_all());
         File::options().create_new(true).write(true).open(&path).and_then(write).at("write", &path)?;
@@ -62,7 +66,10 @@ pub(super) fn place(root: &Path, files: &[PendingFile]) -> Result<(), PathError>
         if present == change.former && present != wanted {
             match wanted {
                 Some(_) => fs::rename(&aside, &path).at("rename to", &path)?,
-                None => fs::remove_file(&path).at("remove", &path)?,
+                None => {
+                    fs::remove_file(&path).at("remove", &path)?;
+                    let _ = fs::remove_file(&aside);
+                }
             }
             continue;
         }

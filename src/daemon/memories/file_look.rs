@@ -46,17 +46,14 @@ impl Memories {
             let generation = self.generation.load(Ordering::Acquire);
             let read_at_ns = now_ms().saturating_mul(1_000_000);
             let known = self.files.last(&key).filter(|look| look.generation == generation);
+            let mut failure = None;
             let seen = match seen(&layout.root, known.as_deref()) {
-                Ok((_, None)) if known.as_ref().is_some_and(|look| counters.is_linked(look.worktree)) => {
+                Ok((_, None)) if known.as_ref().is_some_and(|look| is_current(look, &counters)) => {
                     return Ok(known.map_or(UNKNOWN, |look| look.worktree));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
                 Err(error) => {
-                    let worktree = self.last_worktree(layout);
-                    // Each request looks, so it is logged once.
-                    if self.files.set_failure(worktree, &error.to_string()) {
-                        tracing::warn!(%error, "files of memories");
-                    }
+                    failure = Some(error.to_string());
                     None
                 }
             };
@@ -69,22 +66,36 @@ impl Memories {
                 layout: layout.clone(),
             };
             let counters = counters.clone();
-            let job = move |store: &mut MemoryStore| -> Done<Option<(i64, u64)>> {
+            let job = move |store: &mut MemoryStore| -> Done<Option<(Taken, u64)>> {
                 if counters.n_written() != n_written {
                     return Ok(None); // what was read may be of before
                 }
-                let worktree = applied.to(store, &counters)?;
-                Ok(worktree.map(|worktree| (worktree, store.generation())))
+                let taken = applied.to(store, &counters)?;
+                Ok(taken.map(|taken| (taken, store.generation())))
             };
             let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
-            let Some((worktree, generation)) = answer.map_err(RpcError::from)? else { continue };
-            if let Some(files) = listed {
-                self.files.set_last(key, Look::new(worktree, generation, files, read_at_ns));
+            let Some((taken, generation)) = answer.map_err(RpcError::from)? else { continue };
+            match (failure.or(taken.failure), listed) {
+                (None, Some(files)) => {
+                    self.files.set_last(key, Look::new(taken.worktree, generation, files, read_at_ns));
+                }
+                (failure, _) => {
+                    let why = failure.unwrap_or_default();
+                    // Each request looks, so it is logged once.
+                    if self.files.set_failure(taken.worktree, &why) {
+                        tracing::warn!(why, "files of memories");
+                    }
+                }
             }
-            return Ok(worktree);
+            return Ok(taken.worktree);
         }
         Err(busy(format!("{}: files are written faster than they can be read", file::DIR)))
     }
+}
+
+/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look.
+fn is_current(look: &Look, counters: &FileCounters) -> bool {
+    look.worktree == UNKNOWN || counters.is_linked(look.worktree)
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can.
@@ -162,8 +173,10 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listed) -> Result<FileSta
     };
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
     let path = root.join(key.as_str());
-    if path.is_symlink() {
-        return nothing("a symbolic link, which is not followed".to_owned());
+    match fs::symlink_metadata(&path) {
+        Ok(meta) if meta.is_symlink() => return nothing("a symbolic link, which is not followed".to_owned()),
+        Ok(meta) if !meta.is_file() => return nothing("not a regular file".to_owned()),
+        _ => {}
     }
     let bytes = match scan::bytes(root, &key, file::MAX_FILE) {
         Ok(Some(bytes)) => bytes,
@@ -180,8 +193,10 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listed) -> Result<FileSta
 /// Returns what a file with this text shows.
 fn state_of(name: &str, id: &str, text: &str) -> FileState {
     let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
-        let (record, links) = record_of(id.to_owned(), MemoryFile::parse(text)?);
-        Ok(FileVersion { side, record, links })
+        let parsed = MemoryFile::parse(text)?;
+        let hash = file::hash(&parsed.render()); // another line end or order of keys is no other version
+        let (record, links) = record_of(id.to_owned(), parsed);
+        Ok(FileVersion { side, hash, record, links })
     };
     let versions = match file::sides(text) {
         Err(why) => Err(why.to_owned()),
@@ -192,6 +207,13 @@ fn state_of(name: &str, id: &str, text: &str) -> FileState {
     };
     let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
     FileState { name: name.to_owned(), hash: file::hash(text), shown }
+}
+
+/// The outcome of a look.
+struct Taken {
+    worktree: i64,
+    /// Why files that are to be written could not be; nothing was taken then.
+    failure: Option<String>,
 }
 
 /// What was read of a worktree, as it is applied to the rows.
@@ -208,19 +230,27 @@ struct Applied {
 impl Applied {
     /// Makes the rows equal to the files. Returns the number of the worktree; `None` if files were written, so that they are to
     /// be read again.
-    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<i64>> {
+    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<Taken>> {
         let now_ms = now_ms();
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let known = worktrees.iter().find(|(_, git_dir)| *git_dir == self.key).map(|(worktree, _)| *worktree);
         let worktree = match known {
             Some(worktree) => worktree,
-            None if self.names.as_ref().is_none_or(HashSet::is_empty) => return Ok(Some(UNKNOWN)),
+            None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
+                return Ok(Some(Taken { worktree: UNKNOWN, failure: None }));
+            }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
         store.enter_worktree(worktree);
-        if self.is_first && recover(&self.layout.root, store, now_ms)? {
-            counters.note_write();
-            return Ok(None);
+        if self.is_first && self.names.is_some() {
+            match recover(&self.layout.root, store, now_ms)? {
+                Ok(false) => {}
+                Ok(true) => {
+                    counters.note_write();
+                    return Ok(None);
+                }
+                Err(error) => return Ok(Some(Taken { worktree, failure: Some(error.to_string()) })),
+            }
         }
         let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
         let is_gone = |name: &String| self.names.as_ref().is_some_and(|names| !names.contains(name));
@@ -233,7 +263,7 @@ impl Applied {
             if !is_linked {
                 store.write(now_ms, |rows| Ok(rows.link_files()?))?;
             }
-            return Ok(Some(worktree));
+            return Ok(Some(Taken { worktree, failure: None }));
         }
         store.write(now_ms, |rows: &Rows<'_>| {
             for (other, git_dir) in &worktrees {
@@ -243,7 +273,7 @@ impl Applied {
             }
             Ok(rows.take_files(&changed, &gone)?)
         })?;
-        Ok(Some(worktree))
+        Ok(Some(Taken { worktree, failure: None }))
     }
 
     /// Returns whether a worktree has certainly been removed.

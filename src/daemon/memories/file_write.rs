@@ -8,7 +8,7 @@ use std::io;
 
 use super::file_disk::failed;
 use super::file_form::file_of;
-use super::rules::Done;
+use super::rules::{Done, unreadable};
 use super::transaction::Stamp;
 use crate::daemon::error::busy;
 use crate::memory::file::{self, MemoryFile};
@@ -16,7 +16,7 @@ use crate::paths::IoContext as _;
 use crate::proto::{RpcError, code};
 use crate::scan;
 use crate::store::{FileRow, PendingFile, Record, Rows, Side, Stopped};
-use crate::types::{SourceKey, memory_file};
+use crate::types::SourceKey;
 
 /// What was before a verb ran.
 pub(super) struct Before {
@@ -70,8 +70,11 @@ impl Before {
         }
         let name = file::name(&record.id);
         let known = self.files.iter().find(|file| file.name == name);
-        let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
         let resolved = stamp.take_resolved(&record.id);
+        if let Some(why) = known.and_then(|file| file.why.as_ref()).filter(|_| resolved.is_none()) {
+            return Err(unreadable(&record.id, why));
+        }
+        let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
         let former = match (&resolved, &text) {
             (Some(chosen), _) => Some(chosen.clone()),
             (None, Some(text)) => Some(parsed(&record.id, text)?),
@@ -108,7 +111,7 @@ pub(super) fn text_on_disk(stamp: &Stamp, name: &str) -> Done<Option<String>> {
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
     let path = stamp.layout.root.join(key.as_str());
     let bytes = match scan::bytes(&stamp.layout.root, &key, file::MAX_FILE) {
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(None);
         }
         read => read.at("read", &path).map_err(|error| failed(&error))?,
@@ -166,11 +169,7 @@ fn parsed(id: &str, text: &str) -> Done<MemoryFile> {
     if !matches!(file::sides(text), Ok(None)) {
         return Err(in_conflict(id));
     }
-    MemoryFile::parse(text).map_err(|why| {
-        let error =
-            RpcError::new(code::INVALID_PARAMS, format!("{}: {why}; nothing was changed", memory_file(id)));
-        Stopped::Refused(error.with_hint("correct the file, or remove it"))
-    })
+    MemoryFile::parse(text).map_err(|why| unreadable(id, &why.to_string()))
 }
 
 pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_form::record_of;
+use super::file_form::{file_of, record_of};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused};
 use super::show;
@@ -24,31 +24,38 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     let id = find(rows, &params.id)?.id;
     let name = file::name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
-    let Some([ours, theirs]) =
-        file::sides(&text).map_err(|why| refused(format!("id: {id} is {why}"), "edit its file"))?
-    else {
-        return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
-    };
-    let chosen = match params.side {
-        Some(SideName::Theirs) => theirs,
-        Some(SideName::Ours) => ours,
-        None if params.text.is_some() => ours,
-        None => {
+    let mut parsed = match (file::sides(&text), params.side) {
+        (Ok(None), _) => {
+            return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
+        }
+        (Ok(Some([_, theirs])), Some(SideName::Theirs)) => file::MemoryFile::parse(&theirs).map_err(bad)?,
+        (Ok(Some([ours, _])), Some(SideName::Ours)) => file::MemoryFile::parse(&ours).map_err(bad)?,
+        (_, None) if params.text.is_none() => {
             return Err(refused(
                 "side, text: neither is given".to_owned(),
                 "take one side, or give the text",
             ));
         }
+        (Ok(Some([ours, theirs])), None) => {
+            file::MemoryFile::parse(&ours).or_else(|_| file::MemoryFile::parse(&theirs)).map_err(bad)?
+        }
+        // With a text of its own, what is beside it is as it was before the conflict.
+        (Err(_), None) => file_of(rows, &find(rows, &id)?, None)?,
+        (Err(why), Some(_)) => {
+            return Err(refused(
+                format!("id: {id} is {why}"),
+                "`memo resolve ID --text TEXT` says what holds",
+            ));
+        }
     };
-    let mut parsed = file::MemoryFile::parse(&chosen).map_err(bad)?;
     if let Some(text) = &params.text {
         parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
     }
-    parsed.updated = stamp.now_ms.max(parsed.updated + 1);
+    parsed.updated = stamp.now_ms.max(parsed.updated.min(stamp.now_ms) + 1);
     stamp.set_resolved(&id, parsed.clone());
     let hash = file::hash(&parsed.render());
     let (record, links) = record_of(id.clone(), parsed);
-    let version = FileVersion { side: Side::Whole, record, links };
+    let version = FileVersion { side: Side::Whole, hash, record, links };
     let whole = FileState { name: name.clone(), hash, shown: ShownBy::Versions(vec![version]) };
     rows.take_files(&[whole], &BTreeSet::new())?;
     rows.note_change(&id, &stamp.event("resolve"))?;

@@ -6,6 +6,7 @@ use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::{Selection, Traits};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryFilter, Record, Rows, Stopped};
+use crate::types::memory_file;
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;
@@ -55,8 +56,23 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
 /// Like [`find`], among living memories.
 pub(super) fn find_living(rows: &Rows<'_>, typed: &str, now_ms: i64) -> Done<Record> {
     let record = find(rows, typed)?;
+    check_file(rows, &record)?;
     must_live(&record, now_ms)?;
     Ok(record)
+}
+
+/// Fails if a memory is in the archive because its file in the worktree cannot be read.
+fn check_file(rows: &Rows<'_>, record: &Record) -> Done<()> {
+    match record.archived_at.map(|_| rows.file_trouble(&record.id)).transpose()?.flatten() {
+        Some(why) => Err(unreadable(&record.id, &why)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error for a memory whose file cannot be read.
+pub(super) fn unreadable(id: &str, why: &str) -> Stopped<RpcError> {
+    let message = format!("{}: is no memory: {why}; nothing was changed", memory_file(id));
+    error(code::INVALID_PARAMS, message, Some("correct the file, or remove it and `memo restore` the memory"))
 }
 
 /// Returns whether the title or the text of a memory was changed.
@@ -125,6 +141,9 @@ fn ids(
     let mut ids = Vec::new();
     for typed in typed {
         let record = find(rows, typed)?;
+        if !archived {
+            check_file(rows, &record)?;
+        }
         if record.lives(now_ms) == archived {
             let (place, hint) = match archived {
                 true => ("not in the archive", "`memo forget` puts it there"),

@@ -120,6 +120,9 @@ impl Entry<'_> {
         if let Some(inside) = written.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
             return Ok(inside.replace("''", "'"));
         }
+        if written.starts_with('#') || written.contains(" #") {
+            return Err(self.bad("has a #, which begins a comment in YAML; put it in double quotes"));
+        }
         if written.starts_with(['[', '{', '|', '>', '&', '*', '!', '%', '@', '`']) {
             return Err(self.bad("is not plain words; put it in double quotes"));
         }

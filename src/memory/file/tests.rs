@@ -78,6 +78,7 @@ fn what_is_no_memory_says_why() {
     check(&with("confidence: NaN"), "confidence: ");
     check(&with("tags: x"), "line 2: tags is a list");
     check(&with("title: {a: b}"), "line 2: title is not plain words");
+    check(&with("tags:\n  - a # why"), "tags has a #");
     check(&with("supersedes: [mem_1]"), "is not the id of a memory");
     check(&with("what is this"), "line 2 is neither");
     check(&with("tier: long\ntier: mid"), "line 3: tier is there twice");

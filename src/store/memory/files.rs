@@ -24,13 +24,15 @@ const GONE: &str = "file";
 pub const FROM_FILE: &str = "repo";
 
 /// Hash of a file.
-type Hash = [u8; 32];
+pub(super) type Hash = [u8; 32];
 
 /// What one side of a file says.
 #[derive(Clone, Debug)]
 pub struct FileVersion {
     /// Whole, or which side of a conflict.
     pub side: Side,
+    /// blake3 of the file as memod writes it.
+    pub hash: Hash,
     /// The memory; what the file does not say is of no account.
     pub record: Record,
     /// Its links.
@@ -98,7 +100,7 @@ impl Rows<'_> {
                 ShownBy::Nothing(why) => self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?,
                 ShownBy::Versions(versions) => {
                     for version in versions {
-                        let row = self.take_version(version, file, before.as_ref())?;
+                        let row = self.take_version(version, before.as_ref())?;
                         self.point(&file.name, version.side, Some(row), &file.hash, None)?;
                         touched.push(version.record.id.clone());
                     }
@@ -124,13 +126,11 @@ impl Rows<'_> {
     }
 
     /// Stores a version, unless a row has it; returns its row.
-    fn take_version(
-        &self,
-        version: &FileVersion,
-        file: &FileState,
-        before: Option<&Record>,
-    ) -> Result<i64, StoreError> {
-        let FileVersion { side, record, links } = version;
+    fn take_version(&self, version: &FileVersion, before: Option<&Record>) -> Result<i64, StoreError> {
+        let FileVersion { side, hash, record, links } = version;
+        // A clock that was ahead does not stay ahead here.
+        let (created, updated) = (record.created.min(self.now_ms()), record.updated.min(self.now_ms()));
+        let record = &Record { created, updated, ..record.clone() };
         let event = |action: &str, fields| MemoryEvent {
             at: self.now_ms(),
             action: action.to_owned(),
@@ -138,8 +138,6 @@ impl Rows<'_> {
             source: FROM_FILE.to_owned(),
             fields,
         };
-        // The sides of a conflict are two versions with one file.
-        let hash = &hash_of_side(&file.hash, *side);
         let Some(main) = self.main(&record.id)? else {
             self.put_file_row(&record.id, record, (hash, links), Some(&event("add", Map::new())))?;
             return self.row_of(&record.id);
@@ -401,12 +399,4 @@ enum Sharing {
 /// Returns the id of the row for what one worktree has of a memory.
 fn version_id(id: &str, worktree: i64, side: Side) -> String {
     format!("{id}#{worktree}{}", if side == Side::Theirs { "t" } else { "" })
-}
-
-/// Returns the hash of what one side of a file says.
-fn hash_of_side(hash: &Hash, side: Side) -> Hash {
-    match side {
-        Side::Whole => *hash,
-        side => *blake3::Hasher::new().update(hash).update(&[side as u8]).finalize().as_bytes(),
-    }
 }

@@ -71,3 +71,22 @@ fn an_aborted_merge_is_as_before() {
     );
     assert!(path_of(&live, &id).exists());
 }
+
+#[test]
+fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha");
+    let (front, _) =
+        text_of(&live, &id).split_once("\n---\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    let body = "<<<<<<< HEAD\nTitle\n=======\nours\n=======\ntheirs\n>>>>>>> side";
+    write_file(&live, &id, &format!("{front}\n---\n\n{body}\n"));
+    let name = format!(".memod/memories/{id}.md");
+    assert!(complaint(&live, &name).unwrap().contains("more than one line is ======="));
+    let refused = refusal(&live, "memory.update", json!({ "id": id, "content": "x" }));
+    assert!(refused.contains(&name) && refused.contains("nothing was changed"), "{refused}");
+    let refused = refusal(&live, "memory.resolve_file", json!({ "id": id, "side": "ours" }));
+    assert!(refused.contains("more than one line is ======="), "{refused}");
+    live.call("memory.resolve_file", json!({ "id": id, "text": "alpha of both" }));
+    assert_eq!((get(&live, &id)["content"].clone(), complaint(&live, &name)), (json!("alpha of both"), None));
+    assert!(text_of(&live, &id).ends_with("\n\nalpha of both\n"));
+}

@@ -186,3 +186,40 @@ fn a_daemon_that_is_killed_takes_what_the_files_say() {
         (json!("beta is the first"), vec![id])
     );
 }
+
+#[test]
+fn a_directory_that_is_none_is_told_by_every_process() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha");
+    let dir = path_of(&live, &id).parent().unwrap().to_owned();
+    fs::rename(&dir, dir.with_extension("aside")).unwrap();
+    fs::write(&dir, "hi").unwrap();
+    for _ in 0..2 {
+        let list = live.call("memory.list", json!({}));
+        assert!(list["notice"].as_str().is_some_and(|notice| notice.contains("not a directory")), "{list}");
+        let found = live.call("search", json!({ "query": "alpha" }));
+        assert!(found["degraded"].to_string().contains("not a directory"), "{found}");
+        assert!(complaint(&live, ".memod/memories").unwrap().contains("not a directory"));
+        live.kill();
+        live.start();
+    }
+    fs::remove_file(&dir).unwrap();
+    fs::rename(dir.with_extension("aside"), &dir).unwrap();
+    assert_eq!(live.call("memory.list", json!({}))["notice"], json!(null));
+}
+
+#[test]
+fn what_does_not_change_a_memory_does_not_change_whose_it_is() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha");
+    let text = text_of(&live, &id);
+    write_file(&live, &id, text.trim_end());
+    assert_eq!(get(&live, &id)["trust"], "own");
+    write_file(&live, &id, &text.replace("alpha", "beta"));
+    assert_eq!(get(&live, &id)["trust"], "repo");
+    // A clock that was ahead.
+    write_file(&live, &id, &text.replace("\nupdated: 2", "\nupdated: 9"));
+    let list = live.call("memory.update", json!({ "id": id, "add_tags": ["x"] }));
+    assert!(list["memory"]["updated"].as_str().unwrap() < "3", "{list}");
+    assert!(!text_of(&live, &id).contains("\nupdated: 9"));
+}

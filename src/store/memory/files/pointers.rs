@@ -67,6 +67,20 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns why the file of a memory in the worktree shows none.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn file_trouble(&self, id: &str) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT why FROM memory_file WHERE worktree = memod_worktree() AND name = ?1 || '.md' AND why IS NOT NULL",
+            )?
+            .query_row([id], |row| row.get(0))
+            .optional()
+        })
+    }
+
     /// Returns how many files of the worktree are in conflict, and how many show no memory.
     ///
     /// # Errors
