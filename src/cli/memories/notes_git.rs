@@ -79,8 +79,7 @@ impl<'a> NotesGit<'a> {
     /// # Errors
     /// As [`Self::run`].
     pub(super) fn run_in_worktree(&self, args: &[&str]) -> Result<String, CliError> {
-        let git_dir = self.index.with_file_name("index");
-        Self { root: self.root, index: git_dir }.run(args)
+        Self { root: self.root, index: self.index.with_file_name("index") }.run(args)
     }
 }
 

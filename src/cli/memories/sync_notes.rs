@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -118,7 +119,7 @@ impl Sync<'_> {
             return Ok(());
         }
         let path = self.git.run(&["rev-parse", "--path-format=absolute", "--git-path", "info/exclude"])?;
-        let path = std::path::PathBuf::from(path);
+        let path = PathBuf::from(path);
         if let Some(dir) = path.parent() {
             fs::create_dir_all(dir).at("create", dir)?;
         }
@@ -138,7 +139,7 @@ impl Sync<'_> {
         if marked.is_empty() { Ok(()) } else { Err(in_conflict(&marked)) }
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
+    fn path(&self, name: &str) -> PathBuf {
         self.context.layout.root.join(MEMORY_FILES_DIR).join(name)
     }
 

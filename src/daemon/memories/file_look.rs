@@ -258,11 +258,12 @@ impl Applied {
         let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
         let is_new = |file: &&FileState| hashes.get(&*file.name) != Some(&file.hash);
         let changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
-        let is_linked = !counters.set_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
+        let is_linked = counters.is_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
         if gone.is_empty() && changed.is_empty() {
             if !is_linked {
                 store.write(now_ms, |rows| Ok(rows.link_files()?))?;
             }
+            counters.set_linked(worktree);
             return Ok(Some(Taken { worktree, failure: None }));
         }
         store.write(now_ms, |rows: &Rows<'_>| {
@@ -273,6 +274,7 @@ impl Applied {
             }
             Ok(rows.take_files(&changed, &gone)?)
         })?;
+        counters.set_linked(worktree);
         Ok(Some(Taken { worktree, failure: None }))
     }
 

@@ -14,6 +14,9 @@ use super::rules::Done;
 use super::transaction::Stamp;
 use crate::store::{MemoryStore, PendingFile, Rows};
 
+/// No worktree has this number.
+const NO_WORKTREE: i64 = 0;
+
 /// The files that one transaction writes.
 pub(super) struct FileWriter {
     root: PathBuf,
@@ -51,6 +54,7 @@ impl FileWriter {
 
     /// Removes what was written aside for a transaction that failed.
     pub(super) fn undo(&self) {
+        self.counters.set_linked(NO_WORKTREE); // the links are as before
         for file in self.prepared.take() {
             let _ = fs::remove_file(aside(&self.root, &file.name));
         }
