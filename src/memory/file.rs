@@ -6,6 +6,7 @@
 
 mod conflict;
 mod front;
+mod three_way;
 
 use std::fmt::Write as _;
 
@@ -18,6 +19,7 @@ use crate::proto::memory::{LinkKind, Tier};
 use crate::types::{MEMORY_FILES_DIR, rfc3339};
 
 pub use self::conflict::sides;
+pub use self::three_way::{Merged, merge};
 
 /// Directory of the files, from the top of a worktree.
 pub const DIR: &str = MEMORY_FILES_DIR;
