@@ -71,6 +71,7 @@ pub mod scan;
 pub mod search;
 pub mod setup;
 pub mod store;
+pub mod team;
 pub mod threads;
 pub mod types;
 pub mod watch;

@@ -14,7 +14,8 @@ use self::graph::Graph;
 const EDGES: &[(&str, &[&str])] = &[
     // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of. `llm`: what must not
     // leave the machine is cut from a transcript before it is taken apart.
-    ("cli", &["client", "llm", "mcp", "proto", "setup"]),
+    // `team`: the client asks for its password.
+    ("cli", &["client", "llm", "mcp", "proto", "setup", "team"]),
     // `proto`: the hits of a search are shown in its own way.
     // `extract`: what is read is without credentials.
     ("mcp", &["extract", "proto"]),
@@ -23,13 +24,14 @@ const EDGES: &[(&str, &[&str])] = &[
         "daemon",
         &[
             "embed", "extract", "git", "hooks", "index", "llm", "map", "memory", "proto", "resolve", "scan",
-            "search", "store", "watch",
+            "search", "store", "team", "watch",
         ],
     ),
     // `embed`: what is known of models. `proto`: what the client is told meanwhile.
     ("fetch", &["embed", "proto"]),
     // `extract`, `memory`: what must not leave the machine. `proto`: a request is shown as it is sent.
     ("llm", &["extract", "memory", "proto"]),
+    ("team", &[]),
     ("setup", &[]),
     // `proto`: what is installed is told as it is shown.
     ("hooks", &["git", "proto"]),
@@ -457,6 +459,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "setup",
                 "show_code",
                 "status",
+                "team",
                 "uninstall",
                 "uses",
                 "why",
@@ -505,6 +508,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "search",
                 "show_code",
                 "status",
+                "team_sync",
                 "why",
             ],
             // `recall` searches as `search` does.
@@ -532,6 +536,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "known_texts",
                 "object_ids",
                 "subscriptions",
+                "team_standing",
                 "watch_queue",
                 "worktree_news",
             ],

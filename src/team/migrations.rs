@@ -1,0 +1,58 @@
+//! Creates and migrates the tables of a team.
+//!
+//! Migrations are only ever appended. A server of a newer schema is refused unchanged.
+
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+
+use super::TeamError;
+use super::server_connection::failed;
+
+/// One script a version, oldest first.
+const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+/// The lock of who migrates, so that two do not at once: `memod` in ASCII.
+const LOCK: i64 = 0x006d_656d_6f64;
+
+/// Brings the tables to the version of this program.
+///
+/// # Errors
+/// When they are newer, or the role may not create them.
+pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
+    let latest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    match version(client).await? {
+        known if known == latest => return Ok(()),
+        known if known > latest => {
+            let message =
+                format!("the server has version {known} of the tables, and this memod knows {latest}");
+            return Err(TeamError::new(message).hint("install a newer memod"));
+        }
+        _ => {}
+    }
+    let transaction = client.transaction().await.map_err(|error| failed("migrate", &error))?;
+    let lock = transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]);
+    lock.await.map_err(|error| failed("migrate", &error))?;
+    let known = version(&transaction).await?; // somebody else may have been quicker
+    for (at, script) in MIGRATIONS.iter().enumerate().skip(usize::try_from(known).unwrap_or_default()) {
+        let refused = |error: tokio_postgres::Error| {
+            let failed = failed(&format!("create version {} of the tables", at + 1), &error);
+            match error.code() {
+                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
+                    failed.hint("let the owner of the database run `memo team push` once: that creates them")
+                }
+                _ => failed,
+            }
+        };
+        transaction.batch_execute(script).await.map_err(refused)?;
+    }
+    transaction.commit().await.map_err(|error| failed("migrate", &error))
+}
+
+/// Returns the version of the tables; 0 if there are none.
+async fn version(client: &impl tokio_postgres::GenericClient) -> Result<i32, TeamError> {
+    let there = client.query_one("SELECT to_regclass('memod.schema_version') IS NOT NULL", &[]).await;
+    if !there.map_err(|error| failed("look at the tables", &error))?.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let row = client.query_one("SELECT version FROM memod.schema_version", &[]).await;
+    Ok(row.map_err(|error| failed("look at the tables", &error))?.get(0))
+}

@@ -1,0 +1,324 @@
+//! Reads and stores versions of memories on the server of a team.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
+
+use super::{Address, TeamError, migrations, tls};
+
+/// Longest wait for a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Longest wait for one answer.
+const ANSWER: Duration = Duration::from_secs(60);
+/// Most bytes of texts in one page, about.
+const PAGE_BYTES: i64 = 4 << 20;
+
+/// What a role may do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Version of the server.
+    pub version: String,
+    /// The role.
+    pub role: String,
+    /// Whether it may see the repository.
+    pub may_read: bool,
+    /// Whether it may write to it.
+    pub may_write: bool,
+}
+
+/// A version of a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// Id of the memory.
+    pub id: String,
+    /// Its text; empty: it is archived.
+    pub text: String,
+    /// The role that wrote it.
+    pub author: String,
+}
+
+/// Some of the newest versions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Page {
+    /// The last version of memories that have changed, in order.
+    pub versions: Vec<Version>,
+    /// The last version that this page covers.
+    pub up_to: Mark,
+    /// Whether there may be more.
+    pub has_more: bool,
+}
+
+/// Which version has a number. A server that was restored from a backup gives numbers a second time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Mark {
+    /// The number; 0: none yet.
+    pub seq: i64,
+    /// The database that sent it.
+    pub client: String,
+    /// Its number there.
+    pub n: i64,
+}
+
+/// Why not all changes were stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Somebody else has changed the memory; what the team has of it, `None` if nothing.
+    Changed(Option<Version>),
+    /// Another database sends under the same name.
+    SameClient,
+}
+
+/// The outcome of a delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Number of changes, from the first, that the server has.
+    pub n_stored: usize,
+    /// Why it has no more.
+    pub stopped: Option<Stopped>,
+}
+
+/// A role with its rights.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The role.
+    pub role: String,
+    /// The repository, or a beginning with an `*`.
+    pub repository: String,
+    /// Whether it may write.
+    pub may_write: bool,
+}
+
+/// An open connection for one repository.
+pub struct Server {
+    client: Client,
+    repository: String,
+    news: Arc<Notify>,
+}
+
+impl Server {
+    /// Connects, brings the tables up to date, and listens to changes of the repository.
+    ///
+    /// # Errors
+    /// When there is no such server, it refuses the role, or its tables are newer.
+    pub async fn connect(
+        address: &Address,
+        password: Option<String>,
+        certificate: &Path,
+        repository: &str,
+    ) -> Result<(Self, About), TeamError> {
+        let mut config = address.config.clone();
+        config.application_name("memod").connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(30));
+        if let Some(password) = password {
+            config.password(password);
+        }
+        let news = Arc::new(Notify::new());
+        let fail = |error: tokio_postgres::Error| refused(address, &error);
+        let late = |_| TeamError::new(format!("{address}: no answer within {} s", CONNECT.as_secs()));
+        let client = if address.is_encrypted {
+            config.ssl_mode(tokio_postgres::config::SslMode::Require);
+            let connecting = timeout(CONNECT, config.connect(tls::connector(certificate)?));
+            let (client, connection) = connecting.await.map_err(late)?.map_err(fail)?;
+            tokio::spawn(follow(connection, Arc::clone(&news)));
+            client
+        } else {
+            config.ssl_mode(tokio_postgres::config::SslMode::Disable);
+            let (client, connection) =
+                timeout(CONNECT, config.connect(NoTls)).await.map_err(late)?.map_err(fail)?;
+            tokio::spawn(follow(connection, Arc::clone(&news)));
+            client
+        };
+        let mut server = Self { client, repository: repository.to_owned(), news };
+        answer("migrate", migrations::migrate(&mut server.client)).await??;
+        let about = server.about().await?;
+        let channel = server.one("SELECT 'memod_' || md5($1)", &[&repository]).await?;
+        let listen = format!("LISTEN {}", channel.get::<_, String>(0));
+        answer("listen", server.client.batch_execute(&listen))
+            .await?
+            .map_err(|error| failed("listen", &error))?;
+        Ok((server, about))
+    }
+
+    /// Returns what the role may do now.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn about(&self) -> Result<About, TeamError> {
+        let sql = "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true)";
+        let row = self.one(sql, &[&self.repository]).await?;
+        Ok(About { version: row.get(0), role: row.get(1), may_read: row.get(2), may_write: row.get(3) })
+    }
+
+    /// Waits until the repository may have changed, or the connection has ended.
+    pub async fn changed(&self) {
+        self.news.notified().await;
+    }
+
+    /// Returns whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Returns the last versions of memories that were changed after a version. Leaves out those that the client `own.0` has sent
+    /// with numbers up to `own.1`, unless it asks from the beginning.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn pull(&self, after: &Mark, own: (&str, i64), at_most: i64) -> Result<Page, TeamError> {
+        let rows = self
+            .all(
+                "WITH page AS (
+                     SELECT v.seq, v.id, v.text, v.author::text AS author, v.client, v.n,
+                         sum(octet_length(v.text)) OVER (ORDER BY v.seq) - octet_length(v.text) AS before
+                     FROM memod.version v JOIN memod.memory m ON m.repository = v.repository AND m.id = v.id AND m.seq = v.seq
+                     WHERE v.repository = $1 AND v.seq > $2 ORDER BY v.seq LIMIT $4)
+                 SELECT id, CASE WHEN $2 > 0 AND client = $3 AND n <= $6 THEN NULL ELSE text END, author, seq, client, n
+                 FROM page WHERE before < $5
+                 UNION ALL
+                 SELECT NULL, NULL, NULL, v.seq, v.client, v.n FROM memod.repository r
+                 JOIN memod.version v ON v.repository = r.name AND v.seq = r.last_seq WHERE r.name = $1",
+                &[&self.repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1],
+            )
+            .await?;
+        let mark = |row: &Row| Mark { seq: row.get(3), client: row.get(4), n: row.get(5) };
+        // The last row is that of the last version of all.
+        let Some((last, rows)) = rows.split_last() else {
+            return Ok(Page { up_to: after.clone(), ..Page::default() });
+        };
+        let version = |row: &Row| {
+            let text = row.get::<_, Option<String>>(1)?;
+            Some(Version { id: row.get(0), text, author: row.get(2) })
+        };
+        Ok(Page {
+            versions: rows.iter().filter_map(version).collect(),
+            up_to: mark(rows.last().unwrap_or(last)),
+            has_more: !rows.is_empty(),
+        })
+    }
+
+    /// Returns which version has a number.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn mark(&self, seq: i64) -> Result<Mark, TeamError> {
+        let sql = "SELECT client, n FROM memod.version WHERE repository = $1 AND seq = $2";
+        let row = self.all(sql, &[&self.repository, &seq]).await?.into_iter().next();
+        Ok(row.map(|row| Mark { seq, client: row.get(0), n: row.get(1) }).unwrap_or_default())
+    }
+
+    /// Stores changes in order, each once: number, id, hash of the version before, text.
+    ///
+    /// # Errors
+    /// When the server does not answer, or the role may not write. The changes may have been stored nevertheless.
+    pub async fn deliver(
+        &self,
+        client: &str,
+        changes: &[(i64, &str, Option<[u8; 32]>, &str)],
+    ) -> Result<Delivered, TeamError> {
+        let numbers: Vec<i64> = changes.iter().map(|change| change.0).collect();
+        let ids: Vec<&str> = changes.iter().map(|change| change.1).collect();
+        let formers: Vec<Option<&[u8]>> =
+            changes.iter().map(|change| change.2.as_ref().map(<[u8; 32]>::as_slice)).collect();
+        let texts: Vec<&str> = changes.iter().map(|change| change.3).collect();
+        let sql = "SELECT n_stored, why, text, author::text FROM memod.deliver($1, $2, $3, $4, $5, $6)";
+        let row = self.one(sql, &[&self.repository, &client, &numbers, &ids, &formers, &texts]).await?;
+        let n_stored = usize::try_from(row.get::<_, i32>(0)).unwrap_or_default();
+        let stopped = match row.get::<_, Option<&str>>(1) {
+            None => None,
+            Some("client") => Some(Stopped::SameClient),
+            Some(_) => Some(Stopped::Changed(row.get::<_, Option<String>>(2).map(|text| Version {
+                id: ids.get(n_stored).copied().unwrap_or_default().to_owned(),
+                text,
+                author: row.get(3),
+            }))),
+        };
+        Ok(Delivered { n_stored, stopped })
+    }
+
+    /// Returns the roles that may see the repository.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn members(&self) -> Result<Vec<Member>, TeamError> {
+        let sql = "SELECT role::text, repository, may_write FROM memod.members($1)";
+        let rows = self.all(sql, &[&self.repository]).await?;
+        Ok(rows
+            .iter()
+            .map(|row| Member { role: row.get(0), repository: row.get(1), may_write: row.get(2) })
+            .collect())
+    }
+
+    async fn all(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, TeamError> {
+        answer("ask", self.client.query(sql, values)).await?.map_err(|error| failed("ask", &error))
+    }
+
+    async fn one(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, TeamError> {
+        answer("ask", self.client.query_one(sql, values)).await?.map_err(|error| failed("ask", &error))
+    }
+}
+
+/// Waits for an answer, not for ever.
+async fn answer<T>(what: &str, asked: impl Future<Output = T>) -> Result<T, TeamError> {
+    let late = |_| TeamError::new(format!("{what}: no answer of the server within {} s", ANSWER.as_secs()));
+    timeout(ANSWER, asked).await.map_err(late)
+}
+
+/// Serves a connection until it ends; says when the server has news, or is gone.
+async fn follow<S, T>(mut connection: Connection<S, T>, news: Arc<Notify>)
+where
+    S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+{
+    while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
+        match message {
+            Ok(AsyncMessage::Notification(_)) => news.notify_one(),
+            Ok(_) => {}
+            Err(error) => {
+                tracing::debug!(%error, "connection to the team's server");
+                break;
+            }
+        }
+    }
+    drop(connection); // closes the client too
+    news.notify_one();
+}
+
+/// Returns why something failed, as the server said it.
+pub(super) fn failed(what: &str, error: &tokio_postgres::Error) -> TeamError {
+    TeamError::new(format!("{what}: {}", said(error)))
+}
+
+fn refused(address: &Address, error: &tokio_postgres::Error) -> TeamError {
+    use tokio_postgres::error::SqlState;
+    let failed = TeamError::new(format!("{address}: {}", said(error)));
+    match error.code() {
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+            failed.hint("`memo team login` asks for the password")
+        }
+        _ if said(error).contains("password missing") => {
+            failed.hint("`memo team login` asks for the password")
+        }
+        _ => failed,
+    }
+}
+
+/// Returns all that an error says: its own words are only the first part.
+fn said(error: &tokio_postgres::Error) -> String {
+    if let Some(of_server) = error.as_db_error() {
+        return format!("{} ({})", of_server.message(), of_server.code().code());
+    }
+    let mut said = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        let cause_says = cause.to_string();
+        if !said.contains(&cause_says) {
+            said = format!("{said}: {cause_says}");
+        }
+        source = cause.source();
+    }
+    said
+}

@@ -1,0 +1,41 @@
+//! Checks the certificate of a server, with the roots of the system or with those of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::TeamError;
+
+/// Returns how connections are encrypted. `roots` is a PEM file with the certificates that vouch for the server; empty: those of
+/// the system do.
+///
+/// # Errors
+/// When the file cannot be read, or has none.
+pub(super) fn connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let fail = |why: String| TeamError::new(format!("team.certificate: {}: {why}", roots.display()));
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| fail(error.to_string()))?;
+    if roots.as_os_str().is_empty() {
+        let builder = builder.with_platform_verifier().map_err(|error| {
+            TeamError::new(format!("the certificates of the system cannot be read: {error}"))
+                .hint("set team.certificate to a file with the one that vouches for the server")
+        })?;
+        return Ok(MakeRustlsConnect::new(builder.with_no_client_auth()));
+    }
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(roots).map_err(|error| fail(error.to_string()))? {
+        let certificate = certificate.map_err(|error| fail(error.to_string()))?;
+        store.add(certificate).map_err(|error| fail(error.to_string()))?;
+    }
+    if store.is_empty() {
+        return Err(fail("no certificate in it".to_owned()).hint("name a PEM file"));
+    }
+    Ok(MakeRustlsConnect::new(builder.with_root_certificates(store).with_no_client_auth()))
+}
