@@ -4,6 +4,7 @@
 //! parsed from texts; only [`load`] reads files and the environment.
 
 mod key;
+mod user_files;
 
 use std::fmt;
 use std::io;
@@ -14,6 +15,7 @@ use toml_edit::{DocumentMut, Item};
 use crate::paths::{self, IoContext, PathError, RepoLayout};
 
 pub use key::{KEYS, Key, LEAST_NEAR_COSINE, Value};
+pub use user_files::{libpq_passwords, team_passwords, user_file};
 
 /// The commented defaults, as `memo config template` prints them.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
@@ -39,6 +41,8 @@ pub struct Config {
     pub memory: Memory,
     /// `[share]`
     pub share: Share,
+    /// `[team]`
+    pub team: Team,
     /// `[llm]`
     pub llm: Llm,
 }
@@ -154,6 +158,21 @@ pub struct Share {
     pub containers: String,
 }
 
+/// Settings of the server of a team.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Team {
+    /// Address of a PostgreSQL server, without a password; empty: there is no team.
+    pub url: String,
+    /// Repositories that take part: names with commas between them, or beginnings with an `*`.
+    pub repositories: String,
+    /// PEM file with the certificates that vouch for the server; empty: those of the system do.
+    pub certificate: String,
+    /// A memory with one of these tags is the team's as it is written: names with commas between them.
+    pub tags: String,
+    /// The same for memories in these containers.
+    pub containers: String,
+}
+
 /// Settings of the language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Llm {
@@ -198,6 +217,7 @@ impl Default for Config {
                 on_expiry: "archive".to_owned(),
             },
             share: Share::default(),
+            team: Team::default(),
             llm: Llm {
                 url: String::new(),
                 model: String::new(),
@@ -392,15 +412,6 @@ pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<Str
     Ok(table.and_then(|table| table.remove(name)).map(|_| document.to_string()))
 }
 
-/// Returns the file of the user's own settings, in the platform's config directory.
-///
-/// None when there is no home directory.
-pub fn user_file() -> Option<PathBuf> {
-    use etcetera::BaseStrategy;
-    let base = etcetera::choose_base_strategy().ok()?;
-    Some(base.config_dir().join("memod").join("config.toml"))
-}
-
 /// Reads the settings that apply to `layout`, or only the user's.
 ///
 /// # Errors
@@ -432,6 +443,9 @@ pub fn check_of_repository(key: &str, value: &str, origin: &Origin) -> Result<()
         "llm.enabled" => Err(ConfigError::OnlyOff { origin: origin.clone(), key: key.to_owned() }),
         "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
         | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
+            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
+        }
+        key if key.starts_with("team.") => {
             Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
         }
         _ => Ok(()),

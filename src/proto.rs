@@ -27,6 +27,7 @@ mod rpc;
 mod search;
 mod serve;
 mod shown_part;
+pub mod team;
 
 use serde::{Deserialize, Serialize};
 
@@ -143,6 +144,9 @@ pub const METHODS: &[Method] = &[
     writes("llm.compare", "LlmCompareParams", "LlmCompareResult"),
     writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult"),
     writes("llm.distil", "LlmDistilParams", "LlmDistilResult"),
+    reads("team.status", "TeamParams", "TeamStatusResult"),
+    writes("team.sync", "TeamParams", "TeamStatusResult"),
+    reads("team.members", "TeamParams", "TeamMembersResult"),
     writes("memory.add", "AddParams", "AddResult"),
     reads("memory.get", "IdsParams", "MemoriesResult"),
     reads("memory.list", "ListParams", "MemoriesResult"),

@@ -27,7 +27,8 @@ pub(super) use code_args::{
 pub(super) use exchange_args::{BackupArgs, DistilArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
 pub(super) use memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, SourceArg, SyncNotesArgs, TagArgs, TextArgs, UpdateArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
+    TextArgs, UpdateArgs,
 };
 pub(super) use reach_args::{ImpactArgs, ReachArgs, ReachListArgs, RefsArgs};
 pub(super) use relation_args::{
@@ -38,7 +39,7 @@ pub(super) use verb::Verb;
 pub(super) use verb_args::{
     ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
     LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
-    StatusArgs, SyncArgs, TopicArg, UninstallArgs,
+    StatusArgs, SyncArgs, TeamArgs, TeamVerb, TopicArg, UninstallArgs,
 };
 pub(super) use verb_groups::parse;
 

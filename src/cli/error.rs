@@ -9,6 +9,7 @@ use crate::client::ClientError;
 use crate::config::ConfigError;
 use crate::paths::{LocateError, PathError, io_hint};
 use crate::proto::{RpcError, code};
+use crate::team::TeamError;
 
 /// Nothing matched, or the named object does not exist.
 pub(super) const EXIT_NONE: u8 = 1;
@@ -76,6 +77,9 @@ pub(super) enum CliError {
         /// What to do.
         hint: String,
     },
+    /// The team's server, or its address or password.
+    #[error(transparent)]
+    Team(#[from] TeamError),
     /// There is no log to show.
     #[error("{}: no log yet", .0.display())]
     NoLog(PathBuf),
@@ -119,6 +123,7 @@ impl CliError {
             Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
             Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
+            Self::Team(error) => ("team", EXIT_FAILED, error.hint.map(str::to_owned)),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::proto::memory::file_marks;
+use crate::proto::memory::marks;
 use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
@@ -188,7 +188,8 @@ fn print_memory(
 fn notes(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
     let memory = hit.memory.as_ref();
-    let marks = memory.map(|memory| file_marks(&hit.trust, memory.conflict.as_deref())).unwrap_or_default();
+    let marks =
+        memory.map(|memory| marks(&hit.trust, memory.scope, memory.conflict.as_deref())).unwrap_or_default();
     let notes = state.map(str::to_owned).into_iter().chain(marks);
     notes.map(|note| format!("  {}", paint(output.styles.bad, &escape(&note)))).collect()
 }

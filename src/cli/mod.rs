@@ -46,6 +46,7 @@ mod setup;
 mod shell;
 mod show_code;
 mod status;
+mod team;
 mod text;
 mod undo_hint;
 mod uninstall;
@@ -228,6 +229,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Share(typed) => memories::share(typed, &context()?, output),
         Verb::Unshare(typed) => memories::unshare(typed, &context()?, output),
         Verb::SyncNotes(typed) => memories::sync_notes(typed, &context()?, output),
+        Verb::Team(typed) => team::team(typed, &context()?, output),
         Verb::Tag(typed) => memories::tag(typed, &context()?, output),
         Verb::Untag(typed) => memories::untag(typed, &context()?, output),
         Verb::Tags(_) => memories::tags(&context()?, output),
@@ -267,7 +269,7 @@ fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
         Verb::Config(typed) => config::config(typed, context(), output),
         Verb::Mcp(_) => Err(mcp::nested()),
         Verb::Shell => shell::shell(&global, &context()?, obey),
-        Verb::Completions { shell } => complete::script(shell, output),
+        Verb::Completions(typed) => complete::script(typed.shell, output),
         Verb::Man(typed) => docs::man(&typed, output),
         Verb::Version => process::version(context().ok().as_ref(), output),
     }

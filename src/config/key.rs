@@ -155,6 +155,13 @@ pub const KEYS: &[Key] = &[
     },
     list("share.tags", |config| &mut config.share.tags),
     list("share.containers", |config| &mut config.share.containers),
+    text("team.url", "an address, or nothing", |config| &mut config.team.url),
+    text("team.repositories", "names with commas between them, or nothing", |config| {
+        &mut config.team.repositories
+    }),
+    text("team.certificate", "a path, or nothing", |config| &mut config.team.certificate),
+    list("team.tags", |config| &mut config.team.tags),
+    list("team.containers", |config| &mut config.team.containers),
     text("llm.url", "an address, or nothing", |config| &mut config.llm.url),
     text("llm.model", "the name of a model, or nothing", |config| &mut config.llm.model),
     text("llm.key_env", "the name of a variable, or nothing", |config| &mut config.llm.key_env),

@@ -35,7 +35,7 @@ use crate::extract::secrets::secrets;
 use crate::git::Walk;
 use crate::paths::CallerDir;
 use crate::proto::anchor::State;
-use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, file_marks};
+use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, marks};
 use crate::proto::{
     BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, MapResult,
     Sync,
@@ -237,7 +237,7 @@ fn commits(at: &Freshness) -> Vec<String> {
 }
 
 fn is_unconfirmed(memory: &Memory) -> bool {
-    memory.trust == "repo"
+    crate::proto::memory::is_unconfirmed(&memory.trust)
 }
 
 /// Returns a memory on one line, with its state, marks, id, priority, date and tags.
@@ -250,8 +250,10 @@ pub(super) fn memory_line(memory: &Memory) -> String {
         let about: Vec<String> = memory.anchors.iter().map(ToString::to_string).collect();
         format!("[{}: {}] ", state.as_str(), cut(&about.join(", "), MOST_LINE))
     });
-    let marks: String =
-        file_marks(&memory.trust, memory.conflict.as_deref()).iter().map(|mark| format!("{mark} ")).collect();
+    let marks: String = marks(&memory.trust, memory.scope, memory.conflict.as_deref())
+        .iter()
+        .map(|mark| format!("{mark} "))
+        .collect();
     format!("- {marks}{state}{text} ({})", cut(&said, MOST_LINE))
 }
 

@@ -19,7 +19,7 @@ use super::references::Question;
 use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
-use super::{show_code, status, subscribing, why};
+use super::{show_code, status, subscribing, team_sync, why};
 use crate::proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
     PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -66,6 +66,7 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
             result.checks.extend(shared.memories.check().await);
             result.checks.extend(shared.memories.check_files().await);
+            result.checks.extend(team_sync::check(shared).await);
             let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
             result.checks.extend(status::anchors(&states));
             reply(&result)
@@ -88,6 +89,9 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
             shared.send(Event::Stop("asked to"));
             Ok(Value::Object(serde_json::Map::new()))
         }
+        "team.status" => reply(&team_sync::show(shared, params_of(params)?).await?),
+        "team.sync" => reply(&team_sync::sync(shared, params_of(params)?).await?),
+        "team.members" => reply(&team_sync::members(shared, params_of(params)?).await?),
         _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
         _ => Err(no_method(method)),
     }

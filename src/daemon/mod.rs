@@ -68,6 +68,8 @@ mod show_code;
 mod status;
 mod subscribing;
 mod subscriptions;
+mod team_standing;
+mod team_sync;
 mod threads;
 mod type_members;
 mod vectors;
@@ -209,6 +211,7 @@ fn serve(
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
     runtime.spawn(counting::count(Arc::clone(&shared)));
+    runtime.spawn(team_sync::keep(Arc::clone(&shared)));
     ready();
     let index_ended = on_thread(move || {
         for thread in [looping, embed, writer] {

@@ -277,7 +277,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }
     degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
-    degraded.extend(question.memories.as_ref().and_then(|_| shared.memories.files_note()));
+    degraded.extend(question.memories.iter().flat_map(|_| notes_on_memories(shared)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
@@ -333,6 +333,11 @@ fn corrected(shared: &Shared, reader: &Reader, ask: &search::Ask<'_>) -> Result<
     corrected_query(ask.query, &[&words, &shared.memories])
 }
 
+/// Says which memories may be old, or need somebody.
+fn notes_on_memories(shared: &Shared) -> impl Iterator<Item = String> {
+    shared.memories.files_note().into_iter().chain(shared.team.note())
+}
+
 /// Searches the memories; also returns whether all of their anchors were checked.
 fn memories_alone(
     shared: &Shared,
@@ -354,7 +359,7 @@ fn memories_alone(
         }
     }
     let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
-    let mut degraded: Vec<String> = why_not.into_iter().collect();
+    let mut degraded: Vec<String> = why_not.into_iter().chain(notes_on_memories(shared)).collect();
     let mut hits = memories.hits(layout, question.params.explain, question.extent());
     if question.params.rerank {
         let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &[]);

@@ -111,7 +111,7 @@ fn kinds(
 ) -> RpcResult<(Vec<Kind>, Vec<String>)> {
     let mut kinds = Kind::ALL.to_vec();
     let mut notes = Vec::new();
-    let Traits { tier, author, agent, source, min_priority, metadata } = &params.traits;
+    let Traits { tier, author, agent, source, min_priority, scope, metadata } = &params.traits;
     let is_dated = params.since.is_some() || params.until.is_some() || author.is_some();
     let is_of_memories = params.container.is_some()
         || !params.tag.is_empty()
@@ -119,6 +119,7 @@ fn kinds(
         || agent.is_some()
         || source.is_some()
         || min_priority.is_some()
+        || scope.is_some()
         || !metadata.is_empty();
     let is_of_files = !paths.wanted.is_empty() || !params.lang.is_empty() || !params.only.is_empty();
     let mut keep = |is_limited: bool, few: &[Kind]| kinds.retain(|kind| !is_limited || few.contains(kind));
@@ -128,7 +129,7 @@ fn kinds(
     let had_files = kinds.iter().any(|kind| FILES.contains(kind));
     kinds.retain(|kind| !is_dated || DATED.contains(kind));
     if kinds.is_empty() {
-        let message = "container, tag, tier, agent, source, min_priority, metadata: these are about memories, and since, until, \
+        let message = "container, tag, tier, agent, source, min_priority, scope, metadata: these are about memories, and since, until, \
              author about commits and memories, which kind, only, path or lang leave out";
         return Err(bad_params(message.to_owned()));
     }

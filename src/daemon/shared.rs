@@ -21,6 +21,7 @@ use super::models::{Loaded, Models};
 use super::object_ids::KnownObjectIds;
 use super::own_files::OwnFiles;
 use super::subscriptions::Events;
+use super::team_standing::Team;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::index::{Indexer, Progress};
@@ -89,6 +90,8 @@ pub(super) struct Shared {
     pub(super) queries: AtomicU64,
     /// The thread that owns the memories.
     pub(super) memories: Memories,
+    /// The exchange with a team.
+    pub(super) team: Team,
     /// Who has subscribed to events.
     pub(super) events: Arc<Events>,
     /// What sessions of agents were told.
@@ -132,6 +135,7 @@ impl Shared {
             started: Instant::now(),
             watch,
             models: memories.models(),
+            team: Team::default(),
             events: memories.events(),
             nearest: SharedVectors::default(),
             maps: KeptMaps::new(MOST_MAP_BYTES),

@@ -11,6 +11,9 @@ pub struct Identity {
     pub author: Option<String>,
     /// Name of the repository: that of the remote `origin`, else that of its directory.
     pub repository: Option<String>,
+    /// Address of the remote `origin`, the same whichever way it is written: `github.com/acme/shop`. `None` if it is no address
+    /// of another machine.
+    pub remote: Option<String>,
 }
 
 /// Reads the settings of a worktree. What they do not say, or cannot be read of them, is absent.
@@ -24,8 +27,38 @@ pub fn identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
         (Some(name), Some(email)) => Some(format!("{name} <{email}>")),
         (name, email) => name.or(email),
     };
-    let of_remote = of("remote.origin.url").and_then(|url| name_in_address(&url).map(str::to_owned));
-    Identity { author, repository: of_remote.or_else(|| directory_name(layout)) }
+    let url = of("remote.origin.url");
+    let of_remote = url.as_deref().and_then(name_in_address).map(str::to_owned);
+    let remote = url.as_deref().and_then(plain_address);
+    Identity { author, repository: of_remote.or_else(|| directory_name(layout)), remote }
+}
+
+/// Returns the host and the path of an address on another machine. Scheme, user, the scheme's own port, `.git` and the case of the
+/// host are of no account.
+fn plain_address(address: &str) -> Option<String> {
+    let (host, path) = match address.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split(['?', '#']).next()?.split_once('/')?;
+            let host = &host[host.rfind('@').map_or(0, |at| at + 1)..];
+            let port = match scheme.trim_start_matches("git+") {
+                "https" => ":443",
+                "http" => ":80",
+                "ssh" => ":22",
+                "git" => ":9418",
+                _ => "",
+            };
+            (host.strip_suffix(port).unwrap_or(host), path)
+        }
+        None if is_scp_like(address) && !address.contains("::") => {
+            let (host, path) = address.split_once(':')?;
+            (&host[host.rfind('@').map_or(0, |at| at + 1)..], path)
+        }
+        None => return None,
+    };
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path);
+    (!host.is_empty() && !path.is_empty()).then(|| format!("{}/{path}", host.to_lowercase()))
 }
 
 /// Returns the last part of the path in an address, without `.git`: `shop` of `git@host:team/shop.git`. `None` if it has no
@@ -78,6 +111,26 @@ fn directory_name(layout: &RepoLayout) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_the_same_whichever_way_it_is_written() {
+        let same = [
+            "https://github.com/Acme/shop.git",
+            "https://ann:secret@GitHub.com:443/Acme/shop/",
+            "ssh://git@github.com:22/Acme/shop.git",
+            "git@github.com:Acme/shop.git",
+            "github.com:/Acme/shop",
+        ];
+        for address in same {
+            assert_eq!(plain_address(address).as_deref(), Some("github.com/Acme/shop"), "{address}");
+        }
+        assert_eq!(plain_address("https://host:8443/a").as_deref(), Some("host:8443/a"));
+        for local in
+            ["/srv/shop.git", "file:///srv/shop.git", "../shop", "C:\\shop", "ext::sh -c x", "https://host/"]
+        {
+            assert_eq!(plain_address(local), None, "{local}");
+        }
+    }
 
     #[test]
     fn a_repository_is_called_as_its_address_ends() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::tool::View;
 use super::verbs::{Answer, Failure};
-use crate::proto::memory::file_marks;
+use crate::proto::memory::marks;
 use crate::proto::{Hit, SearchResult};
 use crate::types::Kind;
 
@@ -126,7 +126,7 @@ fn head(hit: &Hit) -> String {
         head += &format!("  [{state}]");
     }
     if let Some(memory) = &hit.memory {
-        for mark in file_marks(&hit.trust, memory.conflict.as_deref()) {
+        for mark in marks(&hit.trust, memory.scope, memory.conflict.as_deref()) {
             head += &format!("  {mark}");
         }
     }

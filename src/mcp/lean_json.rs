@@ -5,6 +5,7 @@
 use serde_json::Value;
 
 use crate::proto::Ordered;
+use crate::proto::memory::is_unconfirmed;
 
 /// Keys that are left out wherever they are.
 const LEFT_OUT: &[&str] =
@@ -30,7 +31,8 @@ fn drop_usual_trust(value: &mut Value) {
         Value::Object(fields) => {
             let is_memory =
                 fields.contains_key("container") || fields.get("kind").is_some_and(|kind| kind == "memory");
-            let is_told = is_memory && fields.get("trust").is_some_and(|trust| trust == "repo");
+            let is_told =
+                is_memory && fields.get("trust").and_then(Value::as_str).is_some_and(is_unconfirmed);
             fields.retain(|key, _| key != "trust" || is_told);
             fields
                 .iter_mut()

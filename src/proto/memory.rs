@@ -28,7 +28,8 @@ pub use self::links::{
 };
 pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
 pub use self::share::{
-    ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, file_marks,
+    ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, is_unconfirmed,
+    marks,
 };
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
@@ -67,6 +68,19 @@ impl Tier {
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tier| tier.as_str() == word)
     }
+}
+
+/// With whom a memory is shared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// With nobody.
+    #[default]
+    Mine,
+    /// With who works on the repository: a file in the worktree is the truth.
+    Repo,
+    /// With the team, through its server.
+    Team,
 }
 
 /// One memory. Times are RFC 3339, UTC.
@@ -120,9 +134,12 @@ pub struct Memory {
     pub key: Option<String>,
     /// Whether a file in the worktree is the truth.
     pub shared: bool,
-    /// `own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed.
+    /// With whom it is shared.
+    pub scope: Scope,
+    /// `own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from
+    /// the team.
     pub trust: String,
-    /// `ours` or `theirs`, if it is a side of a conflict in its file.
+    /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
     /// Its vector; only for `memory.export` with `include_vectors`.
@@ -217,6 +234,9 @@ pub struct Traits {
     /// Minimum priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_priority: Option<i64>,
+    /// With whom it is shared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// Values in the metadata.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
@@ -293,6 +313,6 @@ pub struct Brief {
     pub container: String,
     /// Creation time.
     pub created: String,
-    /// Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold.
+    /// Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold.
     pub line: String,
 }

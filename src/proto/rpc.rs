@@ -120,6 +120,8 @@ pub mod code {
     pub const GIT: i64 = -32005;
     /// A path cannot be examined (permission, input/output error), so its state is unknown.
     pub const IO: i64 = -32006;
+    /// There is no team, or its server failed.
+    pub const TEAM: i64 = -32007;
 }
 
 /// Params of `hello`; `memo` calls it if the endpoint file names another version than its own.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::anchor::Anchor;
-use super::memory::Traits;
+use super::memory::{Scope, Traits};
 use super::{Pending, Sync};
 use crate::types::{FileClass, Kind, RankingPart};
 
@@ -328,7 +328,10 @@ pub struct MemoryInfo {
     /// The code it is about, with states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<Anchor>,
-    /// `ours` or `theirs`, if it is a side of a conflict in its file.
+    /// With whom it is shared.
+    #[serde(default)]
+    pub scope: Scope,
+    /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
 }

@@ -20,6 +20,8 @@ mod noted_changes;
 mod passed_time;
 mod rows;
 pub(super) mod schema;
+mod shared_with;
+mod team_rows;
 mod vectors;
 mod words;
 mod worktree_scope;
@@ -37,6 +39,7 @@ pub use self::memory_filter::MemoryFilter;
 pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped};
 pub use self::passed_time::Uptime;
 pub use self::rows::Rows;
+pub use self::team_rows::{FROM_TEAM, Outgoing, TeamCounts, TeamRow};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::write::Earlier;
 use super::StoreError;
@@ -73,7 +76,9 @@ pub struct Record {
     pub key: Option<String>,
     /// Whether a file in the worktree is the truth.
     pub shared: bool,
-    /// Whether it came with a file, and this user has neither written nor confirmed this version.
+    /// Whether the team has it.
+    pub team: bool,
+    /// Whether it came with a file or from the team, and this user has neither written nor confirmed this version.
     pub is_unconfirmed: bool,
     pub side: Side,
 }

@@ -100,6 +100,8 @@ mod shown;
 mod special_files;
 mod system;
 #[cfg(unix)]
+mod team;
+#[cfg(unix)]
 mod terminal;
 mod tidy;
 #[cfg(unix)]

@@ -10,7 +10,7 @@ use super::code_args::ModeArg;
 use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
 use crate::proto::anchor::State;
-use crate::proto::memory::{FieldParams, Selection, Sort, Tier, Traits};
+use crate::proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
@@ -52,6 +52,26 @@ impl SourceArg {
             Self::Agent => "agent",
             Self::Hook => "hook",
             Self::Import => "import",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ScopeArg {
+    /// Nobody
+    Mine,
+    /// Who works on the repository, through files in it
+    Repo,
+    /// The team, through its server
+    Team,
+}
+
+impl From<ScopeArg> for Scope {
+    fn from(typed: ScopeArg) -> Self {
+        match typed {
+            ScopeArg::Mine => Self::Mine,
+            ScopeArg::Repo => Self::Repo,
+            ScopeArg::Team => Self::Team,
         }
     }
 }
@@ -255,6 +275,9 @@ pub(in crate::cli) struct TraitsArgs {
     /// Only memories of this priority or a higher one
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     min_priority: Option<i64>,
+    /// Only memories that are shared with these
+    #[arg(long, value_enum)]
+    scope: Option<ScopeArg>,
     /// Only memories with this value in their metadata (may be given again)
     #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
     meta: Vec<(String, Value)>,
@@ -262,9 +285,10 @@ pub(in crate::cli) struct TraitsArgs {
 
 impl From<TraitsArgs> for Traits {
     fn from(typed: TraitsArgs) -> Self {
-        let TraitsArgs { tier, author, agent, source, min_priority, meta } = typed;
-        let (tier, metadata) = (tier.map(Into::into), meta.into_iter().collect());
-        Self { tier, author, agent, source, min_priority, metadata }
+        let TraitsArgs { tier, author, agent, source, min_priority, scope, meta } = typed;
+        let (tier, scope, metadata) =
+            (tier.map(Into::into), scope.map(Into::into), meta.into_iter().collect());
+        Self { tier, author, agent, source, min_priority, scope, metadata }
     }
 }
 
@@ -386,6 +410,15 @@ pub(in crate::cli) struct ShareArgs {
     /// Show the files, and change nothing
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ShareWithArgs {
+    #[command(flatten)]
+    pub(in crate::cli) share: ShareArgs,
+    /// Share them with the team of `team.url`, and not as files
+    #[arg(long)]
+    pub(in crate::cli) team: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,14 +9,14 @@ use super::code_args::{
 use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
 use super::memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
-    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, SyncNotesArgs, TagArgs, UpdateArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
 };
 use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
 use super::rows_args::RowsArgs;
 use super::verb_args::{
-    ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs, McpArgs, ModelArgs,
-    ServeArgs, SetupArgs, StatusArgs, SyncArgs, UninstallArgs,
+    CompletionsArgs, ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs,
+    McpArgs, ModelArgs, ServeArgs, SetupArgs, StatusArgs, SyncArgs, TeamArgs, UninstallArgs,
 };
 
 #[derive(Debug, Subcommand)]
@@ -24,9 +24,8 @@ pub(in crate::cli) enum Verb {
     /// Index the repository now and show what was indexed and skipped
     ///
     /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the
-    /// agents that it finds are set up. Installs git hooks as `memo hooks install` does, unless --no-hooks is given. With
-    /// --no-index it only sets up, and what asks for the index next makes it. Exits with 3 when indexing makes no progress for a
-    /// minute.
+    /// agents that it finds are set up. Installs git hooks as `memo hooks install` does, unless --no-hooks is given. With --no-index it
+    /// only sets up, and what asks for the index next makes it. Exits with 3 when indexing makes no progress for a minute.
     ///
     /// Example: memo init
     Init(InitArgs),
@@ -205,13 +204,14 @@ pub(in crate::cli) enum Verb {
     /// Share memories with others through git, as files of the worktree
     ///
     /// Writes .memod/memories/ID.md for each, to be committed as code is. The file is the truth from then on: an edit of it is an edit
-    /// of the memory, on a branch without it the memory is not there. `share.tags` shares by rule. Exits with 1 when there is nothing to share.
+    /// of the memory, on a branch without it the memory is not there. `share.tags` shares by rule. With --team they go to the server of
+    /// the team instead, once it can be reached; `team.tags` does that by rule. Exits with 1 when there is nothing to share.
     ///
     /// Example: memo share --tag decision --dry-run
-    Share(ShareArgs),
+    Share(ShareWithArgs),
     /// Remove the files of shared memories; the memories stay here
     ///
-    /// Exits with 1 when none is shared.
+    /// Those of the team are archived for the others. Exits with 1 when none is shared.
     ///
     /// Example: memo unshare mem_01KAJ
     Unshare(ShareArgs),
@@ -223,6 +223,13 @@ pub(in crate::cli) enum Verb {
     ///
     /// Example: memo sync-notes origin
     SyncNotes(SyncNotesArgs),
+    /// Share memories with a team, through its PostgreSQL server
+    ///
+    /// `team.url` and `team.repositories` say which server, and which repositories take part. `memo share --team` gives memories to
+    /// it, and what the team has is here: no search waits for the server. `memo resolve` ends it when two have changed a memory.
+    ///
+    /// Example: memo team status
+    Team(TeamArgs),
     /// Add tags to a memory
     ///
     /// Example: memo tag mem_01KAJ auth jwt
@@ -476,15 +483,10 @@ pub(in crate::cli) enum Verb {
     Bench(BenchArgs),
     /// Print a script that completes verbs, flags and what they take
     ///
-    /// A running daemon knows paths of the index, languages, ids, tags and containers; completion never starts one. Offers only
-    /// words that no shell reads anything in.
+    /// A running daemon knows paths, languages, ids, tags and containers. Offers only words that no shell reads anything in.
     ///
     /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
-    Completions {
-        /// The shell to complete in
-        #[arg(value_enum)]
-        shell: clap_complete::Shell,
-    },
+    Completions(CompletionsArgs),
     /// Open the manual page of a verb, or write all pages into a directory
     ///
     /// On a terminal `man` shows the page, or the help is printed where there is no `man`. Otherwise the page is printed as roff.

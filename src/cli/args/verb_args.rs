@@ -216,6 +216,42 @@ pub(in crate::cli) enum HooksVerb {
 }
 
 #[derive(Debug, Args)]
+pub(in crate::cli) struct CompletionsArgs {
+    /// The shell to complete in
+    #[arg(value_enum)]
+    pub(in crate::cli) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TeamArgs {
+    #[command(subcommand)]
+    pub(in crate::cli) what: Option<TeamVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum TeamVerb {
+    /// Show the server, what is to be sent, and conflicts; exits with 1 while there is no connection
+    Status,
+    /// Ask for the password of the server, and keep it in a file that only you can read
+    ///
+    /// Without a terminal the first line of stdin is the password. Passwords of libpq's own file, ~/.pgpass, are used too.
+    Login {
+        /// Remove the password
+        #[arg(long)]
+        forget: bool,
+    },
+    /// Take what the team has and send what is queued, now
+    Push,
+    /// The same
+    Pull,
+    /// List the roles that may see this repository
+    ///
+    /// The first role that connects and may create a schema owns the tables, and lets others in: `INSERT INTO memod.member(role,
+    /// repository, may_write) VALUES('ann', 'github.com/acme/*', true)`.
+    Members,
+}
+
+#[derive(Debug, Args)]
 pub(in crate::cli) struct ModelArgs {
     #[command(subcommand)]
     pub(in crate::cli) what: Option<ModelVerb>,

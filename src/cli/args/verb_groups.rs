@@ -30,6 +30,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "share",
             "unshare",
             "sync-notes",
+            "team",
             "recall",
             "recent",
             "promote",

@@ -11,7 +11,7 @@ use super::refused;
 use crate::cli::args::{
     AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExplainArgs,
     ExportArgs, FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, ModelArgs, ModelVerb, RemoveArgs,
-    RestoreBackupArgs, SearchArgs, SourceArg, Verb,
+    RestoreBackupArgs, SearchArgs, ShareWithArgs, SourceArg, TeamArgs, TeamVerb, Verb,
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
@@ -76,6 +76,11 @@ fn permission(verb: &Verb) -> Permission<'_> {
         Verb::Purge(RemoveArgs { consent: ConsentArgs { dry_run: true, .. }, .. }) => Granted,
         Verb::Purge(_) => Denied("memo purge deletes memories for good", PURGE_BY_A_PERSON),
         Verb::Reset(_) => Denied("memo reset deletes all memories", BY_A_PERSON),
+        Verb::Share(ShareWithArgs { team: true, .. }) => {
+            Denied("memo share --team sends memories to others, and nobody reviews them before", BY_A_PERSON)
+        }
+        Verb::Team(TeamArgs { what: None | Some(TeamVerb::Status | TeamVerb::Members) }) => Granted,
+        Verb::Team(_) => Denied("it would exchange memories with a server, or its password", BY_A_PERSON),
         Verb::SyncNotes(_) => Denied("memo sync-notes sends memories to a remote", BY_A_PERSON),
         Verb::RestoreBackup(_) => Denied("memo restore-backup replaces all memories", BY_A_PERSON),
 

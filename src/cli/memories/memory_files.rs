@@ -2,7 +2,7 @@
 
 use super::request::{caller, notice, or_stdin};
 use super::show;
-use crate::cli::args::{ResolveArgs, ShareArgs};
+use crate::cli::args::{ResolveArgs, ShareArgs, ShareWithArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
@@ -10,28 +10,38 @@ use crate::cli::text::{count, escape, escape_lines};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName};
 
 /// Exits with 1 when nothing was to be shared.
-pub(in crate::cli) fn share(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    set("memory.share", ["shared", "would be shared"], typed, context, output)
+pub(in crate::cli) fn share(
+    typed: ShareWithArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let words = match typed.team {
+        true => ["shared with the team", "would be shared with the team"],
+        false => ["shared", "would be shared"],
+    };
+    set("memory.share", words, typed, context, output)
 }
 
 /// Exits with 1 when nothing was shared.
 pub(in crate::cli) fn unshare(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let typed = ShareWithArgs { share: typed, team: false };
     set("memory.unshare", ["kept here alone", "would be kept here alone"], typed, context, output)
 }
 
 fn set(
     method: &str,
     [done, would]: [&str; 2],
-    typed: ShareArgs,
+    ShareWithArgs { share: typed, team }: ShareWithArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
     let selection = typed.filter.with_ids(typed.ids);
-    let params = ShareParams { caller: caller(context), selection, dry_run: typed.dry_run };
+    let params = ShareParams { caller: caller(context), selection, team, dry_run: typed.dry_run };
     let result: ShareResult = context.connect()?.call(method, &params)?;
     output.value(&result, |output| {
         for file in &result.files {
-            output.line(&escape(&file.path))?;
+            let name = if file.path.is_empty() { &file.id } else { &file.path };
+            output.line(&escape(name))?;
             if let Some(text) = &file.text {
                 output.line(escape_lines(text).trim_end_matches('\n'))?;
             }
@@ -41,7 +51,10 @@ fn set(
         match (result.memories.is_empty(), result.dry_run) {
             (true, _) => output.say("no such memories"),
             (false, true) => output.say(&format!("{what} {would}")),
-            (false, false) => output.say(&format!("{what} {done}; commit the change as you commit code")),
+            (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
+                output.say(&format!("{what} {done}; commit the change as you commit code"));
+            }
+            (false, false) => output.say(&format!("{what} {done}")),
         }
         Ok(())
     })?;
@@ -62,7 +75,11 @@ pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut
     output.value(&result, |output| {
         show::lines(std::slice::from_ref(&result.memory), output)?;
         output.flush()?;
-        output.say(&format!("the conflict is over; `git add {}` tells git", escape(&result.path)));
+        let next = match result.path.is_empty() {
+            true => "the team gets the outcome".to_owned(),
+            false => format!("`git add {}` tells git", escape(&result.path)),
+        };
+        output.say(&format!("the conflict is over; {next}"));
         Ok(())
     })?;
     notice(result.notice.as_ref(), output);

@@ -8,7 +8,9 @@ use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
 use crate::paths::CallerDir;
-use crate::proto::memory::{Brief, Change, HistoryResult, Memory, StatsResult, Tally, file_marks};
+use crate::proto::memory::{
+    Brief, Change, HistoryResult, Memory, Scope, StatsResult, Tally, is_unconfirmed, marks,
+};
 use crate::types::memory_file;
 
 pub(super) fn wholes(memories: &[Memory], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
@@ -55,8 +57,15 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     if memory.shared {
         row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
-    if memory.trust == "repo" {
-        row("trust", "repo: from a file of the repository; `memo confirm` trusts it", output)?;
+    if memory.scope == Scope::Team {
+        row("shared", "with the team", output)?;
+    }
+    let from = match memory.scope {
+        Scope::Team => "team: another member wrote it",
+        _ => "repo: from a file of the repository",
+    };
+    if is_unconfirmed(&memory.trust) {
+        row("trust", &format!("{from}; `memo confirm` trusts it"), output)?;
     }
     if let Some(side) = &memory.conflict {
         row("conflict", &format!("{}; `memo resolve` ends it", escape(side)), output)?;
@@ -110,13 +119,13 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
     };
     let place = format!("{weight} {}", paint(styles.title, &escape(&memory.container)));
     let text = one_line(&memory.id, &memory.created, &place, text, output);
-    let mark = about::mark(memory.state, output) + &file_mark(memory, output);
+    let mark = about::mark(memory.state, output) + &mark_of(memory, output);
     output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
 }
 
 /// Returns the mark of a memory that nobody here vouches for, or that is a side of a conflict.
-fn file_mark(memory: &Memory, output: &Output) -> String {
-    let marks = file_marks(&memory.trust, memory.conflict.as_deref());
+fn mark_of(memory: &Memory, output: &Output) -> String {
+    let marks = marks(&memory.trust, memory.scope, memory.conflict.as_deref());
     marks.iter().map(|mark| format!(" {}", paint(output.styles.bad, &escape(mark)))).collect()
 }
 

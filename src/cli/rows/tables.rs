@@ -32,6 +32,7 @@ pub(in crate::cli) const MEMORIES: Table = Table {
         ("key", "/key"),
         ("trust", "/trust"),
         ("shared", "/shared"),
+        ("scope", "/scope"),
         ("author", "/author"),
         ("agent", "/agent"),
         ("created", "/created"),

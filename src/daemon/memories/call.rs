@@ -55,5 +55,10 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.export" => return export::export(call).await,
         _ => Err(no_method(method)),
     };
-    Ok(with_states(call, answer?).await)
+    let mut answer = with_states(call, answer?).await;
+    if let Some(note) = shared.team.note().filter(|_| matches!(method, "memory.list" | "memory.recall")) {
+        let told = answer["notice"].as_str().map_or(note.clone(), |told| format!("{told}; {note}"));
+        answer["notice"] = Value::from(told);
+    }
+    Ok(answer)
 }

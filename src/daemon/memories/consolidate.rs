@@ -10,7 +10,7 @@ use super::links::put;
 use super::merge::check_size;
 use super::rules::{Done, bad, check_text, find_living, refused};
 use super::show;
-use super::transaction::Stamp;
+use super::stamp::Stamp;
 use crate::memory::{anchor, fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,

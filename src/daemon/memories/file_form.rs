@@ -1,12 +1,12 @@
 //! Converts between a memory and what its file says.
 
 use super::rules::Done;
-use crate::memory::file::MemoryFile;
+use crate::memory::file::{self, MemoryFile};
 use crate::proto::memory::LinkKind;
-use crate::store::{FROM_FILE, Record, Rows};
+use crate::store::{FROM_FILE, FileVersion, Record, Rows, Side};
 
 /// Returns the memory of a file.
-pub(super) fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {
+fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {
     let record = Record {
         id,
         content: file.content,
@@ -29,6 +29,14 @@ pub(super) fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind,
     (record, file.links)
 }
 
+/// Returns the version that a file is, under the hash of the file as memod writes it: another line end or order of keys is no other
+/// version.
+pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion {
+    let hash = file::hash(&file.render());
+    let (record, links) = record_of(id.to_owned(), file);
+    FileVersion { side, hash, record, links }
+}
+
 /// Returns what the file of a memory is to say. Keys that this version does not know, and links to memories that are not here,
 /// stay as the `former` file has them.
 pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFile>) -> Done<MemoryFile> {
@@ -44,21 +52,22 @@ pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFi
         created: record.created,
         updated: record.updated,
         anchors: record.anchors.clone(),
-        links: links(rows, &record.id, former.map_or(&[], |former| &former.links))?,
+        links: links(rows, record, former.map_or(&[], |former| &former.links))?,
         metadata: record.metadata.clone(),
         others: former.map(|former| former.others.clone()).unwrap_or_default(),
         content: record.content.replace("\r\n", "\n"),
     })
 }
 
-/// Returns the links to shared memories. A mutual link stands in the file of its first end, unless another one has it already.
-fn links(rows: &Rows<'_>, id: &str, former: &[(LinkKind, String)]) -> Done<Vec<(LinkKind, String)>> {
+/// Returns the links to memories that are shared with the same people. A mutual link stands in the file of its first end, unless another one has it already.
+fn links(rows: &Rows<'_>, of: &Record, former: &[(LinkKind, String)]) -> Done<Vec<(LinkKind, String)>> {
     let mut links = Vec::new();
-    for link in rows.links(id)? {
-        let is_from = link.from == id;
+    let is_known = |id: &str| if of.team { rows.is_team(id) } else { rows.is_shared(id) };
+    for link in rows.links(&of.id)? {
+        let is_from = link.from == of.id;
         let said = (link.kind, if is_from { link.to } else { link.from });
         let is_said = former.contains(&said) && (is_from || link.kind.is_mutual());
-        if is_said || is_from && rows.is_shared(&said.1)? {
+        if is_said || is_from && is_known(&said.1)? {
             links.push(said);
         }
     }

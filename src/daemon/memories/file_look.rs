@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::file_disk::recover;
-use super::file_form::record_of;
+use super::file_form::version_of;
 use super::keeper::Memories;
 use super::known_files::{FileCounters, Listed, Look};
 use super::rules::Done;
@@ -193,10 +193,7 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listed) -> Result<FileSta
 /// Returns what a file with this text shows.
 fn state_of(name: &str, id: &str, text: &str) -> FileState {
     let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
-        let parsed = MemoryFile::parse(text)?;
-        let hash = file::hash(&parsed.render()); // another line end or order of keys is no other version
-        let (record, links) = record_of(id.to_owned(), parsed);
-        Ok(FileVersion { side, hash, record, links })
+        Ok(version_of(id, side, MemoryFile::parse(text)?))
     };
     let versions = match file::sides(text) {
         Err(why) => Err(why.to_owned()),

@@ -9,7 +9,7 @@ use std::io;
 use super::file_disk::failed;
 use super::file_form::file_of;
 use super::rules::{Done, unreadable};
-use super::transaction::Stamp;
+use super::stamp::Stamp;
 use crate::daemon::error::busy;
 use crate::memory::file::{self, MemoryFile};
 use crate::paths::IoContext as _;
@@ -20,7 +20,7 @@ use crate::types::SourceKey;
 
 /// What was before a verb ran.
 pub(super) struct Before {
-    last_change: i64,
+    pub(super) last_change: i64,
     files: Vec<FileRow>,
 }
 
@@ -60,7 +60,7 @@ impl Before {
     /// Returns the change of the file of one memory, if it is or becomes shared and says something else.
     fn change(&self, rows: &Rows<'_>, mut record: Record, stamp: &Stamp) -> Done<Option<PendingFile>> {
         if !record.shared {
-            if !stamp.shares.shares(&record) || rows.is_unshared(&record.id)? {
+            if record.team || !stamp.shares.shares(&record) || rows.is_unshared(&record.id)? {
                 return Ok(None);
             }
             record = share(rows, &record, stamp)?;

@@ -11,7 +11,8 @@ use super::file_disk::{aside, failed, place, prepare};
 use super::file_write::Before;
 use super::known_files::FileCounters;
 use super::rules::Done;
-use super::transaction::Stamp;
+use super::stamp::Stamp;
+use super::team_write;
 use crate::store::{MemoryStore, PendingFile, Rows};
 
 /// No worktree has this number.
@@ -41,6 +42,7 @@ impl FileWriter {
         }
         let before = Before::of(rows)?;
         let value = run()?;
+        team_write::queue(rows, before.last_change, stamp)?;
         let changes = before.changes(rows, stamp)?;
         if changes.is_empty() {
             return Ok(value);

@@ -109,6 +109,7 @@ pub(in crate::daemon) fn hit(
             tags: record.tags.clone(),
             created: rfc3339(record.created),
             anchors,
+            scope: show::scope(record),
             conflict: show::conflict(record.side).map(str::to_owned),
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),

@@ -9,7 +9,7 @@ use std::thread::{self, Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::finder::{Finder, vector_model};
 use super::known_files::KnownFiles;
@@ -60,6 +60,8 @@ pub(in crate::daemon) struct Memories {
     pub(super) files: KnownFiles,
     /// Of the rows, see [`MemoryStore::generation`].
     pub(super) generation: Arc<AtomicU64>,
+    /// Rung when there may be something to send to the team.
+    pub(in crate::daemon) outbox_bell: Arc<Notify>,
     panics: Arc<Panics>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -100,6 +102,7 @@ impl Memories {
             foreign: Mutex::default(),
             files,
             generation,
+            outbox_bell: Arc::default(),
             panics,
             thread,
         })

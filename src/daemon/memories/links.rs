@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::rules::{Done, find, must_live, refused};
 use super::show;
-use super::transaction::Stamp;
+use super::stamp::Stamp;
 use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,

@@ -1,12 +1,12 @@
 //! Merges duplicate memories.
 
 use super::rules::{Done, bad, check_expected, digest, find, refused, says_other};
-use super::transaction::Stamp;
+use super::stamp::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
 use crate::memory::{Refused, anchor, fields};
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
-use crate::store::{FROM_FILE, Record, Rows};
+use crate::store::{FROM_FILE, FROM_TEAM, Record, Rows};
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
 /// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
@@ -20,6 +20,7 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
         match show::trust(other) {
             "own" => {}
             "repo" => after.source = FROM_FILE.to_owned(),
+            "team" => after.source = FROM_TEAM.to_owned(),
             _ => after.source = "import".to_owned(),
         }
         after.title = after.title.or_else(|| other.title.clone());

@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_form::{file_of, record_of};
+use super::file_form::{file_of, version_of};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused};
-use super::show;
-use super::transaction::{Call, Stamp};
+use super::stamp::Stamp;
+use super::transaction::Call;
+use super::{show, team_resolve};
 use crate::daemon::error::RpcResult;
 use crate::memory::{fields, file};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{FileState, FileVersion, Rows, ShownBy, Side};
+use crate::store::{FileState, Rows, ShownBy, Side};
 use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
@@ -21,7 +22,11 @@ pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {
 }
 
 fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<ResolveFileResult> {
-    let id = find(rows, &params.id)?.id;
+    let found = find(rows, &params.id)?;
+    if found.team {
+        return team_resolve::put(rows, &found, params, stamp);
+    }
+    let id = found.id;
     let name = file::name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
     let mut parsed = match (file::sides(&text), params.side) {
@@ -53,10 +58,8 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     }
     parsed.updated = stamp.now_ms.max(parsed.updated.min(stamp.now_ms) + 1);
     stamp.set_resolved(&id, parsed.clone());
-    let hash = file::hash(&parsed.render());
-    let (record, links) = record_of(id.clone(), parsed);
-    let version = FileVersion { side: Side::Whole, hash, record, links };
-    let whole = FileState { name: name.clone(), hash, shown: ShownBy::Versions(vec![version]) };
+    let version = version_of(&id, Side::Whole, parsed);
+    let whole = FileState { name: name.clone(), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
     rows.take_files(&[whole], &BTreeSet::new())?;
     rows.note_change(&id, &stamp.event("resolve"))?;
     if !stamp.is_agent() {

@@ -1,25 +1,80 @@
-//! Says which memories are shared by the settings of a repository.
+//! Says which memories are shared by the settings, and with whom.
 
 use crate::config;
 use crate::store::Record;
 
 /// Which memories are shared as they are written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ShareRules {
+pub(in crate::daemon) struct ShareRules {
     tags: Vec<String>,
     containers: Vec<String>,
 }
 
 impl ShareRules {
-    pub(super) fn of(config: &config::Share) -> Self {
-        let names = |list: &str| -> Vec<String> {
-            list.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_lowercase).collect()
-        };
-        Self { tags: names(&config.tags), containers: names(&config.containers) }
+    pub(super) fn new(tags: &str, containers: &str) -> Self {
+        let lower = |list: &str| names(list).map(str::to_lowercase).collect();
+        Self { tags: lower(tags), containers: lower(containers) }
     }
 
     /// Returns whether a memory is shared once it is written.
     pub(super) fn shares(&self, record: &Record) -> bool {
         self.containers.contains(&record.container) || record.tags.iter().any(|tag| self.tags.contains(tag))
+    }
+}
+
+/// Whether a repository takes part in a team.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) enum TeamAccess {
+    /// Not, and why.
+    No(String),
+    /// Under this name, with these memories as they are written.
+    Yes(String, Box<ShareRules>),
+}
+
+impl TeamAccess {
+    /// Returns what the settings say of a repository with this remote.
+    pub(in crate::daemon) fn of(config: &config::Team, remote: Option<&str>) -> Self {
+        if config.url.is_empty() {
+            return Self::No("team.url is not set".to_owned());
+        }
+        let Some(remote) = remote else {
+            return Self::No("the repository has no remote `origin` on another machine, whose address is its name for the team".to_owned());
+        };
+        let fits =
+            |name: &str| name.strip_suffix('*').map_or(name == remote, |start| remote.starts_with(start));
+        if !names(&config.repositories).any(fits) {
+            return Self::No(format!("{remote} is none of team.repositories"));
+        }
+        Self::Yes(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
+    }
+
+    /// Returns whether a memory is the team's once it is written.
+    pub(super) fn takes(&self, record: &Record) -> bool {
+        matches!(self, Self::Yes(_, rules) if rules.shares(record))
+    }
+}
+
+fn names(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_named_repositories_take_part() {
+        let of = |repositories: &str, remote| {
+            let url = "postgres://ann@localhost/team".to_owned();
+            let config =
+                config::Team { url, repositories: repositories.to_owned(), ..config::Team::default() };
+            matches!(TeamAccess::of(&config, remote), TeamAccess::Yes(..))
+        };
+        assert!(of("github.com/acme/shop", Some("github.com/acme/shop")));
+        assert!(of("x, github.com/acme/*", Some("github.com/acme/shop")));
+        assert!(!of("github.com/acme/*", Some("github.com/acme-private/shop")));
+        assert!(!of("github.com/acme/shop", Some("github.com/acme/shop2")));
+        assert!(!of("", Some("github.com/acme/shop")));
+        assert!(!of("*", None));
     }
 }

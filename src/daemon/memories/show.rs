@@ -3,15 +3,15 @@
 use serde_json::{Map, Value};
 
 use crate::memory::{fields, text};
-use crate::proto::memory::{Brief, Change, Memory, file_marks};
-use crate::store::{FROM_FILE, MemoryEvent, Record, Side};
+use crate::proto::memory::{Brief, Change, Memory, Scope, marks};
+use crate::store::{FROM_FILE, FROM_TEAM, MemoryEvent, Record, Side};
 use crate::types::rfc3339;
 
 /// An expired memory is shown as archived even before it is.
 pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
     let is_over = record.archived_at.is_none() && !record.lives(now_ms);
     let archived_at = if is_over { record.expires_at } else { record.archived_at };
-    let trust = trust(&record).to_owned();
+    let (trust, scope) = (trust(&record).to_owned(), scope(&record));
     Memory {
         id: record.id,
         content: record.content,
@@ -37,17 +37,28 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         trust,
         conflict: conflict(record.side).map(str::to_owned),
         shared: record.shared,
+        scope,
         key: record.key,
         vector: None,
         links: None,
     }
 }
 
-/// Returns whose word a memory is: `own`, `import`, or `repo` if nobody here vouches for its file.
+/// Returns with whom a memory is shared.
+pub(super) fn scope(record: &Record) -> Scope {
+    match () {
+        () if record.team => Scope::Team,
+        () if record.shared => Scope::Repo,
+        () => Scope::Mine,
+    }
+}
+
+/// Returns whose word a memory is: `own`, `import`, or if nobody here vouches for it `repo` or `team`, as it came.
 pub(in crate::daemon) fn trust(record: &Record) -> &'static str {
     match () {
+        () if record.is_unconfirmed && record.team => "team",
         () if record.is_unconfirmed => "repo",
-        () if record.source == FROM_FILE => "own",
+        () if record.source == FROM_FILE || record.source == FROM_TEAM => "own",
         () if fields::is_own_source(&record.source) && record.key.is_none() => "own",
         () => "import",
     }
@@ -72,7 +83,7 @@ pub(in crate::daemon) fn brief(record: &Record) -> Brief {
 
 /// Returns a memory as one line, with what a reader must know of its file.
 fn line(record: &Record) -> String {
-    let marks = file_marks(trust(record), conflict(record.side));
+    let marks = marks(trust(record), scope(record), conflict(record.side));
     let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
     format!("{marks}{}", text::line(record.title.as_deref(), &record.content))
 }

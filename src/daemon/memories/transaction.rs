@@ -10,26 +10,22 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::file_check::troubles;
-use super::file_look::worktree_key;
 use super::file_writer::FileWriter;
-use super::keeper::derive;
-use super::known_files::FileCounters;
 use super::rules::{Done, refused};
-use super::share_rules::ShareRules;
-use super::show;
+use super::share_rules::{ShareRules, TeamAccess};
+use super::stamp::Stamp;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
 use crate::git::Identity;
-use crate::memory::file::MemoryFile;
+use crate::memory::fields;
 use crate::memory::tiers::Tiers;
-use crate::memory::{Refused, fields};
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{RpcError, code};
-use crate::store::{Earlier, MemoryEvent, MemoryStore, Record, Rows};
+use crate::store::{Earlier, MemoryStore, Rows};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -84,7 +80,7 @@ impl<'a> Call<'a> {
     ) -> RpcResult<Value> {
         let request = self.request.clone();
         self.stamped(move |store, stamp| {
-            stamp.with_files(store, |files, store| {
+            with_files(stamp, store, |files, store| {
                 store.write(stamp.now_ms, |rows| {
                     let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp)?)));
                     match &request {
@@ -127,7 +123,7 @@ impl<'a> Call<'a> {
             {
                 return Ok(answer);
             }
-            stamp.with_files(store, |files, store| {
+            with_files(stamp, store, |files, store| {
                 let write = |rows: &Rows<'_>, backup: Option<&Path>| {
                     let run = || files.changed(rows, stamp, || Ok(json!(run(rows, &params, stamp, backup)?)));
                     match &request {
@@ -174,11 +170,14 @@ impl<'a> Call<'a> {
     ) -> RpcResult<Value> {
         let (caller, layout) = (self.caller.clone(), self.layout.clone());
         // Not on that thread: where settings hang, so would everybody's memories.
-        let Identity { author, repository } = request::identity(self.shared, &layout).await?;
+        let Identity { author, repository, remote } = request::identity(self.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.shared.config.memory;
         let (tiers, container) = (Tiers::of(config), config.container.clone());
-        let shares = ShareRules::of(&self.shared.config.share);
+        let config = &self.shared.config;
+        let shares = ShareRules::new(&config.share.tags, &config.share.containers);
+        let team = TeamAccess::of(&config.team, remote.as_deref());
+        let outbox_bell = Arc::clone(&self.shared.memories.outbox_bell);
         let file_counters = self.shared.memories.files.counters();
         let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
@@ -196,6 +195,8 @@ impl<'a> Call<'a> {
                 layout,
                 tiers,
                 shares,
+                team,
+                outbox_bell,
                 container,
                 repository,
                 file_counters,
@@ -267,97 +268,17 @@ fn without_texts(mut answer: Value) -> Value {
     answer
 }
 
-/// The data that the daemon adds to a change.
-pub(super) struct Stamp {
-    pub(super) now_ms: i64,
-    pub(super) author: String,
-    /// Name of the agent that asks.
-    pub(super) agent: Option<String>,
-    pub(super) source: &'static str,
-    /// The worktree of the caller.
-    pub(super) layout: RepoLayout,
-    pub(super) tiers: Tiers,
-    /// Which memories are shared as they are written.
-    pub(super) shares: ShareRules,
-    /// The container of a memory that is added without one, or `auto`.
-    container: String,
-    /// Name of the repository.
-    repository: Option<String>,
-    file_counters: FileCounters,
-    /// The outcome of a conflict.
-    resolved: RefCell<Option<(String, MemoryFile)>>,
-}
-
-impl Stamp {
-    /// Returns whether an agent asks.
-    pub(super) fn is_agent(&self) -> bool {
-        self.source == fields::AGENT
-    }
-
-    /// Returns the name of the caller's worktree.
-    pub(super) fn worktree_key(&self) -> String {
-        worktree_key(&self.layout)
-    }
-
-    /// Runs a transaction that may change files, and writes those once it is committed.
-    fn with_files<T>(
-        &self,
-        store: &mut MemoryStore,
-        run: impl FnOnce(&FileWriter, &mut MemoryStore) -> Done<T>,
-    ) -> Done<T> {
-        let files = FileWriter::new(&self.layout.root, self.file_counters.clone());
-        let value = run(&files, store).inspect_err(|_| files.undo())?;
-        files.finish(store, self.now_ms)?;
-        Ok(value)
-    }
-
-    /// Says which side of a conflict was chosen, as its file is to be.
-    pub(super) fn set_resolved(&self, id: &str, chosen: MemoryFile) {
-        self.resolved.replace(Some((id.to_owned(), chosen)));
-    }
-
-    /// Takes what [`Self::set_resolved`] said of a memory.
-    pub(super) fn take_resolved(&self, id: &str) -> Option<MemoryFile> {
-        self.resolved.borrow_mut().take_if(|(of, _)| of == id).map(|(_, chosen)| chosen)
-    }
-
-    pub(super) fn event(&self, action: &str) -> MemoryEvent {
-        let (author, source) = (self.author.clone(), self.source.to_owned());
-        MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
-    }
-
-    /// Returns the container that was named, or else that of the settings; `auto` is that of the repository, without whose name
-    /// it is refused.
-    pub(super) fn container(&self, named: Option<&str>) -> Result<String, Refused> {
-        match named.unwrap_or(&self.container) {
-            fields::AUTO_CONTAINER => {
-                let own = self.repository.as_deref().and_then(|name| fields::container(name).ok());
-                own.ok_or_else(|| Refused {
-                    field: "container",
-                    why: "auto: the name of the repository is not known".to_owned(),
-                    hint: Some("name a container, as in `--container NAME`"),
-                })
-            }
-            name => fields::container(name),
-        }
-    }
-
-    /// Stores a changed memory, if anything differs. Returns it with the names of the changed fields.
-    pub(super) fn put(
-        &self,
-        rows: &Rows<'_>,
-        action: &str,
-        before: &Record,
-        mut after: Record,
-    ) -> Done<(Record, Vec<String>)> {
-        let fields = show::differences(before, &after);
-        let changed = fields.keys().cloned().collect();
-        if !fields.is_empty() {
-            after.updated = self.now_ms.max(before.updated + 1);
-            rows.put(&after, &derive(&after), &MemoryEvent { fields, ..self.event(action) })?;
-        }
-        Ok((after, changed))
-    }
+/// Runs a transaction that may change files, and writes those once it is committed.
+fn with_files<T>(
+    stamp: &Stamp,
+    store: &mut MemoryStore,
+    run: impl FnOnce(&FileWriter, &mut MemoryStore) -> Done<T>,
+) -> Done<T> {
+    let files = FileWriter::new(&stamp.layout.root, stamp.file_counters.clone());
+    let value = run(&files, store).inspect_err(|_| files.undo())?;
+    files.finish(store, stamp.now_ms)?;
+    stamp.outbox_bell.notify_one();
+    Ok(value)
 }
 
 /// Checks that the caller belongs to this repository; returns the worktree.

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brief, Caller, Memory, Selection};
+use super::{Brief, Caller, Memory, Scope, Selection};
 
-/// Params of `memory.share` (writes memories to files of the worktree) and `memory.unshare` (removes the files; the memories
-/// stay here).
+/// Params of `memory.share` (writes memories to files of the worktree, or gives them to the team) and `memory.unshare` (removes
+/// the files, or archives them for the team; the memories stay here).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShareParams {
@@ -15,6 +15,8 @@ pub struct ShareParams {
     /// Conditions; at least one is required.
     #[serde(flatten)]
     pub selection: Selection,
+    /// Share them with the team, and not as files. `memory.unshare` takes them out of either.
+    pub team: bool,
     /// Report the files, and change nothing.
     pub dry_run: bool,
 }
@@ -25,7 +27,7 @@ pub struct ShareParams {
 pub struct SharedFile {
     /// Id of the memory.
     pub id: String,
-    /// Path from the worktree's top.
+    /// Path from the worktree's top; empty for one of the team.
     pub path: String,
     /// Its text, in a dry run of `memory.share`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +59,7 @@ pub enum SideName {
     Theirs,
 }
 
-/// Params of `memory.resolve_file`: ends the conflict of a memory in its file.
+/// Params of `memory.resolve_file`: ends the conflict of a memory in its file, or with the team.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveFileParams {
@@ -78,7 +80,7 @@ pub struct ResolveFileParams {
 pub struct ResolveFileResult {
     /// The memory.
     pub memory: Memory,
-    /// Path of its file from the worktree's top. `git add` with it tells git that the conflict is over; memod leaves the index of
+    /// Path of its file from the worktree's top; empty for one of the team. `git add` with it tells git that the conflict is over; memod leaves the index of
     /// git alone.
     pub path: String,
     /// For the user.
@@ -86,8 +88,18 @@ pub struct ResolveFileResult {
     pub notice: Option<String>,
 }
 
-/// Returns what a reader of a memory must know of its file: that nobody here vouches for it, and which side of a conflict it is.
-pub fn file_marks(trust: &str, conflict: Option<&str>) -> Vec<String> {
-    let trust = (trust == "repo").then(|| "[trust: repo]".to_owned());
+/// Returns whether a memory with this trust came from others, and nobody here vouches for it.
+pub fn is_unconfirmed(trust: &str) -> bool {
+    matches!(trust, "repo" | "team")
+}
+
+/// Returns what a reader of a memory must know: that nobody here vouches for it, that the team has it, and which side of a
+/// conflict it is.
+pub fn marks(trust: &str, scope: Scope, conflict: Option<&str>) -> Vec<String> {
+    let trust = match (trust, scope) {
+        (trust, _) if is_unconfirmed(trust) => Some(format!("[trust: {trust}]")),
+        (_, Scope::Team) => Some("[team]".to_owned()),
+        _ => None,
+    };
     trust.into_iter().chain(conflict.map(|side| format!("[conflict: {side}]"))).collect()
 }

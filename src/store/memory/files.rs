@@ -15,6 +15,7 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
 pub use self::pending::PendingFile;
+use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
 use crate::proto::memory::LinkKind;
 
@@ -75,12 +76,13 @@ pub struct FileRow {
 }
 
 /// The main row of a memory.
-struct Main {
-    row: i64,
-    is_shared: bool,
+pub(super) struct Main {
+    pub(super) row: i64,
+    pub(super) is_shared: bool,
     is_unshared: bool,
+    pub(super) is_team: bool,
     version: Option<Hash>,
-    is_archived: bool,
+    pub(super) is_archived: bool,
 }
 
 impl Rows<'_> {
@@ -147,8 +149,11 @@ impl Rows<'_> {
         }
         let known = self.record_at(&record.id)?;
         let seen = before.unwrap_or(&known);
-        // What this user has unshared is theirs alone.
-        let is_alone = *side != Side::Theirs && !main.is_unshared && !self.is_shown_elsewhere(main.row)?;
+        // What this user has unshared is theirs alone, and what the team has is not changed by a file.
+        let is_alone = *side != Side::Theirs
+            && !main.is_unshared
+            && !main.is_team
+            && !self.is_shown_elsewhere(main.row)?;
         let at = if is_alone { record.id.clone() } else { version_id(&record.id, self.worktree()?, *side) };
         let new = Record {
             source: known.source.clone(),
@@ -171,7 +176,7 @@ impl Rows<'_> {
         let fields = self.differences(seen, &said);
         let is_noted = !fields.is_empty() && *side != Side::Theirs;
         if is_alone && !main.is_shared {
-            self.set_shared(&record.id, Sharing::Yes)?;
+            self.set_shared(&record.id, Sharing::Repo)?;
             if fields.is_empty() && known.source != FROM_FILE {
                 self.trust_version(&record.id, hash)?; // it is the memory that was here
             }
@@ -194,11 +199,11 @@ impl Rows<'_> {
         self.set_version(at, hash, links)
     }
 
-    fn derived(&self, record: &Record) -> Derived {
+    pub(super) fn derived(&self, record: &Record) -> Derived {
         (self.forms().derive)(record)
     }
 
-    fn differences(&self, before: &Record, after: &Record) -> Map<String, Value> {
+    pub(super) fn differences(&self, before: &Record, after: &Record) -> Map<String, Value> {
         (self.forms().differences)(before, after)
     }
 
@@ -231,7 +236,12 @@ impl Rows<'_> {
     }
 
     /// Makes the row of this worktree's version, or the main row, say which file it has.
-    fn set_version(&self, at: &str, hash: &Hash, links: &[(LinkKind, String)]) -> Result<(), StoreError> {
+    pub(super) fn set_version(
+        &self,
+        at: &str,
+        hash: &Hash,
+        links: &[(LinkKind, String)],
+    ) -> Result<(), StoreError> {
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET version = ?2, file_links = ?3 WHERE id = ?1")?
@@ -241,7 +251,7 @@ impl Rows<'_> {
     }
 
     /// Records that this user vouches for a version.
-    fn trust_version(&self, id: &str, hash: &Hash) -> Result<(), StoreError> {
+    pub(super) fn trust_version(&self, id: &str, hash: &Hash) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "INSERT OR IGNORE INTO trusted_version SELECT row, ?2 FROM memory WHERE id = ?1",
@@ -273,7 +283,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    fn set_shared(&self, id: &str, shared: Sharing) -> Result<(), StoreError> {
+    pub(super) fn set_shared(&self, id: &str, shared: Sharing) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET shared = ?2 WHERE id = ?1")?
                 .execute(params![id, shared as i64])
@@ -286,7 +296,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn begin_file(&self, id: &str, name: &str) -> Result<(), StoreError> {
-        self.set_shared(id, Sharing::Yes)?;
+        self.set_shared(id, Sharing::Repo)?;
         self.point(name, Side::Whole, Some(self.row_of(id)?), &[0; 32], None)
     }
 
@@ -365,35 +375,27 @@ impl Rows<'_> {
         self.run(|conn| conn.prepare_cached("SELECT memod_worktree()")?.query_row([], |row| row.get(0)))
     }
 
-    fn main(&self, id: &str) -> Result<Option<Main>, StoreError> {
+    pub(super) fn main(&self, id: &str) -> Result<Option<Main>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT row, shared, version, archived_at IS NOT NULL FROM memory WHERE id = ?1",
             )?
             .query_row([id], |row| {
                 let (shared, version, is_archived): (i64, _, _) = (row.get(1)?, row.get(2)?, row.get(3)?);
-                let (is_shared, is_unshared) =
-                    (shared == Sharing::Yes as i64, shared == Sharing::Never as i64);
-                Ok(Main { row: row.get(0)?, is_shared, is_unshared, version, is_archived })
+                let is = |sharing| shared == sharing as i64;
+                let (is_shared, is_unshared, is_team) =
+                    (is(Sharing::Repo), is(Sharing::Never), is(Sharing::Team));
+                Ok(Main { row: row.get(0)?, is_shared, is_unshared, is_team, version, is_archived })
             })
             .optional()
         })
     }
 
-    fn row_of(&self, at: &str) -> Result<i64, StoreError> {
+    pub(super) fn row_of(&self, at: &str) -> Result<i64, StoreError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT row FROM memory WHERE id = ?1")?.query_row([at], |row| row.get(0))
         })
     }
-}
-
-/// Whether a memory is a file in worktrees; 0 in the rows of one that never was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sharing {
-    /// Its file is the truth.
-    Yes = 1,
-    /// It is here alone, although a rule would share it.
-    Never = 2,
 }
 
 /// Returns the id of the row for what one worktree has of a memory.

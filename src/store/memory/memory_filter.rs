@@ -3,8 +3,9 @@
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
+use super::shared_with::Sharing;
 use super::worktree_scope::IS_HERE;
-use crate::proto::memory::Traits;
+use crate::proto::memory::{Scope, Traits};
 
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
@@ -89,7 +90,7 @@ impl MemoryFilter {
         if !self.not_authors.is_empty() {
             and(&format!("NOT {has_author}"), list(&self.not_authors));
         }
-        let Traits { tier, author, agent, source, min_priority, metadata } = &self.traits;
+        let Traits { tier, author, agent, source, min_priority, scope, metadata } = &self.traits;
         if let Some(tier) = tier {
             and("m.tier = ?n", Sql::from(tier.as_str().to_owned()));
         }
@@ -104,6 +105,9 @@ impl MemoryFilter {
         }
         if let Some(priority) = min_priority {
             and("m.priority >= ?n", Sql::from(*priority));
+        }
+        if let Some(scope) = scope {
+            and("m.shared IN (SELECT value FROM json_each(?n))", Sql::from(numbers(*scope).to_string()));
         }
         for pair in metadata {
             // Compare both sides as SQLite reads JSON: 1 and 1.0 are the same number, "1" is a text.
@@ -126,5 +130,14 @@ impl MemoryFilter {
             and(&format!("m.row NOT IN {matches}"), Sql::from(expression.clone()));
         }
         (condition, values)
+    }
+}
+
+/// Returns the numbers of a scope, as `memory.shared` has them.
+fn numbers(scope: Scope) -> Value {
+    match scope {
+        Scope::Mine => Value::from(vec![0, Sharing::Never as i64]),
+        Scope::Repo => Value::from(vec![Sharing::Repo as i64]),
+        Scope::Team => Value::from(vec![Sharing::Team as i64]),
     }
 }

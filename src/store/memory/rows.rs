@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::anchors::anchors;
+use super::shared_with::Sharing;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
 use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
 use crate::proto::memory::{Sort, Tier};
@@ -46,11 +47,13 @@ pub(super) const SAVED_COLUMNS: &str = columns!("m.last_access", "m.access_count
 pub(super) const COLUMNS: &str = columns!(
     "iif(m.main IS NULL, m.last_access, (SELECT last_access FROM memory WHERE row = m.main))",
     "iif(m.main IS NULL, m.access_count, (SELECT access_count FROM memory WHERE row = m.main))",
-    ", m.shared = 1,
-     (m.version IS NOT NULL OR m.source = 'repo') AND NOT EXISTS (
+    ", m.shared,
+     (m.version IS NOT NULL OR m.source IN ('repo', 'team')) AND NOT EXISTS (
          SELECT 1 FROM trusted_version t WHERE t.memory = coalesce(m.main, m.row) AND t.hash = m.version),
-     iif(m.shared = 1,
-         (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree()), 0)"
+     CASE m.shared
+         WHEN 1 THEN (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree())
+         WHEN 3 THEN iif(m.main IS NULL, (SELECT t.theirs IS NOT NULL FROM team_memory t WHERE t.id = m.id), 2)
+     END"
 );
 
 /// Number of [`SAVED_COLUMNS`].
@@ -168,7 +171,7 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT 1 FROM memory WHERE container = ?1 AND hash = ?2 AND coalesce(key, '') = ?3
                  AND archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?5) AND id != ?4
-                 AND shared != 1 AND main IS NULL",
+                 AND shared NOT IN (1, 3) AND main IS NULL",
             )?
             .exists(params![
                 of.container,
@@ -266,7 +269,8 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         agent: row.get(18)?,
         tags: serde_json::from_str(&tags).unwrap_or_default(),
         anchors: anchors(&row.get::<_, String>(20)?),
-        shared: state(N_SAVED)? == Some(1),
+        shared: state(N_SAVED)? == Some(Sharing::Repo as i64),
+        team: state(N_SAVED)? == Some(Sharing::Team as i64),
         is_unconfirmed: state(N_SAVED + 1)? == Some(1),
         side: Side::of(state(N_SAVED + 2)?),
     })

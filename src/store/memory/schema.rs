@@ -193,4 +193,36 @@ BEGIN
     INSERT OR REPLACE INTO deleted VALUES(old.id, old.updated, CAST(unixepoch('subsec') * 1000 AS INTEGER));
 END;
 ",
+    "
+-- 3 in memory.shared: the team has it. Such a row with main is the team's side of a conflict.
+DROP INDEX memory_text;
+CREATE UNIQUE INDEX memory_text ON memory(container, hash, coalesce(key, ''))
+    WHERE archived_at IS NULL AND shared NOT IN (1, 3) AND main IS NULL;
+-- What the team has of a memory, as far as it is known here. A text is that of a file; empty: archived.
+CREATE TABLE team_memory(
+    id TEXT PRIMARY KEY,
+    text TEXT NOT NULL, hash BLOB NOT NULL,      -- SHA-256 of the text
+    updated INTEGER,                             -- memory.updated when they were equal
+    base TEXT,                                   -- what the team had when unsent changes began; NULL: all is sent
+    theirs TEXT,                                 -- the team's side of a conflict; text is ours
+    why TEXT                                     -- why it shows no memory
+) STRICT, WITHOUT ROWID;
+CREATE INDEX team_trouble ON team_memory(id) WHERE theirs IS NOT NULL OR why IS NOT NULL;
+-- Changes that are to be sent, in this order.
+CREATE TABLE outbox(
+    n INTEGER PRIMARY KEY AUTOINCREMENT,         -- never reused: the server knows by it what it has
+    id TEXT NOT NULL,
+    former BLOB,                                 -- hash of what the team has before; NULL: nothing
+    text TEXT NOT NULL
+) STRICT;
+CREATE INDEX outbox_id ON outbox(id);
+CREATE INDEX memory_team_links ON memory(row) WHERE shared = 3 AND main IS NULL AND file_links IS NOT linked;
+-- What is deleted for good here is archived for the others.
+CREATE TRIGGER team_deleted AFTER DELETE ON memory WHEN old.main IS NULL AND old.shared = 3
+BEGIN
+    INSERT INTO outbox(id, former, text) SELECT id, hash, '' FROM team_memory WHERE id = old.id AND text != '';
+    UPDATE team_memory SET base = coalesce(base, text), text = '', theirs = NULL, why = NULL, updated = NULL,
+        hash = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' WHERE id = old.id;
+END;
+",
 ];

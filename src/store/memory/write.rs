@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::anchors::put_anchors;
 use super::rows::{COLUMNS, record};
+use super::shared_with::Sharing;
 use super::words::put_words;
 use super::{Derived, MemoryEvent, Record, Rows, StoreError};
 
@@ -30,7 +31,8 @@ impl Rows<'_> {
     pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
         let own = self.own_version(&record.id)?;
         if own.is_none() && !self.is_shared(&record.id)? {
-            return self.put_at(&record.id, record, derived, Some(event));
+            let team = Record { expires_at: None, key: None, ..record.clone() };
+            return self.put_at(&record.id, if record.team { &team } else { record }, derived, Some(event));
         }
         // A file has neither an end nor a key of an import.
         let record = Record { shared: true, expires_at: None, key: None, ..record.clone() };
@@ -48,7 +50,7 @@ impl Rows<'_> {
         derived: &Derived,
         event: Option<&MemoryEvent>,
     ) -> Result<(), StoreError> {
-        if record.archived_at.is_none() && !record.shared {
+        if record.archived_at.is_none() && !record.shared && !record.team {
             self.make_room(record, &derived.hash)?;
         }
         self.run(|conn| {
@@ -351,11 +353,20 @@ fn put_row(conn: &Connection, at: &str, record: &Record, hash: &[u8; 32]) -> rus
             record.archived_why,
             record.key,
             record.agent,
-            record.shared,
+            sharing(record),
             (at != record.id).then_some(&record.id),
         ],
         |row| row.get(0),
     )
+}
+
+/// Returns the number of how a new memory is shared.
+fn sharing(record: &Record) -> i64 {
+    match () {
+        () if record.team => Sharing::Team as i64,
+        () if record.shared => Sharing::Repo as i64,
+        () => 0,
+    }
 }
 
 pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {

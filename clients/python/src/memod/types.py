@@ -11,6 +11,7 @@ Freshness = Literal["none", "fs", "full", "strict"]
 Kind = Literal["doc", "map", "symbol", "text", "commit", "memory"]
 FileClass = Literal["code", "docs", "test", "fixture", "snapshot", "example", "benchmark", "config", "generated", "vendored", "lock", "licence", "changelog", "translation", "migration", "declaration"]
 Tier = Literal["short", "mid", "long"]
+Scope = Literal["mine", "repo", "team"]
 SignalName = Literal["bm25", "path", "symbol", "knn", "maxsim", "maxsim_head", "maxsim_path", "file", "covered", "definition", "stem", "folder", "matches", "map", "text", "commit", "further", "test", "fixture", "snapshot", "example", "benchmark", "vendored", "generated", "lock", "licence", "changelog", "translation", "migration", "declaration"]
 State = Literal["fresh", "drifted", "orphaned"]
 Extra = Literal["memories", "commits"]
@@ -51,6 +52,8 @@ class SearchParams(TypedDict, total=False):
     """How it was added."""
     min_priority: Optional[int]
     """Minimum priority."""
+    scope: Optional[Scope]
+    """With whom it is shared."""
     metadata: dict[str, Any]
     """Values in the metadata."""
     threshold: Optional[float]
@@ -151,8 +154,10 @@ class MemoryInfo(Record):
     """Creation time, RFC 3339."""
     anchors: list[Anchor]
     """The code it is about, with states."""
+    scope: Scope
+    """With whom it is shared."""
     conflict: Optional[str]
-    """`ours` or `theirs`, if it is a side of a conflict in its file."""
+    """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
 
 
 class Signal(Record):
@@ -976,7 +981,7 @@ class Contradicted(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
+    """Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold."""
     by: str
     """`numbers` or `negation`: nearly the same text except for these; `title`: a similar title."""
     cosine: Optional[float]
@@ -1004,7 +1009,7 @@ class Link(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
+    """Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold."""
     archived: bool
     """Whether the other end is archived."""
     linked: str
@@ -1058,10 +1063,12 @@ class Memory(Record):
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
     shared: bool
     """Whether a file in the worktree is the truth."""
+    scope: Scope
+    """With whom it is shared."""
     trust: str
-    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed."""
+    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
-    """`ours` or `theirs`, if it is a side of a conflict in its file."""
+    """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]
@@ -1115,6 +1122,8 @@ class ListParams(TypedDict, total=False):
     """How it was added."""
     min_priority: Optional[int]
     """Minimum priority."""
+    scope: Optional[Scope]
+    """With whom it is shared."""
     metadata: dict[str, Any]
     """Values in the metadata."""
     since: Optional[str]
@@ -1198,6 +1207,8 @@ class ForgetParams(TypedDict, total=False):
     """How it was added."""
     min_priority: Optional[int]
     """Minimum priority."""
+    scope: Optional[Scope]
+    """With whom it is shared."""
     metadata: dict[str, Any]
     """Values in the metadata."""
     since: Optional[str]
@@ -1220,7 +1231,7 @@ class Brief(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
+    """Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold."""
 
 
 class ForgetResult(Record):
@@ -1335,6 +1346,8 @@ class RecallParams(TypedDict, total=False):
     """How it was added."""
     min_priority: Optional[int]
     """Minimum priority."""
+    scope: Optional[Scope]
+    """With whom it is shared."""
     metadata: dict[str, Any]
     """Values in the metadata."""
     limit: Optional[int]
@@ -1388,10 +1401,12 @@ class Recalled(Record):
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
     shared: bool
     """Whether a file in the worktree is the truth."""
+    scope: Scope
+    """With whom it is shared."""
     trust: str
-    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed."""
+    """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
-    """`ours` or `theirs`, if it is a side of a conflict in its file."""
+    """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]
@@ -1459,7 +1474,7 @@ class Node(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
+    """Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold."""
     archived: bool
     """Whether it is archived."""
     depth: int
@@ -1509,7 +1524,7 @@ class Related(Record):
     created: str
     """Creation time."""
     line: str
-    """Title, or the beginning of the first line; after `[trust: repo]` and `[conflict: ours]` where they hold."""
+    """Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold."""
     cosine: Optional[float]
     """Cosine; null if one of the two has no vector."""
     relations: list[str]
@@ -1573,7 +1588,7 @@ class BackupResult(Record):
 
 
 PARAMS: dict[str, list[str]] = {
-    "search": ["query", "mode", "sync", "kind", "only", "path", "lang", "container", "tag", "since", "until", "tier", "author", "agent", "source", "min_priority", "metadata", "threshold", "explain", "rerank", "expand", "full", "texts", "lines_before", "lines_after", "without", "limit", "wait_ms"],
+    "search": ["query", "mode", "sync", "kind", "only", "path", "lang", "container", "tag", "since", "until", "tier", "author", "agent", "source", "min_priority", "scope", "metadata", "threshold", "explain", "rerank", "expand", "full", "texts", "lines_before", "lines_after", "without", "limit", "wait_ms"],
     "brief": ["budget", "sync"],
     "map": ["budget", "paths", "focus", "sync"],
     "show": ["target", "sync", "wait_ms"],
@@ -1590,17 +1605,17 @@ PARAMS: dict[str, list[str]] = {
     "sync": ["sync", "wait_ms"],
     "memory.add": ["content", "title", "container", "tier", "ttl", "priority", "confidence", "metadata", "allow_secret", "tags", "source", "about", "force", "merge"],
     "memory.get": ["ids"],
-    "memory.list": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "metadata", "since", "until", "match", "archived", "state", "about", "sort", "limit", "offset"],
+    "memory.list": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "scope", "metadata", "since", "until", "match", "archived", "state", "about", "sort", "limit", "offset"],
     "memory.update": ["id", "content", "append", "title", "container", "tier", "ttl", "priority", "confidence", "metadata", "allow_secret", "replace_metadata", "add_tags", "remove_tags", "add_about", "remove_about"],
     "memory.confirm": ["id"],
-    "memory.forget": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "metadata", "since", "until", "match", "dry_run", "expect"],
+    "memory.forget": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "scope", "metadata", "since", "until", "match", "dry_run", "expect"],
     "memory.restore": ["ids"],
-    "memory.purge": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "metadata", "since", "until", "match", "dry_run", "expect"],
+    "memory.purge": ["ids", "container", "tags", "tier", "author", "agent", "source", "min_priority", "scope", "metadata", "since", "until", "match", "dry_run", "expect"],
     "memory.tags": [],
     "memory.containers": [],
     "memory.history": ["ids"],
     "memory.stats": [],
-    "memory.recall": ["query", "mode", "container", "tags", "since", "until", "tier", "author", "agent", "source", "min_priority", "metadata", "limit"],
+    "memory.recall": ["query", "mode", "container", "tags", "since", "until", "tier", "author", "agent", "source", "min_priority", "scope", "metadata", "limit"],
     "memory.promote": ["id", "to"],
     "memory.consolidate": ["ids", "title", "summary", "container", "allow_secret"],
     "memory.link": ["from", "to", "kind"],

@@ -28,7 +28,9 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT DISTINCT m.id, v.file_links, m.linked FROM memory_file f JOIN memory v ON v.row = f.memory
                  JOIN memory m ON m.row = coalesce(v.main, v.row)
-                 WHERE f.worktree = memod_worktree() AND f.side < 2 AND v.file_links IS NOT m.linked",
+                 WHERE f.worktree = memod_worktree() AND f.side < 2 AND v.file_links IS NOT m.linked
+                 UNION ALL SELECT id, file_links, linked FROM memory
+                 WHERE shared = 3 AND main IS NULL AND file_links IS NOT linked",
             )?
             .query_map([], |row| Ok((row.get(0)?, links(row.get(1)?), links(row.get(2)?))))?
             .collect()
@@ -71,7 +73,11 @@ impl Rows<'_> {
     }
 
     /// Records which links of a file are links here.
-    pub(super) fn set_linked(&self, id: &str, links: &[(LinkKind, String)]) -> Result<(), StoreError> {
+    pub(in crate::store::memory) fn set_linked(
+        &self,
+        id: &str,
+        links: &[(LinkKind, String)],
+    ) -> Result<(), StoreError> {
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET linked = ?2 WHERE id = ?1")?

@@ -179,7 +179,7 @@ impl Rows<'_> {
     }
 
     /// Reads the row of an id, whichever worktree has it: the main row of a memory, or what one worktree has of it.
-    pub(super) fn record_at(&self, at: &str) -> Result<Record, StoreError> {
+    pub(in crate::store::memory) fn record_at(&self, at: &str) -> Result<Record, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
                 .query_row([at], record)
@@ -272,7 +272,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn drop_unshown(&self) -> Result<(), StoreError> {
-        const UNSHOWN: &str = "SELECT row FROM memory WHERE main IS NOT NULL
+        const UNSHOWN: &str = "SELECT row FROM memory WHERE main IS NOT NULL AND shared != 3
              AND row NOT IN (SELECT memory FROM memory_file WHERE memory IS NOT NULL)";
         self.run(|conn| {
             conn.prepare_cached(&format!("DELETE FROM memory_fts WHERE rowid IN ({UNSHOWN})"))?.execute([])?;

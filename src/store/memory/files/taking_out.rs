@@ -2,8 +2,9 @@
 
 use serde_json::Map;
 
+use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, StoreError};
-use super::{Main, Sharing};
+use super::Main;
 
 impl Rows<'_> {
     /// Takes a shared memory out of the worktree; archives it if no other worktree has it, or it is this user's alone. What only

@@ -1,0 +1,55 @@
+//! Ends the conflict between what this user has of a memory and what the team has.
+
+use super::file_form::version_of;
+use super::rules::{Done, bad, find, refused};
+use super::show;
+use super::stamp::Stamp;
+use crate::memory::fields;
+use crate::memory::file::MemoryFile;
+use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+use crate::store::{Record, Rows, Side};
+
+/// Makes the outcome what this user has, and queues it as what follows the team's side.
+pub(super) fn put(
+    rows: &Rows<'_>,
+    record: &Record,
+    params: &ResolveFileParams,
+    stamp: &Stamp,
+) -> Done<ResolveFileResult> {
+    let id = &record.id;
+    let known = rows.team_row(id)?.unwrap_or_default();
+    let Some(theirs) = known.theirs else {
+        return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
+    };
+    let mut outcome = match (params.side, &params.text) {
+        (None, None) => {
+            return Err(refused(
+                "side, text: neither is given".to_owned(),
+                "take one side, or give the text",
+            ));
+        }
+        (Some(SideName::Theirs), _) => MemoryFile::parse(&theirs).map_err(bad)?,
+        (Some(SideName::Ours) | None, _) => MemoryFile::parse(&known.text).map_err(bad)?,
+    };
+    if let Some(text) = &params.text {
+        outcome.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
+    }
+    let is_theirs = MemoryFile::parse(&theirs).is_ok_and(|theirs| theirs.says_same(&outcome));
+    let text = if is_theirs {
+        theirs.clone()
+    } else {
+        outcome.updated = stamp.now_ms.max(outcome.updated.min(stamp.now_ms) + 1);
+        outcome.render()
+    };
+    let version = version_of(id, Side::Whole, MemoryFile::parse(&text).map_err(bad)?);
+    rows.take_from_team(id, &text, Ok(&version), &stamp.author)?;
+    if !is_theirs {
+        rows.requeue(id, Some(&theirs), &text)?;
+    }
+    rows.link_files()?;
+    rows.note_change(id, &stamp.event("resolve"))?;
+    rows.set_team_version(&version, !stamp.is_agent())?; // who chooses has read it
+    rows.set_equal_to_team(id)?;
+    let record = find(rows, id)?;
+    Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path: String::new(), notice: None })
+}

@@ -1,0 +1,74 @@
+//! Applies what the team has to the memories here, and merges it with what is not sent yet.
+
+use super::file_form::version_of;
+use super::rules::Done;
+use crate::memory::file::{MemoryFile, Merged, merge};
+use crate::memory::id;
+use crate::store::{FileVersion, Rows, Side, TeamRow};
+use crate::team::Version;
+
+/// Applies one version.
+pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
+    let Version { id, text, author } = version;
+    if id::whole(id).is_err() {
+        tracing::warn!(id, "the team has a memory whose id is none");
+        return Ok(());
+    }
+    match rows.team_row(id)? {
+        Some(known) if known.text == *text => Ok(rows.end_changes(id)?),
+        Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // it is known
+        Some(TeamRow { text: ours, base: Some(base), .. }) => join(rows, version, &base, &ours),
+        _ => put(rows, id, text, author),
+    }
+}
+
+/// Applies one version of a server that has forgotten some: what was changed last holds. Each change of a memory has a later time
+/// than the one before, whatever the clocks say.
+pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
+    let Version { id, text, .. } = version;
+    match rows.team_row(id)? {
+        Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
+            let of = |text: &str| MemoryFile::parse(text).ok().map(|file| file.updated);
+            // What was archived is so: the server has only forgotten that.
+            match known.text.is_empty() || of(&known.text) > of(text) {
+                true => Ok(rows.requeue(id, Some(text), &known.text)?),
+                false => take(rows, version),
+            }
+        }
+        _ => take(rows, version),
+    }
+}
+
+/// Merges what the team has with unsent changes.
+fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> {
+    let Version { id, text, author } = version;
+    match merge(base, ours, text) {
+        Merged::Theirs => {
+            rows.drop_outgoing(id)?;
+            put(rows, id, text, author)
+        }
+        Merged::Ours => {
+            rows.drop_theirs(id)?;
+            Ok(rows.requeue(id, Some(text), ours)?)
+        }
+        Merged::Both(merged) => {
+            let merged = merged.render();
+            put(rows, id, &merged, author)?;
+            Ok(rows.requeue(id, Some(text), &merged)?)
+        }
+        Merged::Conflict => {
+            let parsed = parse(id, text);
+            Ok(rows.put_theirs(id, text, parsed.as_ref().map_err(String::as_str))?)
+        }
+    }
+}
+
+fn put(rows: &Rows<'_>, id: &str, text: &str, author: &str) -> Done<()> {
+    let parsed = parse(id, text);
+    Ok(rows.take_from_team(id, text, parsed.as_ref().map_err(String::as_str), author)?)
+}
+
+fn parse(id: &str, text: &str) -> Result<FileVersion, String> {
+    let parsed = MemoryFile::parse(text).map_err(|why| why.to_string())?;
+    Ok(version_of(id, Side::Whole, parsed))
+}

@@ -1,0 +1,105 @@
+//! Queues what a verb has changed of the team's memories, in its transaction.
+
+use super::file_form::{file_of, version_of};
+use super::rules::{Done, refused};
+use super::share_rules::TeamAccess;
+use super::stamp::Stamp;
+use crate::memory::file::{self, MemoryFile};
+use crate::proto::RpcError;
+use crate::store::{Record, Rows, Side, Stopped};
+
+/// Queues the memories that were changed after a row of the history.
+pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()> {
+    for id in rows.changed_since(last_change)? {
+        let Some(mut record) = rows.get(&id)? else { continue };
+        if !record.team {
+            let is_new = !record.shared && record.archived_at.is_none() && stamp.team.takes(&record);
+            if !is_new || rows.is_unshared(&id)? {
+                continue;
+            }
+            record = share(rows, &record, stamp)?;
+        }
+        if record.side != Side::Whole {
+            return Err(in_conflict(&id));
+        }
+        put(rows, &record)?;
+    }
+    Ok(())
+}
+
+/// Queues what a memory of the team says, if that differs from what is known of the team's.
+pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
+    let known = rows.team_row(&record.id)?.map(|row| row.text).unwrap_or_default();
+    if record.archived_at.is_some() {
+        if !known.is_empty() {
+            rows.queue(&record.id, "")?;
+        }
+        return Ok(rows.set_equal_to_team(&record.id)?);
+    }
+    let former = MemoryFile::parse(&known).ok();
+    let new = file_of(rows, record, former.as_ref())?;
+    if former.is_some_and(|former| former.says_same(&new)) {
+        return Ok(rows.set_equal_to_team(&record.id)?);
+    }
+    let text = new.render();
+    let version = readable(&record.id, &text, &new)?;
+    rows.queue(&record.id, &text)?;
+    Ok(rows.set_team_version(&version, !record.is_unconfirmed)?)
+}
+
+/// Makes a memory one of the team's; it does not expire any more, and has LF.
+pub(super) fn share(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<Record> {
+    if let TeamAccess::No(why) = &stamp.team {
+        return Err(refused(format!("there is no team: {why}"), "`memo help team` says how to take part"));
+    }
+    if record.shared {
+        let message = format!("{} is a file of this repository", record.id);
+        return Err(refused(message, "`memo unshare` takes it out of the files first"));
+    }
+    rows.begin_team(&record.id)?;
+    let content = record.content.replace("\r\n", "\n");
+    let after = Record { team: true, expires_at: None, key: None, content, ..record.clone() };
+    // That the team has it is no change of what it says.
+    let before = Record { team: true, ..record.clone() };
+    let (after, changed) = stamp.put(rows, "share", &before, after)?;
+    if changed.is_empty() {
+        rows.note_change(&record.id, &stamp.event("share"))?;
+    }
+    Ok(after)
+}
+
+/// Takes a memory out of the team; it stays here.
+pub(super) fn unshare(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<()> {
+    if record.side != Side::Whole {
+        return Err(in_conflict(&record.id));
+    }
+    rows.leave_team(&record.id)?;
+    Ok(rows.note_change(&record.id, &stamp.event("unshare"))?)
+}
+
+/// Fails if others would not read a text as it is meant, or it has what `add` refuses.
+fn readable(id: &str, text: &str, new: &MemoryFile) -> Done<crate::store::FileVersion> {
+    let fail = |why: String| {
+        refused(format!("{id} cannot be shared: {why}"), "change it, or keep it here with `memo unshare`")
+    };
+    if text.len() as u64 > file::MAX_FILE {
+        return Err(fail(format!(
+            "it has {} bytes with all that is beside the text, over {}",
+            text.len(),
+            file::MAX_FILE
+        )));
+    }
+    match MemoryFile::parse(text) {
+        Ok(read) if read == *new => Ok(version_of(id, Side::Whole, read)),
+        Ok(_) => Err(fail("it would not be read as it is".to_owned())),
+        Err(why) => Err(fail(why.to_string())),
+    }
+}
+
+/// Returns the error for a memory of which the team has another version.
+pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
+    refused(
+        format!("id: {id} is in conflict with what the team has"),
+        "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs` ends it",
+    )
+}

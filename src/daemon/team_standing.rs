@@ -1,0 +1,114 @@
+//! Holds how the exchange with a team stands, and lets requests ask for one.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
+
+use super::error::{RpcResult, busy};
+use crate::team::{About, TeamError};
+use crate::threads::lock;
+use crate::types::rfc3339;
+
+/// Longest time that a request waits for an exchange.
+const ASKED: Duration = Duration::from_secs(300);
+
+/// How the exchange stands.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Standing {
+    /// What the server said of the role; `None` while there is no connection.
+    pub(super) about: Option<About>,
+    /// Why the last exchange failed.
+    pub(super) failure: Option<TeamError>,
+    /// When the exchange last was complete, unix ms, while there is no connection.
+    pub(super) synced_ms: Option<i64>,
+    /// Number of requests for an exchange that were made, and that were followed by a whole one.
+    n_asked: u64,
+    n_done: u64,
+}
+
+/// The exchange with a team.
+pub(super) struct Team {
+    standing: Mutex<Standing>,
+    /// Rung when an exchange is asked for.
+    pub(super) asked: Notify,
+    /// Changes after each exchange, whether it failed or not.
+    ended: watch::Sender<u64>,
+}
+
+impl Default for Team {
+    fn default() -> Self {
+        Self { standing: Mutex::default(), asked: Notify::default(), ended: watch::channel(0).0 }
+    }
+}
+
+impl Team {
+    pub(super) fn standing(&self) -> Standing {
+        lock(&self.standing).clone()
+    }
+
+    /// Records that an exchange failed, or the connection has ended.
+    pub(super) fn fail(&self, failure: TeamError, synced_ms: Option<i64>) {
+        let mut standing = lock(&self.standing);
+        (standing.about, standing.failure, standing.synced_ms) = (None, Some(failure), synced_ms);
+        drop(standing);
+        self.ended.send_modify(|n| *n += 1);
+    }
+
+    /// Returns the number of requests that an exchange which begins now fulfils.
+    pub(super) fn begin(&self) -> u64 {
+        lock(&self.standing).n_asked
+    }
+
+    /// Records that the repository takes no part any more.
+    pub(super) fn leave(&self) {
+        let mut standing = lock(&self.standing);
+        (standing.about, standing.failure) = (None, None);
+    }
+
+    /// Returns a notice that what is here of the team is old.
+    pub(super) fn note(&self) -> Option<String> {
+        let Standing { failure, synced_ms, .. } = self.standing();
+        let as_of =
+            synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
+        failure.map(|failure| format!("team: {as_of}: {}", failure.message))
+    }
+
+    /// Records that an exchange was complete.
+    pub(super) fn end(&self, about: &About, fulfilled: u64) {
+        let mut standing = lock(&self.standing);
+        (standing.about, standing.failure, standing.n_done) = (Some(about.clone()), None, fulfilled);
+        drop(standing);
+        self.ended.send_modify(|n| *n += 1);
+    }
+
+    /// Has an exchange made, and waits until it is complete.
+    ///
+    /// # Errors
+    /// When it takes too long; the inner one is that of the server.
+    pub(super) async fn exchange(&self) -> RpcResult<Result<(), TeamError>> {
+        let mut ended = self.ended.subscribe();
+        let wanted = {
+            let mut standing = lock(&self.standing);
+            standing.n_asked += 1;
+            standing.n_asked
+        };
+        self.asked.notify_one();
+        let done = async {
+            loop {
+                let _ = ended.changed().await; // the sender is ours
+                let standing = lock(&self.standing).clone();
+                match standing.failure {
+                    Some(failure) => return Err(failure),
+                    None if standing.n_done >= wanted => return Ok(()),
+                    None => {}
+                }
+            }
+        };
+        let late = |_| {
+            busy(format!("the exchange with the team takes longer than {} s; it goes on", ASKED.as_secs()))
+        };
+        timeout(ASKED, done).await.map_err(late)
+    }
+}

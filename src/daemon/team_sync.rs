@@ -1,0 +1,213 @@
+//! Exchanges memories with the server of a team, while the daemon runs.
+//!
+//! Requests never wait for it: what is written is queued in memory.db, and what the team has is there too. `session` is one
+//! connection; this keeps one open, and says how it stands.
+
+mod session;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::error::RpcResult;
+use super::memories::share_rules::TeamAccess;
+use super::request;
+use super::shared::Shared;
+use crate::config;
+use crate::paths::read_file;
+use crate::proto::team::{TeamMember, TeamMembersResult, TeamParams, TeamStatusResult};
+use crate::proto::{Check, RpcError, code};
+use crate::team::{Address, Member, TeamError, password};
+use crate::types::rfc3339;
+
+/// Wait after the first failure; it doubles up to the second.
+const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
+
+/// A repository that takes part.
+struct Part {
+    address: Address,
+    repository: String,
+}
+
+/// Why a repository exchanges nothing.
+enum NoPart {
+    /// The settings do not name it, or no team.
+    Outside(String),
+    /// The address of the server cannot be used.
+    Failed(TeamError),
+}
+
+impl From<NoPart> for TeamError {
+    fn from(no_part: NoPart) -> Self {
+        const HINT: &str = "set team.url to postgres://ROLE@HOST/DATABASE and team.repositories with `memo config set --user`";
+        match no_part {
+            NoPart::Outside(why) => Self { message: format!("there is no team: {why}"), hint: Some(HINT) },
+            NoPart::Failed(failure) => failure,
+        }
+    }
+}
+
+/// Exchanges until the daemon ends, while the settings name a team in which the repository takes part.
+pub(super) async fn keep(shared: Arc<Shared>) {
+    if shared.config.team.url.is_empty() {
+        return;
+    }
+    let mut wait = AGAIN[0];
+    loop {
+        let failure = match part(&shared).await {
+            Ok(part) => session::run(&shared, &part, &mut || wait = AGAIN[0]).await,
+            Err(NoPart::Outside(_)) => {
+                wait = AGAIN[1]; // a remote may be added
+                shared.team.leave();
+                pause(&shared, wait).await;
+                continue;
+            }
+            Err(NoPart::Failed(failure)) => failure,
+        };
+        tracing::info!(%failure, "exchange with the team");
+        let synced_ms = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
+        shared.team.fail(failure, synced_ms);
+        pause(&shared, wait).await;
+        wait = (wait * 2).min(AGAIN[1]);
+    }
+}
+
+async fn pause(shared: &Arc<Shared>, wait: Duration) {
+    tokio::select! {
+        () = sleep(wait) => {}
+        () = shared.team.asked.notified() => {}
+    }
+}
+
+/// Returns how the exchange stands.
+pub(super) async fn show(shared: &Arc<Shared>, params: TeamParams) -> RpcResult<TeamStatusResult> {
+    request::locate(shared, &params.cwd, request::deadline(shared, None)).await?;
+    status(shared).await
+}
+
+/// Exchanges now.
+pub(super) async fn sync(shared: &Arc<Shared>, params: TeamParams) -> RpcResult<TeamStatusResult> {
+    request::locate(shared, &params.cwd, request::deadline(shared, None)).await?;
+    part(shared).await.map_err(|no_part| told(no_part.into()))?;
+    shared.team.exchange().await?.map_err(told)?;
+    status(shared).await
+}
+
+/// Lists who may see the repository.
+pub(super) async fn members(shared: &Arc<Shared>, params: TeamParams) -> RpcResult<TeamMembersResult> {
+    request::locate(shared, &params.cwd, request::deadline(shared, None)).await?;
+    let part = part(shared).await.map_err(|no_part| told(no_part.into()))?;
+    let (server, _) = session::connect(shared, &part).await.map_err(told)?;
+    let members = server.members().await.map_err(told)?.into_iter();
+    let member = |member: Member| TeamMember {
+        role: member.role,
+        repository: member.repository,
+        may_write: member.may_write,
+    };
+    Ok(TeamMembersResult { repository: part.repository, members: members.map(member).collect() })
+}
+
+async fn status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
+    let standing = shared.team.standing();
+    let (counts, synced_ms) = shared.memories.team_counts().await?;
+    let mut status = TeamStatusResult {
+        memories: counts.memories,
+        unsent: counts.unsent,
+        conflicts: counts.conflicts,
+        unreadable: counts.unreadable,
+        synced: synced_ms.map(rfc3339),
+        is_connected: standing.about.is_some(),
+        failure: standing.failure.map(|failure| failure.message),
+        ..TeamStatusResult::default()
+    };
+    let part = part(shared).await;
+    if let (Some(about), Ok(part)) = (standing.about, &part) {
+        let told =
+            |n| format!("role {} may only read {}: {n} changes stay here", about.role, part.repository);
+        status.failure = (!about.may_write && counts.unsent > 0).then(|| told(counts.unsent));
+        (status.role, status.server, status.may_write) =
+            (Some(about.role), Some(about.version), about.may_write);
+    }
+    match part {
+        Ok(part) => (status.url, status.repository) = (Some(part.address.to_string()), Some(part.repository)),
+        Err(no_part) => status.failure = Some(TeamError::from(no_part).message),
+    }
+    Ok(status)
+}
+
+/// Says whether the exchange works, and what needs somebody; nothing without a team.
+pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
+    if matches!(part(shared).await, Err(NoPart::Outside(_))) {
+        return Vec::new();
+    }
+    let bad =
+        |name: String, detail, hint: &str| Check { name, ok: false, detail, hint: Some(hint.to_owned()) };
+    let troubles = match shared.memories.team_troubles().await {
+        Ok(troubles) => troubles,
+        Err(error) => return vec![bad("team".to_owned(), error.message, "`memo logs` says more")],
+    };
+    let mut checks: Vec<Check> = troubles
+        .into_iter()
+        .map(|(id, why)| {
+            let hint = format!(
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+            );
+            match why {
+                None => bad(format!("team: {id}"), "in conflict with what the team has".to_owned(), &hint),
+                Some(why) => bad(
+                    format!("team: {id}"),
+                    why,
+                    "who wrote it must correct it; until then it is no memory",
+                ),
+            }
+        })
+        .collect();
+    match status(shared).await {
+        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, .. }) => {
+            let synced = synced.unwrap_or_else(|| "never".to_owned());
+            let detail = format!("{failure}; {unsent} changes unsent, last complete {synced}");
+            checks.push(bad(
+                "team".to_owned(),
+                detail,
+                "all is kept here, and sent once the server can be reached",
+            ));
+        }
+        Ok(status) => {
+            let detail = format!("{} memories, {} changes unsent", status.memories, status.unsent);
+            checks.push(Check { name: "team".to_owned(), ok: true, detail, hint: None });
+        }
+        Err(error) => checks.push(bad("team".to_owned(), error.message, "`memo logs` says more")),
+    }
+    checks
+}
+
+fn told(failure: TeamError) -> RpcError {
+    let error = RpcError::new(code::TEAM, failure.message);
+    match failure.hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// Returns which repository takes part in which team.
+async fn part(shared: &Arc<Shared>) -> Result<Part, NoPart> {
+    let config = &shared.config.team;
+    let identity = request::identity(shared, &shared.layout).await;
+    let remote = identity.ok().and_then(|identity| identity.remote);
+    match TeamAccess::of(config, remote.as_deref()) {
+        TeamAccess::No(why) => Err(NoPart::Outside(why)),
+        TeamAccess::Yes(repository, _) => {
+            Ok(Part { address: Address::parse(&config.url).map_err(NoPart::Failed)?, repository })
+        }
+    }
+}
+
+/// Returns the password of the server: from memod's own file, or from that of libpq.
+fn password_of(address: &Address) -> Option<String> {
+    let files = [config::team_passwords(), config::libpq_passwords()];
+    files.into_iter().flatten().find_map(|file| {
+        let text = String::from_utf8(read_file(&file).ok()?).ok()?;
+        password::find(&text, address)
+    })
+}

@@ -1,0 +1,12 @@
+//! Numbers the ways in which a memory is shared.
+
+/// With whom a memory is shared; 0 in the rows of one that never was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// With who works on the repository: its file is the truth.
+    Repo = 1,
+    /// It is here alone, although a rule would share it.
+    Never = 2,
+    /// The team has it.
+    Team = 3,
+}

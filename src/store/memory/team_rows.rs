@@ -1,0 +1,469 @@
+//! Stores what the team has of memories, and what is to be sent to it.
+//!
+//! The row of a memory is what this user has; `team_memory` has the same as a text, as it is sent and compared. A change is
+//! committed together with its row in `outbox`, so what was acknowledged is sent, whenever that is.
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::Map;
+use sha2::{Digest as _, Sha256};
+
+use super::files::{FileVersion, Hash};
+use super::shared_with::Sharing;
+use super::{MemoryEvent, Record, Rows, StoreError};
+
+/// The source of changes that come from the team.
+pub const FROM_TEAM: &str = "team";
+/// Why a memory is archived that the team has archived.
+const ARCHIVED: &str = "team";
+
+/// What is known of a memory of the team.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamRow {
+    /// What this user has; empty if it is archived.
+    pub text: String,
+    /// What the team had when unsent changes began; `None` if all is sent.
+    pub base: Option<String>,
+    /// The team's side of a conflict.
+    pub theirs: Option<String>,
+    /// Why it shows no memory.
+    pub why: Option<String>,
+}
+
+/// A change that is to be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Its number, which grows.
+    pub n: i64,
+    /// Id of the memory.
+    pub id: String,
+    /// SHA-256 of what the team has before; `None`: nothing.
+    pub former: Option<Hash>,
+    /// The new text; empty: it is archived.
+    pub text: String,
+}
+
+/// Numbers about the memories of the team.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TeamCounts {
+    /// Living memories.
+    pub memories: u64,
+    /// Changes that are to be sent.
+    pub unsent: u64,
+    /// Memories in conflict.
+    pub conflicts: u64,
+    /// Texts that show no memory.
+    pub unreadable: u64,
+}
+
+impl Rows<'_> {
+    /// Returns what is known of a memory of the team.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn team_row(&self, id: &str) -> Result<Option<TeamRow>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT text, base, theirs, why FROM team_memory WHERE id = ?1")?
+                .query_row([id], |row| {
+                    Ok(TeamRow {
+                        text: row.get(0)?,
+                        base: row.get(1)?,
+                        theirs: row.get(2)?,
+                        why: row.get(3)?,
+                    })
+                })
+                .optional()
+        })
+    }
+
+    /// Returns whether the team has a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_team(&self, id: &str) -> Result<bool, StoreError> {
+        Ok(self.main(id)?.is_some_and(|main| main.is_team))
+    }
+
+    /// Makes a memory one of the team's. What is sent of it is stored by [`Self::queue`].
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn begin_team(&self, id: &str) -> Result<(), StoreError> {
+        self.set_shared(id, Sharing::Team)
+    }
+
+    /// Makes a memory this user's alone, and archives it for the others.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn leave_team(&self, id: &str) -> Result<(), StoreError> {
+        self.queue(id, "")?;
+        self.set_shared(id, Sharing::Never)
+    }
+
+    /// Stores that a change is to be sent.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn queue(&self, id: &str, text: &str) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT INTO outbox(id, former, text)
+                 SELECT ?1, (SELECT hash FROM team_memory WHERE id = ?1), ?2",
+            )?
+            .execute([id, text])?;
+            conn.prepare_cached(
+                "INSERT INTO team_memory(id, text, hash, updated, base)
+                 VALUES(?1, ?2, ?3, (SELECT updated FROM memory WHERE id = ?1), '')
+                 ON CONFLICT(id) DO UPDATE SET base = coalesce(base, text), text = ?2, hash = ?3,
+                     updated = excluded.updated, why = NULL",
+            )?
+            .execute(params![id, text, sha256(text)])
+            .map(drop)
+        })
+    }
+
+    /// Replaces what is to be sent of a memory: from what the team has now to what this user has.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn requeue(&self, id: &str, theirs: Option<&str>, text: &str) -> Result<(), StoreError> {
+        self.drop_outgoing(id)?;
+        self.run(|conn| {
+            conn.prepare_cached("INSERT INTO outbox(id, former, text) VALUES(?1, ?2, ?3)")?
+                .execute(params![id, theirs.map(sha256), text])?;
+            conn.prepare_cached("UPDATE team_memory SET base = ?2, text = ?3, hash = ?4 WHERE id = ?1")?
+                .execute(params![id, theirs.unwrap_or_default(), text, sha256(text)])
+                .map(drop)
+        })
+    }
+
+    /// Records that the team has what this user has of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_changes(&self, id: &str) -> Result<(), StoreError> {
+        self.drop_theirs(id)?;
+        self.drop_outgoing(id)?;
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE team_memory SET base = NULL WHERE id = ?1")?.execute([id]).map(drop)
+        })
+    }
+
+    /// Records that the row of a memory says what is known of the team's.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_equal_to_team(&self, id: &str) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "UPDATE team_memory SET updated = (SELECT updated FROM memory WHERE id = ?1) WHERE id = ?1",
+            )?
+            .execute([id])
+            .map(drop)
+        })
+    }
+
+    /// Forgets what is to be sent of a memory.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn drop_outgoing(&self, id: &str) -> Result<(), StoreError> {
+        self.run(|conn| conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([id]).map(drop))
+    }
+
+    /// Returns what is to be sent, in order: at most some changes, and no more bytes than given after the first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn outgoing(&self, at_most: usize, bytes: usize) -> Result<Vec<Outgoing>, StoreError> {
+        self.run(|conn| {
+            let mut statement =
+                conn.prepare_cached("SELECT n, id, former, text FROM outbox ORDER BY n LIMIT ?1")?;
+            let mut rows = statement.query([at_most as i64])?;
+            let (mut found, mut size): (Vec<Outgoing>, _) = (Vec::new(), 0);
+            while let Some(row) = rows.next()? {
+                let change =
+                    Outgoing { n: row.get(0)?, id: row.get(1)?, former: row.get(2)?, text: row.get(3)? };
+                size += change.text.len();
+                if !found.is_empty() && size > bytes {
+                    break;
+                }
+                found.push(change);
+            }
+            Ok(found)
+        })
+    }
+
+    /// Records that the team has all changes up to a number.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn end_outgoing(&self, up_to: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "UPDATE team_memory SET base = NULL WHERE theirs IS NULL
+                     AND id IN (SELECT id FROM outbox WHERE n <= ?1)
+                     AND id NOT IN (SELECT id FROM outbox WHERE n > ?1)",
+            )?
+            .execute([up_to])?;
+            // Of the others, the team has an earlier change now.
+            conn.prepare_cached(
+                "UPDATE team_memory SET base = (SELECT o.text FROM outbox o WHERE o.id = team_memory.id AND o.n <= ?1
+                     ORDER BY o.n DESC LIMIT 1)
+                 WHERE id IN (SELECT id FROM outbox WHERE n <= ?1) AND id IN (SELECT id FROM outbox WHERE n > ?1)",
+            )?
+            .execute([up_to])?;
+            conn.prepare_cached("DELETE FROM outbox WHERE n <= ?1")?.execute([up_to]).map(drop)
+        })
+    }
+
+    /// Makes a memory say what the team's text says; `version` is that text as it was parsed, or why it cannot be. An empty
+    /// text archives. What is to be sent of it stays.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn take_from_team(
+        &self,
+        id: &str,
+        text: &str,
+        version: Result<&FileVersion, &str>,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        self.drop_theirs(id)?;
+        let why = match (self.main(id)?, version) {
+            (Some(main), _) if main.is_shared => Some("a file of this repository has its id"),
+            (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
+                let record = self.record_at(id)?;
+                self.set_archived(&[record], Some(ARCHIVED), &self.team_event("forget", author))?;
+                None
+            }
+            (_, _) if text.is_empty() => None,
+            (_, Err(why)) => Some(why),
+            (main, Ok(version)) => {
+                self.put_from_team(main.map(|main| main.is_archived), version, author)?;
+                None
+            }
+        };
+        self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO team_memory(id, text, hash, updated, why)
+                 VALUES(?1, ?2, ?3, (SELECT updated FROM memory WHERE id = ?1), ?4)",
+            )?
+            .execute(params![id, text, sha256(text), why])
+            .map(drop)
+        })
+    }
+
+    fn put_from_team(
+        &self,
+        is_archived: Option<bool>,
+        version: &FileVersion,
+        author: &str,
+    ) -> Result<(), StoreError> {
+        let FileVersion { hash, record, links, .. } = version;
+        let id = &record.id;
+        let as_teams = |record: &Record| Record {
+            source: FROM_TEAM.to_owned(),
+            created: record.created.min(self.now_ms()),
+            updated: record.updated.min(self.now_ms()), // a clock that was ahead does not stay ahead here
+            shared: false,
+            team: true,
+            ..record.clone()
+        };
+        let Some(is_archived) = is_archived else {
+            let record = as_teams(record);
+            let event = self.team_event("add", author);
+            self.put_at(id, &record, &self.derived(&record), Some(&event))?;
+            return self.set_version(id, hash, links);
+        };
+        let known = self.record_at(id)?;
+        let new = as_teams(record);
+        let new = Record {
+            source: known.source.clone(),
+            updated: new.updated.max(known.updated + 1),
+            last_access: known.last_access,
+            access_count: known.access_count,
+            archived_at: known.archived_at,
+            archived_why: known.archived_why.clone(),
+            ..new
+        };
+        // What the text does not say is no difference.
+        let said = Record {
+            team: known.team,
+            shared: known.shared,
+            is_unconfirmed: known.is_unconfirmed,
+            side: known.side,
+            ..new.clone()
+        };
+        let fields = self.differences(&known, &said);
+        self.set_shared(id, Sharing::Team)?;
+        let event = MemoryEvent { fields, ..self.team_event("update", author) };
+        let is_noted = !event.fields.is_empty();
+        self.put_at(id, &new, &self.derived(&new), is_noted.then_some(&event))?;
+        self.set_version(id, hash, links)?;
+        if is_archived {
+            self.set_archived(&[new], None, &self.team_event("restore", author))?;
+        }
+        Ok(())
+    }
+
+    /// Shows the team's side of a conflict beside what this user has, or says why it shows no memory. Nothing of it is sent until
+    /// it is resolved.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn put_theirs(
+        &self,
+        id: &str,
+        theirs: &str,
+        version: Result<&FileVersion, &str>,
+    ) -> Result<(), StoreError> {
+        self.drop_theirs(id)?;
+        self.drop_outgoing(id)?;
+        if let Ok(FileVersion { hash, record, .. }) = version {
+            let at = theirs_id(id);
+            let record = Record { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
+            self.put_at(&at, &record, &self.derived(&record), None)?;
+            self.set_version(&at, hash, &[])?;
+        }
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE team_memory SET theirs = ?2, why = ?3 WHERE id = ?1")?
+                .execute(params![id, theirs, version.err()])
+                .map(drop)
+        })
+    }
+
+    /// Ends a conflict: only what this user has is left.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn drop_theirs(&self, id: &str) -> Result<(), StoreError> {
+        let at = theirs_id(id);
+        self.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
+            )?
+            .execute([&at])?;
+            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&at])?;
+            conn.prepare_cached("UPDATE team_memory SET theirs = NULL, why = NULL WHERE id = ?1")?
+                .execute([id])
+                .map(drop)
+        })
+    }
+
+    /// Records that this user vouches for the present version of a memory of the team, or that it has changed to another one.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_team_version(&self, version: &FileVersion, is_trusted: bool) -> Result<(), StoreError> {
+        let FileVersion { hash, record, links, .. } = version;
+        self.set_version(&record.id, hash, links)?;
+        self.set_linked(&record.id, links)?;
+        match is_trusted {
+            true => self.trust_version(&record.id, hash),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns ids of memories of the team that have changed in another way than by a verb: they came out of a backup.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unequal_to_team(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT t.id FROM team_memory t JOIN memory m ON m.id = t.id
+                 WHERE m.shared = 3 AND m.updated IS NOT t.updated AND t.theirs IS NULL AND t.why IS NULL",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns a page of the ids that the team has or had, with what is known of each, in order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn team_ids(&self, after: &str, at_most: usize) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id FROM team_memory WHERE id > ?1 ORDER BY id LIMIT ?2")?
+                .query_map(params![after, at_most as i64], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    /// Returns memories in conflict and texts that show none: their ids, and for the latter why.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn team_troubles(&self) -> Result<Vec<(String, Option<String>)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT id, why FROM team_memory WHERE theirs IS NOT NULL OR why IS NOT NULL ORDER BY id",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })
+    }
+
+    /// Counts.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn team_counts(&self) -> Result<TeamCounts, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT (SELECT count(*) FROM team_memory WHERE text != '' AND why IS NULL),
+                     (SELECT count(*) FROM outbox),
+                     (SELECT count(*) FROM team_memory WHERE theirs IS NOT NULL),
+                     (SELECT count(*) FROM team_memory WHERE why IS NOT NULL)",
+            )?
+            .query_row([], |row| {
+                Ok(TeamCounts {
+                    memories: row.get(0)?,
+                    unsent: row.get(1)?,
+                    conflicts: row.get(2)?,
+                    unreadable: row.get(3)?,
+                })
+            })
+        })
+    }
+
+    /// Returns what was stored of how far the team's changes are known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn team_place(&self) -> Result<Option<String>, StoreError> {
+        self.meta(PLACE)
+    }
+
+    /// Stores how far the team's changes are known.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn set_team_place(&self, json: &str) -> Result<(), StoreError> {
+        self.set_meta(PLACE, json)
+    }
+
+    fn team_event(&self, action: &str, author: &str) -> MemoryEvent {
+        MemoryEvent {
+            at: self.now_ms(),
+            action: action.to_owned(),
+            author: author.to_owned(),
+            source: FROM_TEAM.to_owned(),
+            fields: Map::new(),
+        }
+    }
+}
+
+/// The name in `meta` of how far the team's changes are known.
+const PLACE: &str = "team";
+
+/// Returns the id of the row for the team's side of a conflict.
+fn theirs_id(id: &str) -> String {
+    format!("{id}#team")
+}
+
+fn sha256(text: &str) -> Hash {
+    Sha256::digest(text).into()
+}

@@ -1,0 +1,149 @@
+//! What becomes of a memory that two members change?
+
+use serde_json::json;
+
+use super::{Member, Postgres, apart, server};
+
+/// Returns two members who have the same memory, and its id.
+fn two(server: &Postgres) -> (Member, Member, String) {
+    let (ann, bob) = (Member::new(server, "ann"), Member::new(server, "bob"));
+    let id = ann.add("first line\n\nsecond line\n\nthird line");
+    ann.sync();
+    bob.sync();
+    assert_eq!(bob.texts().keys().collect::<Vec<_>>(), [&id]);
+    (ann, bob, id)
+}
+
+#[test]
+fn a_memory_comes_to_others_with_its_author_and_is_theirs_to_confirm() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    let (of_ann, of_bob) = (ann.get(&id), bob.get(&id));
+    assert_eq!((&of_ann["trust"], &of_ann["scope"]), (&json!("own"), &json!("team")));
+    assert_eq!((&of_bob["trust"], &of_bob["scope"]), (&json!("team"), &json!("team")));
+    assert_eq!((&of_bob["author"], &of_bob["created"]), (&of_ann["author"], &of_ann["created"]));
+    bob.call("memory.confirm", json!({ "id": id, "client": "cli" }));
+    assert_eq!(bob.get(&id)["trust"], "own");
+    ann.update(&id, "another text");
+    ann.sync();
+    bob.sync();
+    assert_eq!(bob.get(&id)["trust"], "team", "what was changed is to be confirmed again");
+    let history = bob.call("memory.history", json!({ "ids": [id] }));
+    let last = history["changes"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        (&last["action"], &last["author"], &last["source"]),
+        (&json!("update"), &json!("ann"), &json!("team"))
+    );
+}
+
+#[test]
+fn changes_that_do_not_touch_are_joined() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    apart(&server, [&ann, &bob], || {
+        ann.update(&id, "first line\n\nsecond line\n\nlast line");
+        bob.call("memory.update", json!({ "id": id, "priority": 9, "client": "cli" }));
+    });
+    for member in [&bob, &ann] {
+        member.sync();
+    }
+    for member in [&ann, &bob] {
+        let memory = member.get(&id);
+        assert_eq!(memory["content"], "first line\n\nsecond line\n\nlast line", "{}", member.role);
+        assert_eq!(memory["priority"], 9, "{}", member.role);
+    }
+}
+
+#[test]
+fn changes_of_one_line_show_both_sides_until_somebody_chooses() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    apart(&server, [&ann, &bob], || {
+        ann.update(&id, "of ann");
+        bob.update(&id, "of bob");
+    });
+    let status = bob.sync();
+    assert_eq!((&status["conflicts"], &status["unsent"]), (&json!(1), &json!(0)), "{status}");
+    assert_eq!(bob.texts()[&id], ["of bob", "of ann"]);
+    let hits = bob.call("search", json!({ "query": "of", "kind": ["memory"], "mode": "keyword" }));
+    let mut sides: Vec<_> =
+        hits["hits"].as_array().unwrap().iter().map(|hit| hit["memory"]["conflict"].clone()).collect();
+    sides.sort_by_key(ToString::to_string);
+    assert_eq!(sides, [json!("ours"), json!("theirs")], "{hits}");
+    let checks = bob.call("doctor", json!({}))["checks"].to_string();
+    assert!(checks.contains("in conflict with what the team has"), "{checks}");
+    assert_eq!(ann.texts()[&id], ["of ann"], "the side that was not chosen is not sent");
+    let refused = bob.live.memo(&["update", &id, "--content", "x"]).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", String::from_utf8_lossy(&refused.stderr));
+    bob.call("memory.resolve_file", json!({ "id": id, "text": "of both", "client": "cli" }));
+    bob.sync();
+    ann.sync();
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&id], ["of both"], "{}", member.role);
+    }
+}
+
+#[test]
+fn a_side_can_be_taken_as_it_is() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    for (side, expected) in [("theirs", "of ann 1"), ("ours", "of bob 2")] {
+        let n = if side == "theirs" { 1 } else { 2 };
+        apart(&server, [&ann, &bob], || {
+            ann.update(&id, &format!("of ann {n}"));
+            bob.update(&id, &format!("of bob {n}"));
+        });
+        bob.sync();
+        bob.call("memory.resolve_file", json!({ "id": id, "side": side, "client": "cli" }));
+        bob.sync();
+        ann.sync();
+        for member in [&ann, &bob] {
+            assert_eq!(member.texts()[&id], [expected], "{} {side}", member.role);
+        }
+    }
+}
+
+#[test]
+fn an_edit_outlives_an_archiving_whoever_comes_first() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    for first in [0, 1] {
+        let text = format!("kept {first}");
+        let order = if first == 0 { [&ann, &bob] } else { [&bob, &ann] };
+        apart(&server, order, || {
+            ann.update(&id, &text);
+            bob.call("memory.forget", json!({ "ids": [id] }));
+        });
+        for member in [order[1], order[0]] {
+            member.sync();
+        }
+        for member in [&ann, &bob] {
+            assert_eq!(member.texts()[&id], [text.as_str()], "{} {first}", member.role);
+        }
+    }
+    bob.call("memory.forget", json!({ "ids": [id] }));
+    bob.sync();
+    ann.sync();
+    assert_eq!((ann.texts().len(), ann.archived()), (0, vec![id]));
+}
+
+#[test]
+fn unsharing_keeps_it_here_and_archives_it_for_others() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    let other = bob.add("another one");
+    bob.call("memory.link", json!({ "from": other, "to": id, "kind": "supersedes" }));
+    bob.sync();
+    ann.sync();
+    assert_eq!(ann.get(&other)["links"][0]["relation"], "supersedes", "{}", ann.get(&other));
+    ann.call("memory.unshare", json!({ "ids": [id] }));
+    ann.sync();
+    bob.sync();
+    assert_eq!(ann.get(&id)["scope"], "mine");
+    assert_eq!(bob.archived(), [id.as_str()]);
+    ann.call("memory.forget", json!({ "ids": [other] }));
+    ann.call("memory.purge", json!({ "ids": [other] }));
+    ann.sync();
+    bob.sync();
+    assert!(bob.archived().contains(&other), "what one purges, the others keep in their archive");
+}

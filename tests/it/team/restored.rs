@@ -1,0 +1,116 @@
+//! Does a team get over a server that was restored from a backup or replaced, and over copies of a database?
+
+use std::fs;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{Member, server};
+
+#[test]
+fn what_a_restored_server_has_forgotten_comes_back() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let [changed, gone] = ["before the backup", "to be forgotten"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    let new = bob.add("after the backup");
+    bob.update(&changed, "changed after the backup");
+    bob.call("memory.forget", json!({ "ids": [gone] }));
+    bob.sync();
+    ann.sync();
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    // Somebody who has all of that before writes first.
+    let last = ann.add("after the restoring");
+    for member in [&ann, &bob, &ann] {
+        member.live.kill();
+        member.live.start();
+        member.sync();
+    }
+    let expected = [
+        (changed, vec!["changed after the backup".to_owned()]),
+        (new, vec!["after the backup".to_owned()]),
+        (last, vec!["after the restoring".to_owned()]),
+    ];
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts(), expected.clone().into(), "{}", member.role);
+        assert_eq!(member.archived(), [gone.as_str()], "{}", member.role);
+    }
+    let carol = Member::new(&server, "carol");
+    carol.sync();
+    assert_eq!(carol.texts(), expected.into(), "the server has all again");
+}
+
+#[test]
+fn an_empty_server_gets_all() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let ids = ["one", "two"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    bob.update(&ids[1], "two, changed");
+    server.sql("admin", "team", "TRUNCATE memod.repository, memod.version, memod.memory");
+    for member in [&bob, &ann] {
+        member.live.kill();
+        member.live.start();
+        member.sync();
+    }
+    bob.sync();
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&ids[1]], ["two, changed"], "{}", member.role);
+        assert_eq!(member.texts().len(), 2, "{}", member.role);
+    }
+    assert_eq!(server.sql("admin", "team", "SELECT count(*) FROM memod.memory"), "2");
+}
+
+#[test]
+fn a_copied_database_sends_its_own_changes_too() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let shared = ann.add("queued before the copy");
+    ann.sync();
+    ann.live.kill();
+    // Bob's clone is a copy of Ann's, with its database.
+    bob.live.kill();
+    let (from, to) = (ann.live.layout().state_dir, bob.live.layout().state_dir);
+    fs::remove_dir_all(&to).unwrap();
+    assert!(Command::new("cp").arg("-a").args([&from, &to]).status().unwrap().success());
+    for member in [&ann, &bob] {
+        member.live.start();
+    }
+    let [of_ann, of_bob] = [ann.add("of ann after it"), bob.add("of bob after it")];
+    for member in [&ann, &bob, &ann, &bob] {
+        member.sync();
+    }
+    let expected = [
+        (shared, vec!["queued before the copy".to_owned()]),
+        (of_ann, vec!["of ann after it".to_owned()]),
+        (of_bob, vec!["of bob after it".to_owned()]),
+    ];
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts(), expected.clone().into(), "{}", member.role);
+    }
+    let n = server.sql("admin", "team", "SELECT count(*) FROM memod.version");
+    assert_eq!(n, "3", "each came once");
+}
+
+#[test]
+fn a_newer_server_is_left_alone() {
+    let Some(server) = server() else { return };
+    let ann = Member::new(&server, "ann");
+    ann.add("kept here");
+    ann.sync();
+    server.sql("admin", "team", "UPDATE memod.schema_version SET version = 99");
+    ann.live.kill();
+    ann.live.start();
+    let output = ann.live.memo(&["team", "push"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("version 99 of the tables") && said.contains("newer memod"), "{said}");
+    assert_eq!(ann.texts().len(), 1);
+}
