@@ -146,6 +146,7 @@ pub const METHODS: &[Method] = &[
     writes("llm.distil", "LlmDistilParams", "LlmDistilResult"),
     reads("team.status", "TeamParams", "TeamStatusResult"),
     writes("team.sync", "TeamParams", "TeamStatusResult"),
+    writes("team.leave", "TeamParams", "TeamLeaveResult"),
     reads("team.members", "TeamParams", "TeamMembersResult"),
     writes("memory.add", "AddParams", "AddResult"),
     reads("memory.get", "IdsParams", "MemoriesResult"),

@@ -123,7 +123,7 @@ impl CliError {
             Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
             Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
-            Self::Team(error) => ("team", EXIT_FAILED, error.hint.map(str::to_owned)),
+            Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
             Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
                 ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config;
 use crate::paths::{IoContext as _, read_file, replace_private};
-use crate::proto::team::{TeamMembersResult, TeamParams, TeamStatusResult};
+use crate::proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
 use crate::team::{Address, TeamError, password};
 
 use super::args::{TeamArgs, TeamVerb};
@@ -27,6 +27,17 @@ pub(super) fn team(typed: TeamArgs, context: &CommandContext, output: &mut Outpu
             Ok(if status.is_connected { 0 } else { EXIT_NONE })
         }
         TeamVerb::Push | TeamVerb::Pull => show(&call("team.sync", context)?, output),
+        TeamVerb::Leave => {
+            let left: TeamLeaveResult = call("team.leave", context)?;
+            output.value(&left, |output| {
+                output.say(&format!(
+                    "{} of the team kept here alone",
+                    count(left.memories, "memory", "memories")
+                ));
+                Ok(())
+            })?;
+            Ok(0)
+        }
         TeamVerb::Members => members(&call("team.members", context)?, output),
         TeamVerb::Login { forget } => log_in(forget, context, output),
     }

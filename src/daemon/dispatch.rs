@@ -91,6 +91,7 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
         }
         "team.status" => reply(&team_sync::show(shared, params_of(params)?).await?),
         "team.sync" => reply(&team_sync::sync(shared, params_of(params)?).await?),
+        "team.leave" => reply(&team_sync::leave(shared, params_of(params)?).await?),
         "team.members" => reply(&team_sync::members(shared, params_of(params)?).await?),
         _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
         _ => Err(no_method(method)),

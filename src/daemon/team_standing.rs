@@ -21,8 +21,10 @@ pub(super) struct Standing {
     pub(super) about: Option<About>,
     /// Why the last exchange failed.
     pub(super) failure: Option<TeamError>,
-    /// When the exchange last was complete, unix ms, while there is no connection.
+    /// When the exchange last was complete, unix ms.
     pub(super) synced_ms: Option<i64>,
+    /// Whether a connection was begun, and no exchange over it was complete.
+    pub(super) is_connecting: bool,
     /// Number of requests for an exchange that were made, and that were followed by a whole one.
     n_asked: u64,
     n_done: u64,
@@ -49,9 +51,9 @@ impl Team {
     }
 
     /// Records that an exchange failed, or the connection has ended.
-    pub(super) fn fail(&self, failure: TeamError, synced_ms: Option<i64>) {
+    pub(super) fn fail(&self, failure: TeamError) {
         let mut standing = lock(&self.standing);
-        (standing.about, standing.failure, standing.synced_ms) = (None, Some(failure), synced_ms);
+        (standing.about, standing.failure) = (None, Some(failure));
         drop(standing);
         self.ended.send_modify(|n| *n += 1);
     }
@@ -64,21 +66,30 @@ impl Team {
     /// Records that the repository takes no part any more.
     pub(super) fn leave(&self) {
         let mut standing = lock(&self.standing);
-        (standing.about, standing.failure) = (None, None);
+        (standing.about, standing.failure, standing.is_connecting) = (None, None, false);
+    }
+
+    /// Records that an exchange begins, before which nothing is known of the team's changes since the last one.
+    pub(super) fn connect(&self, synced_ms: Option<i64>) {
+        let mut standing = lock(&self.standing);
+        (standing.about, standing.synced_ms, standing.is_connecting) = (None, synced_ms, true);
     }
 
     /// Returns a notice that what is here of the team is old.
     pub(super) fn note(&self) -> Option<String> {
-        let Standing { failure, synced_ms, .. } = self.standing();
+        let Standing { failure, synced_ms, is_connecting, .. } = self.standing();
         let as_of =
             synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
-        failure.map(|failure| format!("team: {as_of}: {}", failure.message))
+        let why = failure.map(|failure| failure.message);
+        let why = why.or_else(|| is_connecting.then(|| "the first exchange is not over".to_owned()));
+        why.map(|why| format!("team: {as_of}: {why}"))
     }
 
     /// Records that an exchange was complete.
-    pub(super) fn end(&self, about: &About, fulfilled: u64) {
+    pub(super) fn end(&self, about: &About, fulfilled: u64, now_ms: i64) {
         let mut standing = lock(&self.standing);
         (standing.about, standing.failure, standing.n_done) = (Some(about.clone()), None, fulfilled);
+        (standing.synced_ms, standing.is_connecting) = (Some(now_ms), false);
         drop(standing);
         self.ended.send_modify(|n| *n += 1);
     }

@@ -16,7 +16,7 @@ use super::request;
 use super::shared::Shared;
 use crate::config;
 use crate::paths::read_file;
-use crate::proto::team::{TeamMember, TeamMembersResult, TeamParams, TeamStatusResult};
+use crate::proto::team::{TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult};
 use crate::proto::{Check, RpcError, code};
 use crate::team::{Address, Member, TeamError, password};
 use crate::types::rfc3339;
@@ -42,7 +42,7 @@ impl From<NoPart> for TeamError {
     fn from(no_part: NoPart) -> Self {
         const HINT: &str = "set team.url to postgres://ROLE@HOST/DATABASE and team.repositories with `memo config set --user`";
         match no_part {
-            NoPart::Outside(why) => Self { message: format!("there is no team: {why}"), hint: Some(HINT) },
+            NoPart::Outside(why) => Self::new(format!("there is no team: {why}")).hint(HINT),
             NoPart::Failed(failure) => failure,
         }
     }
@@ -56,7 +56,10 @@ pub(super) async fn keep(shared: Arc<Shared>) {
     let mut wait = AGAIN[0];
     loop {
         let failure = match part(&shared).await {
-            Ok(part) => session::run(&shared, &part, &mut || wait = AGAIN[0]).await,
+            Ok(part) => {
+                shared.team.connect(synced_ms(&shared).await);
+                session::run(&shared, &part, &mut || wait = AGAIN[0]).await
+            }
             Err(NoPart::Outside(_)) => {
                 wait = AGAIN[1]; // a remote may be added
                 shared.team.leave();
@@ -66,11 +69,16 @@ pub(super) async fn keep(shared: Arc<Shared>) {
             Err(NoPart::Failed(failure)) => failure,
         };
         tracing::info!(%failure, "exchange with the team");
-        let synced_ms = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
-        shared.team.fail(failure, synced_ms);
+        shared.team.fail(failure);
         pause(&shared, wait).await;
         wait = (wait * 2).min(AGAIN[1]);
     }
+}
+
+/// Returns when the exchange last was complete.
+async fn synced_ms(shared: &Arc<Shared>) -> Option<i64> {
+    let stored = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
+    shared.team.standing().synced_ms.max(stored)
 }
 
 async fn pause(shared: &Arc<Shared>, wait: Duration) {
@@ -92,6 +100,17 @@ pub(super) async fn sync(shared: &Arc<Shared>, params: TeamParams) -> RpcResult<
     part(shared).await.map_err(|no_part| told(no_part.into()))?;
     shared.team.exchange().await?.map_err(told)?;
     status(shared).await
+}
+
+/// Keeps all memories of the team here alone.
+pub(super) async fn leave(shared: &Arc<Shared>, params: TeamParams) -> RpcResult<TeamLeaveResult> {
+    request::locate(shared, &params.cwd, request::deadline(shared, None)).await?;
+    let repository = match part(shared).await {
+        Ok(part) => Some(part.repository),
+        Err(NoPart::Outside(_)) => None,
+        Err(NoPart::Failed(failure)) => return Err(told(failure)),
+    };
+    Ok(TeamLeaveResult { memories: shared.memories.leave_team(repository).await? })
 }
 
 /// Lists who may see the repository.
@@ -116,7 +135,7 @@ async fn status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
         unsent: counts.unsent,
         conflicts: counts.conflicts,
         unreadable: counts.unreadable,
-        synced: synced_ms.map(rfc3339),
+        synced: standing.synced_ms.max(synced_ms).map(rfc3339),
         is_connected: standing.about.is_some(),
         failure: standing.failure.map(|failure| failure.message),
         ..TeamStatusResult::default()

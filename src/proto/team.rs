@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Params of `team.status`, `team.sync` (sends what is queued, and takes what is new) and `team.members`.
+/// Params of `team.status`, `team.sync` (sends what is queued, and takes what is new), `team.members` and `team.leave`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TeamParams {
@@ -66,4 +66,12 @@ pub struct TeamMembersResult {
     pub repository: String,
     /// Who may see it.
     pub members: Vec<TeamMember>,
+}
+
+/// Result of `team.leave`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TeamLeaveResult {
+    /// Number of memories of the team that are this user's alone now.
+    pub memories: u64,
 }

@@ -17,6 +17,7 @@ mod link_rows;
 mod memory_filter;
 mod memory_store;
 mod noted_changes;
+mod outbox;
 mod passed_time;
 mod rows;
 pub(super) mod schema;
@@ -37,9 +38,10 @@ pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
 pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped};
+pub use self::outbox::Outgoing;
 pub use self::passed_time::Uptime;
 pub use self::rows::Rows;
-pub use self::team_rows::{FROM_TEAM, Outgoing, TeamCounts, TeamRow};
+pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::write::Earlier;
 use super::StoreError;
@@ -106,6 +108,11 @@ impl Side {
 }
 
 impl Record {
+    /// Returns whether others have it too, in whichever way. It does not end then, and recalls do not change what it says.
+    pub fn is_shared(&self) -> bool {
+        self.shared || self.team
+    }
+
     /// Returns whether it is neither archived nor expired.
     pub fn lives(&self, now_ms: i64) -> bool {
         self.archived_at.is_none() && self.expires_at.is_none_or(|at| at > now_ms)

@@ -47,6 +47,9 @@ impl Address {
         let [host] = config.get_hosts() else {
             return Err(TeamError::new("team.url: names no host, or several").hint(form));
         };
+        if !config.get_hostaddrs().is_empty() {
+            return Err(TeamError::new("team.url: names an address beside the host").hint(form));
+        }
         let (host, is_local) = match host {
             Host::Tcp(name) => (name.clone(), is_loopback(name)),
             #[cfg(unix)]
@@ -116,6 +119,7 @@ mod tests {
         assert!(refusal("https://localhost/team").contains("no address of PostgreSQL"));
         assert!(refusal("postgres://localhost/team").contains("no role"));
         assert!(refusal("postgres://ann@a,b/team").contains("several"));
+        assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("beside"));
     }
 
     #[test]

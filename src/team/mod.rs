@@ -19,7 +19,7 @@ pub struct TeamError {
     /// What happened, where, and why. No password is in it.
     pub message: String,
     /// What to do.
-    pub hint: Option<&'static str>,
+    pub hint: Option<String>,
 }
 
 impl TeamError {
@@ -28,7 +28,8 @@ impl TeamError {
         Self { message: message.into(), hint: None }
     }
 
-    fn hint(self, hint: &'static str) -> Self {
-        Self { hint: Some(hint), ..self }
+    /// Says what to do.
+    pub fn hint(self, hint: &str) -> Self {
+        Self { hint: Some(hint.to_owned()), ..self }
     }
 }

@@ -1,7 +1,7 @@
 -- What a team has, in a schema of its own. Nobody but its owner writes to a table: `deliver` checks what is stored.
 CREATE SCHEMA memod;
 GRANT USAGE ON SCHEMA memod TO PUBLIC;
-CREATE TABLE memod.schema_version(version integer NOT NULL);
+CREATE TABLE memod.schema_version(version integer NOT NULL, id text NOT NULL DEFAULT gen_random_uuid());
 INSERT INTO memod.schema_version VALUES(1);
 GRANT SELECT ON memod.schema_version TO PUBLIC;
 
@@ -63,7 +63,8 @@ ALTER TABLE memod.member ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memod.repository ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memod.version ENABLE ROW LEVEL SECURITY;
 ALTER TABLE memod.memory ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON memod.member FOR SELECT USING (pg_has_role(session_user, role, 'usage'));
+CREATE POLICY own ON memod.member FOR SELECT USING (
+    EXISTS (SELECT 1 FROM pg_roles r WHERE r.rolname = role AND pg_has_role(session_user, r.oid, 'usage')));
 CREATE POLICY visible ON memod.repository FOR SELECT USING (memod.may(name, false));
 CREATE POLICY visible ON memod.version FOR SELECT USING (repository = ANY (ARRAY(SELECT memod.visible())));
 CREATE POLICY visible ON memod.memory FOR SELECT USING (repository = ANY (ARRAY(SELECT memod.visible())));
@@ -83,13 +84,15 @@ $$;
 -- `client`, another database has the same name.
 CREATE FUNCTION memod.deliver(_repository text, _client text, _n bigint[], _id text[], _former bytea[], _text text[])
 RETURNS TABLE(n_stored integer, why text, text text, author name)
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET lock_timeout = '10s' AS $$
 #variable_conflict use_variable
 DECLARE
     _seq bigint;
     _known memod.version;
     _hash bytea;
     _new bytea;
+    _last bigint;
+    _owner name;
 BEGIN
     IF NOT memod.may(_repository, true) THEN
         RAISE insufficient_privilege USING MESSAGE = format('role %s may not write to %s', session_user, _repository);
@@ -97,7 +100,15 @@ BEGIN
     INSERT INTO memod.repository(name) VALUES(_repository) ON CONFLICT DO NOTHING;
     -- One after the other, so that numbers are in the order in which they can be seen.
     SELECT r.last_seq INTO _seq FROM memod.repository r WHERE r.name = _repository FOR UPDATE;
+    -- A name of a client is of one role, and its numbers grow: else versions could be hidden from who has that name.
+    SELECT v.n, v.author INTO _last, _owner FROM memod.version v
+    WHERE v.repository = _repository AND v.client = _client ORDER BY v.n DESC LIMIT 1;
     n_stored := 0;
+    IF _owner <> session_user THEN
+        why := 'client';
+        RETURN NEXT;
+        RETURN;
+    END IF;
     FOR i IN 1 .. coalesce(array_length(_n, 1), 0) LOOP
         SELECT * INTO _known FROM memod.version v
         WHERE v.repository = _repository AND v.client = _client AND v.n = _n[i];
@@ -109,6 +120,10 @@ BEGIN
             END IF;
             n_stored := i;
             CONTINUE;
+        END IF;
+        IF _n[i] <= _last THEN
+            why := 'client';
+            EXIT;
         END IF;
         SELECT m.hash INTO _hash FROM memod.memory m WHERE m.repository = _repository AND m.id = _id[i];
         IF _hash IS DISTINCT FROM _former[i] AND _hash IS DISTINCT FROM _new THEN
@@ -127,9 +142,26 @@ BEGIN
         INSERT INTO memod.memory AS m(repository, id, seq, hash) VALUES(_repository, _id[i], _seq, _new)
         ON CONFLICT ON CONSTRAINT memory_pkey DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
         n_stored := i;
+        _last := _n[i];
     END LOOP;
     UPDATE memod.repository SET last_seq = _seq WHERE name = _repository;
     PERFORM pg_notify('memod_' || md5(_repository), '');
     RETURN NEXT;
 END
 $$;
+
+-- Erases all versions of a memory, which is archived for everybody. Only the owner of the tables may.
+CREATE FUNCTION memod.erase(_repository text, _id text) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    _seq bigint;
+BEGIN
+    UPDATE memod.repository SET last_seq = last_seq + 1 WHERE name = _repository RETURNING last_seq INTO _seq;
+    UPDATE memod.version SET text = '', hash = sha256('') WHERE repository = _repository AND id = _id;
+    INSERT INTO memod.version(repository, seq, id, former, hash, text, client, n, author)
+    VALUES(_repository, _seq, _id, sha256(''), sha256(''), '', 'erase', _seq, session_user);
+    UPDATE memod.memory SET seq = _seq, hash = sha256('') WHERE repository = _repository AND id = _id;
+    PERFORM pg_notify('memod_' || md5(_repository), '');
+END
+$$;
+REVOKE EXECUTE ON FUNCTION memod.erase FROM PUBLIC;

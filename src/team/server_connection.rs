@@ -23,6 +23,8 @@ const PAGE_BYTES: i64 = 4 << 20;
 pub struct About {
     /// Version of the server.
     pub version: String,
+    /// Which tables these are: random, made with them.
+    pub server_id: String,
     /// The role.
     pub role: String,
     /// Whether it may see the repository.
@@ -148,9 +150,16 @@ impl Server {
     /// # Errors
     /// When the server does not answer.
     pub async fn about(&self) -> Result<About, TeamError> {
-        let sql = "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true)";
+        let sql = "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
+             (SELECT id FROM memod.schema_version)";
         let row = self.one(sql, &[&self.repository]).await?;
-        Ok(About { version: row.get(0), role: row.get(1), may_read: row.get(2), may_write: row.get(3) })
+        Ok(About {
+            version: row.get(0),
+            role: row.get(1),
+            may_read: row.get(2),
+            may_write: row.get(3),
+            server_id: row.get(4),
+        })
     }
 
     /// Waits until the repository may have changed, or the connection has ended.

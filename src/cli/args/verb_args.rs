@@ -244,6 +244,8 @@ pub(in crate::cli) enum TeamVerb {
     Push,
     /// The same
     Pull,
+    /// Keep all memories of the team here alone, once the repository takes no part any more
+    Leave,
     /// List the roles that may see this repository
     ///
     /// The first role that connects and may create a schema owns the tables, and lets others in: `INSERT INTO memod.member(role,

@@ -8,9 +8,9 @@ use super::hits::is_own;
 use super::keeper::derive;
 use super::links::put;
 use super::merge::check_size;
-use super::rules::{Done, bad, check_text, find_living, refused};
-use super::show;
+use super::rules::{Done, bad, check_text, find_living, refused, same_scope};
 use super::stamp::Stamp;
+use super::{show, team_write};
 use crate::memory::{anchor, fields, id};
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
@@ -202,9 +202,13 @@ fn metadata(sources: &[Record]) -> (Map<String, Value>, Map<String, Value>) {
 
 /// Archives the sources, stores the new memory and links it to each source.
 fn become_one(rows: &Rows<'_>, new: &Record, sources: &[Record], stamp: &Stamp) -> Done<Consolidated> {
+    same_scope(sources)?;
     rows.archive(sources, "consolidated", &stamp.event("consolidate"))?;
     check_text(rows, new)?;
     rows.put(new, &derive(new), &MemoryEvent { fields: replaced(new, sources), ..stamp.event("add") })?;
+    if sources.iter().all(|source| source.team) {
+        team_write::share(rows, new, stamp)?;
+    }
     for source in sources {
         put(rows, new, source, LinkKind::DerivedFrom, stamp)?;
     }

@@ -372,8 +372,17 @@ fn anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
 fn is_same(known: &Record, record: &Record) -> bool {
     let said = |record: &Record| {
         let mut said: Map<String, Value> = show::fields(record);
-        for name in ["updated", "last_access", "access_count", "expires_at", "archived_at", "trust", "shared"]
-        {
+        let own = [
+            "updated",
+            "last_access",
+            "access_count",
+            "expires_at",
+            "archived_at",
+            "trust",
+            "shared",
+            "scope",
+        ];
+        for name in own {
             said.remove(name);
         }
         said

@@ -1,6 +1,6 @@
 //! Merges duplicate memories.
 
-use super::rules::{Done, bad, check_expected, digest, find, refused, says_other};
+use super::rules::{Done, bad, check_expected, digest, find, refused, same_scope, says_other};
 use super::stamp::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
@@ -72,6 +72,8 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
             "a person reads it with `memo get` and confirms it with `memo confirm`",
         ));
     }
+    let all: Vec<Record> = others.iter().chain([&keep]).cloned().collect();
+    same_scope(&all)?;
     check_expected(params.expect.as_ref(), &digest([&keep].into_iter().chain(&others)), "merged")?;
     // Archive the others first: the merged text may equal that of one of them.
     rows.archive(&others, "merged", &stamp.event("merge"))?;

@@ -81,7 +81,7 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
         let after = match is_reinforced {
             true => {
                 let mut standing = stamp.tiers.recalled(standing(&before), stamp.now_ms);
-                if before.shared {
+                if before.is_shared() {
                     // Recalls are of this user alone; the rest is in the file.
                     let access_count = standing.access_count;
                     standing = Retention { access_count, ..self::standing(&before) };
@@ -93,7 +93,7 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
         let changed = show::differences(&before, &after);
         if *is_reinforced {
             let event = MemoryEvent { fields: changed.clone(), ..stamp.event("recall") };
-            match after.shared {
+            match after.is_shared() {
                 true => rows.put_recall(&after, &event)?,
                 false => rows.put_standing(&after, &event)?,
             }
@@ -118,7 +118,7 @@ pub(super) fn promote(rows: &Rows<'_>, params: &PromoteParams, stamp: &Stamp) ->
     let fields = show::differences(&before, &after);
     let changed = fields.keys().cloned().collect();
     let event = MemoryEvent { fields, ..stamp.event("promote") };
-    match after.shared {
+    match after.is_shared() {
         true => rows.put(&Record { expires_at: None, ..after.clone() }, &derive(&after), &event)?,
         false => rows.put_standing(&after, &event)?,
     }

@@ -102,6 +102,7 @@ fn delete_all(
     let records = all(rows, stamp.now_ms)?;
     let result = removed(params, &records)?;
     if !params.dry_run {
+        rows.forget_exchange()?; // the team keeps what it has
         rows.delete(&records, &stamp.event("reset"))?;
     }
     Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })

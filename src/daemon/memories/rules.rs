@@ -161,6 +161,16 @@ fn ids(
     Ok(ids)
 }
 
+/// Fails if the team has some of these memories and not all: archiving them is for everybody.
+pub(super) fn same_scope(records: &[Record]) -> Done<()> {
+    let n_of_team = records.iter().filter(|record| record.team).count();
+    if n_of_team == 0 || n_of_team == records.len() {
+        return Ok(());
+    }
+    let message = "ids: the team has some of them, and others are yours alone".to_owned();
+    Err(refused(message, "`memo share --team` or `memo unshare` makes them alike"))
+}
+
 /// Fails if another living memory of the container has the same text.
 pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
     match rows.same_text(record, &text::hash(&record.content))? {

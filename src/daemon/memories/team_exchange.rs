@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::keeper::Memories;
-use super::rules::Done;
+use super::rules::{Done, refused};
 use super::{team_take, team_write};
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::store::{MemoryStore, Outgoing, Rows, TeamCounts};
+use crate::store::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts};
 use crate::team::{Mark, Version};
 
 /// Most changes that are sent at once, and their most bytes after the first.
@@ -31,27 +31,73 @@ pub(in crate::daemon) struct Place {
     /// Number of the last change that was sent.
     #[serde(default)]
     pub(in crate::daemon) sent: i64,
+    /// Which server that is.
+    #[serde(default)]
+    pub(in crate::daemon) server_id: String,
     /// When the exchange last was complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,
 }
 
+/// From one place to the next.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) struct Step {
+    pub(in crate::daemon) from: Place,
+    pub(in crate::daemon) to: Place,
+}
+
+impl Step {
+    /// Stores the new place, unless the exchange begins anew: memories were reset, or came out of a backup.
+    fn take(&self, rows: &Rows<'_>) -> Done<Place> {
+        if place(rows)?.as_ref() != Some(&self.from) {
+            return Err(refused("memories were replaced meanwhile".to_owned(), "the exchange begins anew"));
+        }
+        set_place(rows, self.to.clone())
+    }
+}
+
 impl Memories {
-    /// Returns how far the changes of a repository are known, and queues what came out of a backup.
-    pub(in crate::daemon) async fn begin_exchange(&self, repository: &str) -> RpcResult<Place> {
-        let repository = repository.to_owned();
+    /// Returns how far the changes of a repository are known, and whether there are memories of the team; queues those that came
+    /// out of a backup.
+    pub(in crate::daemon) async fn begin_exchange(
+        &self,
+        repository: &str,
+        server_id: &str,
+    ) -> RpcResult<(Place, bool)> {
+        let (repository, server_id) = (repository.to_owned(), server_id.to_owned());
         self.team_write(move |rows| {
             for id in rows.unequal_to_team()? {
-                if let Some(record) = rows.get(&id)? {
-                    team_write::put(rows, &record)?;
+                if let Some(record) = rows.get(&id)?
+                    && let Err(Stopped::Refused(why)) = team_write::put(rows, &record)
+                {
+                    tracing::warn!(why = why.message, "a memory that came out of a backup stays here");
                 }
             }
-            let place = place(rows)?.filter(|place| place.repository == repository);
-            match place {
-                Some(place) => Ok(place),
-                None => set_place(
-                    rows,
-                    Place { repository: repository.clone(), client: new_client(rows)?, ..Place::default() },
-                ),
+            // What stood in the way may be gone.
+            for (id, _) in rows.team_troubles()?.into_iter().filter(|(_, why)| why.is_some()) {
+                team_take::show_again(rows, &id)?;
+            }
+            let has_any = !rows.team_ids("", 1)?.is_empty();
+            match place(rows)? {
+                Some(place) if place.repository == repository && place.server_id == server_id => {
+                    Ok((place, has_any))
+                }
+                Some(place) if has_any && place.repository == repository => Err(refused(
+                    "the memories of the team that are here are of another server".to_owned(),
+                    "`memo team leave` keeps them here alone; or set team.url back",
+                )),
+                Some(place) if has_any => {
+                    let message = format!(
+                        "the memories of the team that are here are of {}, and the remote is {repository} now",
+                        place.repository
+                    );
+                    Err(refused(message, "`memo team leave` keeps them here alone; or set the remote back"))
+                }
+                _ => {
+                    let client = new_client(rows)?;
+                    let (repository, server_id) = (repository.clone(), server_id.clone());
+                    let new = Place { repository, client, server_id, ..Place::default() };
+                    Ok((set_place(rows, new)?, has_any))
+                }
             }
         })
         .await
@@ -61,9 +107,9 @@ impl Memories {
     pub(in crate::daemon) async fn take_versions(
         &self,
         versions: Vec<Version>,
-        place: Place,
+        step: Step,
         forgot: bool,
-    ) -> RpcResult<()> {
+    ) -> RpcResult<Place> {
         self.team_write(move |rows| {
             for version in &versions {
                 match forgot {
@@ -74,7 +120,7 @@ impl Memories {
             if !versions.is_empty() {
                 rows.link_files()?;
             }
-            set_place(rows, place.clone()).map(drop)
+            step.take(rows)
         })
         .await
     }
@@ -101,7 +147,10 @@ impl Memories {
                 let Some(last) = ids.last() else { return Ok(()) };
                 after.clone_from(last);
                 for id in ids.iter().filter(|id| !known.contains(*id)) {
-                    send_anew(rows, id)?;
+                    // What is queued is sent in its order.
+                    if rows.team_row(id)?.is_some_and(|known| known.base.is_none()) {
+                        send_anew(rows, id)?;
+                    }
                 }
             }
         })
@@ -115,11 +164,11 @@ impl Memories {
         Ok(self.ask(read).await??)
     }
 
-    /// Records that the team has all changes up to `place.sent`.
-    pub(in crate::daemon) async fn note_sent(&self, place: Place) -> RpcResult<()> {
+    /// Records that the team has all changes up to `sent` of the new place.
+    pub(in crate::daemon) async fn note_sent(&self, step: Step) -> RpcResult<Place> {
         self.team_write(move |rows| {
-            rows.end_outgoing(place.sent)?;
-            set_place(rows, place.clone()).map(drop)
+            rows.end_outgoing(step.to.sent)?;
+            step.take(rows)
         })
         .await
     }
@@ -127,14 +176,28 @@ impl Memories {
     /// Takes another name, because another database has this one: it is a copy.
     pub(in crate::daemon) async fn rename_client(&self, place: Place) -> RpcResult<Place> {
         self.team_write(move |rows| {
-            set_place(rows, Place { client: new_client(rows)?, sent: 0, ..place.clone() })
+            let to = Place { client: new_client(rows)?, sent: 0, ..place.clone() };
+            Step { from: place.clone(), to }.take(rows)
+        })
+        .await
+    }
+
+    /// Makes all memories of the team this user's alone; returns their number. Fails if they are of a repository that takes part.
+    pub(in crate::daemon) async fn leave_team(&self, repository: Option<String>) -> RpcResult<u64> {
+        self.team_write(move |rows| {
+            let takes_part = place(rows)?.is_some_and(|place| Some(&place.repository) == repository.as_ref());
+            if takes_part {
+                let message = "the repository takes part in the team, and would take all again".to_owned();
+                return Err(refused(message, "take it out of team.repositories, and `memo restart`, first"));
+            }
+            Ok(rows.leave_team_with_all()?)
         })
         .await
     }
 
     /// Stores how far the team's changes are known.
-    pub(in crate::daemon) async fn set_place(&self, place: Place) -> RpcResult<()> {
-        self.team_write(move |rows| set_place(rows, place.clone()).map(drop)).await
+    pub(in crate::daemon) async fn move_place(&self, step: Step) -> RpcResult<Place> {
+        self.team_write(move |rows| step.take(rows)).await
     }
 
     /// Counts the memories of the team; also returns when the exchange last was complete.

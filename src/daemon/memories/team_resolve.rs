@@ -1,13 +1,13 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
-use super::file_form::version_of;
 use super::rules::{Done, bad, find, refused};
 use super::show;
 use super::stamp::Stamp;
+use super::team_write::readable;
 use crate::memory::fields;
 use crate::memory::file::MemoryFile;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{Record, Rows, Side};
+use crate::store::{Record, Rows};
 
 /// Makes the outcome what this user has, and queues it as what follows the team's side.
 pub(super) fn put(
@@ -41,7 +41,7 @@ pub(super) fn put(
         outcome.updated = stamp.now_ms.max(outcome.updated.min(stamp.now_ms) + 1);
         outcome.render()
     };
-    let version = version_of(id, Side::Whole, MemoryFile::parse(&text).map_err(bad)?);
+    let version = readable(id, &text, &MemoryFile::parse(&text).map_err(bad)?)?;
     rows.take_from_team(id, &text, Ok(&version), &stamp.author)?;
     if !is_theirs {
         rows.requeue(id, Some(&theirs), &text)?;

@@ -7,6 +7,9 @@ use crate::memory::id;
 use crate::store::{FileVersion, Rows, Side, TeamRow};
 use crate::team::Version;
 
+/// Who wrote a version, where only the server knows that.
+const TEAM: &str = "team";
+
 /// Applies one version.
 pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
     let Version { id, text, author } = version;
@@ -26,9 +29,13 @@ pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
 /// than the one before, whatever the clocks say.
 pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
     let Version { id, text, .. } = version;
+    let of = |text: &str| MemoryFile::parse(text).ok().map(|file| file.updated);
     match rows.team_row(id)? {
+        // What ours began from, the server has forgotten.
+        Some(known) if known.base.as_deref().and_then(of) > of(text) && known.theirs.is_none() => {
+            Ok(rows.requeue(id, Some(text), &known.text)?)
+        }
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
-            let of = |text: &str| MemoryFile::parse(text).ok().map(|file| file.updated);
             // What was archived is so: the server has only forgotten that.
             match known.text.is_empty() || of(&known.text) > of(text) {
                 true => Ok(rows.requeue(id, Some(text), &known.text)?),
@@ -60,6 +67,14 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
             let parsed = parse(id, text);
             Ok(rows.put_theirs(id, text, parsed.as_ref().map_err(String::as_str))?)
         }
+    }
+}
+
+/// Tries again to show what could not be shown.
+pub(super) fn show_again(rows: &Rows<'_>, id: &str) -> Done<()> {
+    match rows.team_row(id)? {
+        Some(TeamRow { text, base: None, theirs: None, why: Some(_) }) => put(rows, id, &text, TEAM),
+        _ => Ok(()),
     }
 }
 

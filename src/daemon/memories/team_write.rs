@@ -29,7 +29,12 @@ pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()
 
 /// Queues what a memory of the team says, if that differs from what is known of the team's.
 pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
-    let known = rows.team_row(&record.id)?.map(|row| row.text).unwrap_or_default();
+    let row = rows.team_row(&record.id)?.unwrap_or_default();
+    if let Some(why) = row.why {
+        let message = format!("id: {} is not as the team has it: {why}", record.id);
+        return Err(refused(message, "`memo unshare` keeps what is here alone"));
+    }
+    let known = row.text;
     if record.archived_at.is_some() {
         if !known.is_empty() {
             rows.queue(&record.id, "")?;
@@ -37,7 +42,9 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
         return Ok(rows.set_equal_to_team(&record.id)?);
     }
     let former = MemoryFile::parse(&known).ok();
-    let new = file_of(rows, record, former.as_ref())?;
+    let mut new = file_of(rows, record, former.as_ref())?;
+    // Later than what it follows, whatever the clock of who wrote that said.
+    new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
     if former.is_some_and(|former| former.says_same(&new)) {
         return Ok(rows.set_equal_to_team(&record.id)?);
     }
@@ -78,7 +85,7 @@ pub(super) fn unshare(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<(
 }
 
 /// Fails if others would not read a text as it is meant, or it has what `add` refuses.
-fn readable(id: &str, text: &str, new: &MemoryFile) -> Done<crate::store::FileVersion> {
+pub(super) fn readable(id: &str, text: &str, new: &MemoryFile) -> Done<crate::store::FileVersion> {
     let fail = |why: String| {
         refused(format!("{id} cannot be shared: {why}"), "change it, or keep it here with `memo unshare`")
     };

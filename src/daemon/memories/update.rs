@@ -57,12 +57,12 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.container = stamp.container(Some(container)).map_err(bad)?;
     }
     if let Some(tier) = params.fields.tier {
-        let end = stamp.tiers.end(tier, now_ms).filter(|_| !before.shared);
+        let end = stamp.tiers.end(tier, now_ms).filter(|_| !before.is_shared());
         (after.tier, after.expires_at) = (tier, end);
     }
     match params.fields.ttl.as_deref() {
         Some("never") => after.expires_at = None,
-        Some(_) if before.shared => {
+        Some(_) if before.is_shared() => {
             return Err(refused(
                 format!("ttl: {} is shared, and a shared memory does not end", before.id),
                 "`memo unshare` keeps it here",

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 
 use super::{Part, password_of};
 use crate::daemon::clock::now_ms;
-use crate::daemon::memories::team_exchange::Place;
+use crate::daemon::memories::team_exchange::{Place, Step};
 use crate::daemon::shared::Shared;
 use crate::proto::RpcError;
 use crate::store::Outgoing;
@@ -17,6 +17,12 @@ use crate::team::{About, Mark, Server, Stopped, TeamError};
 
 /// Most versions that are asked for at once.
 const PAGE: i64 = 2_000;
+/// Most changes in a row that are refused because somebody else has changed the memory, before one is stored. More are no accident.
+const MOST_REFUSED: usize = 10_000;
+/// Time after which it is stored again that an exchange was complete, ms.
+const NOTE_AFTER_MS: i64 = 600_000;
+/// Time between news and the exchange.
+const AFTER_NEWS: Duration = Duration::from_millis(50);
 /// Time after which the server is asked although it has told nothing.
 const POLL: Duration = Duration::from_secs(60);
 
@@ -33,7 +39,7 @@ fn may_read(part: &Part, about: About) -> Result<About, TeamError> {
         return Ok(about);
     }
     let message = format!("{}: role {} may not see {}", part.address, about.role, part.repository);
-    Err(TeamError { message, hint: Some("who owns the tables lets it in: see `memo team members --help`") })
+    Err(TeamError::new(message).hint("who owns the tables lets it in: see `memo team members --help`"))
 }
 
 /// Exchanges until something fails; returns that. Calls `done` after each complete exchange.
@@ -50,24 +56,29 @@ async fn exchange_all(
     done: &mut impl FnMut(),
 ) -> Result<std::convert::Infallible, TeamError> {
     let (server, mut about) = connect(shared, part).await?;
-    let mut place = shared.memories.begin_exchange(&part.repository).await.map_err(here)?;
-    if place.mark.seq > 0 && server.mark(place.mark.seq).await? != place.mark {
-        tracing::warn!("the team's server has forgotten changes: it was restored or replaced");
+    let (mut place, has_any) =
+        shared.memories.begin_exchange(&part.repository, &about.server_id).await.map_err(here)?;
+    let is_known = place.mark.seq > 0 && server.mark(place.mark.seq).await? == place.mark;
+    if has_any && !is_known {
+        tracing::info!("all memories of the team are compared with the server");
         place = meet_again(shared, &server, place).await?;
     }
     loop {
         let asked = shared.team.begin();
         exchange(shared, &server, &mut place, about.may_write).await?;
-        shared.team.end(&about, asked);
+        shared.team.end(&about, asked, now_ms());
         done();
         tokio::select! {
-            () = server.changed() => {}
+            () = server.changed() => sleep(AFTER_NEWS).await, // what comes in a row is taken at once
             () = shared.memories.outbox_bell.notified() => {}
             () = shared.team.asked.notified() => {}
             () = sleep(POLL) => {}
         }
         if server.is_closed() {
             return Err(TeamError::new(format!("{}: the connection has ended", part.address)));
+        }
+        if super::part(shared).await.is_ok_and(|now| now.repository != part.repository) {
+            return Err(TeamError::new(format!("{}: the remote is another one now", part.repository)));
         }
         about = may_read(part, server.about().await?)?; // rights may have changed
     }
@@ -81,28 +92,43 @@ async fn exchange(
     place: &mut Place,
     may_write: bool,
 ) -> Result<(), TeamError> {
-    if may_write {
-        while send(shared, server, place).await? {}
-    }
+    let first = if may_write { send_all(shared, server, place).await } else { Ok(()) };
     loop {
         let page = server.pull(&place.mark, (&place.client, place.sent), PAGE).await?;
         if page.up_to != place.mark {
-            place.mark = page.up_to;
-            shared.memories.take_versions(page.versions, place.clone(), false).await.map_err(here)?;
+            let to = Place { mark: page.up_to, ..place.clone() };
+            let step = Step { from: place.clone(), to };
+            *place = shared.memories.take_versions(page.versions, step, false).await.map_err(here)?;
         }
         if !page.has_more {
             break;
         }
     }
+    first?; // what the server does not take is no reason to take nothing
     if may_write {
-        while send(shared, server, place).await? {} // what was merged
+        send_all(shared, server, place).await?; // what was merged
     }
-    place.synced_ms = Some(now_ms());
-    shared.memories.set_place(place.clone()).await.map_err(here)
+    // Not each time: it would be all that is written while nothing happens.
+    if place.synced_ms.is_none_or(|at| now_ms() - at > NOTE_AFTER_MS) {
+        let to = Place { synced_ms: Some(now_ms()), ..place.clone() };
+        *place = shared.memories.move_place(Step { from: place.clone(), to }).await.map_err(here)?;
+    }
+    Ok(())
+}
+
+async fn send_all(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Result<(), TeamError> {
+    let mut n_refused = 0;
+    while send(shared, server, place, &mut n_refused).await? {}
+    Ok(())
 }
 
 /// Sends some of what is queued; returns whether there may be more.
-async fn send(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Result<bool, TeamError> {
+async fn send(
+    shared: &Arc<Shared>,
+    server: &Server,
+    place: &mut Place,
+    n_refused: &mut usize,
+) -> Result<bool, TeamError> {
     let outgoing = shared.memories.outgoing().await.map_err(here)?;
     if outgoing.is_empty() {
         return Ok(false);
@@ -117,11 +143,17 @@ async fn send(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Resul
         .collect();
     let delivered = server.deliver(&place.client, &changes).await?;
     if let Some(last) = delivered.n_stored.checked_sub(1).and_then(|at| outgoing.get(at)) {
-        place.sent = last.n;
-        shared.memories.note_sent(place.clone()).await.map_err(here)?;
+        *n_refused = 0;
+        let step = Step { from: place.clone(), to: Place { sent: last.n, ..place.clone() } };
+        *place = shared.memories.note_sent(step).await.map_err(here)?;
     }
     match (delivered.stopped, outgoing.get(delivered.n_stored)) {
         (Some(Stopped::Changed(version)), Some(refused)) => {
+            *n_refused += 1;
+            if *n_refused > MOST_REFUSED {
+                let message = format!("{}: the server refuses what follows its own version", refused.id);
+                return Err(TeamError::new(message));
+            }
             shared.memories.take_refused(refused.id.clone(), version).await.map_err(here)?;
         }
         (Some(Stopped::SameClient), _) => {
@@ -133,26 +165,33 @@ async fn send(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Resul
     Ok(true)
 }
 
-/// Compares all with a server that has forgotten changes, and sends what it lacks.
+/// Compares all with a server that has forgotten changes or is new, and sends what it lacks. Until that is done, the place is the
+/// beginning, so that it is done again after a kill.
 async fn meet_again(shared: &Arc<Shared>, server: &Server, mut place: Place) -> Result<Place, TeamError> {
-    place.mark = Mark::default();
-    place = shared.memories.rename_client(place).await.map_err(here)?;
-    let mut known = HashSet::new();
+    if place.mark.seq > 0 {
+        place = shared.memories.rename_client(place).await.map_err(here)?;
+        let to = Place { mark: Mark::default(), ..place.clone() };
+        place = shared.memories.move_place(Step { from: place, to }).await.map_err(here)?;
+    }
+    let (mut known, mut mark) = (HashSet::new(), Mark::default());
     loop {
-        let page = server.pull(&place.mark, (&place.client, place.sent), PAGE).await?;
+        // From the beginning, without leaving out what this client has sent.
+        let page = server.pull(&mark, (&place.client, 0), PAGE).await?;
         known.extend(page.versions.iter().map(|version| version.id.clone()));
-        place.mark = page.up_to;
-        shared.memories.take_versions(page.versions, place.clone(), true).await.map_err(here)?;
+        mark = page.up_to;
+        let stay = Step { from: place.clone(), to: place };
+        place = shared.memories.take_versions(page.versions, stay, true).await.map_err(here)?;
         if !page.has_more {
             break;
         }
     }
     shared.memories.send_missing(known).await.map_err(here)?;
-    Ok(place)
+    let to = Place { mark, ..place.clone() };
+    shared.memories.move_place(Step { from: place, to }).await.map_err(here)
 }
 
 /// Returns the failure of what is here, and not on the server.
-#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 fn here(error: RpcError) -> TeamError {
-    TeamError { message: format!("memory.db: {}", error.message), hint: None }
+    let hint = error.data.and_then(|data| data.hint);
+    TeamError { message: format!("memory.db: {}", error.message), hint }
 }

@@ -1,6 +1,6 @@
 //! Merges two texts of a memory that come from one.
 
-use super::MemoryFile;
+use super::{MAX_FILE, MemoryFile};
 
 /// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +19,12 @@ pub enum Merged {
 /// edits one that somebody else archives, keeps it.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     let parse = |text: &str| MemoryFile::parse(text).ok();
+    let same = |one: &str, other: &str| {
+        parse(one).zip(parse(other)).is_some_and(|(one, other)| one.says_same(&other))
+    };
     match (ours.is_empty(), theirs.is_empty()) {
+        // Who has archived it, saw what the team has.
+        (true, false) if same(base, theirs) => return Merged::Ours,
         (true, _) => return Merged::Theirs,
         (false, true) => return if base == ours { Merged::Theirs } else { Merged::Ours },
         (false, false) => {}
@@ -37,7 +42,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
     }
     let updated = ours.updated.max(theirs.updated);
     let [base, ours, theirs] = [base, ours, theirs].map(|file| MemoryFile { updated, ..file }.render());
-    let merged = diffy::merge(&base, &ours, &theirs).ok();
+    let merged = diffy::merge(&base, &ours, &theirs).ok().filter(|merged| merged.len() as u64 <= MAX_FILE);
     // Lines that fit together may still be no memory.
     merged.as_deref().and_then(parse).map_or(Merged::Conflict, |merged| Merged::Both(Box::new(merged)))
 }
@@ -97,6 +102,7 @@ mod tests {
         let (base, new) = (text(|_| ()), text(|file| file.priority = 9));
         assert_eq!(merge(&base, &new, ""), Merged::Ours);
         assert_eq!(merge(&base, "", &new), Merged::Theirs);
+        assert_eq!(merge(&base, "", &text(|file| file.updated = 9_000)), Merged::Ours, "it says the same");
         assert_eq!(merge(&base, "", ""), Merged::Theirs);
         assert_eq!(merge(&base, &base, ""), Merged::Theirs);
     }

@@ -19,6 +19,8 @@ use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
 use crate::proto::memory::LinkKind;
 
+/// Why a file shows no memory.
+const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";
 /// Why a memory is archived that no worktree has any more.
 const GONE: &str = "file";
 /// The source of changes that come from files.
@@ -100,6 +102,9 @@ impl Rows<'_> {
             touched.extend(self.unpoint(&file.name)?);
             match &file.shown {
                 ShownBy::Nothing(why) => self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?,
+                ShownBy::Versions(versions) if self.has_team(versions)? => {
+                    self.point(&file.name, Side::Whole, None, &file.hash, Some(TEAM_HAS_IT))?;
+                }
                 ShownBy::Versions(versions) => {
                     for version in versions {
                         let row = self.take_version(version, before.as_ref())?;
@@ -114,6 +119,11 @@ impl Rows<'_> {
         touched.iter().try_for_each(|id| self.settle(id))?;
         self.link_files()?;
         self.drop_unshown()
+    }
+
+    /// Returns whether the team has the memory of a file.
+    fn has_team(&self, versions: &[FileVersion]) -> Result<bool, StoreError> {
+        versions.first().map_or(Ok(false), |version| self.is_team(&version.record.id))
     }
 
     /// Returns what the worktree had of the memory of a file.
@@ -149,7 +159,7 @@ impl Rows<'_> {
         }
         let known = self.record_at(&record.id)?;
         let seen = before.unwrap_or(&known);
-        // What this user has unshared is theirs alone, and what the team has is not changed by a file.
+        // What this user has unshared is theirs alone.
         let is_alone = *side != Side::Theirs
             && !main.is_unshared
             && !main.is_team

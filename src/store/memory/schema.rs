@@ -220,8 +220,10 @@ CREATE INDEX memory_team_links ON memory(row) WHERE shared = 3 AND main IS NULL 
 -- What is deleted for good here is archived for the others.
 CREATE TRIGGER team_deleted AFTER DELETE ON memory WHEN old.main IS NULL AND old.shared = 3
 BEGIN
-    INSERT INTO outbox(id, former, text) SELECT id, hash, '' FROM team_memory WHERE id = old.id AND text != '';
-    UPDATE team_memory SET base = coalesce(base, text), text = '', theirs = NULL, why = NULL, updated = NULL,
+    INSERT INTO outbox(id, former, text) SELECT id, iif(EXISTS (SELECT 1 FROM outbox WHERE id = old.id),
+        (SELECT former FROM outbox WHERE id = old.id ORDER BY n LIMIT 1), hash), '' FROM team_memory WHERE id = old.id AND text != '';
+    DELETE FROM outbox WHERE id = old.id AND text != '';
+    UPDATE team_memory SET base = '', text = '', theirs = NULL, why = NULL, updated = NULL,
         hash = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' WHERE id = old.id;
 END;
 ",

@@ -13,6 +13,11 @@ use super::{MemoryEvent, Record, Rows, StoreError};
 
 /// The source of changes that come from the team.
 pub const FROM_TEAM: &str = "team";
+/// Why a memory of the team is not shown.
+const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files";
+/// The same.
+const OWN_HAS_ID: &str =
+    "a memory of yours alone has its id, and says something else: forget and purge that to have the team's";
 /// Why a memory is archived that the team has archived.
 const ARCHIVED: &str = "team";
 
@@ -27,19 +32,6 @@ pub struct TeamRow {
     pub theirs: Option<String>,
     /// Why it shows no memory.
     pub why: Option<String>,
-}
-
-/// A change that is to be sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// Its number, which grows.
-    pub n: i64,
-    /// Id of the memory.
-    pub id: String,
-    /// SHA-256 of what the team has before; `None`: nothing.
-    pub former: Option<Hash>,
-    /// The new text; empty: it is archived.
-    pub text: String,
 }
 
 /// Numbers about the memories of the team.
@@ -96,57 +88,42 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn leave_team(&self, id: &str) -> Result<(), StoreError> {
-        self.queue(id, "")?;
+        self.withdraw(id)?;
         self.set_shared(id, Sharing::Never)
     }
 
-    /// Stores that a change is to be sent.
+    /// Makes all memories of the team this user's alone, and forgets what was to be sent and how far the team's changes are known.
+    /// Of two with one text the later one is archived. Returns their number.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn queue(&self, id: &str, text: &str) -> Result<(), StoreError> {
+    pub fn leave_team_with_all(&self) -> Result<u64, StoreError> {
+        self.forget_exchange()?;
         self.run(|conn| {
-            conn.prepare_cached(
-                "INSERT INTO outbox(id, former, text)
-                 SELECT ?1, (SELECT hash FROM team_memory WHERE id = ?1), ?2",
-            )?
-            .execute([id, text])?;
-            conn.prepare_cached(
-                "INSERT INTO team_memory(id, text, hash, updated, base)
-                 VALUES(?1, ?2, ?3, (SELECT updated FROM memory WHERE id = ?1), '')
-                 ON CONFLICT(id) DO UPDATE SET base = coalesce(base, text), text = ?2, hash = ?3,
-                     updated = excluded.updated, why = NULL",
-            )?
-            .execute(params![id, text, sha256(text)])
-            .map(drop)
+            conn.execute_batch(
+                "DELETE FROM memory_fts WHERE rowid IN (SELECT row FROM memory WHERE shared = 3 AND main IS NOT NULL);
+                 DELETE FROM memory WHERE shared = 3 AND main IS NOT NULL;",
+            )?;
+            conn.execute(
+                "UPDATE memory SET archived_at = ?1, archived_why = 'forgotten'
+                 WHERE shared = 3 AND archived_at IS NULL AND EXISTS (
+                     SELECT 1 FROM memory o WHERE o.container = memory.container AND o.hash = memory.hash
+                         AND o.key IS NULL AND o.archived_at IS NULL AND o.main IS NULL
+                         AND (o.shared IN (0, 2) OR o.shared = 3 AND o.row < memory.row))",
+                [self.now_ms()],
+            )?;
+            let n = conn.execute("UPDATE memory SET shared = ?1 WHERE shared = 3", [Sharing::Never as i64])?;
+            Ok(n as u64)
         })
     }
 
-    /// Replaces what is to be sent of a memory: from what the team has now to what this user has.
+    /// Forgets what was to be sent, and how far the team's changes are known: all are taken again.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn requeue(&self, id: &str, theirs: Option<&str>, text: &str) -> Result<(), StoreError> {
-        self.drop_outgoing(id)?;
-        self.run(|conn| {
-            conn.prepare_cached("INSERT INTO outbox(id, former, text) VALUES(?1, ?2, ?3)")?
-                .execute(params![id, theirs.map(sha256), text])?;
-            conn.prepare_cached("UPDATE team_memory SET base = ?2, text = ?3, hash = ?4 WHERE id = ?1")?
-                .execute(params![id, theirs.unwrap_or_default(), text, sha256(text)])
-                .map(drop)
-        })
-    }
-
-    /// Records that the team has what this user has of a memory.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn end_changes(&self, id: &str) -> Result<(), StoreError> {
-        self.drop_theirs(id)?;
-        self.drop_outgoing(id)?;
-        self.run(|conn| {
-            conn.prepare_cached("UPDATE team_memory SET base = NULL WHERE id = ?1")?.execute([id]).map(drop)
-        })
+    pub fn forget_exchange(&self) -> Result<(), StoreError> {
+        self.run(|conn| conn.execute_batch("DELETE FROM outbox; DELETE FROM team_memory;"))?;
+        self.unset_meta(PLACE)
     }
 
     /// Records that the row of a memory says what is known of the team's.
@@ -160,60 +137,6 @@ impl Rows<'_> {
             )?
             .execute([id])
             .map(drop)
-        })
-    }
-
-    /// Forgets what is to be sent of a memory.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn drop_outgoing(&self, id: &str) -> Result<(), StoreError> {
-        self.run(|conn| conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([id]).map(drop))
-    }
-
-    /// Returns what is to be sent, in order: at most some changes, and no more bytes than given after the first.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn outgoing(&self, at_most: usize, bytes: usize) -> Result<Vec<Outgoing>, StoreError> {
-        self.run(|conn| {
-            let mut statement =
-                conn.prepare_cached("SELECT n, id, former, text FROM outbox ORDER BY n LIMIT ?1")?;
-            let mut rows = statement.query([at_most as i64])?;
-            let (mut found, mut size): (Vec<Outgoing>, _) = (Vec::new(), 0);
-            while let Some(row) = rows.next()? {
-                let change =
-                    Outgoing { n: row.get(0)?, id: row.get(1)?, former: row.get(2)?, text: row.get(3)? };
-                size += change.text.len();
-                if !found.is_empty() && size > bytes {
-                    break;
-                }
-                found.push(change);
-            }
-            Ok(found)
-        })
-    }
-
-    /// Records that the team has all changes up to a number.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn end_outgoing(&self, up_to: i64) -> Result<(), StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "UPDATE team_memory SET base = NULL WHERE theirs IS NULL
-                     AND id IN (SELECT id FROM outbox WHERE n <= ?1)
-                     AND id NOT IN (SELECT id FROM outbox WHERE n > ?1)",
-            )?
-            .execute([up_to])?;
-            // Of the others, the team has an earlier change now.
-            conn.prepare_cached(
-                "UPDATE team_memory SET base = (SELECT o.text FROM outbox o WHERE o.id = team_memory.id AND o.n <= ?1
-                     ORDER BY o.n DESC LIMIT 1)
-                 WHERE id IN (SELECT id FROM outbox WHERE n <= ?1) AND id IN (SELECT id FROM outbox WHERE n > ?1)",
-            )?
-            .execute([up_to])?;
-            conn.prepare_cached("DELETE FROM outbox WHERE n <= ?1")?.execute([up_to]).map(drop)
         })
     }
 
@@ -231,7 +154,7 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         self.drop_theirs(id)?;
         let why = match (self.main(id)?, version) {
-            (Some(main), _) if main.is_shared => Some("a file of this repository has its id"),
+            (Some(main), _) if main.is_shared && self.is_shown(main.row)? => Some(FILE_HAS_ID),
             (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
                 let record = self.record_at(id)?;
                 self.set_archived(&[record], Some(ARCHIVED), &self.team_event("forget", author))?;
@@ -239,6 +162,9 @@ impl Rows<'_> {
             }
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
+            (Some(main), Ok(version)) if !main.is_team && !main.is_shared && !self.says_same(version)? => {
+                Some(OWN_HAS_ID)
+            }
             (main, Ok(version)) => {
                 self.put_from_team(main.map(|main| main.is_archived), version, author)?;
                 None
@@ -252,6 +178,13 @@ impl Rows<'_> {
             .execute(params![id, text, sha256(text), why])
             .map(drop)
         })
+    }
+
+    /// Returns whether the memory that is here says what a version says.
+    fn says_same(&self, version: &FileVersion) -> Result<bool, StoreError> {
+        let known = self.record_at(&version.record.id)?;
+        let of = |record: &Record| (record.title.clone(), record.content.clone(), record.tags.clone());
+        Ok(known.archived_at.is_none() && of(&known) == of(&version.record))
     }
 
     fn put_from_team(
@@ -464,6 +397,6 @@ fn theirs_id(id: &str) -> String {
     format!("{id}#team")
 }
 
-fn sha256(text: &str) -> Hash {
+pub(super) fn sha256(text: &str) -> Hash {
     Sha256::digest(text).into()
 }

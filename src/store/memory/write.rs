@@ -29,10 +29,14 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn put(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
+        if self.is_team(&record.id)? {
+            // What others have has neither an end nor a key of an import.
+            let record = Record { team: true, shared: false, expires_at: None, key: None, ..record.clone() };
+            return self.put_at(&record.id, &record, derived, Some(event));
+        }
         let own = self.own_version(&record.id)?;
         if own.is_none() && !self.is_shared(&record.id)? {
-            let team = Record { expires_at: None, key: None, ..record.clone() };
-            return self.put_at(&record.id, if record.team { &team } else { record }, derived, Some(event));
+            return self.put_at(&record.id, record, derived, Some(event));
         }
         // A file has neither an end nor a key of an import.
         let record = Record { shared: true, expires_at: None, key: None, ..record.clone() };

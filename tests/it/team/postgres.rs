@@ -60,9 +60,11 @@ impl Postgres {
     pub(crate) fn run(&self) {
         let (data, log) = (self.path("data"), self.path("log"));
         let args = ["-D", data.to_str().unwrap(), "-l", log.to_str().unwrap(), "-w", "-t", "60", "start"];
-        let status =
-            self.program("pg_ctl", &args).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
-        assert!(status.success(), "{}", fs::read_to_string(log).unwrap_or_default());
+        // After a kill, its other processes take a moment to end.
+        until("the server starts", || {
+            let mut start = self.program("pg_ctl", &args);
+            start.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()
+        });
     }
 
     /// Ends it as a power failure would.

@@ -64,3 +64,58 @@ fn other_repositories_take_no_part() {
     assert!(!output.status.success() && said.contains("none of team.repositories"), "{said}");
     assert_eq!(server.sql("admin", "team", "SELECT count(*) FROM memod.version"), "0");
 }
+
+#[test]
+fn another_remote_gets_nothing_and_who_leaves_keeps_all() {
+    let Some(server) = server() else { return };
+    let ann = Member::new(&server, "ann");
+    let id = ann.add("of the shop");
+    ann.sync();
+    ann.live.kill();
+    ann.live.git(&["remote", "set-url", "origin", "https://git.example.com/acme/fork.git"]);
+    ann.live.start();
+    let output = ann.live.memo(&["team", "push"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("acme/shop") && said.contains("memo team leave"), "{said}");
+    assert_eq!(
+        server.sql("admin", "team", "SELECT DISTINCT repository FROM memod.version"),
+        "git.example.com/acme/shop"
+    );
+    assert_eq!(ann.call("team.leave", json!({}))["memories"], 1);
+    assert_eq!((ann.get(&id)["scope"].clone(), ann.texts().len()), (json!("mine"), 1));
+    assert_eq!(ann.sync()["memories"], 0, "a fork has a memory of its own");
+}
+
+#[test]
+fn a_reset_leaves_the_team_alone_and_what_is_erased_is_gone() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let (id, secret) = (ann.add("kept"), ann.add("to be erased"));
+    ann.sync();
+    bob.sync();
+    let shown = bob.call("memory.reset", json!({ "dry_run": true }));
+    bob.call("memory.reset", json!({ "expect": shown["digest"] }));
+    bob.live.kill();
+    bob.live.start();
+    bob.sync();
+    ann.sync();
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&id], ["kept"], "{}", member.role);
+    }
+    assert!(
+        server
+            .try_sql("ann", "team", &format!("SELECT memod.erase('git.example.com/acme/shop', '{secret}')"))
+            .is_err()
+    );
+    server.sql("admin", "team", &format!("SELECT memod.erase('git.example.com/acme/shop', '{secret}')"));
+    bob.sync();
+    assert!(!bob.texts().contains_key(&secret));
+    assert_eq!(
+        server.sql("admin", "team", "SELECT count(*) FROM memod.version WHERE text LIKE '%erased%'"),
+        "0"
+    );
+    bob.call("memory.restore", json!({ "ids": [secret], "client": "cli" }));
+    bob.sync();
+    ann.sync();
+    assert_eq!(ann.texts()[&secret], ["to be erased"], "who has it in the archive may bring it back");
+}

@@ -73,7 +73,7 @@ impl Rows<'_> {
     }
 
     /// Returns whether a file of any worktree shows a memory.
-    fn is_shown(&self, main: i64) -> Result<bool, StoreError> {
+    pub(in crate::store::memory) fn is_shown(&self, main: i64) -> Result<bool, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row WHERE v.row = ?1 OR v.main = ?1",
