@@ -2,6 +2,8 @@
 //!
 //! `memory_store` decides which file is open, and what happens to a damaged one.
 
+use std::fs;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -187,7 +189,10 @@ impl MemoryDb {
         Ok(value)
     }
 
-    /// Copies a snapshot into a new file, which needs no log.
+    /// Copies a snapshot into a new file, which needs no log, and syncs it.
+    ///
+    /// No other file is made beside it: while somebody looks at a journal that is deleted, Windows keeps its name, and who
+    /// opens the copy then takes it for one that was not completed.
     ///
     /// # Errors
     /// When there is no room, or a page cannot be read; the file at `to` is useless then.
@@ -195,8 +200,10 @@ impl MemoryDb {
         let at = |error| StoreError::new(to, error);
         let mut copy =
             connect(to, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE).map_err(at)?;
+        copy.execute_batch("PRAGMA journal_mode = MEMORY").map_err(at)?;
         copy_all(&self.conn, &mut copy).map_err(at)?;
-        copy.execute_batch("PRAGMA journal_mode = DELETE").map_err(at)
+        copy.close().map_err(|(_, error)| at(error))?;
+        forget_log(to).map_err(|error| StoreError::file(to, error))
     }
 
     /// Replaces all contents by those of another database, in one transaction.
@@ -216,6 +223,54 @@ pub(super) fn next_generation() -> u64 {
     LAST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
+/// Makes a closed database one without a log, as `PRAGMA journal_mode = DELETE` would, which opens the log first. Syncs it.
+fn forget_log(database: &Path) -> io::Result<()> {
+    const VERSIONS: u64 = 18; // of the format, for writers and for readers: <https://sqlite.org/fileformat.html>, 1.3.3
+    let mut file = fs::File::options().write(true).open(database)?;
+    if file.metadata()?.len() > VERSIONS {
+        file.seek(SeekFrom::Start(VERSIONS))?;
+        file.write_all(&[1, 1])?;
+    }
+    file.sync_all()
+}
+
 fn copy_all(from: &Connection, to: &mut Connection) -> rusqlite::Result<()> {
     Backup::new(from, to)?.run_to_completion(PAGES_A_STEP, Duration::ZERO, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::atomic::AtomicBool;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_one_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, _) = MemoryDb::open(&dir.path().join("memory.db"), |_, _| Ok(())).unwrap();
+        let to = dir.path().join("to");
+        fs::create_dir(&to).unwrap();
+        let path = |number: u32| to.join(format!("{number}.db"));
+        let is_done = AtomicBool::new(false);
+        let look = || {
+            let mut seen = BTreeSet::new();
+            while !is_done.load(Ordering::SeqCst) {
+                seen.extend(fs::read_dir(&to).unwrap().map(|entry| entry.unwrap().path()));
+            }
+            seen
+        };
+        let seen = thread::scope(|scope| {
+            let looking = scope.spawn(look);
+            (0..20).for_each(|number| db.copy_to(&path(number)).unwrap());
+            is_done.store(true, Ordering::SeqCst);
+            looking.join().unwrap()
+        });
+        assert!(seen.iter().all(|path| path.extension().is_some_and(|end| end == "db")), "{seen:?}");
+        let copy = MemoryDb::connect(&path(0), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+        assert_eq!(copy.count().unwrap(), 0);
+        let mode: String = copy.conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
+        assert_eq!(mode, "delete");
+    }
 }

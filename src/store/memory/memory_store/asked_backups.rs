@@ -9,7 +9,6 @@ use rusqlite::OpenFlags;
 use super::super::backups::Label;
 use super::super::lineage::Version;
 use super::{MemoryDb, MemoryStore, Rows, Stopped};
-use crate::paths::sync_file;
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
@@ -180,7 +179,6 @@ impl MemoryDb {
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         drop(options.open(to).map_err(at)?);
         self.copy_to(to)?;
-        sync_file(to).map_err(at)?;
         if let Some(dir) = to.parent().filter(|dir| !dir.as_os_str().is_empty()) {
             let _ = File::open(dir).and_then(|dir| dir.sync_all()); // not everywhere can it be
         }
