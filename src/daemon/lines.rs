@@ -10,6 +10,8 @@ use crate::proto::{RpcError, code};
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// Time limit for a line, from its first byte to its last.
 const LINE_TIME: Duration = Duration::from_secs(30);
+/// Time for which the rest of a line that was given up is read: after its last byte, and in all.
+const REST_TIME: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(10));
 
 /// The lines of a peer, within limits of size and time.
 pub(super) struct Lines<R> {
@@ -48,6 +50,21 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
         }
         Ok(Some(line))
+    }
+
+    /// Reads the rest of a line that was given up, for a while: a peer that still writes does not read why.
+    pub(super) async fn drop_rest(&mut self) {
+        let (pause, at_most) = REST_TIME;
+        let end = Instant::now() + at_most;
+        while Instant::now() < end {
+            match timeout_at(Instant::now() + pause, self.reader.fill_buf()).await {
+                Ok(Ok(bytes)) if !bytes.is_empty() => {
+                    let n_bytes = bytes.len();
+                    self.reader.consume(n_bytes);
+                }
+                _ => return,
+            }
+        }
     }
 }
 
@@ -104,5 +121,18 @@ mod tests {
         assert_eq!(error.message, format!("a line over {MAX_LINE_BYTES} bytes"));
         drop(lines);
         sending.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_rest_of_a_line_is_read_to_its_end() {
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let mut lines = Lines::new(server);
+        let sending = async move { client.write_all(&vec![b'a'; MAX_LINE_BYTES + (1 << 20)]).await };
+        let dropping = async {
+            lines.next().await.unwrap_err();
+            lines.drop_rest().await;
+        };
+        let (sent, ()) = tokio::join!(sending, dropping);
+        sent.unwrap();
     }
 }

@@ -60,13 +60,67 @@ mod unix {
 #[cfg(windows)]
 mod windows {
     use std::io;
+    use std::os::windows::io::{AsHandle as _, AsRawHandle as _};
     use std::path::Path;
+    use std::pin::Pin;
+    use std::task::{Context, Poll, ready};
 
     use interprocess::os::windows::named_pipe::tokio::{DuplexPipeStream, PipeListener};
     use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
     use interprocess::os::windows::security_descriptor::SecurityDescriptor;
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+    use windows_sys::Win32::System::Pipes::DisconnectNamedPipe;
 
-    type Stream = DuplexPipeStream<pipe_mode::Bytes>;
+    /// The daemon's end of a connection.
+    ///
+    /// A shutdown waits until the client has read everything. Without one the drop takes away what is unread, because a client
+    /// that writes and does not read would else wait for ever, and so would the thread that waits for it.
+    pub(in super::super) struct Stream {
+        pipe: DuplexPipeStream<pipe_mode::Bytes>,
+        has_unread: bool,
+    }
+
+    impl AsyncRead for Stream {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            into: &mut ReadBuf<'_>,
+        ) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.pipe).poll_read(context, into)
+        }
+    }
+
+    impl AsyncWrite for Stream {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            self.has_unread = true;
+            Pin::new(&mut self.pipe).poll_write(context, bytes)
+        }
+
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(())) // waiting until the client has read all is not wanted before the end
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            let flushed = ready!(Pin::new(&mut self.pipe).poll_shutdown(context));
+            self.has_unread = flushed.is_err();
+            Poll::Ready(flushed)
+        }
+    }
+
+    impl Drop for Stream {
+        #[expect(unsafe_code, reason = "interprocess ends no connection with unread bytes")]
+        fn drop(&mut self) {
+            if self.has_unread {
+                // SAFETY: the handle is open.
+                unsafe { DisconnectNamedPipe(self.pipe.as_handle().as_raw_handle()) };
+                self.pipe.assume_flushed();
+            }
+        }
+    }
 
     /// A named pipe that only our user can open, from this machine. Nobody else can have made one of its name: interprocess
     /// makes the first instance, or none.
@@ -88,12 +142,17 @@ mod windows {
         }
 
         pub(in super::super) async fn accept(&mut self) -> io::Result<Stream> {
-            self.listener.accept().await
+            let pipe = self.listener.accept().await?;
+            Ok(Stream { pipe, has_unread: false })
         }
     }
 
     #[cfg(test)]
     mod tests {
+        use std::io::Write as _;
+
+        use tokio::io::AsyncWriteExt as _;
+
         use super::*;
         use crate::paths::{access_list, owner_sid, user_sid};
 
@@ -116,6 +175,18 @@ mod windows {
                 matches!(entries[..], [only] if only.starts_with("A;;") && only.ends_with(&format!(";;;{user})"))),
                 "{list}"
             );
+        }
+
+        #[tokio::test]
+        async fn a_client_that_does_not_read_is_let_go() {
+            let name = format!(r"\\.\pipe\memod-listen-unread-{}", std::process::id());
+            let mut listener = Listener::bind(Path::new(&name)).unwrap();
+            let mut client = std::fs::File::options().read(true).write(true).open(&name).unwrap();
+            let mut stream = listener.accept().await.unwrap();
+            stream.write_all(b"unread").await.unwrap();
+            drop(stream);
+            let written = (0..100).try_for_each(|_| client.write_all(&[0; 1 << 16]));
+            assert!(written.is_err(), "it would wait for ever");
         }
     }
 }

@@ -87,12 +87,19 @@ async fn write(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<
             return; // the peer does not read, or is gone
         }
     }
-    let _ = writer.shutdown().await;
+    end(writer).await;
 }
 
 /// Writes one reply to a peer that gets no other, and ignores failures.
 pub(super) async fn send_last(mut writer: impl AsyncWrite + Unpin, response: &Response) {
-    write_line(&mut writer, &line_of(response)).await;
+    if write_line(&mut writer, &line_of(response)).await {
+        end(writer).await;
+    }
+}
+
+/// Ends what the peer gets. A pipe of Windows waits until the peer has read it.
+async fn end(mut writer: impl AsyncWrite + Unpin) {
+    let _ = timeout(UNREAD, writer.shutdown()).await;
 }
 
 /// Returns whether the peer read the line in time.

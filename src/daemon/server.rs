@@ -113,6 +113,7 @@ async fn converse<R, W>(
     let (replies, mut writing) = Replies::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
     let mut lines = Lines::new(reader);
+    let mut is_cut = false;
     loop {
         let line = tokio::select! {
             line = lines.next() => line,
@@ -124,6 +125,7 @@ async fn converse<R, W>(
             Ok(None) => break,
             Err(why) => {
                 replies.send(&Response::failure(Value::Null, why), None).await;
+                is_cut = true;
                 break;
             }
         };
@@ -165,7 +167,12 @@ async fn converse<R, W>(
     // Order is significant: the subscription ends first, because who sends its events writes too.
     drop(connection);
     drop(replies);
-    let _ = writing.await;
+    let rest = async {
+        if is_cut {
+            lines.drop_rest().await;
+        }
+    };
+    let _ = tokio::join!(writing, rest);
 }
 
 /// Sends the events of a subscription, one after the other, so that unread ones can be replaced by newer ones.

@@ -12,7 +12,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
-use windows_sys::Win32::Foundation::ERROR_PIPE_BUSY;
+use windows_sys::Win32::Foundation::{ERROR_PIPE_BUSY, ERROR_PIPE_NOT_CONNECTED};
 use windows_sys::Win32::System::Pipes::WaitNamedPipeW;
 
 use super::{Refusal, left};
@@ -40,8 +40,11 @@ impl Stream {
 impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.run(async |pipe| pipe.read(into).await);
-        // The other end has closed the pipe.
-        read.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(0) } else { Err(error) })
+        // The other end has closed the pipe, or taken away what was left to read.
+        let is_end = |error: &io::Error| {
+            error.kind() == io::ErrorKind::BrokenPipe || has_code(error, ERROR_PIPE_NOT_CONNECTED)
+        };
+        read.or_else(|error| if is_end(&error) { Ok(0) } else { Err(error) })
     }
 }
 
@@ -73,14 +76,14 @@ pub(super) fn connect(pipe: &Path, _env: &Env, limit: Duration) -> Result<Stream
 fn open(pipe: &Path, deadline: Instant) -> io::Result<NamedPipeClient> {
     loop {
         match ClientOptions::new().open(pipe) {
-            Err(error) if is_busy(&error) => wait_for_instance(pipe, left(deadline)?)?,
+            Err(error) if has_code(&error, ERROR_PIPE_BUSY) => wait_for_instance(pipe, left(deadline)?)?,
             opened => return opened,
         }
     }
 }
 
-fn is_busy(error: &io::Error) -> bool {
-    error.raw_os_error().is_some_and(|code| code.cast_unsigned() == ERROR_PIPE_BUSY)
+fn has_code(error: &io::Error, expected: u32) -> bool {
+    error.raw_os_error().is_some_and(|code| code.cast_unsigned() == expected)
 }
 
 /// Waits until an instance of the pipe is free, which another client may take before us.
