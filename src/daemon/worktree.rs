@@ -35,7 +35,7 @@ use crate::paths::RepoLayout;
 use crate::proto::{Sync, ViewInfo};
 use crate::store::ViewRow;
 use crate::types::{SourceKey, ViewId};
-use crate::watch::Debouncer;
+use crate::watch::{Debouncer, N_COOKIES};
 
 /// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -119,7 +119,7 @@ impl WorktreeState {
             dirty: DirtySet::new(debouncer),
             reconciles: Reconciles::default(),
             watch: WatchHealth::new(),
-            probes: Probes::default(),
+            probes: Probes::new(N_COOKIES),
             waiters: Vec::new(),
             commits: CommitsState::new(layout.git_dir.is_some()),
             lane,

@@ -14,8 +14,9 @@ pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
-#[derive(Default)]
 pub(super) struct Probes {
+    /// See [`N_COOKIES`](crate::watch::N_COOKIES).
+    n_cookies: u32,
     n_sent: u64,
     pub(super) queued: Vec<Ask>,
     pub(super) current: Option<Probe>,
@@ -26,9 +27,11 @@ pub(super) struct Probe {
     pub(super) number: u64,
     /// When it was sent.
     sent_at: Instant,
-    /// Whether it made a cookie: a file that is created and removed, whose event must come back.
+    /// Whether it makes cookies: files that are created and removed, whose events must come back.
     pub(super) has_cookie: bool,
-    /// Whether its event came back, or a walk replaces it.
+    /// Number of cookies that came back.
+    n_back: u32,
+    /// Whether the event of the last one came back, or a walk replaces it.
     pub(super) is_back: bool,
     /// When the worktree's thread had completed it; `None` until the file system answers.
     pub(super) answered_at: Option<Instant>,
@@ -38,18 +41,23 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Returns the name of its cookie.
+    /// Returns the name of its present cookie.
     pub(super) fn cookie(&self) -> String {
-        format!("{}-{}", std::process::id(), self.number)
+        format!("{}-{}-{}", std::process::id(), self.number, self.n_back)
     }
 
-    /// Returns the time from which on its cookie is late.
+    /// Returns the time from which on its present cookie is late.
     fn late_at(&self) -> Option<Instant> {
         self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
     }
 }
 
 impl Probes {
+    /// Returns the state without a probe.
+    pub(super) fn new(n_cookies: u32) -> Self {
+        Self { n_cookies, n_sent: 0, queued: Vec::new(), current: None }
+    }
+
     /// Sends the next probe for all queued requests, unless one is pending or no request waits.
     pub(super) fn send(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
         if self.current.is_some() || self.queued.is_empty() {
@@ -58,7 +66,8 @@ impl Probes {
         self.n_sent += 1;
         let (number, asks) = (self.n_sent, std::mem::take(&mut self.queued));
         let sent_at = Instant::now();
-        let probe = Probe { number, sent_at, has_cookie, is_back: false, answered_at: None, ended, asks };
+        let (n_back, is_back, answered_at) = (0, false, None);
+        let probe = Probe { number, sent_at, has_cookie, n_back, is_back, answered_at, ended, asks };
         Some(self.current.insert(probe))
     }
 
@@ -67,11 +76,18 @@ impl Probes {
         self.current.take_if(|probe| probe.answered_at.is_some())
     }
 
-    /// Records that a cookie came back as an event.
-    pub(super) fn came_back(&mut self, path: &Path) {
-        if let Some(probe) = &mut self.current {
-            probe.is_back |= path.file_name().is_some_and(|name| name == probe.cookie().as_str());
+    /// Records that a cookie came back as an event. Returns the probe if it must make another one.
+    pub(super) fn came_back(&mut self, path: &Path) -> Option<&Probe> {
+        let is_present = |probe: &&mut Probe| {
+            !probe.is_back && path.file_name().is_some_and(|name| name == probe.cookie().as_str())
+        };
+        let probe = self.current.as_mut().filter(is_present)?;
+        probe.n_back += 1;
+        probe.is_back = probe.n_back == self.n_cookies;
+        if !probe.is_back {
+            probe.answered_at = None;
         }
+        Some(&*probe).filter(|probe| !probe.is_back)
     }
 
     /// Records that a walk replaces the pending cookie.
@@ -133,7 +149,7 @@ mod tests {
     #[test]
     fn one_that_is_out_does_not_serve_who_comes_later() {
         let now = Instant::now();
-        let mut probes = Probes::default();
+        let mut probes = Probes::new(1);
         assert!(probes.send(true, 0).is_none(), "nobody waits");
         probes.queued.push(ask(now));
         assert_eq!(probes.send(true, 0).unwrap().asks.len(), 1);
@@ -149,7 +165,7 @@ mod tests {
     fn a_cookie_is_late_once_the_file_system_has_answered_and_not_before() {
         let now = Instant::now();
         let later = now + Duration::from_secs(9);
-        let mut probes = Probes::default();
+        let mut probes = Probes::new(1);
         probes.queued.push(ask(later));
         probes.send(true, 0);
         assert_eq!((probes.late_cookie(later), probes.deadline()), (None, Some(later)));
@@ -158,16 +174,35 @@ mod tests {
         assert_eq!(probes.late_cookie(now), None);
         let cookie = probes.current.as_ref().unwrap().cookie();
         assert_eq!(probes.late_cookie(now + COOKIE_TIMEOUT).as_ref(), Some(&cookie));
-        probes.came_back(Path::new("/cookies/other"));
+        assert!(probes.came_back(Path::new("/cookies/other")).is_none());
         assert!(probes.late_cookie(later).is_some());
-        probes.came_back(&Path::new("/cookies").join(cookie));
+        assert!(probes.came_back(&Path::new("/cookies").join(cookie)).is_none(), "no other is needed");
         assert_eq!(probes.late_cookie(later), None);
+    }
+
+    #[test]
+    fn a_second_cookie_is_made_once_the_first_is_back() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(9);
+        let mut probes = Probes::new(2);
+        probes.queued.push(ask(later));
+        let first = probes.send(true, 0).unwrap().cookie();
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        let second = probes.came_back(Path::new(&first)).unwrap().cookie();
+        assert_ne!(first, second);
+        assert!(probes.came_back(Path::new(&first)).is_none(), "it has several events");
+        assert_eq!(probes.late_cookie(later), None, "it is not made yet");
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.late_cookie(later).as_ref(), Some(&second));
+        assert!(!probes.current.as_ref().unwrap().is_back);
+        assert!(probes.came_back(Path::new(&second)).is_none());
+        assert!(probes.current.as_ref().unwrap().is_back);
     }
 
     #[test]
     fn whose_time_is_over_waits_no_longer() {
         let now = Instant::now();
-        let mut probes = Probes::default();
+        let mut probes = Probes::new(1);
         for deadline in [now, now + COOKIE_TIMEOUT] {
             probes.queued.push(ask(deadline));
         }

@@ -84,9 +84,11 @@ impl Bench {
     }
 
     fn cookie_back(&mut self) {
-        let path = self.cookie();
-        self.view.cookie_back(&path);
-        self.probe(&Ok(()));
+        for _ in 0..N_COOKIES {
+            let path = self.cookie();
+            self.view.cookie_back(&path);
+            self.probe(&Ok(()));
+        }
     }
 
     fn start(&mut self) -> Option<Scope> {

@@ -78,10 +78,13 @@ impl WorktreeState {
         self.settle_probe();
     }
 
-    /// Handles a cookie that came back: everything written before it is in the dirty set.
+    /// Handles a cookie that came back: after the last one of a probe, everything written before is in the dirty set.
     pub(in super::super) fn cookie_back(&mut self, path: &Path) {
         self.watch.came_back(path);
-        self.probes.came_back(path);
+        if let Some(probe) = self.probes.came_back(path) {
+            let (number, cookie) = (probe.number, Some(probe.cookie()));
+            self.send_task(DiskTask::Probe { number, cookie, tip: false });
+        }
         self.settle_probe();
     }
 
