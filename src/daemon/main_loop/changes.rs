@@ -51,6 +51,10 @@ impl MainLoop {
         if view.layout.git_dir.as_deref().is_some_and(|dir| change.path.starts_with(dir)) {
             return;
         }
+        // Outside git what we write is in the worktree, and a watch on all of that tells of it: it would never end.
+        if change.path.parent().is_some_and(|dir| dir.starts_with(&view.layout.state_dir)) {
+            return;
+        }
         match view.key_of(&change.path) {
             Some(key) if !Admission::is_rule(&key) => {
                 if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {

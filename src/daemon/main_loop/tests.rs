@@ -195,6 +195,24 @@ fn settings_that_are_read_for_an_event_tell_what_a_probe_would_have() {
 }
 
 #[test]
+fn what_we_write_ourselves_is_no_change() {
+    let mut bench = Bench::new();
+    let one = bench.open(1, "one");
+    bench.main_loop.advance(Instant::now() + Duration::from_secs(9));
+    bench.end(one, Ok(ReconcileOutcome { whole: true, ..ReconcileOutcome::default() }), None);
+    let root = bench.temp.path().join("one");
+    let view = bench.main_loop.views.values_mut().next().unwrap();
+    (view.layout.git_dir, view.layout.state_dir) = (None, root.join(".memo"));
+    let mut is_dirty_after = |name| {
+        let change = FsChange { view: one, role: Role::Worktree, path: root.join(name) };
+        bench.handle(Event::Watch(WatchEvent::Changed(vec![change])));
+        bench.main_loop.views.values().any(WorktreeState::is_dirty)
+    };
+    assert!(!is_dirty_after(".memo/index.db-wal"));
+    assert!(is_dirty_after("a.md"));
+}
+
+#[test]
 fn a_flood_of_events_does_not_postpone_an_answer() {
     const EVENTS: usize = 500;
     const CHANGES: usize = 1_000;
