@@ -293,7 +293,7 @@ fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
 fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
     Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     })
 }
