@@ -25,7 +25,7 @@ pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
-pub use self::replace::replace_private;
+pub use self::replace::{rename_over, replace_private};
 #[cfg(all(test, windows))]
 pub use self::security_id::access_list;
 #[cfg(windows)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
-use crate::paths::{IoContext, LocateError, PathError, canonical};
+use crate::paths::{IoContext, LocateError, PathError, canonical, rename_over};
 
 use super::args::{ConfigArgs, ConfigVerb};
 use super::context::CommandContext;
@@ -136,7 +136,7 @@ fn replace(file: &Path, text: &str) -> Result<(), PathError> {
         let mut new = File::create(&temporary)?;
         new.write_all(text.as_bytes())?;
         new.sync_all()?;
-        fs::rename(&temporary, file)
+        rename_over(&temporary, file)
     };
     write().inspect_err(|_| drop(fs::remove_file(&temporary))).at("write", file)
 }

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir};
+use crate::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir, rename_over};
 use crate::proto::{Endpoint, PROTOCOL};
 
 /// Time limit for taking the lock. A child of a killed daemon holds the lock until it has become `memod extract`.
@@ -89,5 +89,5 @@ fn write_endpoint(layout: &RepoLayout, socket: &Path) -> Result<(), PathError> {
     let aside = path.with_extension("new");
     let line = serde_json::to_string(&endpoint).expect("plain strings and numbers serialize") + "\n";
     std::fs::write(&aside, line).at("write", &aside)?;
-    std::fs::rename(&aside, &path).at("rename", &aside)
+    rename_over(&aside, &path).at("rename to", &path)
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::paths::{IoContext, PathError};
+use crate::paths::{IoContext, PathError, rename_over};
 
 /// Reads a regular file; `None` if nothing exists.
 ///
@@ -58,7 +58,7 @@ pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), Pat
         if fs::read(path)? != before || is_locked(path) {
             return Err(io::Error::other("another program changed it just now; try again"));
         }
-        fs::rename(&aside, path)
+        rename_over(&aside, path)
     });
     replaced.inspect_err(|_| drop(fs::remove_file(&aside))).at("write", path)
 }

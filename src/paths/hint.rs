@@ -11,11 +11,19 @@ impl PathError {
     }
 }
 
+/// What to do about a path that may not be used.
+const DENIED: &str = match cfg!(windows) {
+    true => {
+        "check the permissions of that path, and end what has it open: Windows lets nobody replace an open file"
+    }
+    false => "check the owner and the permissions of that path",
+};
+
 /// Returns the remedy for a failed operation on a file, if it is known.
 pub fn io_hint(error: &io::Error) -> Option<&'static str> {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::PermissionDenied => Some("check the owner and the permissions of that path"),
+        Kind::PermissionDenied => Some(DENIED),
         Kind::StorageFull => Some("free some space on that file system; `df` shows how much is left"),
         Kind::QuotaExceeded => Some("free some space: the quota on that file system is used up"),
         Kind::ReadOnlyFilesystem => Some("mount that file system writable"),
@@ -48,6 +56,12 @@ fn os_hint(error: &io::Error) -> Option<&'static str> {
 }
 
 #[cfg(not(unix))]
-fn os_hint(_: &io::Error) -> Option<&'static str> {
-    None
+fn os_hint(error: &io::Error) -> Option<&'static str> {
+    may_be_in_use(error).then_some("another program has it open: end that, or try again")
+}
+
+/// Returns whether an operation on a file may have failed because another program has it open: access is denied (5), or it is shared or
+/// locked otherwise (32, 33).
+pub(super) fn may_be_in_use(error: &io::Error) -> bool {
+    cfg!(windows) && matches!(error.raw_os_error(), Some(5 | 32 | 33))
 }

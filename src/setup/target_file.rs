@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::paths::{IoContext, PathError, canonical};
+use crate::paths::{IoContext, PathError, canonical, rename_over};
 
 use super::Refusal;
 
@@ -85,7 +85,7 @@ impl TargetFile {
         let aside = self.aside();
         let written = write_new(&aside, text.as_bytes(), self.meta.as_ref()).and_then(|()| {
             self.check_unchanged()?;
-            fs::rename(&aside, &self.path)
+            rename_over(&aside, &self.path)
         });
         let written = written.inspect_err(|_| {
             let _ = fs::remove_file(&aside);

@@ -109,6 +109,11 @@ impl StoreError {
             }
             Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
             Self::Sqlite { path, source } => match source.sqlite_error_code() {
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
+                    if cfg!(windows) =>
+                {
+                    "end what has that file open, or check the permissions of it and of its directory"
+                }
                 Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
                     "check the owner and the permissions of that file and of its directory"
                 }

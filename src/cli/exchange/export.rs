@@ -15,7 +15,7 @@ use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::client::{Client, Options, StoppedMemories, VERSION};
-use crate::paths::{IoContext, canonical};
+use crate::paths::{IoContext, canonical, rename_over};
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use crate::proto::memory::Memory;
 
@@ -262,7 +262,7 @@ impl Aside {
     /// Gives the file its name, in the place of another.
     fn keep(mut self) -> Result<(), CliError> {
         self.sync()?;
-        fs::rename(&self.aside, &self.path).at("rename to", &self.path)?;
+        rename_over(&self.aside, &self.path).at("rename to", &self.path)?;
         self.is_kept = true;
         sync_dir(&self.path);
         Ok(())

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::rules::Done;
 use crate::memory::file;
-use crate::paths::{IoContext as _, PathError};
+use crate::paths::{IoContext as _, PathError, rename_over};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryStore, PendingFile, Stopped};
 
@@ -65,7 +65,7 @@ pub(super) fn place(root: &Path, files: &[PendingFile]) -> Result<(), PathError>
         let (present, wanted) = (hash_on_disk(&path)?, change.text.as_deref().map(file::hash));
         if present == change.former && present != wanted {
             match wanted {
-                Some(_) => fs::rename(&aside, &path).at("rename to", &path)?,
+                Some(_) => rename_over(&aside, &path).at("rename to", &path)?,
                 None => {
                     fs::remove_file(&path).at("remove", &path)?;
                     let _ = fs::remove_file(&aside);
