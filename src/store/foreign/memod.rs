@@ -17,7 +17,7 @@ pub(in crate::store) fn open(copied: &Copied) -> Result<MemoryDb, ForeignError> 
         copied.check(&conn, table, needed, may_lack)?;
     }
     drop(conn);
-    MemoryDb::open_copy(copied.copy()).map_err(|error| copied.store(error))
+    MemoryDb::open_passing_copy(copied.copy()).map_err(|error| copied.store(error))
 }
 
 /// Returns the living or the archived memories after a row.

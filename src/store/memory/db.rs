@@ -53,12 +53,20 @@ impl MemoryDb {
         path: &Path,
         before_migration: impl FnOnce(&Self, i64) -> Result<(), StoreError>,
     ) -> Result<(Self, bool), StoreError> {
+        Self::open_with("WAL", path, before_migration)
+    }
+
+    fn open_with(
+        journal: &str,
+        path: &Path,
+        before_migration: impl FnOnce(&Self, i64) -> Result<(), StoreError>,
+    ) -> Result<(Self, bool), StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let mut db = Self::connect(path, flags)?;
         db.run(|conn| {
-            conn.execute_batch(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;",
-            )
+            conn.execute_batch(&format!(
+                "PRAGMA journal_mode = {journal}; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
+            ))
         })?;
         db.check_quickly()?;
         let version: i64 = db.run(|conn| conn.pragma_query_value(None, "user_version", |row| row.get(0)))?;
@@ -76,6 +84,14 @@ impl MemoryDb {
     /// See [`Self::open`].
     pub(in crate::store) fn open_copy(path: &Path) -> Result<Self, StoreError> {
         Self::open(path, |_, _| Ok(())).map(|(db, _)| db)
+    }
+
+    /// Like [`Self::open_copy`], for one that is read and removed: as with [`Self::copy_to`], no other file is made beside it.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub(in crate::store) fn open_passing_copy(path: &Path) -> Result<Self, StoreError> {
+        Self::open_with("MEMORY", path, |_, _| Ok(())).map(|(db, _)| db)
     }
 
     /// Opens a file of the newest schema that nothing else uses, to read it.
@@ -263,7 +279,10 @@ mod tests {
         };
         let seen = thread::scope(|scope| {
             let looking = scope.spawn(look);
-            (0..20).for_each(|number| db.copy_to(&path(number)).unwrap());
+            for number in 0..20 {
+                db.copy_to(&path(number)).unwrap();
+                MemoryDb::open_passing_copy(&path(number)).unwrap();
+            }
             is_done.store(true, Ordering::SeqCst);
             looking.join().unwrap()
         });
