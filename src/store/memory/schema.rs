@@ -216,6 +216,7 @@ CREATE TABLE outbox(
     text TEXT NOT NULL
 ) STRICT;
 CREATE INDEX outbox_id ON outbox(id);
+CREATE INDEX memory_hash ON memory(hash);           -- the partial one is not for a search of all
 CREATE INDEX memory_team_links ON memory(row) WHERE shared = 3 AND main IS NULL AND file_links IS NOT linked;
 -- What is deleted for good here is archived for the others.
 CREATE TRIGGER team_deleted AFTER DELETE ON memory WHEN old.main IS NULL AND old.shared = 3
