@@ -28,6 +28,11 @@ impl TeamError {
         Self { message: message.into(), hint: None }
     }
 
+    /// Says of which server it is.
+    fn of(self, address: &str) -> Self {
+        Self { message: format!("{address}: {}", self.message), ..self }
+    }
+
     /// Says what to do.
     pub fn hint(self, hint: &str) -> Self {
         Self { hint: Some(hint.to_owned()), ..self }

@@ -98,6 +98,8 @@ pub struct Member {
 /// An open connection for one repository.
 pub struct Server {
     client: Client,
+    /// As errors name it.
+    address: String,
     repository: String,
     news: Arc<Notify>,
 }
@@ -134,14 +136,14 @@ impl Server {
             tokio::spawn(follow(connection, Arc::clone(&news)));
             client
         };
-        let mut server = Self { client, repository: repository.to_owned(), news };
-        answer("migrate", migrations::migrate(&mut server.client)).await??;
+        let mut server =
+            Self { client, address: address.to_string(), repository: repository.to_owned(), news };
+        let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
+        migrated.map_err(|_| server.late())?.map_err(|failure| failure.of(&server.address))?;
         let about = server.about().await?;
         let channel = server.one("SELECT 'memod_' || md5($1)", &[&repository]).await?;
         let listen = format!("LISTEN {}", channel.get::<_, String>(0));
-        answer("listen", server.client.batch_execute(&listen))
-            .await?
-            .map_err(|error| failed("listen", &error))?;
+        server.answer(server.client.batch_execute(&listen)).await?;
         Ok((server, about))
     }
 
@@ -262,18 +264,25 @@ impl Server {
     }
 
     async fn all(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, TeamError> {
-        answer("ask", self.client.query(sql, values)).await?.map_err(|error| failed("ask", &error))
+        self.answer(self.client.query(sql, values)).await
     }
 
     async fn one(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, TeamError> {
-        answer("ask", self.client.query_one(sql, values)).await?.map_err(|error| failed("ask", &error))
+        self.answer(self.client.query_one(sql, values)).await
     }
-}
 
-/// Waits for an answer, not for ever.
-async fn answer<T>(what: &str, asked: impl Future<Output = T>) -> Result<T, TeamError> {
-    let late = |_| TeamError::new(format!("{what}: no answer of the server within {} s", ANSWER.as_secs()));
-    timeout(ANSWER, asked).await.map_err(late)
+    /// Waits for an answer, not for ever.
+    async fn answer<T>(
+        &self,
+        asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, TeamError> {
+        let answered = timeout(ANSWER, asked).await.map_err(|_| self.late())?;
+        answered.map_err(|error| failed(&self.address, &error))
+    }
+
+    fn late(&self) -> TeamError {
+        TeamError::new(format!("{}: no answer within {} s", self.address, ANSWER.as_secs()))
+    }
 }
 
 /// Serves a connection until it ends; says when the server has news, or is gone.
