@@ -1,9 +1,10 @@
 //! Converts between a memory and what its file says.
 
-use super::rules::Done;
+use super::rules::{Done, refused};
 use crate::memory::file::{self, MemoryFile};
+use crate::proto::RpcError;
 use crate::proto::memory::LinkKind;
-use crate::store::{FROM_FILE, FileVersion, Record, Rows, Side};
+use crate::store::{FROM_FILE, FileVersion, Record, Rows, Side, Stopped};
 
 /// Returns the memory of a file.
 fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {
@@ -35,6 +36,26 @@ pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion 
     let hash = file::hash(&file.render());
     let (record, links) = record_of(id.to_owned(), file);
     FileVersion { side, hash, record, links }
+}
+
+/// Returns the version that a text is. Fails if it would not be read as it is meant, or has what `add` refuses.
+pub(super) fn shareable(id: &str, text: &str, new: &MemoryFile) -> Done<FileVersion> {
+    let size = text.len();
+    if size as u64 > file::MAX_FILE {
+        let why = format!("it has {size} bytes with all that is beside the text, over {}", file::MAX_FILE);
+        return Err(cannot_be_shared(id, &why));
+    }
+    match MemoryFile::parse(text) {
+        Ok(read) if read == *new => Ok(version_of(id, Side::Whole, read)),
+        Ok(_) => Err(cannot_be_shared(id, "it would not be read as it is")),
+        Err(why) => Err(cannot_be_shared(id, &why.to_string())),
+    }
+}
+
+/// Returns the error for a memory whose text cannot go to others.
+pub(super) fn cannot_be_shared(id: &str, why: &str) -> Stopped<RpcError> {
+    let message = format!("{id} cannot be shared: {why}");
+    refused(message, "change it, or keep it here with `memo unshare`")
 }
 
 /// Returns what the file of a memory is to say. Keys that this version does not know, and links to memories that are not here,

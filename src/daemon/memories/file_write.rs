@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use std::io;
 
 use super::file_disk::failed;
-use super::file_form::file_of;
+use super::file_form::{cannot_be_shared, file_of, shareable};
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
 use crate::daemon::error::busy;
@@ -147,21 +147,10 @@ pub(super) fn share(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<Rec
 
 /// Fails if a file would not be read as it is meant, or has what `add` refuses.
 fn check(id: &str, new: &MemoryFile, text: &str) -> Done<()> {
-    let refused = |why: String| {
-        let error = RpcError::new(code::INVALID_PARAMS, format!("{id} cannot be shared: {why}"));
-        Err(Stopped::Refused(error.with_hint("change it, or keep it here with `memo unshare`")))
-    };
-    if text.len() as u64 > file::MAX_FILE {
-        return refused(format!("its file has {} bytes, over {}", text.len(), file::MAX_FILE));
-    }
     if !matches!(file::sides(text), Ok(None)) {
-        return refused("its text has lines like the markers of a conflict of git".to_owned());
+        return Err(cannot_be_shared(id, "its text has lines like the markers of a conflict of git"));
     }
-    match MemoryFile::parse(text) {
-        Ok(read) if read == *new => Ok(()),
-        Ok(_) => refused("its file would not be read as it is".to_owned()),
-        Err(why) => refused(why.to_string()),
-    }
+    shareable(id, text, new).map(drop)
 }
 
 /// Returns what a file says that a verb is about to replace.

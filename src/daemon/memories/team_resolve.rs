@@ -1,9 +1,9 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
+use super::file_form::shareable;
 use super::rules::{Done, bad, find, refused};
 use super::show;
 use super::stamp::Stamp;
-use super::team_write::readable;
 use crate::memory::fields;
 use crate::memory::file::MemoryFile;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
@@ -41,7 +41,7 @@ pub(super) fn put(
         outcome.updated = stamp.now_ms.max(outcome.updated.min(stamp.now_ms) + 1);
         outcome.render()
     };
-    let version = readable(id, &text, &MemoryFile::parse(&text).map_err(bad)?)?;
+    let version = shareable(id, &text, &MemoryFile::parse(&text).map_err(bad)?)?;
     rows.take_from_team(id, &text, Ok(&version), &stamp.author)?;
     if !is_theirs {
         rows.requeue(id, Some(&theirs), &text)?;

@@ -1,10 +1,10 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
-use super::file_form::{file_of, version_of};
+use super::file_form::{file_of, shareable};
 use super::rules::{Done, refused};
 use super::share_rules::TeamAccess;
 use super::stamp::Stamp;
-use crate::memory::file::{self, MemoryFile};
+use crate::memory::file::MemoryFile;
 use crate::proto::RpcError;
 use crate::store::{Record, Rows, Side, Stopped};
 
@@ -49,7 +49,7 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
         return Ok(rows.set_equal_to_team(&record.id)?);
     }
     let text = new.render();
-    let version = readable(&record.id, &text, &new)?;
+    let version = shareable(&record.id, &text, &new)?;
     rows.queue(&record.id, &text)?;
     Ok(rows.set_team_version(&version, !record.is_unconfirmed)?)
 }
@@ -84,27 +84,8 @@ pub(super) fn unshare(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<(
     Ok(rows.note_change(&record.id, &stamp.event("unshare"))?)
 }
 
-/// Fails if others would not read a text as it is meant, or it has what `add` refuses.
-pub(super) fn readable(id: &str, text: &str, new: &MemoryFile) -> Done<crate::store::FileVersion> {
-    let fail = |why: String| {
-        refused(format!("{id} cannot be shared: {why}"), "change it, or keep it here with `memo unshare`")
-    };
-    if text.len() as u64 > file::MAX_FILE {
-        return Err(fail(format!(
-            "it has {} bytes with all that is beside the text, over {}",
-            text.len(),
-            file::MAX_FILE
-        )));
-    }
-    match MemoryFile::parse(text) {
-        Ok(read) if read == *new => Ok(version_of(id, Side::Whole, read)),
-        Ok(_) => Err(fail("it would not be read as it is".to_owned())),
-        Err(why) => Err(fail(why.to_string())),
-    }
-}
-
 /// Returns the error for a memory of which the team has another version.
-pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
+fn in_conflict(id: &str) -> Stopped<RpcError> {
     refused(
         format!("id: {id} is in conflict with what the team has"),
         "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs` ends it",
