@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::Duration;
 
 use crate::config;
-use crate::paths::{IoContext as _, read_file, replace_private};
+use crate::paths::{IoContext as _, replace_private};
 use crate::proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
 use crate::team::{Address, TeamError, password};
 
@@ -95,10 +95,7 @@ fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliRes
     let Some(file) = config::team_passwords() else {
         return Err(CliError::NoHome);
     };
-    let former = match read_file(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        read => String::from_utf8_lossy(&read.at("read", &file)?).into_owned(),
-    };
+    let former = config::read_file(&file)?.unwrap_or_default();
     if let Some(dir) = file.parent() {
         std::fs::create_dir_all(dir).at("create", dir)?;
     }

@@ -15,7 +15,6 @@ use super::memories::share_rules::TeamAccess;
 use super::request;
 use super::shared::Shared;
 use crate::config;
-use crate::paths::read_file;
 use crate::proto::team::{TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult};
 use crate::proto::{Check, RpcError, code};
 use crate::team::{Address, Member, TeamError, password};
@@ -177,7 +176,7 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
                 Some(why) => bad(
                     format!("team: {id}"),
                     why,
-                    "who wrote it must correct it; until then it is no memory",
+                    "until that ends, the team's text is not shown here; who wrote a text that cannot be read must correct it",
                 ),
             }
         })
@@ -225,8 +224,5 @@ async fn part(shared: &Arc<Shared>) -> Result<Part, NoPart> {
 /// Returns the password of the server: from memod's own file, or from that of libpq.
 fn password_of(address: &Address) -> Option<String> {
     let files = [config::team_passwords(), config::libpq_passwords()];
-    files.into_iter().flatten().find_map(|file| {
-        let text = String::from_utf8(read_file(&file).ok()?).ok()?;
-        password::find(&text, address)
-    })
+    files.into_iter().flatten().find_map(|file| password::find(&config::read_file(&file).ok()??, address))
 }

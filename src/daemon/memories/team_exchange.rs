@@ -29,10 +29,8 @@ pub(in crate::daemon) struct Place {
     /// The last version that is known.
     pub(in crate::daemon) mark: Mark,
     /// Number of the last change that was sent.
-    #[serde(default)]
     pub(in crate::daemon) sent: i64,
     /// Which server that is.
-    #[serde(default)]
     pub(in crate::daemon) server_id: String,
     /// When the exchange last was complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,

@@ -1,4 +1,4 @@
-//! Exchanges memories over one connection: takes what is new, then sends what is queued, and waits for more.
+//! Exchanges memories over one connection: sends what is queued, takes what is new, and waits for more.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,7 +12,6 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::memories::team_exchange::{Place, Step};
 use crate::daemon::shared::Shared;
 use crate::proto::RpcError;
-use crate::store::Outgoing;
 use crate::team::{About, Mark, Server, Stopped, TeamError};
 
 /// Most versions that are asked for at once.
@@ -133,14 +132,7 @@ async fn send(
     if outgoing.is_empty() {
         return Ok(false);
     }
-    let row = |change: &'_ Outgoing| (change.n, change.former);
-    let changes: Vec<_> = outgoing
-        .iter()
-        .map(|change| {
-            let (n, former) = row(change);
-            (n, change.id.as_str(), former, change.text.as_str())
-        })
-        .collect();
+    let changes: Vec<_> = outgoing.iter().map(|of| (of.n, &*of.id, of.former, &*of.text)).collect();
     let delivered = server.deliver(&place.client, &changes).await?;
     if let Some(last) = delivered.n_stored.checked_sub(1).and_then(|at| outgoing.get(at)) {
         *n_refused = 0;

@@ -13,9 +13,9 @@ use super::{MemoryEvent, Record, Rows, StoreError};
 
 /// The source of changes that come from the team.
 pub const FROM_TEAM: &str = "team";
-/// Why a memory of the team is not shown.
+/// Why a memory of the team is not shown: a file of the worktree has its id.
 const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files";
-/// The same.
+/// Why it is not shown: what is here was never the team's, or has left it.
 const OWN_HAS_ID: &str =
     "a memory of yours alone has its id, and says something else: forget and purge that to have the team's";
 /// Why a memory is archived that the team has archived.
@@ -313,7 +313,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns a page of the ids that the team has or had, with what is known of each, in order.
+    /// Returns a page of the ids that the team has or had, in order.
     ///
     /// # Errors
     /// When the database cannot be read.
