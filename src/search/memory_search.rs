@@ -143,7 +143,7 @@ pub fn memories(
     if ask.mode != Mode::Vector
         && let Some(expression) = ask.query.match_with_stems()
     {
-        let found = rows.bm25(filter, &expression, k)?;
+        let found = rows.bm25_by_rarer(filter, &expression, k)?;
         texts.extend(rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
         for (rank, (row, bm25)) in (1..).zip(found) {
             let candidate = pool.entry(row).or_default();

@@ -16,6 +16,7 @@ use crate::extract::scripts::is_unspaced;
 use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, Form};
 use crate::proto::{Parsed, ParsedFilter};
+use crate::types::Expression;
 
 mod expression;
 mod filter_term;
@@ -109,11 +110,11 @@ impl Query {
         Some(Self::new(any, self.filters.clone(), Vec::new(), Some(&text)))
     }
 
-    /// Returns the text for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
+    /// Returns the expression for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
     /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
     /// ones.
-    pub fn match_with_stems(&self) -> Option<String> {
-        Writer::new(stem).any(&self.any, false).map(|expression| expression.to_string())
+    pub fn match_with_stems(&self) -> Option<Expression> {
+        Writer::new(stem).any(&self.any, false)
     }
 
     /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, whatever operators are between them.

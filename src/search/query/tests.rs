@@ -264,7 +264,7 @@ fn any_text_is_a_query_that_fts5_takes() {
         let Restriction { required, excluded } = query.restriction();
         let expressions = [
             match_expression(&query),
-            query.match_with_stems(),
+            query.match_with_stems().map(|expression| expression.to_string()),
             required.map(|expression| expression.to_string()),
             excluded.map(|expression| expression.to_string()),
         ];

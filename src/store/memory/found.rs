@@ -11,7 +11,7 @@ use super::rows::{COLUMNS, record};
 use super::worktree_scope::IS_HERE;
 use super::{MemoryFilter, Record, Rows, StoreError};
 use crate::proto::memory::Tier;
-use crate::types::MemoryRow;
+use crate::types::{Expression, MemoryRow, Phrase};
 
 /// Weights of title, tags and content in BM25.
 const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";
@@ -44,6 +44,47 @@ pub struct Facts {
 }
 
 impl Rows<'_> {
+    /// Returns the best of the selected memories by BM25 as [`Self::bm25`] does, without ranking by words that weigh nothing.
+    ///
+    /// FTS5 gives a word of more than half of the texts an idf of 1e-6, and would still rank each text that has it: 0.2 s of
+    /// 100,000. Such words are left out, unless the others find fewer than `k`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn bm25_by_rarer(
+        &self,
+        filter: &MemoryFilter,
+        expression: &Expression,
+        k: usize,
+    ) -> Result<Vec<(MemoryRow, f64)>, StoreError> {
+        if let Some(rarer) = self.rarer(expression)? {
+            let found = self.bm25(filter, &rarer.to_string(), k)?;
+            if found.len() == k {
+                return Ok(found);
+            }
+        }
+        self.bm25(filter, &expression.to_string(), k)
+    }
+
+    /// Returns an expression without words of more than half of the memories; `None` if it has none, or nothing else.
+    fn rarer(&self, expression: &Expression) -> Result<Option<Expression>, StoreError> {
+        let Expression::Any(parts) = expression else { return Ok(None) };
+        let n_memories = self.last_row()?;
+        let mut rarer = Vec::new();
+        for part in parts {
+            let is_common = match part {
+                Expression::Phrase(Phrase { tokens, is_prefix: false }) if !tokens.contains(' ') => {
+                    2 * self.n_memories_with(tokens)? > n_memories
+                }
+                _ => false,
+            };
+            if !is_common {
+                rarer.push(part.clone());
+            }
+        }
+        Ok((!rarer.is_empty() && rarer.len() < parts.len()).then_some(Expression::Any(rarer)))
+    }
+
     /// Returns the best of the selected memories by BM25, where smaller is better, best first and then the newer.
     ///
     /// # Errors
@@ -213,4 +254,46 @@ fn batches<K: Ord>(mut rest: &mut [(f64, K)], mut n_batch: usize) -> impl Iterat
         (rest, n_batch) = (later, 2 * n_batch);
         Some(&*batch)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryDb;
+
+    #[test]
+    fn words_of_most_memories_are_left_out_unless_they_are_needed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (db, _) = MemoryDb::open(&dir.path().join("memory.db"), |_, _| Ok(())).unwrap();
+        // All have `cache`, which is common; 30 have `rare`, some of them several times.
+        db.conn
+            .execute_batch(
+                "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100)
+                 INSERT INTO memory(row, id, content, container, tier, priority, confidence, source, author, created, updated,
+                     access_count, metadata, hash)
+                 SELECT n, 'mem_' || n, '', 'repo', 'long', 5, 1.0, 'cli', 'x', n, n, 0, '{}', CAST(n AS BLOB) FROM n;
+                 INSERT INTO memory_fts(rowid, title, tags, body)
+                 SELECT row, '', '', 'cache ' || CASE WHEN row <= 30 THEN replace(hex(zeroblob(1 + row % 7)), '00', ' rare') ELSE '' END
+                 FROM memory;",
+            )
+            .unwrap();
+        let phrase = |word: &str| Expression::Phrase(Phrase { tokens: word.to_owned(), is_prefix: false });
+        let any = |words: &[&str]| Expression::Any(words.iter().map(|word| phrase(word)).collect());
+        let filter = MemoryFilter::default();
+        db.read(0, |rows| {
+            let both = any(&["cache", "rare"]);
+            assert_eq!(rows.rarer(&both)?, Some(any(&["rare"])));
+            assert_eq!(rows.rarer(&any(&["cache"]))?, None, "nothing would be left");
+            assert_eq!(rows.rarer(&Expression::All(vec![phrase("cache"), phrase("rare")]))?, None);
+            for k in [5, 30, 60] {
+                let order =
+                    |found: Vec<(MemoryRow, f64)>| found.into_iter().map(|(row, _)| row).collect::<Vec<_>>();
+                let found = order(rows.bm25_by_rarer(&filter, &both, k)?);
+                assert_eq!(found.len(), k);
+                assert_eq!(found, order(rows.bm25(&filter, &both.to_string(), k)?));
+            }
+            Ok::<(), StoreError>(())
+        })
+        .unwrap();
+    }
 }
