@@ -165,6 +165,8 @@ pub struct Team {
     pub url: String,
     /// Repositories that take part: names with commas between them, or beginnings with an `*`.
     pub repositories: String,
+    /// Other repositories whose memories are searched here too, named in the same way.
+    pub follow: String,
     /// PEM file with the certificates that vouch for the server; empty: those of the system do.
     pub certificate: String,
     /// A memory with one of these tags is the team's as it is written: names with commas between them.

@@ -188,8 +188,11 @@ fn print_memory(
 fn notes(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
     let memory = hit.memory.as_ref();
-    let marks =
-        memory.map(|memory| marks(&hit.trust, memory.scope, memory.conflict.as_deref())).unwrap_or_default();
+    let marks = memory
+        .map(|memory| {
+            marks(&hit.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref())
+        })
+        .unwrap_or_default();
     let notes = state.map(str::to_owned).into_iter().chain(marks);
     notes.map(|note| format!("  {}", paint(output.styles.bad, &escape(&note)))).collect()
 }

@@ -61,6 +61,10 @@ fn show(status: &TeamStatusResult, output: &mut Output) -> CliResult {
             row("role", &format!("{}, {rights}", escape(role)), output)?;
         }
         row("memories", &count(status.memories, "memory", "memories"), output)?;
+        for of in &status.followed {
+            let n = count(of.memories, "memory", "memories");
+            row("followed", &format!("{}, {n}", escape(&of.repository)), output)?;
+        }
         row("unsent", &count(status.unsent, "change", "changes"), output)?;
         if status.conflicts > 0 {
             row("conflicts", &format!("{}; `memo doctor` lists them", status.conflicts), output)?;

@@ -159,6 +159,7 @@ pub const KEYS: &[Key] = &[
     text("team.repositories", "names with commas between them, or nothing", |config| {
         &mut config.team.repositories
     }),
+    text("team.follow", "names with commas between them, or nothing", |config| &mut config.team.follow),
     text("team.certificate", "a path, or nothing", |config| &mut config.team.certificate),
     list("team.tags", |config| &mut config.team.tags),
     list("team.containers", |config| &mut config.team.containers),

@@ -43,6 +43,7 @@ pub(super) mod show;
 mod stamp;
 pub(super) mod states;
 pub(super) mod team_exchange;
+pub(super) mod team_follow;
 mod team_resolve;
 mod team_take;
 mod team_write;

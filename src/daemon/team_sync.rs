@@ -1,8 +1,9 @@
 //! Exchanges memories with the server of a team, while the daemon runs.
 //!
 //! Requests never wait for it: what is written is queued in memory.db, and what the team has is there too. `session` is one
-//! connection; this keeps one open, and says how it stands.
+//! connection, over which `follow` reads other repositories; this keeps one open, and says how it stands.
 
+mod follow;
 mod session;
 
 use std::sync::Arc;
@@ -15,7 +16,9 @@ use super::memories::share_rules::TeamAccess;
 use super::request;
 use super::shared::Shared;
 use crate::config;
-use crate::proto::team::{TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult};
+use crate::proto::team::{
+    FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
+};
 use crate::proto::{Check, RpcError, code};
 use crate::team::{Address, Member, TeamError, password};
 use crate::types::rfc3339;
@@ -129,7 +132,11 @@ pub(super) async fn members(shared: &Arc<Shared>, params: TeamParams) -> RpcResu
 async fn status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
     let standing = shared.team.standing();
     let (counts, synced_ms) = shared.memories.team_counts().await?;
+    let followed = shared.memories.followed().await?.into_iter();
     let mut status = TeamStatusResult {
+        followed: followed
+            .map(|of| FollowedRepository { repository: of.repository, memories: of.memories })
+            .collect(),
         memories: counts.memories,
         unsent: counts.unsent,
         conflicts: counts.conflicts,

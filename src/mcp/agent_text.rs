@@ -126,7 +126,8 @@ fn head(hit: &Hit) -> String {
         head += &format!("  [{state}]");
     }
     if let Some(memory) = &hit.memory {
-        for mark in marks(&hit.trust, memory.scope, memory.conflict.as_deref()) {
+        for mark in marks(&hit.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref())
+        {
             head += &format!("  {mark}");
         }
     }

@@ -136,6 +136,9 @@ pub struct Memory {
     pub shared: bool,
     /// With whom it is shared.
     pub scope: Scope,
+    /// Another repository of the team, to which it belongs and in which alone it can be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// `own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from
     /// the team.
     pub trust: String,

@@ -331,6 +331,9 @@ pub struct MemoryInfo {
     /// With whom it is shared.
     #[serde(default)]
     pub scope: Scope,
+    /// Another repository of the team, to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,

@@ -36,7 +36,7 @@ pub struct TeamStatusResult {
     /// When all that the team had was here, and all that was written here was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<String>,
-    /// Number of memories of the team that are here.
+    /// Number of memories of the team in this repository that are here.
     pub memories: u64,
     /// Number of changes that are to be sent.
     pub unsent: u64,
@@ -44,6 +44,19 @@ pub struct TeamStatusResult {
     pub conflicts: u64,
     /// Number of texts that show no memory.
     pub unreadable: u64,
+    /// Other repositories whose memories are searched here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub followed: Vec<FollowedRepository>,
+}
+
+/// Another repository of the team, whose memories are here too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FollowedRepository {
+    /// Its name for the team.
+    pub repository: String,
+    /// Number of its memories that are here.
+    pub memories: u64,
 }
 
 /// A role that may see a repository.

@@ -11,6 +11,7 @@ mod counts;
 mod db;
 mod export_import;
 mod files;
+mod followed_rows;
 mod found;
 mod lineage;
 mod link_rows;
@@ -34,6 +35,7 @@ pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
 pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, PendingFile, ShownBy};
+pub use self::followed_rows::Followed;
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
@@ -80,6 +82,8 @@ pub struct Record {
     pub shared: bool,
     /// Whether the team has it.
     pub team: bool,
+    /// Another repository of the team, to which it belongs and in which alone it can be changed.
+    pub repository: Option<String>,
     /// Whether it came with a file or from the team, and this user has neither written nor confirmed this version.
     pub is_unconfirmed: bool,
     pub side: Side,

@@ -37,9 +37,9 @@ pub use contents::{Content, ContentChunk, Place};
 pub use foreign::{Foreign, ForeignError, remove_left_copies};
 pub use memory::{
     Anchored, Checked, Derived, EMBED_STEP, Earlier, FROM_FILE, FROM_TEAM, Facts, FileRow, FileState,
-    FileVersion, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader, MemoryStore,
-    NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows, ShownBy, Side,
-    Stopped, TeamCounts, TeamRow, Uptime, VectorChanges, VectorModel,
+    FileVersion, Followed, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
+    MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows, ShownBy,
+    Side, Stopped, TeamCounts, TeamRow, Uptime, VectorChanges, VectorModel,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;

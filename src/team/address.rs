@@ -36,6 +36,10 @@ impl Address {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
             return Err(TeamError::new("team.url: is no address of PostgreSQL").hint(form));
         }
+        // As libpq calls what is always done here.
+        let url = url
+            .replace("sslmode=verify-full", "sslmode=require")
+            .replace("sslmode=verify-ca", "sslmode=require");
         // What cannot be parsed may have a password in it, so it is not shown.
         let config: Config =
             url.parse().map_err(|_| TeamError::new("team.url: cannot be parsed").hint(form))?;
@@ -97,6 +101,7 @@ mod tests {
         assert!(of("postgres://ann@db.example.com/team"));
         assert!(of("postgres://ann@192.168.1.4/team?sslmode=prefer"));
         assert!(of("postgres://ann@127.0.0.1/team?sslmode=require"));
+        assert!(of("postgres://ann@127.0.0.1/team?sslmode=verify-full"));
         assert!(!of("postgres://ann@127.0.0.1/team"));
         assert!(!of("postgres://ann@localhost:5433/team"));
         #[cfg(unix)]

@@ -95,7 +95,7 @@ pub struct Member {
     pub may_write: bool,
 }
 
-/// An open connection for one repository.
+/// An open connection for one repository, over which others can be read too.
 pub struct Server {
     client: Client,
     /// As errors name it.
@@ -141,10 +141,27 @@ impl Server {
         let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
         migrated.map_err(|_| server.late())?.map_err(|failure| failure.of(&server.address))?;
         let about = server.about().await?;
-        let channel = server.one("SELECT 'memod_' || md5($1)", &[&repository]).await?;
-        let listen = format!("LISTEN {}", channel.get::<_, String>(0));
-        server.answer(server.client.batch_execute(&listen)).await?;
+        server.listen(repository).await?;
         Ok((server, about))
+    }
+
+    /// Listens to changes of a repository.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn listen(&self, repository: &str) -> Result<(), TeamError> {
+        let channel = self.one("SELECT 'memod_' || md5($1)", &[&repository]).await?;
+        let listen = format!("LISTEN {}", channel.get::<_, String>(0));
+        self.answer(self.client.batch_execute(&listen)).await
+    }
+
+    /// Returns the repositories that the role may see, each with the number of its last version.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn repositories(&self) -> Result<Vec<(String, i64)>, TeamError> {
+        let rows = self.all("SELECT name, last_seq FROM memod.repository ORDER BY name", &[]).await?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
     /// Returns what the role may do now.
@@ -164,7 +181,7 @@ impl Server {
         })
     }
 
-    /// Waits until the repository may have changed, or the connection has ended.
+    /// Waits until a repository may have changed, or the connection has ended.
     pub async fn changed(&self) {
         self.news.notified().await;
     }
@@ -174,12 +191,18 @@ impl Server {
         self.client.is_closed()
     }
 
-    /// Returns the last versions of memories that were changed after a version. Leaves out those that the client `own.0` has sent
+    /// Returns the last versions of memories of a repository that were changed after a version. Leaves out those that the client `own.0` has sent
     /// with numbers up to `own.1`, unless it asks from the beginning.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn pull(&self, after: &Mark, own: (&str, i64), at_most: i64) -> Result<Page, TeamError> {
+    pub async fn pull(
+        &self,
+        repository: &str,
+        after: &Mark,
+        own: (&str, i64),
+        at_most: i64,
+    ) -> Result<Page, TeamError> {
         let rows = self
             .all(
                 "WITH page AS (
@@ -192,7 +215,7 @@ impl Server {
                  UNION ALL
                  SELECT NULL, NULL, NULL, v.seq, v.client, v.n FROM memod.repository r
                  JOIN memod.version v ON v.repository = r.name AND v.seq = r.last_seq WHERE r.name = $1",
-                &[&self.repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1],
+                &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1],
             )
             .await?;
         let mark = |row: &Row| Mark { seq: row.get(3), client: row.get(4), n: row.get(5) };
@@ -211,13 +234,13 @@ impl Server {
         })
     }
 
-    /// Returns which version has a number.
+    /// Returns which version of a repository has a number.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn mark(&self, seq: i64) -> Result<Mark, TeamError> {
+    pub async fn mark(&self, repository: &str, seq: i64) -> Result<Mark, TeamError> {
         let sql = "SELECT client, n FROM memod.version WHERE repository = $1 AND seq = $2";
-        let row = self.all(sql, &[&self.repository, &seq]).await?.into_iter().next();
+        let row = self.all(sql, &[&repository, &seq]).await?.into_iter().next();
         Ok(row.map(|row| Mark { seq, client: row.get(0), n: row.get(1) }).unwrap_or_default())
     }
 

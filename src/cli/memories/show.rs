@@ -57,8 +57,12 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     if memory.shared {
         row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
-    if memory.scope == Scope::Team {
-        row("shared", "with the team", output)?;
+    match &memory.repository {
+        Some(repository) => {
+            row("repository", &format!("{}; it is changed there", escape(repository)), output)?
+        }
+        None if memory.scope == Scope::Team => row("shared", "with the team", output)?,
+        None => {}
     }
     let from = match memory.scope {
         Scope::Team => "team: another member wrote it",
@@ -125,7 +129,7 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
 
 /// Returns the mark of a memory that nobody here vouches for, or that is a side of a conflict.
 fn mark_of(memory: &Memory, output: &Output) -> String {
-    let marks = marks(&memory.trust, memory.scope, memory.conflict.as_deref());
+    let marks = marks(&memory.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref());
     marks.iter().map(|mark| format!(" {}", paint(output.styles.bad, &escape(mark)))).collect()
 }
 

@@ -110,6 +110,7 @@ pub(in crate::daemon) fn hit(
             created: rfc3339(record.created),
             anchors,
             scope: show::scope(record),
+            repository: record.repository.clone(),
             conflict: show::conflict(record.side).map(str::to_owned),
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),

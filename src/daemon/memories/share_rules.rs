@@ -40,9 +40,7 @@ impl TeamAccess {
         let Some(remote) = remote else {
             return Self::No("the repository has no remote `origin` on another machine, whose address is its name for the team".to_owned());
         };
-        let fits =
-            |name: &str| name.strip_suffix('*').map_or(name == remote, |start| remote.starts_with(start));
-        if !names(&config.repositories).any(fits) {
+        if !is_listed(&config.repositories, remote) {
             return Self::No(format!("{remote} is none of team.repositories"));
         }
         Self::Yes(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
@@ -52,6 +50,13 @@ impl TeamAccess {
     pub(super) fn takes(&self, record: &Record) -> bool {
         matches!(self, Self::Yes(_, rules) if rules.shares(record))
     }
+}
+
+/// Returns whether a list of names, or beginnings with an `*`, has a repository.
+pub(in crate::daemon) fn is_listed(list: &str, repository: &str) -> bool {
+    let fits =
+        |name: &str| name.strip_suffix('*').map_or(name == repository, |start| repository.starts_with(start));
+    names(list).any(fits)
 }
 
 fn names(list: &str) -> impl Iterator<Item = &str> {

@@ -38,6 +38,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         conflict: conflict(record.side).map(str::to_owned),
         shared: record.shared,
         scope,
+        repository: record.repository,
         key: record.key,
         vector: None,
         links: None,
@@ -83,7 +84,7 @@ pub(in crate::daemon) fn brief(record: &Record) -> Brief {
 
 /// Returns a memory as one line, with what a reader must know of its file.
 fn line(record: &Record) -> String {
-    let marks = marks(trust(record), scope(record), conflict(record.side));
+    let marks = marks(trust(record), scope(record), record.repository.as_deref(), conflict(record.side));
     let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
     format!("{marks}{}", text::line(record.title.as_deref(), &record.content))
 }

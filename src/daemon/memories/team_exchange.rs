@@ -213,7 +213,7 @@ impl Memories {
         Ok(self.ask(read).await??)
     }
 
-    async fn team_write<T: Send + 'static>(
+    pub(super) async fn team_write<T: Send + 'static>(
         &self,
         run: impl Fn(&Rows<'_>) -> Done<T> + Send + 'static,
     ) -> RpcResult<T> {

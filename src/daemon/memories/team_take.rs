@@ -46,6 +46,25 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
     }
 }
 
+/// Applies one version of another repository. What its code is called there says nothing of the code here.
+pub(super) fn take_of_other(rows: &Rows<'_>, repository: &str, version: &Version) -> Done<()> {
+    let Version { id, text, author } = version;
+    if text.is_empty() {
+        return Ok(rows.drop_followed(repository, id)?);
+    }
+    match parse(id, text) {
+        Ok(mut version) if id::whole(id).is_ok() => {
+            version.record.anchors.clear();
+            Ok(rows.put_followed(repository, &version, author)?)
+        }
+        Ok(_) => Ok(()),
+        Err(why) => {
+            tracing::warn!(id, repository, why, "a text of another repository shows no memory");
+            Ok(rows.drop_followed(repository, id)?)
+        }
+    }
+}
+
 /// Merges what the team has with unsent changes.
 fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> {
     let Version { id, text, author } = version;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
+use super::follow::Followed;
 use super::{Part, password_of};
 use crate::daemon::clock::now_ms;
 use crate::daemon::memories::team_exchange::{Place, Step};
@@ -15,7 +16,7 @@ use crate::proto::RpcError;
 use crate::team::{About, Mark, Server, Stopped, TeamError};
 
 /// Most versions that are asked for at once.
-const PAGE: i64 = 2_000;
+pub(super) const PAGE: i64 = 2_000;
 /// Most changes in a row that are refused because somebody else has changed the memory, before one is stored. More are no accident.
 const MOST_REFUSED: usize = 10_000;
 /// Time after which it is stored again that an exchange was complete, ms.
@@ -57,14 +58,16 @@ async fn exchange_all(
     let (server, mut about) = connect(shared, part).await?;
     let (mut place, has_any) =
         shared.memories.begin_exchange(&part.repository, &about.server_id).await.map_err(here)?;
-    let is_known = place.mark.seq > 0 && server.mark(place.mark.seq).await? == place.mark;
+    let is_known = place.mark.seq > 0 && server.mark(&place.repository, place.mark.seq).await? == place.mark;
     if has_any && !is_known {
         tracing::info!("all memories of the team are compared with the server");
         place = meet_again(shared, &server, place).await?;
     }
+    let mut followed = Followed::default();
     loop {
         let asked = shared.team.begin();
         exchange(shared, &server, &mut place, about.may_write).await?;
+        followed.take_news(shared, &server, &place).await?;
         shared.team.end(&about, asked, now_ms());
         done();
         tokio::select! {
@@ -93,7 +96,7 @@ async fn exchange(
 ) -> Result<(), TeamError> {
     let first = if may_write { send_all(shared, server, place).await } else { Ok(()) };
     loop {
-        let page = server.pull(&place.mark, (&place.client, place.sent), PAGE).await?;
+        let page = server.pull(&place.repository, &place.mark, (&place.client, place.sent), PAGE).await?;
         if page.up_to != place.mark {
             let to = Place { mark: page.up_to, ..place.clone() };
             let step = Step { from: place.clone(), to };
@@ -168,7 +171,7 @@ async fn meet_again(shared: &Arc<Shared>, server: &Server, mut place: Place) -> 
     let (mut known, mut mark) = (HashSet::new(), Mark::default());
     loop {
         // From the beginning, without leaving out what this client has sent.
-        let page = server.pull(&mark, (&place.client, 0), PAGE).await?;
+        let page = server.pull(&place.repository, &mark, (&place.client, 0), PAGE).await?;
         known.extend(page.versions.iter().map(|version| version.id.clone()));
         mark = page.up_to;
         let stay = Step { from: place.clone(), to: place };
@@ -183,7 +186,7 @@ async fn meet_again(shared: &Arc<Shared>, server: &Server, mut place: Place) -> 
 }
 
 /// Returns the failure of what is here, and not on the server.
-fn here(error: RpcError) -> TeamError {
+pub(super) fn here(error: RpcError) -> TeamError {
     let hint = error.data.and_then(|data| data.hint);
     TeamError { message: format!("memory.db: {}", error.message), hint }
 }

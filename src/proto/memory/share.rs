@@ -93,13 +93,14 @@ pub fn is_unconfirmed(trust: &str) -> bool {
     matches!(trust, "repo" | "team")
 }
 
-/// Returns what a reader of a memory must know: that nobody here vouches for it, that the team has it, and which side of a
-/// conflict it is.
-pub fn marks(trust: &str, scope: Scope, conflict: Option<&str>) -> Vec<String> {
+/// Returns what a reader of a memory must know: that nobody here vouches for it, that the team has it, of which other repository
+/// it is, and which side of a conflict.
+pub fn marks(trust: &str, scope: Scope, repository: Option<&str>, conflict: Option<&str>) -> Vec<String> {
     let trust = match (trust, scope) {
         (trust, _) if is_unconfirmed(trust) => Some(format!("[trust: {trust}]")),
         (_, Scope::Team) => Some("[team]".to_owned()),
         _ => None,
     };
-    trust.into_iter().chain(conflict.map(|side| format!("[conflict: {side}]"))).collect()
+    let repository = repository.map(|repository| format!("[of {repository}]"));
+    trust.into_iter().chain(repository).chain(conflict.map(|side| format!("[conflict: {side}]"))).collect()
 }

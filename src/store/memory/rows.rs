@@ -53,7 +53,8 @@ pub(super) const COLUMNS: &str = columns!(
      CASE m.shared
          WHEN 1 THEN (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree())
          WHEN 3 THEN iif(m.main IS NULL, (SELECT t.theirs IS NOT NULL FROM team_memory t WHERE t.id = m.id), 2)
-     END"
+     END,
+     m.repository"
 );
 
 /// Number of [`SAVED_COLUMNS`].
@@ -273,6 +274,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         team: state(N_SAVED)? == Some(Sharing::Team as i64),
         is_unconfirmed: state(N_SAVED + 1)? == Some(1),
         side: Side::of(state(N_SAVED + 2)?),
+        repository: if has_state { row.get(N_SAVED + 3)? } else { None },
     })
 }
 

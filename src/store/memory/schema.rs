@@ -228,4 +228,11 @@ BEGIN
         hash = x'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855' WHERE id = old.id;
 END;
 ",
+    "
+-- Another repository of the team, to which the memory belongs; NULL: this one. Such a memory has no row in team_memory.
+ALTER TABLE memory ADD COLUMN repository TEXT;
+CREATE INDEX memory_repository ON memory(repository) WHERE repository IS NOT NULL;
+-- How far the changes of other repositories are known: JSON.
+CREATE TABLE followed(repository TEXT PRIMARY KEY, place TEXT NOT NULL) STRICT, WITHOUT ROWID;
+",
 ];

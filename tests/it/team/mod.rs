@@ -1,7 +1,9 @@
 //! Do memories reach a team through PostgreSQL, and is nothing lost, doubled or shown to others?
 
 mod conflicts;
+mod encrypted;
 mod five_members;
+mod followed;
 mod leaks;
 mod postgres;
 mod restored;
@@ -36,6 +38,11 @@ impl Member {
 
     /// Makes a clone for a role.
     fn of(server: &Postgres, role: &str, remote: &str) -> Self {
+        Self::with(server, role, remote, "")
+    }
+
+    /// Makes a clone for a role that has more settings about the team.
+    fn with(server: &Postgres, role: &str, remote: &str, settings_of_team: &str) -> Self {
         let live = Live::idle();
         live.git(&["config", "user.name", role]);
         live.git(&["remote", "add", "origin", remote]);
@@ -44,7 +51,7 @@ impl Member {
         let url = format!("postgres://{role}@127.0.0.1:{}/team", server.port);
         let settings = format!(
             "[team]\nurl = \"{url}\"\nrepositories = \"git.example.com/acme/*\"\ntags = \"team\"\n\
-             [memory]\nrefuse_near = false\n"
+             {settings_of_team}\n[memory]\nrefuse_near = false\n"
         );
         fs::write(dir.join("config.toml"), settings).unwrap();
         fs::write(dir.join("pgpass"), format!("*:*:*:*:{role}\n")).unwrap();

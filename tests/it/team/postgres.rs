@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -81,6 +81,23 @@ impl Postgres {
         let done =
             self.program("pg_ctl", &["-D", data.to_str().unwrap(), "-m", "fast", "-w", "stop"]).output();
         assert_done(&done.unwrap());
+    }
+
+    /// Has it encrypt connections, with this key and certificate.
+    pub(crate) fn encrypt(&self, key: &str, certificate: &str) {
+        for (name, text) in [("server.key", key), ("server.crt", certificate)] {
+            let file = self.path("data").join(name);
+            let _ = fs::remove_file(&file); // it may be the first
+            fs::write(&file, text).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+            if geteuid().is_root() {
+                chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        self.stop();
+        let file = self.path("data/postgresql.conf");
+        fs::write(&file, fs::read_to_string(&file).unwrap() + "ssl = on\n").unwrap();
+        self.run();
     }
 
     /// Copies its files; it must not run.

@@ -156,6 +156,8 @@ class MemoryInfo(Record):
     """The code it is about, with states."""
     scope: Scope
     """With whom it is shared."""
+    repository: Optional[str]
+    """Another repository of the team, to which it belongs."""
     conflict: Optional[str]
     """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
 
@@ -1065,6 +1067,8 @@ class Memory(Record):
     """Whether a file in the worktree is the truth."""
     scope: Scope
     """With whom it is shared."""
+    repository: Optional[str]
+    """Another repository of the team, to which it belongs and in which alone it can be changed."""
     trust: str
     """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
@@ -1403,6 +1407,8 @@ class Recalled(Record):
     """Whether a file in the worktree is the truth."""
     scope: Scope
     """With whom it is shared."""
+    repository: Optional[str]
+    """Another repository of the team, to which it belongs and in which alone it can be changed."""
     trust: str
     """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
