@@ -149,7 +149,7 @@ async fn status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
     let part = part(shared).await;
     if let (Some(about), Ok(part)) = (standing.about, &part) {
         let told =
-            |n| format!("role {} may only read {}: {n} changes stay here", about.role, part.repository);
+            |n| format!("role {} may only read {}: changes that stay here: {n}", about.role, part.repository);
         status.failure = (!about.may_write && counts.unsent > 0).then(|| told(counts.unsent));
         (status.role, status.server, status.may_write) =
             (Some(about.role), Some(about.version), about.may_write);
@@ -191,7 +191,7 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
     match status(shared).await {
         Ok(TeamStatusResult { failure: Some(failure), unsent, synced, .. }) => {
             let synced = synced.unwrap_or_else(|| "never".to_owned());
-            let detail = format!("{failure}; {unsent} changes unsent, last complete {synced}");
+            let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
             checks.push(bad(
                 "team".to_owned(),
                 detail,
@@ -199,7 +199,7 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
             ));
         }
         Ok(status) => {
-            let detail = format!("{} memories, {} changes unsent", status.memories, status.unsent);
+            let detail = format!("memories: {}, changes unsent: {}", status.memories, status.unsent);
             checks.push(Check { name: "team".to_owned(), ok: true, detail, hint: None });
         }
         Err(error) => checks.push(bad("team".to_owned(), error.message, "`memo logs` says more")),

@@ -14,6 +14,10 @@ use super::{
 use crate::daemon::error::{RpcResult, no_method};
 use crate::daemon::shared::Shared;
 
+/// Methods that show what the team has, perhaps as it was some time ago.
+const READS_TEAM: [&str; 6] =
+    ["memory.get", "memory.list", "memory.recall", "memory.related", "memory.links", "memory.history"];
+
 /// Runs one method whose name begins with `memory.`.
 pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     let call = &Call::new(shared, method, params).await?;
@@ -56,7 +60,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         _ => Err(no_method(method)),
     };
     let mut answer = with_states(call, answer?).await;
-    if let Some(note) = shared.team.note().filter(|_| matches!(method, "memory.list" | "memory.recall")) {
+    if let Some(note) = shared.team.note().filter(|_| READS_TEAM.contains(&method)) {
         let told = answer["notice"].as_str().map_or(note.clone(), |told| format!("{told}; {note}"));
         answer["notice"] = Value::from(told);
     }

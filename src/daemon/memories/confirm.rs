@@ -28,7 +28,7 @@ async fn looked_at(call: &Call<'_>) -> RpcResult<(Record, Vec<Anchor>)> {
     let id = record.id.clone();
     let is_unconfirmed = record.is_unconfirmed;
     if is_unconfirmed && call.caller.is_agent() {
-        let message = format!("id: {id} came with a file, and only a person confirms what it says");
+        let message = format!("id: {id} is of others, and only a person confirms what it says");
         return Err(
             bad_params(message).with_hint(format!("a person reads it with `memo get {id}` and confirms it"))
         );

@@ -68,7 +68,7 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
     let came_with_files = || others.iter().chain([&keep]).any(|record| record.is_unconfirmed);
     if stamp.is_agent() && came_with_files() {
         return Err(refused(
-            "ids: one of them came with a file, and only a person confirms what it says".to_owned(),
+            "ids: one of them is of others, and only a person confirms what it says".to_owned(),
             "a person reads it with `memo get` and confirms it with `memo confirm`",
         ));
     }

@@ -16,10 +16,11 @@ export function stateMark(state) {
 }
 
 /** Returns what a reader of a memory must know of it: the state of its code, and what its file is. */
-export function memoryMarks({ state, trust, scope, conflict }) {
+export function memoryMarks({ state, trust, scope, repository, conflict }) {
   return [
     stateMark(state),
     scope === "team" && el("span", { class: "mark", title: "the team has it" }, "team"),
+    repository && el("span", { class: "mark", title: "it belongs to another repository of the team, and is changed there" }, "of " + repository),
     trust === "team" && el("span", { class: "mark", title: "another member of the team wrote it, and nobody here has confirmed it" }, "not confirmed"),
     trust === "repo" && el("span", { class: "mark", title: "it came with a file, and nobody here has confirmed what it says" }, "not confirmed"),
     conflict && el("span", { class: "mark", title: "git could not merge its file; `memo resolve` ends it" }, "conflict: " + conflict),

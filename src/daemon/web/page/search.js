@@ -190,7 +190,7 @@ function marks(hit) {
     hit.commit && el("span", { class: "muted" }, hit.commit.oid.slice(0, 10) + " · " + when(hit.commit.date).slice(0, 10) + " · " + hit.commit.author.replace(/ *<.*/, "")),
     hit.memory && tagLinks(hit.memory.tags),
     hit.trust === "import" && el("span", { class: "mark" }, "imported"),
-    hit.memory && memoryMarks({ trust: hit.trust, scope: hit.memory.scope, conflict: hit.memory.conflict }),
+    hit.memory && memoryMarks({ trust: hit.trust, scope: hit.memory.scope, repository: hit.memory.repository, conflict: hit.memory.conflict }),
   ];
 }
 
