@@ -351,6 +351,7 @@ impl Filters {
                 since,
                 before,
                 traits: Traits { author: None, ..traits(&params.traits).map_err(bad)? },
+                followed: true,
                 ..MemoryFilter::default()
             },
         })

@@ -21,6 +21,8 @@ pub(super) struct Standing {
     pub(super) about: Option<About>,
     /// Why the last exchange failed.
     pub(super) failure: Option<TeamError>,
+    /// What went wrong with other repositories, while the exchange of this one works.
+    pub(super) trouble: Option<TeamError>,
     /// When the exchange last was complete, unix ms.
     pub(super) synced_ms: Option<i64>,
     /// Whether a connection was begun, and no exchange over it was complete.
@@ -77,19 +79,20 @@ impl Team {
 
     /// Returns a notice that what is here of the team is old.
     pub(super) fn note(&self) -> Option<String> {
-        let Standing { failure, synced_ms, is_connecting, .. } = self.standing();
+        let Standing { failure, synced_ms, is_connecting, trouble, .. } = self.standing();
         let as_of =
             synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
         let why = failure.map(|failure| failure.message);
         let why = why.or_else(|| is_connecting.then(|| "the first exchange is not over".to_owned()));
-        why.map(|why| format!("team: {as_of}: {why}"))
+        let of_others = || trouble.map(|trouble| format!("team: other repositories: {}", trouble.message));
+        why.map(|why| format!("team: {as_of}: {why}")).or_else(of_others)
     }
 
-    /// Records that an exchange was complete.
-    pub(super) fn end(&self, about: &About, fulfilled: u64, now_ms: i64) {
+    /// Records that an exchange was complete, but for what went wrong with other repositories.
+    pub(super) fn end(&self, about: &About, fulfilled: u64, now_ms: i64, trouble: Option<TeamError>) {
         let mut standing = lock(&self.standing);
         (standing.about, standing.failure, standing.n_done) = (Some(about.clone()), None, fulfilled);
-        (standing.synced_ms, standing.is_connecting) = (Some(now_ms), false);
+        (standing.synced_ms, standing.is_connecting, standing.trouble) = (Some(now_ms), false, trouble);
         drop(standing);
         self.ended.send_modify(|n| *n += 1);
     }

@@ -52,6 +52,9 @@ impl From<NoPart> for TeamError {
 
 /// Exchanges until the daemon ends, while the settings name a team in which the repository takes part.
 pub(super) async fn keep(shared: Arc<Shared>) {
+    if let Err(failure) = follow::drop_unlisted(&shared).await {
+        tracing::warn!(%failure, "copies of other repositories are not deleted");
+    }
     if shared.config.team.url.is_empty() {
         return;
     }
@@ -65,6 +68,9 @@ pub(super) async fn keep(shared: Arc<Shared>) {
             Err(NoPart::Outside(_)) => {
                 wait = AGAIN[1]; // a remote may be added
                 shared.team.leave();
+                if let Err(failure) = follow::drop_all(&shared).await {
+                    tracing::warn!(%failure, "copies of other repositories are not deleted");
+                }
                 pause(&shared, wait).await;
                 continue;
             }
@@ -143,14 +149,16 @@ async fn status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
         unreadable: counts.unreadable,
         synced: standing.synced_ms.max(synced_ms).map(rfc3339),
         is_connected: standing.about.is_some(),
-        failure: standing.failure.map(|failure| failure.message),
+        failure: standing.failure.or(standing.trouble).map(|failure| failure.message),
         ..TeamStatusResult::default()
     };
     let part = part(shared).await;
     if let (Some(about), Ok(part)) = (standing.about, &part) {
         let told =
             |n| format!("role {} may only read {}: changes that stay here: {n}", about.role, part.repository);
-        status.failure = (!about.may_write && counts.unsent > 0).then(|| told(counts.unsent));
+        if !about.may_write && counts.unsent > 0 {
+            status.failure = Some(told(counts.unsent));
+        }
         (status.role, status.server, status.may_write) =
             (Some(about.role), Some(about.version), about.may_write);
     }

@@ -82,7 +82,7 @@ pub struct Record {
     pub shared: bool,
     /// Whether the team has it.
     pub team: bool,
-    /// Another repository of the team, to which it belongs and in which alone it can be changed.
+    /// Another repository of the team, of which it is a copy.
     pub repository: Option<String>,
     /// Whether it came with a file or from the team, and this user has neither written nor confirmed this version.
     pub is_unconfirmed: bool,

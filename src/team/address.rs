@@ -37,9 +37,9 @@ impl Address {
             return Err(TeamError::new("team.url: is no address of PostgreSQL").hint(form));
         }
         // As libpq calls what is always done here.
-        let url = url
-            .replace("sslmode=verify-full", "sslmode=require")
-            .replace("sslmode=verify-ca", "sslmode=require");
+        let (before, options) = url.split_once('?').unwrap_or((url, ""));
+        let options = options.replace("sslmode=verify-full", "sslmode=require");
+        let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
         // What cannot be parsed may have a password in it, so it is not shown.
         let config: Config =
             url.parse().map_err(|_| TeamError::new("team.url: cannot be parsed").hint(form))?;

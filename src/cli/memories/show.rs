@@ -69,7 +69,8 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
         _ => "repo: from a file of the repository",
     };
     if is_unconfirmed(&memory.trust) {
-        row("trust", &format!("{from}; `memo confirm` trusts it"), output)?;
+        let hint = if memory.repository.is_none() { "; `memo confirm` trusts it" } else { "" };
+        row("trust", &format!("{from}{hint}"), output)?;
     }
     if let Some(side) = &memory.conflict {
         row("conflict", &format!("{}; `memo resolve` ends it", escape(side)), output)?;

@@ -64,12 +64,8 @@ pub(super) fn auto(
     }
     let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
     let tier = params.short_only.then_some(Tier::Short);
-    let filter = MemoryFilter {
-        container,
-        of_repository: true,
-        traits: Traits { tier, ..Traits::default() },
-        ..MemoryFilter::default()
-    };
+    let filter =
+        MemoryFilter { container, traits: Traits { tier, ..Traits::default() }, ..MemoryFilter::default() };
     let (mut records, _) = rows.list(&filter, Default::default(), 0, None)?;
     records.reverse(); // oldest first
     let mut groups: BTreeMap<(String, String), Vec<Record>> = BTreeMap::new();

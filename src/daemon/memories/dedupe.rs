@@ -62,10 +62,7 @@ pub(in crate::daemon) async fn near_pairs(
     read(shared, move |rows| {
         let mut found = Vec::new();
         for &(left, right, cosine) in &near {
-            let meant = rows.meant(
-                &MemoryFilter { of_repository: true, ..MemoryFilter::default() },
-                Some(&[left, right]),
-            )?;
+            let meant = rows.meant(&MemoryFilter::default(), Some(&[left, right]))?;
             let mut records = rows.records(&meant)?.into_iter().map(|(_, record)| record);
             let (Some(left), Some(right)) = (records.next(), records.next()) else { continue };
             let is_linked =
@@ -89,12 +86,7 @@ fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRo
         Some(name) => vec![fields::container(name).map_err(bad)?],
         None => rows.containers()?.into_iter().map(|tally| tally.name).collect(),
     };
-    let meant = |name| {
-        rows.meant(
-            &MemoryFilter { container: Some(name), of_repository: true, ..MemoryFilter::default() },
-            None,
-        )
-    };
+    let meant = |name| rows.meant(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None);
     Ok(names.into_iter().map(meant).collect::<Result<_, _>>()?)
 }
 
@@ -135,7 +127,7 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
     let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
     ids.sort_unstable();
     ids.dedup();
-    let meant = rows.meant(&MemoryFilter { of_repository: true, ..MemoryFilter::default() }, Some(&ids))?;
+    let meant = rows.meant(&MemoryFilter::default(), Some(&ids))?;
     let mut records: BTreeMap<MemoryRow, Record> = rows.records(&meant)?.into_iter().collect();
     let is_same = |(left, right, cosine): &&Pair| {
         let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };

@@ -15,7 +15,7 @@ use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
 use crate::proto::exchange::{ExportParams, ExportResult};
 use crate::proto::memory::{Memory, StoredVector};
-use crate::store::{MemoryDb, MemoryFilter, Record, Rows, Stopped, StoreError};
+use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;
@@ -54,7 +54,6 @@ pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
 fn page(rows: &Rows<'_>, params: &ExportParams, model: &str) -> Done<ExportResult> {
     let now_ms = rows.now_ms();
     let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
-    let filter = MemoryFilter { of_repository: true, ..filter };
     let page = rows.behind(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;

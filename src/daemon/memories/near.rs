@@ -71,11 +71,7 @@ impl Near {
         let vector =
             self.finder.model().ok().and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
         let Some(vector) = vector.flatten() else { return Ok(Vec::new()) };
-        let filter = MemoryFilter {
-            container: Some(record.container.clone()),
-            of_repository: true,
-            ..MemoryFilter::default()
-        };
+        let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
         let mut near = self.nearest(rows, &filter, &vector, MOST_NEAR, self.cosine.min(SAME_WORDS))?;
         near.retain(|(other, cosine)| is_near(*cosine, self.cosine, record, other));
         Ok(near)
@@ -133,11 +129,7 @@ fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreEr
     if subject.is_empty() {
         return Ok(Vec::new());
     }
-    let filter = MemoryFilter {
-        container: Some(record.container.clone()),
-        of_repository: true,
-        ..MemoryFilter::default()
-    };
+    let filter = MemoryFilter { container: Some(record.container.clone()), ..MemoryFilter::default() };
     let found = rows.bm25(&filter, &format!("title : ({})", text::any_of(&subject)), MOST_NEAR)?;
     let ids: Vec<MemoryRow> = found.into_iter().map(|(row, _)| row).collect();
     let records = rows.records(&ids)?.into_iter().map(|(_, record)| record);

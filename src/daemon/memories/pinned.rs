@@ -19,10 +19,9 @@ const MOST: u64 = 200;
 /// Returns the pinned memories and those of high priority, sorted by pinned, priority and age.
 pub(in crate::daemon) async fn pinned(shared: &Shared) -> RpcResult<Vec<Memory>> {
     read(shared, |rows| {
-        let all = MemoryFilter { of_repository: true, ..MemoryFilter::default() };
-        let tagged = MemoryFilter { tags: vec![PINNED.to_owned()], ..all.clone() };
+        let tagged = MemoryFilter { tags: vec![PINNED.to_owned()], ..MemoryFilter::default() };
         let mut records = rows.list(&tagged, Sort::Priority, 0, Some(MOST))?.0;
-        records.extend(rows.list(&all, Sort::Priority, 0, Some(MOST))?.0);
+        records.extend(rows.list(&MemoryFilter::default(), Sort::Priority, 0, Some(MOST))?.0);
         let mut seen = HashSet::new();
         let is_high =
             |record: &Record| record.priority >= HIGH || record.tags.iter().any(|tag| tag == PINNED);

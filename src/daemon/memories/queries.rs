@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use super::rules::{Done, find, memory_filter, refused};
+use super::rules::{Done, find, find_copies_too, memory_filter, refused};
 use super::transaction::{Call, read, with_store};
 use super::{links, show};
 use crate::daemon::error::RpcResult;
@@ -12,7 +12,7 @@ use crate::daemon::shared::Shared;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
-use crate::store::{MemoryStore, Record, Rows, Side};
+use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side};
 use crate::types::rfc3339;
 
 /// Default size of a page.
@@ -24,7 +24,7 @@ pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
     if params.ids.is_empty() {
         return Err(refused("ids: none".to_owned(), "`memo list` shows the ids"));
     }
-    params.ids.iter().map(|typed| find(rows, typed)).collect()
+    params.ids.iter().map(|typed| find_copies_too(rows, typed)).collect()
 }
 
 pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
@@ -55,6 +55,7 @@ pub(super) fn list(rows: &Rows<'_>, params: &ListParams) -> Done<MemoriesResult>
     let now_ms = rows.now_ms();
     let limit = at_most(params)?;
     let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
+    let filter = MemoryFilter { followed: true, ..filter };
     let (records, total) = rows.list(&filter, params.sort, params.offset, Some(limit))?;
     let memories = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
     Ok(MemoriesResult { memories, total, ..MemoriesResult::default() })

@@ -28,6 +28,8 @@ struct Hit {
     score: f64,
     /// Whether it is reinforced; otherwise it is only shown.
     is_reinforced: bool,
+    /// The memory, if it is a copy of what another repository has.
+    copy: Option<Record>,
 }
 
 /// Searches, then reinforces in one transaction the memories that match by a word or are clearly near.
@@ -64,9 +66,10 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
             wanted.embed(shared.memories.model().as_deref().map_err(String::as_str));
         }
         let hit = |FoundMemory { ranked, record }: FoundMemory| Hit {
-            id: record.id,
+            is_reinforced: record.repository.is_none() && ranked.candidate.is_meant(),
+            id: record.id.clone(),
             score: ranked.score,
-            is_reinforced: ranked.candidate.is_meant(),
+            copy: record.repository.is_some().then_some(record),
         };
         Ok(shared.memories.find(&wanted)?.found.into_iter().map(hit).collect())
     };
@@ -76,8 +79,9 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
 /// Reinforces the memories found, and leaves out those that are gone by now.
 fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResult> {
     let mut memories = Vec::new();
-    for Hit { id, score, is_reinforced } in hits {
-        let Some(before) = rows.get(id)?.filter(|record| record.lives(stamp.now_ms)) else { continue };
+    for Hit { id, score, is_reinforced, copy } in hits {
+        let found = copy.clone().map_or_else(|| rows.get(id), |copy| Ok(Some(copy)))?;
+        let Some(before) = found.filter(|record| record.lives(stamp.now_ms)) else { continue };
         let after = match is_reinforced {
             true => {
                 let mut standing = stamp.tiers.recalled(standing(&before), stamp.now_ms);

@@ -13,7 +13,7 @@ use super::transaction::Call;
 use crate::daemon::error::RpcResult;
 use crate::memory::id;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
-use crate::store::{MemoryFilter, Record, Rows};
+use crate::store::{Record, Rows};
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let mut brought = Vec::new();
@@ -118,7 +118,6 @@ fn all(rows: &Rows<'_>, now_ms: i64) -> Done<Vec<Record>> {
 
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
     let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
-    let filter = MemoryFilter { of_repository: filter.ids.is_none(), ..filter };
     Ok(rows.list(&filter, Default::default(), 0, None)?.0)
 }
 

@@ -35,8 +35,20 @@ fn error(code: i64, message: String, hint: Option<&str>) -> Stopped<RpcError> {
     })
 }
 
-/// Returns the memory with this id or id prefix.
+/// Returns the memory of this repository with this id or id prefix.
 pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
+    let record = find_copies_too(rows, typed)?;
+    match &record.repository {
+        None => Ok(record),
+        Some(repository) => {
+            let message = format!("id: {} is of {repository}, and only read here", record.id);
+            Err(refused(message, "change it in a clone of that repository"))
+        }
+    }
+}
+
+/// Like [`find`], also among copies of what other repositories have.
+pub(super) fn find_copies_too(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     let beginning = id::beginning(typed).map_err(bad)?;
     let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
     found.dedup_by(|theirs, ours| theirs.id == ours.id); // the sides of a conflict, ours first

@@ -9,7 +9,7 @@ use super::transaction::Call;
 use super::{show, team_write};
 use crate::daemon::error::RpcResult;
 use crate::proto::memory::{Selection, ShareParams, ShareResult, SharedFile};
-use crate::store::{MemoryFilter, PendingFile, Rows, Side};
+use crate::store::{PendingFile, Rows, Side};
 use crate::types::memory_file;
 
 pub(super) async fn share(call: &Call<'_>) -> RpcResult<Value> {
@@ -26,7 +26,6 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
     }
     let before = Before::of(rows)?;
     let filter = memory_filter(rows, &params.selection, false, stamp.now_ms)?;
-    let filter = MemoryFilter { of_repository: filter.ids.is_none(), ..filter };
     let (mut memories, mut files) = (Vec::new(), Vec::new());
     for record in rows.list(&filter, Default::default(), 0, None)?.0 {
         let is_done = match (is_shared, params.team) {

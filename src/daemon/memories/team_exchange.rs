@@ -101,6 +101,13 @@ impl Memories {
         .await
     }
 
+    /// Returns whether a place is the one that is stored.
+    pub(in crate::daemon) async fn is_place(&self, known: Place) -> RpcResult<bool> {
+        let read = move |rows: &Rows<'_>| Ok(place(rows)?.as_ref() == Some(&known));
+        let read = move |store: &mut MemoryStore| -> Done<_> { store.read(now_ms(), read) };
+        Ok(self.ask(read).await??)
+    }
+
     /// Stores versions that came from the team, and that they are known. `forgot` says that the server has forgotten some.
     pub(in crate::daemon) async fn take_versions(
         &self,

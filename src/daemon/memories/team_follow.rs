@@ -1,4 +1,4 @@
-//! Stores what comes of other repositories of the team.
+//! Stores copies of what other repositories of the team have.
 
 use std::collections::HashSet;
 
@@ -17,14 +17,14 @@ use crate::team::{Mark, Version};
 pub(in crate::daemon) struct FollowedPlace {
     /// The last version that is known.
     pub(in crate::daemon) mark: Mark,
-    /// Which server that is.
+    /// Which server that is; empty until all was taken once.
     pub(in crate::daemon) server_id: String,
 }
 
 impl FollowedPlace {
     /// Returns what was stored.
-    pub(in crate::daemon) fn of(followed: &Followed) -> Self {
-        serde_json::from_str(&followed.place).unwrap_or_default()
+    pub(in crate::daemon) fn of(place: &str) -> Self {
+        serde_json::from_str(place).unwrap_or_default()
     }
 }
 
@@ -36,52 +36,55 @@ impl Memories {
         Ok(self.ask(read).await??)
     }
 
-    /// Stores versions of another repository, and that they are known; fails if memories were replaced meanwhile.
-    pub(in crate::daemon) async fn take_followed(
+    /// Stores versions of another repository, and how far its changes are known then. Fails if that is not `from` any more: memories
+    /// were replaced meanwhile.
+    pub(in crate::daemon) async fn take_copies(
         &self,
         repository: String,
         versions: Vec<Version>,
         (from, to): (FollowedPlace, FollowedPlace),
     ) -> RpcResult<()> {
         self.team_write(move |rows| {
-            if place(rows, &repository)? != from {
-                let message = "memories were replaced meanwhile".to_owned();
-                return Err(refused(message, "the exchange begins anew"));
-            }
+            check_place(rows, &repository, &from)?;
             for version in &versions {
-                team_take::take_of_other(rows, &repository, version)?;
+                team_take::take_copy(rows, &repository, version)?;
             }
-            if !versions.is_empty() {
-                rows.link_files()?;
-            }
-            let place = serde_json::to_string(&to).expect("strings and numbers are JSON");
-            Ok(rows.set_followed(&repository, &place)?)
+            set_place(rows, &repository, &to)
         })
         .await
     }
 
-    /// Deletes memories of another repository that the server has not.
-    pub(in crate::daemon) async fn keep_followed(
+    /// Deletes copies of what another repository has not any more, and stores how far its changes are known.
+    pub(in crate::daemon) async fn keep_copies(
         &self,
         repository: String,
-        known: HashSet<String>,
+        ids: HashSet<String>,
+        (from, to): (FollowedPlace, FollowedPlace),
     ) -> RpcResult<()> {
+        let ids = Vec::from_iter(ids);
         self.team_write(move |rows| {
-            for id in rows.followed_ids(&repository)?.iter().filter(|id| !known.contains(*id)) {
-                rows.drop_followed(&repository, id)?;
-            }
-            Ok(())
+            check_place(rows, &repository, &from)?;
+            rows.keep_copies(&repository, &ids)?;
+            set_place(rows, &repository, &to)
         })
         .await
     }
 
-    /// Deletes all memories of another repository.
+    /// Deletes all copies of what another repository has.
     pub(in crate::daemon) async fn unfollow(&self, repository: String) -> RpcResult<()> {
         self.team_write(move |rows| Ok(rows.unfollow(&repository)?)).await
     }
 }
 
-fn place(rows: &Rows<'_>, repository: &str) -> Done<FollowedPlace> {
-    let followed = rows.followed()?.into_iter().find(|of| of.repository == repository);
-    Ok(followed.as_ref().map(FollowedPlace::of).unwrap_or_default())
+fn check_place(rows: &Rows<'_>, repository: &str, from: &FollowedPlace) -> Done<()> {
+    let place = rows.followed_place(repository)?.as_deref().map(FollowedPlace::of).unwrap_or_default();
+    match place == *from {
+        true => Ok(()),
+        false => Err(refused("memories were replaced meanwhile".to_owned(), "the exchange begins anew")),
+    }
+}
+
+fn set_place(rows: &Rows<'_>, repository: &str, place: &FollowedPlace) -> Done<()> {
+    let json = serde_json::to_string(place).expect("strings and numbers are JSON");
+    Ok(rows.set_followed_place(repository, &json)?)
 }

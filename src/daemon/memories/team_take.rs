@@ -46,23 +46,17 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
     }
 }
 
-/// Applies one version of another repository. What its code is called there says nothing of the code here.
-pub(super) fn take_of_other(rows: &Rows<'_>, repository: &str, version: &Version) -> Done<()> {
-    let Version { id, text, author } = version;
-    if text.is_empty() {
-        return Ok(rows.drop_followed(repository, id)?);
+/// Applies one version of another repository.
+pub(super) fn take_copy(rows: &Rows<'_>, repository: &str, version: &Version) -> Done<()> {
+    let Version { id, text, .. } = version;
+    let parsed = if text.is_empty() { Err(String::new()) } else { parse(id, text) };
+    match parsed {
+        Ok(version) if id::whole(id).is_ok() => return Ok(rows.put_copy(repository, &version)?),
+        Ok(_) => tracing::warn!(id, repository, "another repository has a memory whose id is none"),
+        Err(why) if why.is_empty() => {} // it is archived
+        Err(why) => tracing::warn!(id, repository, why, "a text of another repository shows no memory"),
     }
-    match parse(id, text) {
-        Ok(mut version) if id::whole(id).is_ok() => {
-            version.record.anchors.clear();
-            Ok(rows.put_followed(repository, &version, author)?)
-        }
-        Ok(_) => Ok(()),
-        Err(why) => {
-            tracing::warn!(id, repository, why, "a text of another repository shows no memory");
-            Ok(rows.drop_followed(repository, id)?)
-        }
-    }
+    Ok(rows.drop_copy(repository, id)?)
 }
 
 /// Merges what the team has with unsent changes.

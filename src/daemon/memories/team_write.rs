@@ -10,10 +10,6 @@ use crate::store::{Record, Rows, Side, Stopped};
 
 /// Queues the memories that were changed after a row of the history.
 pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()> {
-    if let Some((id, repository)) = rows.followed_changed_since(last_change)? {
-        let message = format!("id: {id} is of {repository}, whose memories are only read here");
-        return Err(refused(message, "change it in a clone of that repository"));
-    }
     for id in rows.changed_since(last_change)? {
         let Some(mut record) = rows.get(&id)? else { continue };
         if !record.team {

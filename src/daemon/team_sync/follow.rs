@@ -1,98 +1,139 @@
-//! Takes the memories of other repositories of the team, which are searched here too.
+//! Takes what other repositories of the team have, which is searched here too.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::session::{PAGE, here};
 use crate::daemon::memories::share_rules::is_listed;
-use crate::daemon::memories::team_exchange::Place;
 use crate::daemon::memories::team_follow::FollowedPlace;
 use crate::daemon::shared::Shared;
 use crate::team::{Mark, Server, TeamError};
 
-/// What a connection knows of other repositories.
-#[derive(Default)]
-pub(super) struct Followed {
-    /// Those that it listens to.
+/// Other repositories, as one connection knows them.
+pub(super) struct Others<'a> {
+    shared: &'a Arc<Shared>,
+    server: &'a Server,
+    /// The repository of this daemon.
+    own: &'a str,
+    server_id: &'a str,
+    /// Those that it listens to, of which the places that were stored are known to be of this server.
     heard: HashSet<String>,
-    /// Whether the places that were stored are those of this server.
-    is_checked: bool,
 }
 
-impl Followed {
-    /// Takes all that is new in the repositories that the settings name and the role may see, and forgets those of others.
-    pub(super) async fn take_news(
-        &mut self,
-        shared: &Arc<Shared>,
-        server: &Server,
-        own: &Place,
-    ) -> Result<(), TeamError> {
-        let stored = shared.memories.followed().await.map_err(here)?;
-        let list = &shared.config.team.follow;
-        if stored.is_empty() && list.is_empty() {
+impl<'a> Others<'a> {
+    pub(super) fn new(shared: &'a Arc<Shared>, server: &'a Server, own: &'a str, server_id: &'a str) -> Self {
+        Self { shared, server, own, server_id, heard: HashSet::new() }
+    }
+
+    /// Takes all that is new in the repositories that the settings name and the role may see, and forgets the others. Goes on after a
+    /// failure in one of them, and returns the first.
+    pub(super) async fn take_news(&mut self) -> Result<(), TeamError> {
+        drop_unlisted(self.shared).await?;
+        let list = &self.shared.config.team.follow;
+        if list.is_empty() {
             return Ok(());
         }
-        let mut visible = server.repositories().await?;
-        visible.retain(|(name, _)| *name != own.repository && is_listed(list, name));
+        let mut visible = self.server.repositories().await?;
+        visible.retain(|(name, _)| name != self.own && is_listed(list, name));
+        let stored = self.shared.memories.followed().await.map_err(here)?;
         for gone in stored.iter().filter(|of| visible.iter().all(|(name, _)| *name != of.repository)) {
-            tracing::info!(repository = gone.repository, "is not followed any more");
-            shared.memories.unfollow(gone.repository.clone()).await.map_err(here)?;
+            unfollow(self.shared, &gone.repository).await?;
         }
+        let mut outcome = Ok(());
         for (repository, last_seq) in visible {
-            if self.heard.insert(repository.clone()) {
-                server.listen(&repository).await?; // what comes from here on rings again
+            let stored = stored.iter().find(|of| of.repository == repository);
+            let place = stored.map(|of| FollowedPlace::of(&of.place)).unwrap_or_default();
+            let taken = self.take_news_of(&repository, place, last_seq).await;
+            if self.server.is_closed() {
+                return taken;
             }
-            let known = stored.iter().find(|of| of.repository == repository).map(FollowedPlace::of);
-            let is_new = known.is_none();
-            let mut place = known.unwrap_or_default();
-            let is_known = place.server_id == own.server_id
-                && (self.is_checked || server.mark(&repository, place.mark.seq).await? == place.mark);
-            match is_known && !is_new {
-                true if place.mark.seq == last_seq => {}
-                true => drop(take(shared, server, &repository, &mut place).await?),
-                // The server has forgotten some, is another one, or this is the first time.
-                false => take_all(shared, server, &repository, place, own).await?,
-            }
+            outcome = outcome.and(taken);
         }
-        self.is_checked = true;
+        outcome
+    }
+
+    async fn take_news_of(
+        &mut self,
+        repository: &str,
+        place: FollowedPlace,
+        last_seq: i64,
+    ) -> Result<(), TeamError> {
+        if self.heard.contains(repository) {
+            return match place.mark.seq == last_seq {
+                true => Ok(()),
+                false => self.take(repository, place).await,
+            };
+        }
+        self.server.listen(repository).await?; // first: what comes after the question rings
+        let is_known = place.server_id == self.server_id
+            && self.server.mark(repository, place.mark.seq).await? == place.mark;
+        match is_known {
+            true => self.take(repository, place).await?,
+            // It is the first time, or the server has forgotten some, or is another one.
+            false => self.take_all(repository, place).await?,
+        }
+        self.heard.insert(repository.to_owned());
         Ok(())
     }
-}
 
-/// Takes all from the beginning, and deletes what the server has not.
-async fn take_all(
-    shared: &Arc<Shared>,
-    server: &Server,
-    repository: &str,
-    place: FollowedPlace,
-    own: &Place,
-) -> Result<(), TeamError> {
-    let mut start = FollowedPlace { mark: Mark::default(), server_id: own.server_id.clone() };
-    let step = (place, start.clone());
-    shared.memories.take_followed(repository.to_owned(), Vec::new(), step).await.map_err(here)?;
-    let known = take(shared, server, repository, &mut start).await?;
-    shared.memories.keep_followed(repository.to_owned(), known).await.map_err(here)
-}
-
-/// Takes what is new; returns the ids.
-async fn take(
-    shared: &Arc<Shared>,
-    server: &Server,
-    repository: &str,
-    place: &mut FollowedPlace,
-) -> Result<HashSet<String>, TeamError> {
-    let mut known = HashSet::new();
-    loop {
-        let page = server.pull(repository, &place.mark, ("", 0), PAGE).await?;
-        if page.up_to != place.mark {
-            known.extend(page.versions.iter().map(|version| version.id.clone()));
-            let to = FollowedPlace { mark: page.up_to, ..place.clone() };
-            let step = (place.clone(), to.clone());
-            shared.memories.take_followed(repository.to_owned(), page.versions, step).await.map_err(here)?;
-            *place = to;
-        }
-        if !page.has_more {
-            return Ok(known);
+    /// Takes what is new.
+    async fn take(&self, repository: &str, mut place: FollowedPlace) -> Result<(), TeamError> {
+        loop {
+            let page = self.server.pull(repository, &place.mark, ("", 0), PAGE).await?;
+            if page.up_to != place.mark {
+                let to = FollowedPlace { mark: page.up_to, ..place.clone() };
+                let step = (place, to.clone());
+                let taken = self.shared.memories.take_copies(repository.to_owned(), page.versions, step);
+                taken.await.map_err(here)?;
+                place = to;
+            }
+            if !page.has_more {
+                return Ok(());
+            }
         }
     }
+
+    /// Takes all from the beginning, and deletes what the server has not. Until that is done no place is stored, so that a kill has it
+    /// done again.
+    async fn take_all(&self, repository: &str, mut stored: FollowedPlace) -> Result<(), TeamError> {
+        let memories = &self.shared.memories;
+        let (mut ids, mut mark) = (HashSet::new(), Mark::default());
+        loop {
+            let page = self.server.pull(repository, &mark, ("", 0), PAGE).await?;
+            let living = page.versions.iter().filter(|version| !version.text.is_empty());
+            ids.extend(living.map(|version| version.id.clone()));
+            let step = (stored, FollowedPlace::default());
+            memories.take_copies(repository.to_owned(), page.versions, step).await.map_err(here)?;
+            (stored, mark) = (FollowedPlace::default(), page.up_to);
+            if !page.has_more {
+                break;
+            }
+        }
+        let place = FollowedPlace { mark, server_id: self.server_id.to_owned() };
+        memories.keep_copies(repository.to_owned(), ids, (stored, place)).await.map_err(here)
+    }
+}
+
+/// Forgets the repositories that the settings do not name, which needs no server.
+pub(super) async fn drop_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError> {
+    let config = &shared.config.team;
+    let stored = shared.memories.followed().await.map_err(here)?;
+    let is_listed = |repository: &str| !config.url.is_empty() && is_listed(&config.follow, repository);
+    for gone in stored.iter().filter(|of| !is_listed(&of.repository)) {
+        unfollow(shared, &gone.repository).await?;
+    }
+    Ok(())
+}
+
+/// Forgets all other repositories.
+pub(super) async fn drop_all(shared: &Arc<Shared>) -> Result<(), TeamError> {
+    for gone in shared.memories.followed().await.map_err(here)? {
+        unfollow(shared, &gone.repository).await?;
+    }
+    Ok(())
+}
+
+async fn unfollow(shared: &Arc<Shared>, repository: &str) -> Result<(), TeamError> {
+    tracing::info!(repository, "is not followed any more");
+    shared.memories.unfollow(repository.to_owned()).await.map_err(here)
 }

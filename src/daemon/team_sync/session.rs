@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::follow::Followed;
+use super::follow::{self, Others};
 use super::{Part, password_of};
 use crate::daemon::clock::now_ms;
 use crate::daemon::memories::team_exchange::{Place, Step};
@@ -31,13 +31,15 @@ pub(super) async fn connect(shared: &Arc<Shared>, part: &Part) -> Result<(Server
     let certificate = Path::new(&shared.config.team.certificate);
     let connected = Server::connect(&part.address, password_of(&part.address), certificate, &part.repository);
     let (server, about) = connected.await?;
-    Ok((server, may_read(part, about)?))
+    Ok((server, may_read(shared, part, about).await?))
 }
 
-fn may_read(part: &Part, about: About) -> Result<About, TeamError> {
+/// Fails if the role may not see the repository; then it sees no others from here either.
+async fn may_read(shared: &Arc<Shared>, part: &Part, about: About) -> Result<About, TeamError> {
     if about.may_read {
         return Ok(about);
     }
+    follow::drop_all(shared).await?;
     let message = format!("{}: role {} may not see {}", part.address, about.role, part.repository);
     Err(TeamError::new(message).hint("who owns the tables lets it in: see `memo team members --help`"))
 }
@@ -56,19 +58,20 @@ async fn exchange_all(
     done: &mut impl FnMut(),
 ) -> Result<std::convert::Infallible, TeamError> {
     let (server, mut about) = connect(shared, part).await?;
-    let (mut place, has_any) =
-        shared.memories.begin_exchange(&part.repository, &about.server_id).await.map_err(here)?;
-    let is_known = place.mark.seq > 0 && server.mark(&place.repository, place.mark.seq).await? == place.mark;
-    if has_any && !is_known {
-        tracing::info!("all memories of the team are compared with the server");
-        place = meet_again(shared, &server, place).await?;
-    }
-    let mut followed = Followed::default();
+    let mut place = begin(shared, part, &server, &about).await?;
+    let server_id = about.server_id.clone();
+    let mut others = Others::new(shared, &server, &part.repository, &server_id);
     loop {
         let asked = shared.team.begin();
+        if !shared.memories.is_place(place.clone()).await.map_err(here)? {
+            place = begin(shared, part, &server, &about).await?; // memories were reset, or came out of a backup
+        }
         exchange(shared, &server, &mut place, about.may_write).await?;
-        followed.take_news(shared, &server, &place).await?;
-        shared.team.end(&about, asked, now_ms());
+        let taken = others.take_news().await;
+        if server.is_closed() {
+            return Err(taken.err().unwrap_or_else(|| ended(part)));
+        }
+        shared.team.end(&about, asked, now_ms(), taken.err());
         done();
         tokio::select! {
             () = server.changed() => sleep(AFTER_NEWS).await, // what comes in a row is taken at once
@@ -77,13 +80,34 @@ async fn exchange_all(
             () = sleep(POLL) => {}
         }
         if server.is_closed() {
-            return Err(TeamError::new(format!("{}: the connection has ended", part.address)));
+            return Err(ended(part));
         }
         if super::part(shared).await.is_ok_and(|now| now.repository != part.repository) {
             return Err(TeamError::new(format!("{}: the remote is another one now", part.repository)));
         }
-        about = may_read(part, server.about().await?)?; // rights may have changed
+        about = may_read(shared, part, server.about().await?).await?; // rights may have changed
     }
+}
+
+/// Returns how far the team's changes are known, once the server and this database know of the same.
+async fn begin(
+    shared: &Arc<Shared>,
+    part: &Part,
+    server: &Server,
+    about: &About,
+) -> Result<Place, TeamError> {
+    let began = shared.memories.begin_exchange(&part.repository, &about.server_id);
+    let (place, has_any) = began.await.map_err(here)?;
+    let is_known = place.mark.seq > 0 && server.mark(&place.repository, place.mark.seq).await? == place.mark;
+    if !has_any || is_known {
+        return Ok(place);
+    }
+    tracing::info!("all memories of the team are compared with the server");
+    meet_again(shared, server, place).await
+}
+
+fn ended(part: &Part) -> TeamError {
+    TeamError::new(format!("{}: the connection has ended", part.address))
 }
 
 /// Sends all that is queued, and takes all that is new. Sends first: what the server stored before its answer was lost is then not

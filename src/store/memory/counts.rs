@@ -84,7 +84,7 @@ impl Rows<'_> {
         let (links, links_archived) = self.count_links()?;
         self.run(|conn| {
             let (all, content_bytes): (u64, u64) = conn.query_row(
-                &format!("SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE}"),
+                &format!("SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND m.shared != 4"),
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;

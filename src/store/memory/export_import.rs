@@ -75,7 +75,7 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn ids(&self) -> Result<Vec<String>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT id FROM memory WHERE main IS NULL")?
+            conn.prepare_cached("SELECT id FROM memory WHERE main IS NULL AND shared != 4")?
                 .query_map([], |row| row.get(0))?
                 .collect()
         })

@@ -334,7 +334,7 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT DISTINCT m.id FROM history h JOIN memory m ON m.row = h.memory
-                 WHERE h.row > ?1 AND h.action != 'recall' AND m.repository IS NULL ORDER BY m.row",
+                 WHERE h.row > ?1 AND h.action != 'recall' ORDER BY m.row",
             )?
             .query_map([last], |row| row.get(0))?
             .collect()

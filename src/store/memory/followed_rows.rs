@@ -1,9 +1,12 @@
-//! Stores memories of other repositories of the team: they are searched here, and changed there.
+//! Stores copies of what other repositories of the team have: they are searched here, and changed there.
+//!
+//! A copy has a row id of its own, under which only this file looks, so that it never stands for a memory of this repository.
 
 use rusqlite::{OptionalExtension, Params, params};
 
 use super::files::FileVersion;
-use super::{Rows, StoreError};
+use super::shared_with::Sharing;
+use super::{FROM_TEAM, Record, Rows, StoreError};
 
 /// Another repository of the team.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,71 +20,91 @@ pub struct Followed {
 }
 
 impl Rows<'_> {
-    /// Makes a memory of another repository say what the team's text says. Does nothing if this repository has one with that id.
+    /// Makes the copy of a memory say what the team's text says. Its anchors and links are left out: they are about another
+    /// repository.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_followed(
-        &self,
-        repository: &str,
-        version: &FileVersion,
-        author: &str,
-    ) -> Result<(), StoreError> {
-        let id = &version.record.id;
-        let main = self.main(id)?;
-        if main.is_some() && self.repository_of(id)?.as_deref() != Some(repository) {
+    pub fn put_copy(&self, repository: &str, version: &FileVersion) -> Result<(), StoreError> {
+        let FileVersion { hash, record, .. } = version;
+        let at = copy_id(repository, &record.id);
+        let is_known = self.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND version = ?2")?
+                .exists(params![at, hash])
+        })?;
+        if is_known {
             return Ok(());
         }
-        self.put_from_team(main.map(|main| main.is_archived), version, author)?;
+        let record = Record {
+            source: FROM_TEAM.to_owned(),
+            anchors: Vec::new(),
+            created: record.created.min(self.now_ms()),
+            updated: record.updated.min(self.now_ms()),
+            shared: false,
+            team: true,
+            ..record.clone()
+        };
+        self.put_at(&at, &record, &self.derived(&record), None)?;
         self.run(|conn| {
-            conn.prepare_cached("UPDATE memory SET repository = ?2 WHERE id = ?1")?
-                .execute([id, repository])
-                .map(drop)
+            conn.prepare_cached(
+                "UPDATE memory SET shared = ?2, repository = ?3, version = ?4, main = NULL WHERE id = ?1",
+            )?
+            .execute(params![at, Sharing::Followed as i64, repository, hash])
+            .map(drop)
         })
     }
 
-    /// Deletes a memory of another repository, which has archived it.
+    /// Deletes the copy of a memory.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn drop_followed(&self, repository: &str, id: &str) -> Result<(), StoreError> {
-        self.delete_followed("m.id = ?1 AND m.repository = ?2", [id, repository])
+    pub fn drop_copy(&self, repository: &str, id: &str) -> Result<(), StoreError> {
+        self.delete_copies("m.id = ?1", [copy_id(repository, id)])
     }
 
-    /// Deletes all memories of another repository, and how far its changes are known.
+    /// Deletes the copies of what a repository has, but for these.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn keep_copies(&self, repository: &str, ids: &[String]) -> Result<(), StoreError> {
+        let kept: Vec<String> = ids.iter().map(|id| copy_id(repository, id)).collect();
+        let kept = serde_json::Value::from(kept).to_string();
+        self.delete_copies(
+            "m.repository = ?1 AND m.id NOT IN (SELECT value FROM json_each(?2))",
+            [repository, &kept],
+        )
+    }
+
+    /// Deletes the copies of what a repository has, and how far its changes are known.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn unfollow(&self, repository: &str) -> Result<(), StoreError> {
-        self.delete_followed("m.repository = ?1", [repository])?;
+        self.delete_copies("m.repository = ?1", [repository])?;
         self.run(|conn| conn.execute("DELETE FROM followed WHERE repository = ?1", [repository]).map(drop))
     }
 
-    /// Deletes the memories of other repositories that a condition on `memory m` selects.
-    pub(super) fn delete_followed(
-        &self,
-        condition: &str,
-        values: impl Params + Copy,
-    ) -> Result<(), StoreError> {
+    /// Deletes all copies, and how far the changes of other repositories are known.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn unfollow_all(&self) -> Result<(), StoreError> {
+        self.delete_copies("true", [])?;
+        self.run(|conn| conn.execute("DELETE FROM followed", []).map(drop))
+    }
+
+    /// Deletes the copies that a condition on `memory m` selects, and stored answers, which may repeat them.
+    fn delete_copies(&self, condition: &str, values: impl Params + Clone) -> Result<(), StoreError> {
         let rows = format!("SELECT m.row FROM memory m WHERE m.repository IS NOT NULL AND {condition}");
         self.run(|conn| {
             conn.prepare_cached(&format!("DELETE FROM memory_fts WHERE rowid IN ({rows})"))?
-                .execute(values)?;
-            conn.prepare_cached(&format!("DELETE FROM memory WHERE row IN ({rows})"))?
-                .execute(values)
-                .map(drop)
-        })
-    }
-
-    /// Returns the ids of the memories of another repository.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn followed_ids(&self, repository: &str) -> Result<Vec<String>, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached("SELECT id FROM memory WHERE repository = ?1")?
-                .query_map([repository], |row| row.get(0))?
-                .collect()
+                .execute(values.clone())?;
+            let n =
+                conn.prepare_cached(&format!("DELETE FROM memory WHERE row IN ({rows})"))?.execute(values)?;
+            match n {
+                0 => Ok(()),
+                _ => conn.execute("DELETE FROM request", []).map(drop),
+            }
         })
     }
 
@@ -102,40 +125,32 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns what was stored of how far the changes of another repository are known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn followed_place(&self, repository: &str) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT place FROM followed WHERE repository = ?1")?
+                .query_row([repository], |row| row.get(0))
+                .optional()
+        })
+    }
+
     /// Stores how far the changes of another repository are known.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_followed(&self, repository: &str, place: &str) -> Result<(), StoreError> {
+    pub fn set_followed_place(&self, repository: &str, place: &str) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached("INSERT OR REPLACE INTO followed(repository, place) VALUES(?1, ?2)")?
                 .execute([repository, place])
                 .map(drop)
         })
     }
+}
 
-    /// Returns a memory of another repository whose words were changed after a row of the history, and that repository. Recalls and
-    /// trust are this user's alone.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn followed_changed_since(&self, last: i64) -> Result<Option<(String, String)>, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached(
-                "SELECT m.id, m.repository FROM history h JOIN memory m ON m.row = h.memory
-                 WHERE h.row > ?1 AND h.action NOT IN ('recall', 'confirm') AND m.repository IS NOT NULL LIMIT 1",
-            )?
-            .query_row(params![last], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()
-        })
-    }
-
-    fn repository_of(&self, id: &str) -> Result<Option<String>, StoreError> {
-        self.run(|conn| {
-            conn.prepare_cached("SELECT repository FROM memory WHERE id = ?1")?
-                .query_row([id], |row| row.get(0))
-                .optional()
-                .map(Option::flatten)
-        })
-    }
+/// Returns the id of the row of a copy.
+fn copy_id(repository: &str, id: &str) -> String {
+    format!("{id}#of {repository}")
 }

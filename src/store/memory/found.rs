@@ -44,7 +44,8 @@ pub struct Facts {
 }
 
 impl Rows<'_> {
-    /// Returns the best of the selected memories by BM25 as [`Self::bm25`] does, without ranking by words that weigh nothing.
+    /// Returns the best of the selected memories by BM25 as [`Self::bm25`] does, without ranking by words that weigh nothing: the order
+    /// may differ among those that are equal but for these.
     ///
     /// FTS5 gives a word of more than half of the texts an idf of 1e-6, and would still rank each text that has it: 0.2 s of
     /// 100,000. Such words are left out, unless the others find fewer than `k`.

@@ -74,8 +74,7 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT s.id, t.id, l.kind, l.created FROM link l
                  JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
-                 WHERE l.source > ?1 AND l.source <= ?2 AND s.repository IS NULL AND t.repository IS NULL
-                 ORDER BY l.source, l.target, l.kind",
+                 WHERE l.source > ?1 AND l.source <= ?2 ORDER BY l.source, l.target, l.kind",
             )?
             .query_map([after, last], link)?
             .collect()

@@ -10,8 +10,8 @@ use crate::proto::memory::{Scope, Traits};
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
-/// And not of another repository of the team.
-const OF_REPOSITORY: &str = " AND m.repository IS NULL";
+/// Leaves out copies of what other repositories have.
+const OF_REPOSITORY: &str = " AND m.shared != 4";
 
 /// One of the ids, also of what a worktree has of a memory.
 const HAS_ID: &str = "m.row IN (
@@ -48,8 +48,8 @@ pub struct MemoryFilter {
     pub expression: Option<String>,
     /// An FTS5 expression that must not match.
     pub excluded: Option<String>,
-    /// Whether to leave out memories of other repositories of the team.
-    pub of_repository: bool,
+    /// Whether to select copies of what other repositories of the team have, too.
+    pub followed: bool,
     /// Whether to select archived instead of living memories.
     pub archived: bool,
 }
@@ -62,7 +62,7 @@ impl MemoryFilter {
             false => (LIVING.to_owned(), "m.created"),
             true => (format!("NOT ({LIVING})"), "coalesce(m.archived_at, m.expires_at)"),
         };
-        condition += &format!(" AND {IS_HERE}{}", if self.of_repository { OF_REPOSITORY } else { "" });
+        condition += &format!(" AND {IS_HERE}{}", if self.followed { "" } else { OF_REPOSITORY });
         let mut and = |sql: &str, value: Sql| {
             values.push(value);
             condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));
@@ -143,6 +143,6 @@ fn numbers(scope: Scope) -> Value {
     match scope {
         Scope::Mine => Value::from(vec![0, Sharing::Never as i64]),
         Scope::Repo => Value::from(vec![Sharing::Repo as i64]),
-        Scope::Team => Value::from(vec![Sharing::Team as i64]),
+        Scope::Team => Value::from(vec![Sharing::Team as i64, Sharing::Followed as i64]),
     }
 }

@@ -154,7 +154,7 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
-                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE}
+                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE} AND m.shared != 4
                  AND coalesce(m.main, m.row) IS NOT (SELECT row FROM memory WHERE id = ?5)
                  ORDER BY m.row LIMIT 1"
             ))?
@@ -172,7 +172,7 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT 1 FROM memory WHERE container = ?1 AND hash = ?2 AND coalesce(key, '') = ?3
                  AND archived_at IS NULL AND (expires_at IS NULL OR expires_at > ?5) AND id != ?4
-                 AND shared NOT IN (1, 3) AND main IS NULL",
+                 AND shared NOT IN (1, 3, 4) AND main IS NULL",
             )?
             .exists(params![
                 of.container,
@@ -271,7 +271,7 @@ pub(super) fn record(row: &Row<'_>) -> rusqlite::Result<Record> {
         tags: serde_json::from_str(&tags).unwrap_or_default(),
         anchors: anchors(&row.get::<_, String>(20)?),
         shared: state(N_SAVED)? == Some(Sharing::Repo as i64),
-        team: state(N_SAVED)? == Some(Sharing::Team as i64),
+        team: state(N_SAVED)?.is_some_and(|n| n == Sharing::Team as i64 || n == Sharing::Followed as i64),
         is_unconfirmed: state(N_SAVED + 1)? == Some(1),
         side: Side::of(state(N_SAVED + 2)?),
         repository: if has_state { row.get(N_SAVED + 3)? } else { None },

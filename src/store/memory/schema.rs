@@ -229,10 +229,19 @@ BEGIN
 END;
 ",
     "
--- Another repository of the team, to which the memory belongs; NULL: this one. Such a memory has no row in team_memory.
+-- 4 in memory.shared: a copy of what another repository of the team has, under its id, `#of ` and the name of that repository. So no
+-- verb takes it for a memory of this repository that has the same id.
 ALTER TABLE memory ADD COLUMN repository TEXT;
 CREATE INDEX memory_repository ON memory(repository) WHERE repository IS NOT NULL;
--- How far the changes of other repositories are known: JSON.
+DROP INDEX memory_text;
+CREATE UNIQUE INDEX memory_text ON memory(container, hash, coalesce(key, ''))
+    WHERE archived_at IS NULL AND shared NOT IN (1, 3, 4) AND main IS NULL;
+-- How far the changes of these repositories are known: JSON.
 CREATE TABLE followed(repository TEXT PRIMARY KEY, place TEXT NOT NULL) STRICT, WITHOUT ROWID;
+DROP TRIGGER memory_deleted;
+CREATE TRIGGER memory_deleted AFTER DELETE ON memory WHEN old.main IS NULL AND old.shared != 4
+BEGIN
+    INSERT OR REPLACE INTO deleted VALUES(old.id, old.updated, CAST(unixepoch('subsec') * 1000 AS INTEGER));
+END;
 ",
 ];

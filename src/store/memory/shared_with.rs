@@ -9,4 +9,6 @@ pub(super) enum Sharing {
     Never = 2,
     /// The team has it.
     Team = 3,
+    /// Another repository of the team has it, and this is a copy.
+    Followed = 4,
 }

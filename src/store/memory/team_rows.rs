@@ -117,15 +117,13 @@ impl Rows<'_> {
         })
     }
 
-    /// Forgets what was to be sent, how far the team's changes are known, and all of other repositories: all are taken again.
+    /// Forgets what was to be sent, how far the team's changes are known, and what other repositories have: all is taken again.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn forget_exchange(&self) -> Result<(), StoreError> {
-        self.delete_followed("true", [])?;
-        self.run(|conn| {
-            conn.execute_batch("DELETE FROM outbox; DELETE FROM team_memory; DELETE FROM followed;")
-        })?;
+        self.unfollow_all()?;
+        self.run(|conn| conn.execute_batch("DELETE FROM outbox; DELETE FROM team_memory;"))?;
         self.unset_meta(PLACE)
     }
 
@@ -156,7 +154,6 @@ impl Rows<'_> {
         author: &str,
     ) -> Result<(), StoreError> {
         self.drop_theirs(id)?;
-        self.delete_followed("m.id = ?1", [id])?; // it has moved here from another repository
         let why = match (self.main(id)?, version) {
             (Some(main), _) if main.is_shared && self.is_shown(main.row)? => Some(FILE_HAS_ID),
             (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
@@ -191,7 +188,7 @@ impl Rows<'_> {
         Ok(known.archived_at.is_none() && of(&known) == of(&version.record))
     }
 
-    pub(super) fn put_from_team(
+    fn put_from_team(
         &self,
         is_archived: Option<bool>,
         version: &FileVersion,

@@ -12,7 +12,7 @@ use rusqlite::functions::FunctionFlags;
 /// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
 /// memory is there once. What was never a file, and what the team has, is told first: it is the most.
 pub(super) const IS_HERE: &str = "CASE
-     WHEN m.shared = 0 AND m.main IS NULL OR m.shared = 3 THEN 1
+     WHEN m.shared = 0 AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
      WHEN memod_worktree() = 0 THEN m.main IS NULL
      ELSE m.main IS NULL AND (m.shared != 1 OR m.archived_at IS NOT NULL) AND NOT EXISTS (
              SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
