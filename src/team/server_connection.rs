@@ -53,6 +53,8 @@ pub struct Page {
     pub up_to: Mark,
     /// Whether there may be more.
     pub has_more: bool,
+    /// Whether the server does not have the version after which was asked: it was emptied, or restored from a backup.
+    pub has_forgotten: bool,
 }
 
 /// Which version has a number. A server that was restored from a backup gives numbers a second time.
@@ -210,18 +212,21 @@ impl Server {
                          sum(octet_length(v.text)) OVER (ORDER BY v.seq) - octet_length(v.text) AS before
                      FROM memod.version v JOIN memod.memory m ON m.repository = v.repository AND m.id = v.id AND m.seq = v.seq
                      WHERE v.repository = $1 AND v.seq > $2 ORDER BY v.seq LIMIT $4)
-                 SELECT id, CASE WHEN $2 > 0 AND client = $3 AND n <= $6 THEN NULL ELSE text END, author, seq, client, n
+                 SELECT id, CASE WHEN $2 > 0 AND client = $3 AND n <= $6 THEN NULL ELSE text END, author, seq, client, n, false
                  FROM page WHERE before < $5
                  UNION ALL
-                 SELECT NULL, NULL, NULL, v.seq, v.client, v.n FROM memod.repository r
+                 SELECT NULL, NULL, NULL, v.seq, v.client, v.n, $2 > 0 AND NOT EXISTS (
+                     SELECT 1 FROM memod.version k
+                     WHERE k.repository = $1 AND k.seq = $2 AND k.client = $7 AND k.n = $8)
+                 FROM memod.repository r
                  JOIN memod.version v ON v.repository = r.name AND v.seq = r.last_seq WHERE r.name = $1",
-                &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1],
+                &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1, &after.client, &after.n],
             )
             .await?;
         let mark = |row: &Row| Mark { seq: row.get(3), client: row.get(4), n: row.get(5) };
         // The last row is that of the last version of all.
         let Some((last, rows)) = rows.split_last() else {
-            return Ok(Page { up_to: after.clone(), ..Page::default() });
+            return Ok(Page { has_forgotten: after.seq > 0, ..Page::default() });
         };
         let version = |row: &Row| {
             let text = row.get::<_, Option<String>>(1)?;
@@ -231,6 +236,7 @@ impl Server {
             versions: rows.iter().filter_map(version).collect(),
             up_to: mark(rows.last().unwrap_or(last)),
             has_more: !rows.is_empty(),
+            has_forgotten: last.get(6),
         })
     }
 

@@ -29,15 +29,14 @@ pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
 /// than the one before, whatever the clocks say.
 pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
     let Version { id, text, .. } = version;
-    let of = |text: &str| MemoryFile::parse(text).ok().map(|file| file.updated);
     match rows.team_row(id)? {
         // What ours began from, the server has forgotten.
-        Some(known) if known.base.as_deref().and_then(of) > of(text) && known.theirs.is_none() => {
+        Some(known) if known.base.as_deref().and_then(updated) > updated(text) && known.theirs.is_none() => {
             Ok(rows.requeue(id, Some(text), &known.text)?)
         }
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
             // What was archived is so: the server has only forgotten that.
-            match known.text.is_empty() || of(&known.text) > of(text) {
+            match known.text.is_empty() || updated(&known.text) > updated(text) {
                 true => Ok(rows.requeue(id, Some(text), &known.text)?),
                 false => take(rows, version),
             }
@@ -62,7 +61,12 @@ pub(super) fn take_copy(rows: &Rows<'_>, repository: &str, version: &Version) ->
 /// Merges what the team has with unsent changes.
 fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> {
     let Version { id, text, author } = version;
-    match merge(base, ours, text) {
+    let merged = match base == ours && !text.is_empty() {
+        // All was sent, and the server has forgotten that.
+        true => later(ours, text),
+        false => merge(base, ours, text),
+    };
+    match merged {
         Merged::Theirs => {
             rows.drop_outgoing(id)?;
             put(rows, id, text, author)
@@ -81,6 +85,15 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
             Ok(rows.put_theirs(id, text, parsed.as_ref().map_err(String::as_str))?)
         }
     }
+}
+
+/// Returns which of two texts was changed last.
+fn later(ours: &str, theirs: &str) -> Merged {
+    if updated(ours) > updated(theirs) { Merged::Ours } else { Merged::Theirs }
+}
+
+fn updated(text: &str) -> Option<i64> {
+    MemoryFile::parse(text).ok().map(|file| file.updated)
 }
 
 /// Tries again to show what could not be shown.

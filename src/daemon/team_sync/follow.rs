@@ -80,6 +80,9 @@ impl<'a> Others<'a> {
     async fn take(&self, repository: &str, mut place: FollowedPlace) -> Result<(), TeamError> {
         loop {
             let page = self.server.pull(repository, &place.mark, ("", 0), PAGE).await?;
+            if page.has_forgotten {
+                return self.take_all(repository, place).await;
+            }
             if page.up_to != place.mark {
                 let to = FollowedPlace { mark: page.up_to, ..place.clone() };
                 let step = (place, to.clone());

@@ -102,8 +102,7 @@ async fn begin(
     if !has_any || is_known {
         return Ok(place);
     }
-    tracing::info!("all memories of the team are compared with the server");
-    meet_again(shared, server, place).await
+    compare_all(shared, server, place).await
 }
 
 fn ended(part: &Part) -> TeamError {
@@ -121,6 +120,10 @@ async fn exchange(
     let first = if may_write { send_all(shared, server, place).await } else { Ok(()) };
     loop {
         let page = server.pull(&place.repository, &place.mark, (&place.client, place.sent), PAGE).await?;
+        if page.has_forgotten {
+            *place = compare_all(shared, server, place.clone()).await?; // it was restored under this connection
+            continue;
+        }
         if page.up_to != place.mark {
             let to = Place { mark: page.up_to, ..place.clone() };
             let step = Step { from: place.clone(), to };
@@ -186,7 +189,8 @@ async fn send(
 
 /// Compares all with a server that has forgotten changes or is new, and sends what it lacks. Until that is done, the place is the
 /// beginning, so that it is done again after a kill.
-async fn meet_again(shared: &Arc<Shared>, server: &Server, mut place: Place) -> Result<Place, TeamError> {
+async fn compare_all(shared: &Arc<Shared>, server: &Server, mut place: Place) -> Result<Place, TeamError> {
+    tracing::info!("all memories of the team are compared with the server");
     if place.mark.seq > 0 {
         place = shared.memories.rename_client(place).await.map_err(here)?;
         let to = Place { mark: Mark::default(), ..place.clone() };

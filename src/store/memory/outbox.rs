@@ -62,7 +62,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Replaces what is to be sent of a memory: from what the team has now to what this user has.
+    /// Replaces what is to be sent of a memory: from what the team has now to what this user has. Without `theirs` the server has
+    /// forgotten it: then the changes began from what it had, or if there are none since, from this text.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -71,9 +72,11 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached("INSERT INTO outbox(id, former, text) VALUES(?1, ?2, ?3)")?
                 .execute(params![id, theirs.map(sha256), text])?;
-            conn.prepare_cached("UPDATE team_memory SET base = ?2, text = ?3, hash = ?4 WHERE id = ?1")?
-                .execute(params![id, theirs.unwrap_or_default(), text, sha256(text)])
-                .map(drop)
+            conn.prepare_cached(
+                "UPDATE team_memory SET base = coalesce(?2, nullif(base, ''), ?3), text = ?3, hash = ?4 WHERE id = ?1",
+            )?
+            .execute(params![id, theirs, text, sha256(text)])
+            .map(drop)
         })
     }
 

@@ -69,6 +69,25 @@ fn an_empty_server_gets_all() {
 }
 
 #[test]
+fn a_server_that_is_emptied_under_open_connections_gets_all() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let ids = ["one", "two", "three"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    server.sql("admin", "team", "TRUNCATE memod.repository, memod.version, memod.memory");
+    bob.update(&ids[1], "two, changed");
+    for member in [&bob, &ann, &bob] {
+        member.sync();
+    }
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&ids[1]], ["two, changed"], "{}", member.role);
+        assert_eq!(member.texts().len(), 3, "{}", member.role);
+    }
+    assert_eq!(server.sql("admin", "team", "SELECT count(*) FROM memod.memory"), "3");
+}
+
+#[test]
 fn a_copied_database_sends_its_own_changes_too() {
     let Some(server) = server() else { return };
     let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
