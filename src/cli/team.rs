@@ -26,7 +26,11 @@ pub(super) fn team(typed: TeamArgs, context: &CommandContext, output: &mut Outpu
             show(&status, output)?;
             Ok(if status.is_connected { 0 } else { EXIT_NONE })
         }
-        TeamVerb::Push | TeamVerb::Pull => show(&call("team.sync", context)?, output),
+        TeamVerb::Push | TeamVerb::Pull => {
+            let status: TeamStatusResult = call("team.sync", context)?;
+            show(&status, output)?;
+            Ok(if status.failure.is_some() { EXIT_NONE } else { 0 })
+        }
         TeamVerb::Leave => {
             let left: TeamLeaveResult = call("team.leave", context)?;
             output.value(&left, |output| {
@@ -110,7 +114,8 @@ fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliRes
     }
     let typed = typed_password(&address)?;
     replace_private(&file, password::with(&former, &address, Some(&typed)).as_bytes())?;
-    let answer: Result<TeamStatusResult, CliError> = call("team.sync", context);
+    // Members are asked for over a connection of its own, which needs the password.
+    let answer = call::<TeamMembersResult>("team.members", context).and_then(|_| call("team.sync", context));
     match answer {
         Ok(status) => {
             output.say(&format!("the password is kept in {}", file.display()));

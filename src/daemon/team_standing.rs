@@ -23,6 +23,8 @@ pub(super) struct Standing {
     pub(super) failure: Option<TeamError>,
     /// What went wrong with other repositories, while the exchange of this one works.
     pub(super) trouble: Option<TeamError>,
+    /// Number of texts of the team that are not shown.
+    pub(super) n_hidden: usize,
     /// When the exchange last was complete, unix ms.
     pub(super) synced_ms: Option<i64>,
     /// Whether a connection was begun, and no exchange over it was complete.
@@ -79,13 +81,22 @@ impl Team {
 
     /// Returns a notice that what is here of the team is old.
     pub(super) fn note(&self) -> Option<String> {
-        let Standing { failure, synced_ms, is_connecting, trouble, .. } = self.standing();
+        let Standing { failure, synced_ms, is_connecting, trouble, n_hidden, .. } = self.standing();
         let as_of =
             synced_ms.map_or_else(|| "never exchanged".to_owned(), |at| format!("as of {}", rfc3339(at)));
         let why = failure.map(|failure| failure.message);
         let why = why.or_else(|| is_connecting.then(|| "the first exchange is not over".to_owned()));
         let of_others = || trouble.map(|trouble| format!("team: other repositories: {}", trouble.message));
-        why.map(|why| format!("team: {as_of}: {why}")).or_else(of_others)
+        let hidden = || {
+            (n_hidden > 0)
+                .then(|| format!("team: texts that are not shown here: {n_hidden}; `memo doctor` lists them"))
+        };
+        why.map(|why| format!("team: {as_of}: {why}")).or_else(of_others).or_else(hidden)
+    }
+
+    /// Records how many texts of the team are not shown.
+    pub(super) fn set_hidden(&self, n: usize) {
+        lock(&self.standing).n_hidden = n;
     }
 
     /// Records that an exchange was complete, but for what went wrong with other repositories.

@@ -191,20 +191,20 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
                 Some(why) => bad(
                     format!("team: {id}"),
                     why,
-                    "until that ends, the team's text is not shown here; who wrote a text that cannot be read must correct it",
+                    "until that ends, the team's text is not shown here; `memo update` replaces one that cannot be read",
                 ),
             }
         })
         .collect();
     match status(shared).await {
-        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, .. }) => {
+        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, is_connected, .. }) => {
             let synced = synced.unwrap_or_else(|| "never".to_owned());
             let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
-            checks.push(bad(
-                "team".to_owned(),
-                detail,
-                "all is kept here, and sent once the server can be reached",
-            ));
+            let hint = match is_connected {
+                true => "all is kept here; who owns the tables gives the rights",
+                false => "all is kept here, and sent once the server can be reached",
+            };
+            checks.push(bad("team".to_owned(), detail, hint));
         }
         Ok(status) => {
             let detail = format!("memories: {}, changes unsent: {}", status.memories, status.unsent);

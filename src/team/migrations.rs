@@ -9,7 +9,7 @@ use super::TeamError;
 use super::server_connection::failed;
 
 /// One script a version, oldest first.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("erase.sql")];
 /// The lock of who migrates, so that two do not at once: `memod` in ASCII.
 const LOCK: i64 = 0x006d_656d_6f64;
 
@@ -21,11 +21,7 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
     let latest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     match version(client).await? {
         known if known == latest => return Ok(()),
-        known if known > latest => {
-            let message =
-                format!("the server has version {known} of the tables, and this memod knows {latest}");
-            return Err(TeamError::new(message).hint("install a newer memod"));
-        }
+        known if known > latest => return Err(newer(known)),
         _ => {}
     }
     let transaction = client.transaction().await.map_err(|error| failed("migrate", &error))?;
@@ -45,6 +41,17 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
         transaction.batch_execute(script).await.map_err(refused)?;
     }
     transaction.commit().await.map_err(|error| failed("migrate", &error))
+}
+
+/// Fails if the tables are newer than this program.
+pub(super) fn check(known: i32) -> Result<(), TeamError> {
+    if known as usize > MIGRATIONS.len() { Err(newer(known)) } else { Ok(()) }
+}
+
+fn newer(known: i32) -> TeamError {
+    let message =
+        format!("the server has version {known} of the tables, and this memod knows {}", MIGRATIONS.len());
+    TeamError::new(message).hint("install a newer memod")
 }
 
 /// Returns the version of the tables; 0 if there are none.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
 
@@ -172,8 +173,9 @@ impl Server {
     /// When the server does not answer.
     pub async fn about(&self) -> Result<About, TeamError> {
         let sql = "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
-             (SELECT id FROM memod.schema_version)";
+             id, version FROM memod.schema_version";
         let row = self.one(sql, &[&self.repository]).await?;
+        migrations::check(row.get(5)).map_err(|failure| failure.of(&self.address))?;
         Ok(About {
             version: row.get(0),
             role: row.get(1),
@@ -336,11 +338,16 @@ where
 
 /// Returns why something failed, as the server said it.
 pub(super) fn failed(what: &str, error: &tokio_postgres::Error) -> TeamError {
-    TeamError::new(format!("{what}: {}", said(error)))
+    let failed = TeamError::new(format!("{what}: {}", said(error)));
+    match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => failed.hint(
+            "another session holds the repository: the owner finds it in pg_stat_activity; it is tried again",
+        ),
+        _ => failed,
+    }
 }
 
 fn refused(address: &Address, error: &tokio_postgres::Error) -> TeamError {
-    use tokio_postgres::error::SqlState;
     let failed = TeamError::new(format!("{address}: {}", said(error)));
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {

@@ -44,6 +44,7 @@ pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output
 fn write(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
     show::lines(std::slice::from_ref(&recalled.memory), output)?;
     let mut done = vec![match recalled.memory.access_count {
+        _ if recalled.memory.repository.is_some() => "not reinforced: it is a copy".to_owned(),
         _ if recalled.changed.is_empty() => "not reinforced: it has no word of the query".to_owned(),
         1 => "recalled for the first time".to_owned(),
         n => format!("recalled {n} times"),

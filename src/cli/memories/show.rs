@@ -57,12 +57,10 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     if memory.shared {
         row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
-    match &memory.repository {
-        Some(repository) => {
-            row("repository", &format!("{}; it is changed there", escape(repository)), output)?
-        }
-        None if memory.scope == Scope::Team => row("shared", "with the team", output)?,
-        None => {}
+    if let Some(repository) = &memory.repository {
+        row("repository", &format!("{}; it is changed there", escape(repository)), output)?;
+    } else if memory.scope == Scope::Team {
+        row("shared", "with the team", output)?;
     }
     let from = match memory.scope {
         Scope::Team => "team: another member wrote it",

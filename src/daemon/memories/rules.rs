@@ -42,7 +42,7 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
         None => Ok(record),
         Some(repository) => {
             let message = format!("id: {} is of {repository}, and only read here", record.id);
-            Err(refused(message, "change it in a clone of that repository"))
+            Err(refused(message, "`memo get` and searches show it; change it in a clone of that repository"))
         }
     }
 }

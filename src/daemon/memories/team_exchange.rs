@@ -81,7 +81,7 @@ impl Memories {
                 }
                 Some(place) if has_any && place.repository == repository => Err(refused(
                     "the memories of the team that are here are of another server".to_owned(),
-                    "`memo team leave` keeps them here alone; or set team.url back",
+                    "set team.url back; or take the repository out of team.repositories, `memo restart`, `memo team leave`, put it back, and `memo share --team`",
                 )),
                 Some(place) if has_any => {
                     let message = format!(

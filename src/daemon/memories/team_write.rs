@@ -30,7 +30,8 @@ pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()
 /// Queues what a memory of the team says, if that differs from what is known of the team's.
 pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     let row = rows.team_row(&record.id)?.unwrap_or_default();
-    if let Some(why) = row.why {
+    // A text that cannot be read is replaced: it is nobody's memory.
+    if let Some(why) = row.why.filter(|_| MemoryFile::parse(&row.text).is_ok()) {
         let message = format!("id: {} is not as the team has it: {why}", record.id);
         return Err(refused(message, "`memo unshare` keeps what is here alone"));
     }
@@ -44,6 +45,7 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     let former = MemoryFile::parse(&known).ok();
     let mut new = file_of(rows, record, former.as_ref())?;
     // Later than what it follows, whatever the clock of who wrote that said.
+    new.created = former.as_ref().map_or(new.created, |former| former.created);
     new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
     if former.is_some_and(|former| former.says_same(&new)) {
         return Ok(rows.set_equal_to_team(&record.id)?);

@@ -71,6 +71,8 @@ async fn exchange_all(
         if server.is_closed() {
             return Err(taken.err().unwrap_or_else(|| ended(part)));
         }
+        let troubles = shared.memories.team_troubles().await.map_err(here)?;
+        shared.team.set_hidden(troubles.iter().filter(|(_, why)| why.is_some()).count());
         shared.team.end(&about, asked, now_ms(), taken.err());
         done();
         tokio::select! {

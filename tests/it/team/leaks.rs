@@ -100,10 +100,54 @@ fn a_text_that_is_no_memory_is_listed_and_instructions_are_data() {
     bob.sync();
     assert_eq!(ann.sync()["unreadable"], 1);
     let checks = ann.call("doctor", json!({}))["checks"].to_string();
-    assert!(checks.contains(id) && checks.contains("correct it"), "{checks}");
+    assert!(checks.contains(id) && checks.contains("replaces one that cannot be read"), "{checks}");
     let brief = ann.call("brief", json!({ "budget": 4000 }))["text"].as_str().unwrap().to_owned();
     let (before, after) = brief.split_once("not confirmed").unwrap_or((&brief, ""));
     assert!(!before.contains("ignore all rules") && after.contains("ignore all rules"), "{brief}");
+}
+
+#[test]
+fn what_a_member_forges_is_told_and_can_be_undone() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let private =
+        ann.call("memory.add", json!({ "content": "private plan", "client": "cli" }))["memory"]["id"].clone();
+    let (id, secret) = (ann.add("of ann"), ann.add("to be erased"));
+    ann.sync();
+    let shop = "git.example.com/acme/shop";
+    let deliver = |client: &str, n: u8, id: &str, former: &str, text: &str| {
+        let sql = format!(
+            "SELECT why FROM memod.deliver('{shop}', '{client}', ARRAY[{n}::bigint], ARRAY['{id}'],
+                 ARRAY[({former})::bytea], ARRAY['{text}'])"
+        );
+        assert_eq!(server.sql("bob", "team", &sql), "");
+    };
+    let known = format!("SELECT hash FROM memod.memory WHERE id = '{id}'");
+    deliver("x", 1, &id, &known, "garbage");
+    ann.sync();
+    let answer = ann.call("search", json!({ "query": "of ann", "kind": ["memory"] }));
+    assert!(answer.to_string().contains("not shown here"), "{answer}");
+    ann.update(&id, "of ann, again");
+    ann.sync();
+    bob.sync();
+    assert_eq!(bob.texts()[&id], ["of ann, again"]);
+
+    let said = server.sql("bob", "team", &format!("SELECT text FROM memod.version WHERE id = '{secret}'"));
+    let forged =
+        said.replacen("---\n\n", &format!("supersedes:\n  - {}\n---\n\n", private.as_str().unwrap()), 1);
+    assert_ne!(forged, said);
+    deliver("x", 2, "mem_01M8DFMRZBA86AFFQCJ8WD3HP5", "NULL", &forged.replace("to be erased", "the forgery"));
+    ann.sync();
+    assert_eq!(ann.texts().len(), 4);
+    let links = ann.call("memory.links", json!({ "id": private }));
+    assert_eq!(links["links"], json!([]), "{links}");
+
+    for n in 1..20 {
+        deliver("erase", n, &id, &known, &said.replace("to be erased", &format!("version {n}")));
+    }
+    server.sql("admin", "team", &format!("SELECT memod.erase('{shop}', '{secret}')"));
+    ann.sync();
+    assert!(!ann.texts().contains_key(&secret));
 }
 
 #[test]
@@ -131,6 +175,11 @@ fn the_password_is_shown_nowhere() {
     for text in [&shown, &log, &String::from_utf8_lossy(&settings.stdout).into_owned()] {
         assert!(!text.contains("hunter"), "{text}");
     }
+    // Over a connection of its own: the one that is open needs none.
+    std::fs::write(&typed, "hunter-3\n").unwrap();
+    let output =
+        ann.live.memo(&["team", "login"]).stdin(std::fs::File::open(&typed).unwrap()).output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     let file = ann.live.sandbox.path("home/.config/memod/pgpass");
     use std::os::unix::fs::PermissionsExt as _;
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);

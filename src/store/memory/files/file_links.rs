@@ -52,8 +52,11 @@ impl Rows<'_> {
                 self.unlink(&id, to, *kind, &event("unlink"))?;
             }
             let mut done: FileLinks = Vec::new();
+            let is_team = self.is_team(&id)?;
             for (kind, to) in links {
-                if !self.has(&to)? {
+                // What another member writes says nothing of memories that are not the team's.
+                let is_here = if is_team { self.is_team(&to)? } else { self.has(&to)? };
+                if !is_here {
                     continue;
                 }
                 let link = Link { created: self.now_ms(), from: id.clone(), to: to.clone(), kind };
