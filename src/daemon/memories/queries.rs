@@ -20,16 +20,21 @@ const LIMIT: u64 = 20;
 /// Maximum size of a page.
 const MAX_LIMIT: u64 = 1_000;
 
-pub(super) fn named(rows: &Rows<'_>, params: &IdsParams) -> Done<Vec<Record>> {
+/// Returns the memories that are named, each as `find` finds it.
+pub(super) fn named(
+    rows: &Rows<'_>,
+    params: &IdsParams,
+    find: fn(&Rows<'_>, &str) -> Done<Record>,
+) -> Done<Vec<Record>> {
     if params.ids.is_empty() {
         return Err(refused("ids: none".to_owned(), "`memo list` shows the ids"));
     }
-    params.ids.iter().map(|typed| find_copies_too(rows, typed)).collect()
+    params.ids.iter().map(|typed| find(rows, typed)).collect()
 }
 
 pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
     let mut memories = Vec::new();
-    for id in named(rows, params)?.into_iter().map(|record| record.id) {
+    for id in named(rows, params, find_copies_too)?.into_iter().map(|record| record.id) {
         let links = Some(links::of(rows, &id)?);
         // Both sides of a conflict.
         for record in rows.beginning(&id, Side::ALL.len())? {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::file_write::begin;
 use super::queries::{get, named};
-use super::rules::{Done, check_expected, check_text, digest, memory_filter, not_found, refused};
+use super::rules::{Done, check_expected, check_text, digest, find, memory_filter, not_found, refused};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
@@ -25,7 +25,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
             brought.push(id);
         }
     }
-    for record in named(rows, params)?.iter().filter(|record| !brought.contains(&record.id)) {
+    for record in named(rows, params, find)?.iter().filter(|record| !brought.contains(&record.id)) {
         if record.lives(stamp.now_ms) {
             let message = format!("id: {} is not in the archive", record.id);
             return Err(not_found(message, "`memo list --archived` shows what is"));

@@ -76,6 +76,7 @@ fn another_repository_is_searched_here_and_changed_there() {
         &["forget", "--yes", &id],
         &["forget", "--dry-run", &id],
         &["purge", "--yes", &id],
+        &["restore", &id],
         &["confirm", &id],
         &["promote", &id],
         &["share", &id],
