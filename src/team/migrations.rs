@@ -45,7 +45,8 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
 
 /// Fails if the tables are newer than this program.
 pub(super) fn check(known: i32) -> Result<(), TeamError> {
-    if known as usize > MIGRATIONS.len() { Err(newer(known)) } else { Ok(()) }
+    let is_newer = usize::try_from(known).is_ok_and(|known| known > MIGRATIONS.len());
+    if is_newer { Err(newer(known)) } else { Ok(()) }
 }
 
 fn newer(known: i32) -> TeamError {

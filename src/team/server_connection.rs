@@ -195,8 +195,8 @@ impl Server {
         self.client.is_closed()
     }
 
-    /// Returns the last versions of memories of a repository that were changed after a version. Leaves out those that the client `own.0` has sent
-    /// with numbers up to `own.1`, unless it asks from the beginning.
+    /// Returns the last versions of memories of a repository that were changed after a version. Leaves out those that the client
+    /// `own.0` has sent with numbers up to `own.1`, unless it asks from the beginning.
     ///
     /// # Errors
     /// When the server does not answer.

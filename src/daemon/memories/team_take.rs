@@ -48,14 +48,20 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
 /// Applies one version of another repository.
 pub(super) fn take_copy(rows: &Rows<'_>, repository: &str, version: &Version) -> Done<()> {
     let Version { id, text, .. } = version;
-    let parsed = if text.is_empty() { Err(String::new()) } else { parse(id, text) };
-    match parsed {
-        Ok(version) if id::whole(id).is_ok() => return Ok(rows.put_copy(repository, &version)?),
-        Ok(_) => tracing::warn!(id, repository, "another repository has a memory whose id is none"),
-        Err(why) if why.is_empty() => {} // it is archived
-        Err(why) => tracing::warn!(id, repository, why, "a text of another repository shows no memory"),
+    if id::whole(id).is_err() {
+        tracing::warn!(id, repository, "another repository has a memory whose id is none");
+        return Ok(());
     }
-    Ok(rows.drop_copy(repository, id)?)
+    if text.is_empty() {
+        return Ok(rows.drop_copy(repository, id)?); // it is archived
+    }
+    match parse(id, text) {
+        Ok(version) => Ok(rows.put_copy(repository, &version)?),
+        Err(why) => {
+            tracing::warn!(id, repository, why, "a text of another repository shows no memory");
+            Ok(rows.drop_copy(repository, id)?)
+        }
+    }
 }
 
 /// Merges what the team has with unsent changes.

@@ -44,8 +44,9 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     }
     let former = MemoryFile::parse(&known).ok();
     let mut new = file_of(rows, record, former.as_ref())?;
-    // Later than what it follows, whatever the clock of who wrote that said.
+    // What this clock says of the time before is no change.
     new.created = former.as_ref().map_or(new.created, |former| former.created);
+    // Later than what it follows, whatever the clock of who wrote that said.
     new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
     if former.is_some_and(|former| former.says_same(&new)) {
         return Ok(rows.set_equal_to_team(&record.id)?);

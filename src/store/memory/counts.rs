@@ -2,6 +2,7 @@
 
 use rusqlite::params_from_iter;
 
+use super::memory_filter::IS_NO_COPY;
 use super::worktree_scope::IS_HERE;
 use super::{MemoryFilter, Rows, StoreError};
 use crate::proto::memory::Tally;
@@ -84,7 +85,7 @@ impl Rows<'_> {
         let (links, links_archived) = self.count_links()?;
         self.run(|conn| {
             let (all, content_bytes): (u64, u64) = conn.query_row(
-                &format!("SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND m.shared != 4"),
+                &format!("SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND {IS_NO_COPY}"),
                 [],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )?;

@@ -10,8 +10,8 @@ use crate::proto::memory::{Scope, Traits};
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
-/// Leaves out copies of what other repositories have.
-const OF_REPOSITORY: &str = " AND m.shared != 4";
+/// Condition on `memory m`: it is no copy of what another repository has.
+pub(super) const IS_NO_COPY: &str = "m.shared != 4";
 
 /// One of the ids, also of what a worktree has of a memory.
 const HAS_ID: &str = "m.row IN (
@@ -62,7 +62,7 @@ impl MemoryFilter {
             false => (LIVING.to_owned(), "m.created"),
             true => (format!("NOT ({LIVING})"), "coalesce(m.archived_at, m.expires_at)"),
         };
-        condition += &format!(" AND {IS_HERE}{}", if self.followed { "" } else { OF_REPOSITORY });
+        condition += &format!(" AND {IS_HERE} AND {}", if self.followed { "true" } else { IS_NO_COPY });
         let mut and = |sql: &str, value: Sql| {
             values.push(value);
             condition += &format!(" AND {}", sql.replace("?n", &format!("?{}", values.len())));

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
 use super::anchors::anchors;
+use super::memory_filter::IS_NO_COPY;
 use super::shared_with::Sharing;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
 use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
@@ -154,7 +155,7 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m WHERE m.container = ?1 AND m.hash = ?2 AND coalesce(m.key, '') = ?4
-                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE} AND m.shared != 4
+                 AND m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?3) AND {IS_HERE} AND {IS_NO_COPY}
                  AND coalesce(m.main, m.row) IS NOT (SELECT row FROM memory WHERE id = ?5)
                  ORDER BY m.row LIMIT 1"
             ))?
