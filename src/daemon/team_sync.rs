@@ -68,7 +68,7 @@ pub(super) async fn keep(shared: Arc<Shared>) {
             Err(NoPart::Outside(_)) => {
                 wait = AGAIN[1]; // a remote may be added
                 shared.team.leave();
-                if let Err(failure) = follow::drop_all(&shared).await {
+                if let Err(failure) = follow::keep_only(&shared, |_| false).await {
                     tracing::warn!(%failure, "copies of other repositories are not deleted");
                 }
                 pause(&shared, wait).await;
@@ -197,12 +197,13 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
         })
         .collect();
     match status(shared).await {
-        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, is_connected, .. }) => {
+        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, is_connected, may_write, .. }) => {
             let synced = synced.unwrap_or_else(|| "never".to_owned());
             let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
-            let hint = match is_connected {
-                true => "all is kept here; who owns the tables gives the rights",
-                false => "all is kept here, and sent once the server can be reached",
+            let hint = match (is_connected, may_write) {
+                (true, true) => "`memo logs` says more",
+                (true, false) => "all is kept here; who owns the tables gives the rights",
+                (false, _) => "all is kept here, and sent once the server can be reached",
             };
             checks.push(bad("team".to_owned(), detail, hint));
         }

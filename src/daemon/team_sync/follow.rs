@@ -28,17 +28,11 @@ impl<'a> Others<'a> {
     /// Takes all that is new in the repositories that the settings name and the role may see, and forgets the others. Goes on after a
     /// failure in one of them, and returns the first.
     pub(super) async fn take_news(&mut self) -> Result<(), TeamError> {
-        drop_unlisted(self.shared).await?;
         let list = &self.shared.config.team.follow;
-        if list.is_empty() {
-            return Ok(());
-        }
-        let mut visible = self.server.repositories().await?;
+        let mut visible = if list.is_empty() { Vec::new() } else { self.server.repositories().await? };
         visible.retain(|(name, _)| name != self.own && is_listed(list, name));
+        keep_only(self.shared, |repository| visible.iter().any(|(name, _)| name == repository)).await?;
         let stored = self.shared.memories.followed().await.map_err(here)?;
-        for gone in stored.iter().filter(|of| visible.iter().all(|(name, _)| *name != of.repository)) {
-            unfollow(self.shared, &gone.repository).await?;
-        }
         let mut outcome = Ok(());
         for (repository, last_seq) in visible {
             let stored = stored.iter().find(|of| of.repository == repository);
@@ -120,23 +114,16 @@ impl<'a> Others<'a> {
 /// Forgets the repositories that the settings do not name, which needs no server.
 pub(super) async fn drop_unlisted(shared: &Arc<Shared>) -> Result<(), TeamError> {
     let config = &shared.config.team;
-    let stored = shared.memories.followed().await.map_err(here)?;
-    let is_listed = |repository: &str| !config.url.is_empty() && is_listed(&config.follow, repository);
-    for gone in stored.iter().filter(|of| !is_listed(&of.repository)) {
-        unfollow(shared, &gone.repository).await?;
-    }
-    Ok(())
+    keep_only(shared, |repository| !config.url.is_empty() && is_listed(&config.follow, repository)).await
 }
 
-/// Forgets all other repositories.
-pub(super) async fn drop_all(shared: &Arc<Shared>) -> Result<(), TeamError> {
-    for gone in shared.memories.followed().await.map_err(here)? {
-        unfollow(shared, &gone.repository).await?;
+/// Forgets the other repositories.
+pub(super) async fn keep_only(shared: &Arc<Shared>, is_kept: impl Fn(&str) -> bool) -> Result<(), TeamError> {
+    for of in shared.memories.followed().await.map_err(here)? {
+        if !is_kept(&of.repository) {
+            tracing::info!(repository = of.repository, "is not followed any more");
+            shared.memories.unfollow(of.repository).await.map_err(here)?;
+        }
     }
     Ok(())
-}
-
-async fn unfollow(shared: &Arc<Shared>, repository: &str) -> Result<(), TeamError> {
-    tracing::info!(repository, "is not followed any more");
-    shared.memories.unfollow(repository.to_owned()).await.map_err(here)
 }

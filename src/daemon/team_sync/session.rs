@@ -39,7 +39,7 @@ async fn may_read(shared: &Arc<Shared>, part: &Part, about: About) -> Result<Abo
     if about.may_read {
         return Ok(about);
     }
-    follow::drop_all(shared).await?;
+    follow::keep_only(shared, |_| false).await?;
     let message = format!("{}: role {} may not see {}", part.address, about.role, part.repository);
     Err(TeamError::new(message).hint("who owns the tables lets it in: see `memo team members --help`"))
 }
