@@ -308,12 +308,14 @@ fn private_dir_builder() -> fs::DirBuilder {
     builder
 }
 
+/// What is said of something else in the place of one of our directories.
+pub const NOT_OURS: &str = "not our directory; remove it or choose another";
+
 fn check_private(dir: &Path) -> Result<(), PathError> {
     let meta = fs::symlink_metadata(dir).at("look at", dir)?;
     let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
     if !meta.is_dir() || foreign {
-        let refused = io::Error::other("not our directory; remove it or choose another");
-        return Err(refused).at("use", dir);
+        return Err(io::Error::other(NOT_OURS)).at("use", dir);
     }
     Ok(())
 }

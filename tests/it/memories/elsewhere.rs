@@ -184,8 +184,10 @@ fn a_file_in_the_place_of_the_state_dir_is_refused() {
         }
         swap();
         let (code, said) = memo(&live, &["add", "too late"]);
-        let expected = format!("use {}: not our directory; remove it or choose another", state_dir.display());
-        assert_eq!((code, said["error"]["message"].as_str()), (3, Some(expected.as_str())), "{said}");
+        // The client says so before it starts a daemon, or the one that runs.
+        let expected = format!("{}: not our directory; remove it or choose another", state_dir.display());
+        let message = said["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!((code, message.trim_start_matches("use ")), (3, expected.as_str()), "{said}");
         swap();
         fs::remove_file(&other).unwrap();
     }

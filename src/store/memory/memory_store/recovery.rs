@@ -1,6 +1,7 @@
 //! Replaces a memory.db that is damaged, gone or foreign.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
@@ -11,12 +12,20 @@ use super::super::lineage::Lineage;
 use super::super::{MemoryDb, StoreError};
 use super::MemoryStore;
 use super::notice::Notice;
-use crate::paths::with_suffix;
+use crate::paths::{NOT_OURS, with_suffix};
 
 impl MemoryStore {
     /// Writes the open database back to its path.
+    ///
+    /// # Errors
+    /// When it cannot be written, or something else than a directory is in the place of the state dir.
     pub(super) fn write_back(&mut self, now_ms: i64) -> Result<(), StoreError> {
         let new = self.new_file();
+        if let Some(dir) = self.path.parent()
+            && fs::symlink_metadata(dir).is_ok_and(|meta| !meta.is_dir())
+        {
+            return Err(StoreError::file(dir, io::Error::other(NOT_OURS)));
+        }
         let (db, _) = self.open.as_ref().expect("only called while it is open");
         match db.copy_to(&new) {
             Err(StoreError::Corrupt { source, .. }) => {
