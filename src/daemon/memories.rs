@@ -14,7 +14,7 @@ pub(super) mod dedupe;
 mod documents;
 pub(super) mod enter_worktree;
 pub(super) mod export;
-mod file_check;
+pub(super) mod file_check;
 mod file_disk;
 mod file_form;
 mod file_look;

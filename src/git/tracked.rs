@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
-use gix::bstr::{BStr, ByteSlice};
+use gix::bstr::{BStr, BString, ByteSlice};
 use gix::hash::{Kind, ObjectId};
-use gix::index::entry::{Flags, Mode};
+use gix::index::entry::{Flags, Mode, Stage};
 use gix::index::{File, decode};
 
 use super::special::refuse_special_index;
@@ -99,6 +99,23 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
+    /// Returns the paths below the directory `dir` that a merge has left with one side alone, and whether that side is ours.
+    pub fn one_sided_below(&self, dir: &BStr) -> Vec<(BString, bool)> {
+        let Some(index) = &self.index else {
+            return Vec::new();
+        };
+        let mut prefix = dir.to_vec();
+        prefix.push(b'/');
+        let entries = index.prefixed_entries(prefix.as_bstr()).unwrap_or_default();
+        let paths = entries.chunk_by(|a, b| a.path(index) == b.path(index));
+        let one_sided = paths.filter_map(|of_path| {
+            let has = |stage| of_path.iter().any(|entry| entry.stage() == stage);
+            let (ours, theirs) = (has(Stage::Ours), has(Stage::Theirs));
+            (ours != theirs).then(|| (of_path[0].path(index).to_owned(), ours))
+        });
+        one_sided.collect()
+    }
+
     /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
     /// same second as the index, so that git itself would read the file.
     pub fn noted(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
@@ -113,8 +130,7 @@ impl Tracked {
             && time(known.ctime) == stat.ctime_ns
             && known.size == stat.size as u32
             && known.ino == stat.inode as u32;
-        let is_told = entry.stage() == gix::index::entry::Stage::Unconflicted
-            && !entry.flags.contains(Flags::INTENT_TO_ADD);
+        let is_told = entry.stage() == Stage::Unconflicted && !entry.flags.contains(Flags::INTENT_TO_ADD);
         (is_same && is_told).then_some((entry.id, is_racy))
     }
 

@@ -1,12 +1,47 @@
 //! Says which files of memories are in conflict or cannot be read.
 
+use std::sync::Arc;
+
+use gix::bstr::BString;
+
 use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
+use crate::daemon::request::{blocking, deadline, locate};
+use crate::daemon::shared::Shared;
+use crate::git::{GitError, Settings, Tracked, UserDirs};
 use crate::memory::file;
+use crate::paths::RepoLayout;
 use crate::proto::{Check, RpcError};
 use crate::store::{FileRow, MemoryStore, Side};
+
+/// Lists the files of a worktree that one side of a merge has removed and the other has changed: git leaves the file as it was
+/// changed, without markers.
+pub(in crate::daemon) async fn check_one_sided(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
+    let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
+        return Vec::new(); // the worktree has a check of its own
+    };
+    let found = blocking(shared, move |_| Ok(one_sided(&layout))).await;
+    match found {
+        Ok(Ok(checks)) => checks,
+        Ok(Err(error)) => vec![bad(file::DIR, error.to_string(), None)],
+        Err(error) => vec![bad(file::DIR, error.message, None)],
+    }
+}
+
+fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
+    let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
+    let settings = Settings::read(layout, &UserDirs::read())?;
+    let tracked = Tracked::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
+    let check = |(path, is_ours): (BString, bool)| {
+        let [here, there] = if is_ours { ["changed", "removed"] } else { ["removed", "changed"] };
+        let detail = format!("{here} by the side that git calls ours, {there} by theirs");
+        let hint = format!("`git add {path}` keeps the memory, `git rm {path}` archives it");
+        bad(&path.to_string(), detail, Some(hint))
+    };
+    Ok(tracked.one_sided_below(file::DIR.into()).into_iter().map(check).collect())
+}
 
 impl Memories {
     /// Checks the files of the worktree; nothing is said where there are none.

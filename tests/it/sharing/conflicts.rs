@@ -73,6 +73,33 @@ fn an_aborted_merge_is_as_before() {
 }
 
 #[test]
+fn a_file_that_one_side_has_removed_is_listed_until_git_knows_the_outcome() {
+    for (removed_on, kept) in [("main", "removed by the side"), ("side", "changed by the side")] {
+        let live = Live::new();
+        let id = add_shared(&live, "alpha is the first");
+        live.commit_all();
+        live.git(&["branch", "side"]);
+        for branch in ["main", "side"] {
+            live.git(&["switch", "-q", branch]);
+            match branch == removed_on {
+                true => live.call("memory.forget", json!({ "ids": [id] })),
+                false => live.call("memory.update", json!({ "id": id, "content": "gamma is new" })),
+            };
+            live.commit_all();
+        }
+        live.git(&["switch", "-q", "main"]);
+        assert!(!live.git_may_fail(&["merge", "side"]).status.success());
+        let name = format!(".memod/memories/{id}.md");
+        assert!(complaint(&live, &name).unwrap().starts_with(kept), "{removed_on}");
+        assert_eq!(found(&live, "gamma"), [id.clone()], "what was changed is found");
+        let end = if removed_on == "main" { ["rm", "-q", &name] } else { ["add", "--", &name] };
+        live.git(&end);
+        assert_eq!(complaint(&live, &name), None);
+        assert_eq!(found(&live, "gamma").is_empty(), removed_on == "main");
+    }
+}
+
+#[test]
 fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
     let live = Live::new();
     let id = add_shared(&live, "alpha");
