@@ -1,7 +1,7 @@
 //! Parses and writes the file of a shared memory.
 //!
 //! A file is a front matter between two lines `---`, and the text. The front matter is a small part of YAML: `key: value`, or
-//! `key:` with a line `  - item` for each item. A value is plain words, or JSON, which YAML takes too. The same memory is the
+//! `key:` with a line `  - item` for each item, or a comment. A value is plain words, or JSON, which YAML takes too. The same memory is the
 //! same bytes everywhere: keys have one order, tags and links are sorted, lines end with LF.
 
 mod conflict;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use self::front::{Entry, plain_or_json};
+use self::front::{Entry, Parts, plain_or_json};
 use super::{Refused, anchor, fields, id, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::{LinkKind, Tier};
@@ -52,6 +52,8 @@ pub struct MemoryFile {
     pub metadata: Map<String, Value>,
     /// Keys that this version does not know, with their values as lines.
     pub others: Vec<(String, String)>,
+    /// Lines of the front matter that begin with a `#`. They stay, before all keys.
+    pub comments: Vec<String>,
     pub content: String,
 }
 
@@ -67,7 +69,7 @@ impl MemoryFile {
     /// When a line is not of the front matter's form, a value is not allowed, or the text is empty, has a private part or looks
     /// like a credential.
     pub fn parse(text: &str) -> Result<Self, Refused> {
-        let (entries, content) = front::split(text)?;
+        let Parts { entries, comments, content } = front::split(text)?;
         let mut file = Self {
             container: fields::DEFAULT_CONTAINER.to_owned(),
             priority: fields::DEFAULT_PRIORITY,
@@ -86,6 +88,10 @@ impl MemoryFile {
         file.updated = updated.unwrap_or(file.created);
         if file.author.is_empty() {
             return Err(missing("author"));
+        }
+        for comment in comments {
+            fields::check_name("file", comment)?;
+            file.comments.push(comment.to_owned());
         }
         let kept = fields::content(content, false)?;
         no_private(kept.redacted, "content")?;
@@ -140,6 +146,9 @@ impl MemoryFile {
     /// Returns the bytes of the file.
     pub fn render(&self) -> String {
         let mut text = format!("{FENCE}\n");
+        for comment in &self.comments {
+            let _ = writeln!(text, "{comment}");
+        }
         let mut put = |key: &str, value: &str| {
             let _ = writeln!(text, "{key}: {value}"); // a string takes everything
         };

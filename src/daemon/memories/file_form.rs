@@ -58,7 +58,7 @@ pub(super) fn cannot_be_shared(id: &str, why: &str) -> Stopped<RpcError> {
     refused(message, "change it, or keep it here with `memo unshare`")
 }
 
-/// Returns what the file of a memory is to say. Keys that this version does not know, and links to memories that are not here,
+/// Returns what the file of a memory is to say. Comments, keys that this version does not know, and links to memories that are not here,
 /// stay as the `former` file has them.
 pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFile>) -> Done<MemoryFile> {
     Ok(MemoryFile {
@@ -76,6 +76,7 @@ pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFi
         links: links(rows, record, former.map_or(&[], |former| &former.links))?,
         metadata: record.metadata.clone(),
         others: former.map(|former| former.others.clone()).unwrap_or_default(),
+        comments: former.map(|former| former.comments.clone()).unwrap_or_default(),
         content: record.content.replace("\r\n", "\n"),
     })
 }

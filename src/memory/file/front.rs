@@ -18,27 +18,42 @@ pub(super) struct Entry<'a> {
     line: usize,
 }
 
-/// Returns the entries of a front matter, and the text below it.
+/// A file as it is taken apart.
+pub(super) struct Parts<'a> {
+    pub(super) entries: Vec<Entry<'a>>,
+    /// Lines that begin with a `#`.
+    pub(super) comments: Vec<&'a str>,
+    /// The text below the front matter.
+    pub(super) content: &'a str,
+}
+
+/// Takes a file apart. An empty line is kept only within a value.
 ///
 /// # Errors
-/// When there is none, it does not end, a line is of another form, or a key is there twice.
-pub(super) fn split(text: &str) -> Result<(Vec<Entry<'_>>, &str), Refused> {
+/// When there is no front matter, it does not end, a line is of another form, or a key is there twice.
+pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
     let refused = |why: String| {
         Err(Refused::new("file", why)
             .hint("a file is a line ---, lines such as `tier: long`, a line ---, and the text"))
     };
     let mut entries: Vec<Entry<'_>> = Vec::new();
-    let mut at = 0;
+    let mut comments = Vec::new();
+    let (mut at, mut n_empty) = (0, 0);
     for (nth, line) in text.split_inclusive('\n').enumerate() {
         at += line.len();
         let line = line.trim_end();
         match line.split_once(':') {
             _ if nth == 0 && line == FENCE => {}
             _ if nth == 0 => return refused("line 1 is not ---".to_owned()),
-            _ if line == FENCE => return Ok((entries, &text[at..])),
+            _ if line == FENCE => return Ok(Parts { entries, comments, content: &text[at..] }),
+            _ if line.is_empty() => {
+                n_empty += 1;
+                continue;
+            }
+            _ if line.starts_with('#') => comments.push(line),
             _ if line.starts_with("  ") && !entries.is_empty() => {
                 let last = entries.last_mut().expect("it is not empty");
-                last.lines.push('\n');
+                last.lines.extend(std::iter::repeat_n('\n', n_empty + 1));
                 last.lines.push_str(line);
             }
             Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
@@ -49,6 +64,7 @@ pub(super) fn split(text: &str) -> Result<(Vec<Entry<'_>>, &str), Refused> {
             }
             _ => return refused(format!("line {} is neither `key: value` nor `  - item`", nth + 1)),
         }
+        n_empty = 0;
     }
     refused("the front matter does not end with ---".to_owned())
 }
@@ -100,7 +116,7 @@ impl Entry<'_> {
             return Ok(items.filter(|item| !item.is_empty()).collect());
         }
         let item = |line: &'_ str| line.trim().strip_prefix("- ").map(str::trim).map(str::len);
-        let lines = value.lines().map(str::trim);
+        let lines = value.lines().map(str::trim).filter(|line| !line.is_empty());
         lines
             .map(|line| {
                 let n_bytes =

@@ -21,7 +21,8 @@ fn full() -> MemoryFile {
             (LinkKind::Supersedes, id(3)),
         ],
         metadata: serde_json::from_str(r#"{"z": 1, "a": {"y": "- x", "b": [1]}}"#).unwrap(),
-        others: vec![("reviewed".to_owned(), " by Bob\n  - x".to_owned())],
+        others: vec![("reviewed".to_owned(), " by Bob\n\n  - x".to_owned())],
+        comments: vec!["# checked: 2026".to_owned(), "#".to_owned()],
         content: "JWT with 24 h expiry.\n\n---\n\n  tags:\n    - not one".to_owned(),
     }
 }
@@ -61,6 +62,17 @@ fn people_write_it_in_other_ways() {
 }
 
 #[test]
+fn comments_and_empty_lines_are_for_people() {
+    let text = "---\n\n# who: Bob\ntags:\n\n  - b\n# and\n  - a\ncreated: 2026-01-02T03:04:05Z\n\nauthor: Ann\n\n---\nhello\n";
+    let file = MemoryFile::parse(text).unwrap();
+    assert_eq!(
+        (file.tags.join(","), file.comments.join(";")),
+        ("a,b".to_owned(), "# who: Bob;# and".to_owned())
+    );
+    assert!(file.render().starts_with("---\n# who: Bob\n# and\ntier: long\n"));
+}
+
+#[test]
 fn what_is_no_memory_says_why() {
     let check = |text: &str, expected: &str| {
         let why = MemoryFile::parse(text).unwrap_err().to_string();
@@ -88,6 +100,7 @@ fn what_is_no_memory_says_why() {
     check(&with("title: a <private>b</private>"), "has a private part");
     let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
     check(&with("tier: long").replace("hello", &token), "looks like a credential");
+    check(&with(&format!("# {token}")), "looks like a credential");
     check(&with(&format!("note: {token}")), "looks like a credential");
 }
 
