@@ -60,6 +60,8 @@ fn remove(
         result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
         output.flush()?;
     }
+    let told = result.notice.clone();
+    notice(told.as_ref(), output);
     let what = count(result.memories.len() as u64, "memory", "memories");
     if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {what}?", removal.verb))? {
         output.say("nothing was changed");
@@ -82,7 +84,7 @@ fn remove(
     if let Some(path) = &result.backup {
         output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
     }
-    notice(result.notice.as_ref(), output);
+    notice(result.notice.as_ref().filter(|_| result.notice != told), output);
     Ok(exit(&result))
 }
 

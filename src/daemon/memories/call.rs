@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::near::related;
 use super::states::{list, with_states};
-use super::transaction::Call;
+use super::transaction::{Call, add_notice};
 use super::{
     add, backups, confirm, consolidate, databases, dedupe, export, import, links, merge, queries, recall,
     remove, resolve_file, sharing, update,
@@ -61,8 +61,7 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
     };
     let mut answer = with_states(call, answer?).await;
     if let Some(note) = shared.team.note().filter(|_| READS_TEAM.contains(&method)) {
-        let told = answer["notice"].as_str().map_or(note.clone(), |told| format!("{told}; {note}"));
-        answer["notice"] = Value::from(told);
+        add_notice(&mut answer, &note);
     }
     Ok(answer)
 }

@@ -13,7 +13,7 @@ use super::transaction::Call;
 use crate::daemon::error::RpcResult;
 use crate::memory::id;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
-use crate::store::{Record, Rows};
+use crate::store::{Record, Rows, Side};
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let mut brought = Vec::new();
@@ -45,7 +45,8 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
         return Err(refused("nothing says which memories".to_owned(), "name ids, or --container, --tag, …"));
     }
     let records = selected(rows, params, false, stamp.now_ms)?;
-    let result = removed(params, &records)?;
+    let team = "is the team's, and is archived there";
+    let result = RemoveResult { notice: beside(&records, team), ..removed(params, &records)? };
     if !params.dry_run {
         rows.archive(&records, "forgotten", &stamp.event("forget"))?;
     }
@@ -100,7 +101,8 @@ fn delete_all(
     backup: Option<&Path>,
 ) -> Done<RemoveResult> {
     let records = all(rows, stamp.now_ms)?;
-    let result = removed(params, &records)?;
+    let result =
+        RemoveResult { notice: beside(&records, "stays with the team"), ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
         rows.delete(&records, &stamp.event("reset"))?;
@@ -119,6 +121,21 @@ fn all(rows: &Rows<'_>, now_ms: i64) -> Done<Vec<Record>> {
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
     let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
     Ok(rows.list(&filter, Default::default(), 0, None)?.0)
+}
+
+/// Says what of memories that are removed is not this user's alone; `team` is what becomes of one that the team has.
+fn beside(records: &[Record], team: &str) -> Option<String> {
+    let ours: Vec<&Record> =
+        records.iter().filter(|record| record.archived_at.is_none() && record.side != Side::Theirs).collect();
+    let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
+    let counted = [
+        (n(|record| record.shared), "goes with its file in the worktree"),
+        (n(|record| record.side == Side::Ours), "is in conflict, and goes with both sides"),
+        (n(|record| record.team), team),
+    ];
+    let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} of them {what}"));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Returns the memories that would be removed; fails if they are not those that were shown before.

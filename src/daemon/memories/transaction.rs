@@ -318,11 +318,17 @@ pub(super) async fn with_store<E: Into<RpcError>>(
         let told = [store.notice(now_ms), troubles(store, now_ms, failure)];
         let told: Vec<String> = told.into_iter().flatten().collect();
         if !told.is_empty() {
-            answer["notice"] = json!(told.join("; "));
+            add_notice(&mut answer, &told.join("; "));
         }
         Ok(answer)
     };
     shared.memories.ask(job).await?
+}
+
+/// Adds a notice to an answer, after the one that it has.
+pub(super) fn add_notice(answer: &mut Value, note: &str) {
+    let told = answer["notice"].as_str().map_or(note.to_owned(), |told| format!("{told}; {note}"));
+    answer["notice"] = json!(told);
 }
 
 /// Adds to a not-found error the places that were searched, if there are several, and those that could not be read.

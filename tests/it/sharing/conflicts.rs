@@ -100,6 +100,21 @@ fn a_file_that_one_side_has_removed_is_listed_until_git_knows_the_outcome() {
 }
 
 #[test]
+fn what_goes_with_a_memory_is_told_before_it_goes() {
+    let (live, id) = in_conflict();
+    let told = |answer: &serde_json::Value| answer["notice"].as_str().unwrap().to_owned();
+    let dry = live.call("memory.forget", json!({ "ids": [id], "dry_run": true }));
+    assert!(told(&dry).starts_with("1 of them goes with its file in the worktree; 1 of them is in conflict"));
+    let (code, reset) = memo(&live, &["reset", "--dry-run"]);
+    assert!(code == 0 && told(&reset).contains("goes with its file"), "{reset}");
+    let gone = live.call("memory.forget", json!({ "ids": [id] }));
+    assert!(told(&gone).contains("goes with both sides"), "{gone}");
+    assert_eq!((listed(&live, &id).len(), path_of(&live, &id).exists()), (0, false));
+    let own = live.call("memory.add", json!({ "content": "delta is mine" }))["memory"]["id"].clone();
+    assert_eq!(live.call("memory.forget", json!({ "ids": [own] }))["notice"], json!(null));
+}
+
+#[test]
 fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
     let live = Live::new();
     let id = add_shared(&live, "alpha");
