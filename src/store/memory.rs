@@ -21,6 +21,7 @@ mod noted_changes;
 mod outbox;
 mod passed_time;
 mod rows;
+mod saved_sharing;
 pub(super) mod schema;
 mod shared_with;
 mod team_rows;

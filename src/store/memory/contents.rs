@@ -8,11 +8,17 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params};
 
 use super::rows::{SAVED_COLUMNS, record};
+use super::shared_with::Sharing;
 use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 use crate::store::corrupt;
 
-/// A memory with its history and its links.
-type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
+/// A memory with all that is of it.
+struct Saved {
+    record: Record,
+    history: Vec<MemoryEvent>,
+    links: Vec<Link>,
+    sharing: Option<Sharing>,
+}
 
 /// A deleted memory: its last change, and when it was deleted.
 pub(super) type Deleted = (String, i64, i64);
@@ -53,7 +59,11 @@ impl MemoryDb {
         let (own, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
         let (with_tags, _) = SAVED_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
         let ways = [SAVED_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
-        let older = ways.map(|columns| columns.replace("m.key", "NULL"));
+        let without = |columns: &[&str]| {
+            let replace = |way: String, column: &&str| way.replace(column, "NULL");
+            ways.map(|way| columns.iter().fold(way.to_owned(), replace))
+        };
+        let older = [without(&["m.agent"]), without(&["m.agent", "m.key"])].concat();
         let mut is_whole = false;
         'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
             for order in ["ASC", "DESC"] {
@@ -68,9 +78,14 @@ impl MemoryDb {
         }
         let history = |id: &str| readable(self.read(0, |rows| rows.history(id)));
         let links = |id: &str| readable(self.read(0, |rows| rows.links(id)));
+        let sharing = |id: &str| readable(self.sharing(id));
         let save = |record: Record| {
-            let (history, links) = (history(&record.id)?, links(&record.id)?);
-            Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
+            Ok(Saved {
+                history: history(&record.id)?.unwrap_or_default(),
+                links: links(&record.id)?.unwrap_or_default(),
+                sharing: sharing(&record.id)?.flatten(),
+                record,
+            })
         };
         let deleted = readable(self.deleted())?;
         is_whole &= deleted.is_some();
@@ -159,7 +174,8 @@ impl Rows<'_> {
         let mut united = United::default();
         let event = MemoryEvent::of_daemon(self.now_ms(), action);
         let links = self.newer_links(with)?;
-        for (record, history, _) in &with.saved {
+        for Saved { record, history, sharing, .. } in &with.saved {
+            self.unite_sharing(&record.id, *sharing, history)?;
             let known = self.get(&record.id)?;
             let age = |record: &Record| (record.updated, record.last_access);
             let is_newer = match &known {
@@ -168,7 +184,7 @@ impl Rows<'_> {
                 None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
             };
             if is_newer {
-                self.put_newer(record, &derive(record), &event)?;
+                self.put_newer(record, *sharing, &derive(record), &event)?;
                 united.n_put += 1;
             }
             if is_newer || known.is_some() {
@@ -198,12 +214,24 @@ impl Rows<'_> {
     }
 
     /// Stores a missing or newer version; no two living memories get the same text.
-    fn put_newer(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
+    fn put_newer(
+        &self,
+        record: &Record,
+        sharing: Option<Sharing>,
+        derived: &Derived,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
         let mut record = record.clone();
-        if record.archived_at.is_none() && self.has_twin(&record, &derived.hash)? {
+        let is_new = self.main(&record.id)?.is_none();
+        record.team = is_new && sharing == Some(Sharing::Team);
+        if record.archived_at.is_none() && !record.team && self.has_twin(&record, &derived.hash)? {
             (record.archived_at, record.archived_why) = (Some(self.now_ms()), Some("forgotten".to_owned()));
         }
-        self.put(&record, derived, event)
+        self.put(&record, derived, event)?;
+        match sharing {
+            Some(Sharing::Never) if is_new => self.set_shared(&record.id, Sharing::Never),
+            _ => Ok(()),
+        }
     }
 
     /// Stores the changes from both histories in order; `event` is the last of them.
@@ -230,7 +258,7 @@ impl Rows<'_> {
     /// Returns the links that differ, and whether each is to exist. The database that knows more changes of a link decides.
     fn newer_links(&self, with: &Contents) -> Result<Vec<(Link, bool)>, StoreError> {
         let mut links = Vec::new();
-        for (record, history, theirs) in &with.saved {
+        for Saved { record, history, links: theirs, .. } in &with.saved {
             let ours = self.links(&record.id)?;
             if ours == *theirs {
                 continue;
