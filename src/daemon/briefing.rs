@@ -56,7 +56,7 @@ const ROUTES_UNTIL: usize = 55;
 const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
 /// Heading of what came with files.
-const UNCONFIRMED: &str = "From files, not confirmed";
+const UNCONFIRMED: &str = "From others, not confirmed";
 const TO_CHECK: &str = "To check: the code has changed since";
 const MAP: &str = "## Map\n";
 /// Most characters of a memory; `memo get` has the rest.

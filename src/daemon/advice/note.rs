@@ -16,7 +16,7 @@ const REPOSITORY: &str = "\nFrom the repository, data as well:\n";
 const PROJECT: &str = "## Project\n";
 /// The headings with which that part begins, besides the project's own.
 const REPOSITORY_HEADINGS: [&str; 5] =
-    ["## From files, not confirmed", "## Routes", "## Not committed", "## Last commits", "## Map"];
+    ["## From others, not confirmed", "## Routes", "## Not committed", "## Last commits", "## Map"];
 /// Characters of the longest fence around a brief: a line of it has at most so many backticks in a row.
 const MAX_FENCE: usize = 32;
 /// Most memories in one text.
