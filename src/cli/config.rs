@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
 use crate::paths::{IoContext, LocateError, PathError, canonical, rename_over};
+use crate::team::Address;
 
 use super::args::{ConfigArgs, ConfigVerb};
 use super::context::CommandContext;
@@ -90,6 +91,9 @@ fn set(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), C
 
 /// Writes a setting; returns the file that was written.
 pub(super) fn write(key: &str, value: &str, file: &Path) -> Result<PathBuf, CliError> {
+    if key == "team.url" && !value.is_empty() {
+        Address::parse(value)?; // a password may not come into a file of settings
+    }
     let file = behind_links(file)?;
     let text = config::read_file(&file)?.unwrap_or_default();
     replace(&file, &config::with_value(&text, file.clone(), key, value)?)?;

@@ -272,6 +272,7 @@ fn rpc(error: &RpcError) -> Row {
         code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
         code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
         code::IO => ("io", EXIT_FAILED, None),
+        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows how the exchange stands")),
         code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
         _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
     };
@@ -297,6 +298,7 @@ mod tests {
             (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
             (code::STORE, "store", EXIT_FAILED),
             (code::IO, "io", EXIT_FAILED),
+            (code::TEAM, "team", EXIT_FAILED),
             (code::PARSE, "internal", EXIT_FAILED),
             (-1, "internal", EXIT_FAILED),
         ];

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::error::RpcResult;
-use super::memories::share_rules::TeamAccess;
+use super::memories::share_rules::{NoTeam, TeamAccess};
 use super::request;
 use super::shared::Shared;
 use crate::config;
@@ -35,16 +35,15 @@ struct Part {
 /// Why a repository exchanges nothing.
 enum NoPart {
     /// The settings do not name it, or no team.
-    Outside(String),
+    Outside(NoTeam),
     /// The address of the server cannot be used.
     Failed(TeamError),
 }
 
 impl From<NoPart> for TeamError {
     fn from(no_part: NoPart) -> Self {
-        const HINT: &str = "set team.url to postgres://ROLE@HOST/DATABASE and team.repositories with `memo config set --user`";
         match no_part {
-            NoPart::Outside(why) => Self::new(format!("there is no team: {why}")).hint(HINT),
+            NoPart::Outside(NoTeam { why, hint }) => Self::new(why).hint(hint),
             NoPart::Failed(failure) => failure,
         }
     }
@@ -230,7 +229,7 @@ async fn part(shared: &Arc<Shared>) -> Result<Part, NoPart> {
     let identity = request::identity(shared, &shared.layout).await;
     let remote = identity.ok().and_then(|identity| identity.remote);
     match TeamAccess::of(config, remote.as_deref()) {
-        TeamAccess::No(why) => Err(NoPart::Outside(why)),
+        TeamAccess::No(no_team) => Err(NoPart::Outside(no_team)),
         TeamAccess::Yes(repository, _) => {
             Ok(Part { address: Address::parse(&config.url).map_err(NoPart::Failed)?, repository })
         }

@@ -22,11 +22,18 @@ impl ShareRules {
     }
 }
 
+/// Why a repository takes part in no team.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) struct NoTeam {
+    pub(in crate::daemon) why: String,
+    /// What to do.
+    pub(in crate::daemon) hint: &'static str,
+}
+
 /// Whether a repository takes part in a team.
 #[derive(Clone, Debug)]
 pub(in crate::daemon) enum TeamAccess {
-    /// Not, and why.
-    No(String),
+    No(NoTeam),
     /// Under this name, with these memories as they are written.
     Yes(String, Box<ShareRules>),
 }
@@ -34,14 +41,24 @@ pub(in crate::daemon) enum TeamAccess {
 impl TeamAccess {
     /// Returns what the settings say of a repository with this remote.
     pub(in crate::daemon) fn of(config: &config::Team, remote: Option<&str>) -> Self {
+        let no = |why: String, hint| Self::No(NoTeam { why: format!("there is no team: {why}"), hint });
         if config.url.is_empty() {
-            return Self::No("team.url is not set".to_owned());
+            return no(
+                "team.url is not set".to_owned(),
+                "`memo config set --user team.url postgres://ROLE@HOST/DATABASE`, and team.repositories",
+            );
         }
         let Some(remote) = remote else {
-            return Self::No("the repository has no remote `origin` on another machine, whose address is its name for the team".to_owned());
+            return no(
+                "the repository has no remote `origin` on another machine, whose address is its name for the team".to_owned(),
+                "`git remote add origin URL` gives it that name",
+            );
         };
         if !is_listed(&config.repositories, remote) {
-            return Self::No(format!("{remote} is none of team.repositories"));
+            return no(
+                format!("{remote} is none of team.repositories"),
+                "`memo config set --user team.repositories NAMES` says which take part, with commas between them",
+            );
         }
         Self::Yes(remote.to_owned(), Box::new(ShareRules::new(&config.tags, &config.containers)))
     }

@@ -2,7 +2,7 @@
 
 use super::file_form::{file_of, shareable};
 use super::rules::{Done, refused};
-use super::share_rules::TeamAccess;
+use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
 use crate::memory::file::MemoryFile;
 use crate::proto::RpcError;
@@ -59,8 +59,8 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
 
 /// Makes a memory one of the team's; it does not expire any more, and has LF.
 pub(super) fn share(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<Record> {
-    if let TeamAccess::No(why) = &stamp.team {
-        return Err(refused(format!("there is no team: {why}"), "`memo help team` says how to take part"));
+    if let TeamAccess::No(NoTeam { why, hint }) = &stamp.team {
+        return Err(refused(why.clone(), hint));
     }
     if record.shared {
         let message = format!("{} is a file of this repository", record.id);

@@ -16,8 +16,8 @@ pub const FROM_TEAM: &str = "team";
 /// Why a memory of the team is not shown: a file of the worktree has its id.
 const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files";
 /// Why it is not shown: what is here was never the team's, or has left it.
-const OWN_HAS_ID: &str =
-    "a memory of yours alone has its id, and says something else: forget and purge that to have the team's";
+const OWN_HAS_ID: &str = "a memory of yours alone has its id, and says something else: forget yours and purge it to have the team's, \
+     or forget it and add its text again to share that";
 /// Why a memory is archived that the team has archived.
 const ARCHIVED: &str = "team";
 

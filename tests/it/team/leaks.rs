@@ -142,6 +142,19 @@ fn what_a_member_forges_is_told_and_can_be_undone() {
     let links = ann.call("memory.links", json!({ "id": private }));
     assert_eq!(links["links"], json!([]), "{links}");
 
+    // Under the id of what is Ann's alone.
+    let text = said.replace("to be erased", "under the id of another");
+    deliver("x", 3, private.as_str().unwrap(), "NULL", &text);
+    ann.sync();
+    assert_eq!(ann.get(private.as_str().unwrap())["content"], "private plan");
+    let checks = ann.call("doctor", json!({}))["checks"].to_string();
+    assert!(checks.contains("add its text again to share that"), "{checks}");
+    ann.call("memory.forget", json!({ "ids": [private] }));
+    let again = ann.add("private plan");
+    ann.sync();
+    bob.sync();
+    assert_eq!(bob.texts()[&again], ["private plan"]);
+
     for n in 1..20 {
         deliver("erase", n, &id, &known, &said.replace("to be erased", &format!("version {n}")));
     }
@@ -175,6 +188,12 @@ fn the_password_is_shown_nowhere() {
     for text in [&shown, &log, &String::from_utf8_lossy(&settings.stdout).into_owned()] {
         assert!(!text.contains("hunter"), "{text}");
     }
+    let url = "postgres://ann:hunter-2@127.0.0.1/team";
+    let output = ann.live.memo(&["config", "set", "--user", "team.url", url]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(3) && said.contains("has a password"), "{said}");
+    let settings = std::fs::read_to_string(ann.live.sandbox.path("home/.config/memod/config.toml")).unwrap();
+    assert!(!said.contains("hunter") && !settings.contains("hunter"), "{said}{settings}");
     // Over a connection of its own: the one that is open needs none.
     std::fs::write(&typed, "hunter-3\n").unwrap();
     let output =
