@@ -20,6 +20,8 @@ mod cli;
 mod client;
 mod commits;
 mod compared;
+#[cfg(unix)]
+mod conflict_rules;
 mod copies;
 #[cfg(unix)]
 mod disk_full;

@@ -15,21 +15,21 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
-use self::postgres::Postgres;
+pub(crate) use self::postgres::Postgres;
 use crate::live::Live;
 use crate::memories::call;
 
 const SHOP: &str = "https://git.example.com/acme/shop.git";
 
 /// A clone with a daemon, whose user is a role of the server.
-struct Member {
-    live: Live,
+pub(crate) struct Member {
+    pub(crate) live: Live,
     role: String,
 }
 
 impl Member {
     /// Makes a role, which may write to all of acme, and its clone.
-    fn new(server: &Postgres, role: &str) -> Self {
+    pub(crate) fn new(server: &Postgres, role: &str) -> Self {
         server.sql("admin", "team", &format!("CREATE ROLE {role} LOGIN PASSWORD '{role}'"));
         let sql = format!("INSERT INTO memod.member VALUES('{role}', 'git.example.com/acme/*', true)");
         server.sql("admin", "team", &sql);
@@ -65,7 +65,7 @@ impl Member {
     }
 
     /// Adds a memory of the team.
-    fn add(&self, text: &str) -> String {
+    pub(crate) fn add(&self, text: &str) -> String {
         let added = self.call("memory.add", json!({ "content": text, "tags": ["team"], "client": "cli" }));
         added["memory"]["id"].as_str().unwrap().to_owned()
     }
@@ -75,7 +75,7 @@ impl Member {
     }
 
     /// Exchanges with the server.
-    fn sync(&self) -> Value {
+    pub(crate) fn sync(&self) -> Value {
         self.call("team.sync", json!({}))
     }
 
@@ -108,7 +108,7 @@ impl Member {
 }
 
 /// Has two members change something while neither can know of the other; what the first did comes to the server first.
-fn apart(server: &Postgres, [first, second]: [&Member; 2], change: impl FnOnce()) {
+pub(crate) fn apart(server: &Postgres, [first, second]: [&Member; 2], change: impl FnOnce()) {
     server.stop();
     change();
     second.live.kill();
@@ -118,7 +118,7 @@ fn apart(server: &Postgres, [first, second]: [&Member; 2], change: impl FnOnce()
 }
 
 /// Starts a server whose tables are there; `None` where none is installed.
-fn server() -> Option<Postgres> {
+pub(crate) fn server() -> Option<Postgres> {
     let server = Postgres::start()?;
     let admin = Member::of(&server, "admin", SHOP);
     admin.sync();
