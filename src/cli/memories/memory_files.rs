@@ -1,5 +1,7 @@
 //! Runs the verbs about the files of shared memories.
 
+use std::time::Duration;
+
 use super::request::{caller, notice, or_stdin};
 use super::show;
 use crate::cli::args::{ResolveArgs, ShareArgs, ShareWithArgs};
@@ -8,6 +10,9 @@ use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape, escape_lines};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName};
+
+/// Longest wait for an answer: each memory may be a file that is synced to the disk.
+const MANY: Duration = Duration::from_secs(600);
 
 /// Exits with 1 when nothing was to be shared.
 pub(in crate::cli) fn share(
@@ -37,7 +42,9 @@ fn set(
 ) -> CliResult {
     let selection = typed.filter.with_ids(typed.ids);
     let params = ShareParams { caller: caller(context), selection, team, dry_run: typed.dry_run };
-    let result: ShareResult = context.connect()?.call(method, &params)?;
+    let mut client = context.connect()?;
+    client.answer_within(MANY);
+    let result: ShareResult = client.call(method, &params)?;
     output.value(&result, |output| {
         for file in &result.files {
             let name = if file.path.is_empty() { &file.id } else { &file.path };

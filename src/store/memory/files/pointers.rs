@@ -143,7 +143,8 @@ impl Rows<'_> {
     pub(in crate::store::memory) fn own_version(&self, id: &str) -> Result<Option<String>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT v.id FROM memory m JOIN memory v ON v.main = m.row JOIN memory_file f ON f.memory = v.row
+                // Mostly there are no such rows: then no file is looked at.
+                "SELECT v.id FROM memory m CROSS JOIN memory v ON v.main = m.row CROSS JOIN memory_file f ON f.memory = v.row
                  WHERE m.id = ?1 AND f.worktree = memod_worktree() AND f.side < 2",
             )?
             .query_row([id], |row| row.get(0))
@@ -169,7 +170,7 @@ impl Rows<'_> {
             self.run(|conn| {
                 conn.prepare_cached(
                     "UPDATE memory_file SET memory = (SELECT row FROM memory WHERE id = ?1)
-                     WHERE worktree = ?2 AND side = ?3 AND memory = ?4",
+                     WHERE +worktree = ?2 AND side = ?3 AND memory = ?4",
                 )?
                 .execute(params![at, worktree, side, main.row])
                 .map(drop)
@@ -192,7 +193,7 @@ impl Rows<'_> {
         let Some(Main { row, is_shared: true, is_archived, .. }) = self.main(id)? else { return Ok(()) };
         let shown: Vec<(i64, String)> = self.run(|conn| {
             conn.prepare_cached(
-                "SELECT DISTINCT v.row, v.id FROM memory v JOIN memory_file f ON f.memory = v.row
+                "SELECT DISTINCT v.row, v.id FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
                  WHERE v.row = ?1 OR v.main = ?1 ORDER BY f.side, v.row",
             )?
             .query_map([row], |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -63,7 +63,8 @@ impl Rows<'_> {
     fn unpoint_memory(&self, id: &str) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "DELETE FROM memory_file WHERE worktree = memod_worktree() AND memory IN (
+                // With + it goes by the memory, and does not look at all files of the worktree.
+                "DELETE FROM memory_file WHERE +worktree = memod_worktree() AND memory IN (
                      SELECT row FROM memory WHERE id = ?1
                      UNION ALL SELECT v.row FROM memory m CROSS JOIN memory v ON v.main = m.row WHERE m.id = ?1)",
             )?
