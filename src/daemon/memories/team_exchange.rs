@@ -21,6 +21,7 @@ const PAGE: usize = 1_000;
 
 /// How far the team's changes are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(in crate::daemon) struct Place {
     /// Name of the repository for the team.
     pub(in crate::daemon) repository: String,
@@ -69,6 +70,9 @@ impl Memories {
                 {
                     tracing::warn!(why = why.message, "a memory that came out of a backup stays here");
                 }
+            }
+            for id in rows.lost_sides()? {
+                team_take::show_theirs(rows, &id)?;
             }
             // What stood in the way may be gone.
             for (id, _) in rows.team_troubles()?.into_iter().filter(|(_, why)| why.is_some()) {
@@ -137,7 +141,7 @@ impl Memories {
         version: Option<Version>,
     ) -> RpcResult<()> {
         self.team_write(move |rows| match &version {
-            Some(version) => team_take::take(rows, version),
+            Some(version) => team_take::take_refused(rows, version),
             None => send_anew(rows, &id),
         })
         .await

@@ -25,6 +25,18 @@ pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
     }
 }
 
+/// Applies the version because of which the server has refused a change.
+pub(super) fn take_refused(rows: &Rows<'_>, version: &Version) -> Done<()> {
+    let Version { id, text, .. } = version;
+    match rows.team_row(id)? {
+        // The change follows it, and did not say so.
+        Some(TeamRow { text: ours, base: Some(base), theirs: None, .. }) if base == *text && ours != base => {
+            Ok(rows.requeue(id, Some(&base), &ours)?)
+        }
+        _ => take(rows, version),
+    }
+}
+
 /// Applies one version of a server that has forgotten some: what was changed last holds. Each change of a memory has a later time
 /// than the one before, whatever the clocks say.
 pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
@@ -100,6 +112,13 @@ fn later(ours: &str, theirs: &str) -> Merged {
 
 fn updated(text: &str) -> Option<i64> {
     MemoryFile::parse(text).ok().map(|file| file.updated)
+}
+
+/// Shows the team's side of a conflict.
+pub(super) fn show_theirs(rows: &Rows<'_>, id: &str) -> Done<()> {
+    let Some(theirs) = rows.team_row(id)?.and_then(|row| row.theirs) else { return Ok(()) };
+    let parsed = parse(id, &theirs);
+    Ok(rows.put_theirs(id, &theirs, parsed.as_ref().map_err(String::as_str))?)
 }
 
 /// Tries again to show what could not be shown.

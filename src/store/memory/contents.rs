@@ -12,13 +12,8 @@ use super::shared_with::Sharing;
 use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 use crate::store::corrupt;
 
-/// A memory with all that is of it.
-struct Saved {
-    record: Record,
-    history: Vec<MemoryEvent>,
-    links: Vec<Link>,
-    sharing: Option<Sharing>,
-}
+/// A memory with its history and its links.
+type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
 
 /// A deleted memory: its last change, and when it was deleted.
 pub(super) type Deleted = (String, i64, i64);
@@ -39,6 +34,19 @@ pub(super) struct United {
     pub(super) n_put: u64,
     /// Memories that were deleted there.
     pub(super) n_deleted: u64,
+}
+
+impl Contents {
+    /// Returns the ids of the memories that it has or had.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        let deleted = self.deleted.iter().map(|(id, ..)| &**id);
+        self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
+    }
+
+    /// Says which memories the team has; that is else not said here.
+    pub(super) fn set_team(&mut self, is_team: impl Fn(&str) -> bool) {
+        self.saved.iter_mut().for_each(|(record, ..)| record.team = is_team(&record.id));
+    }
 }
 
 impl MemoryDb {
@@ -78,14 +86,9 @@ impl MemoryDb {
         }
         let history = |id: &str| readable(self.read(0, |rows| rows.history(id)));
         let links = |id: &str| readable(self.read(0, |rows| rows.links(id)));
-        let sharing = |id: &str| readable(self.sharing(id));
         let save = |record: Record| {
-            Ok(Saved {
-                history: history(&record.id)?.unwrap_or_default(),
-                links: links(&record.id)?.unwrap_or_default(),
-                sharing: sharing(&record.id)?.flatten(),
-                record,
-            })
+            let (history, links) = (history(&record.id)?, links(&record.id)?);
+            Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
         };
         let deleted = readable(self.deleted())?;
         is_whole &= deleted.is_some();
@@ -174,8 +177,10 @@ impl Rows<'_> {
         let mut united = United::default();
         let event = MemoryEvent::of_daemon(self.now_ms(), action);
         let links = self.newer_links(with)?;
-        for Saved { record, history, sharing, .. } in &with.saved {
-            self.unite_sharing(&record.id, *sharing, history)?;
+        for (record, history, _) in &with.saved {
+            if record.team && self.main(&record.id)?.is_some() {
+                self.set_shared(&record.id, Sharing::Team)?;
+            }
             let known = self.get(&record.id)?;
             let age = |record: &Record| (record.updated, record.last_access);
             let is_newer = match &known {
@@ -184,7 +189,7 @@ impl Rows<'_> {
                 None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
             };
             if is_newer {
-                self.put_newer(record, *sharing, &derive(record), &event)?;
+                self.put_newer(record, &derive(record), &event)?;
                 united.n_put += 1;
             }
             if is_newer || known.is_some() {
@@ -214,24 +219,13 @@ impl Rows<'_> {
     }
 
     /// Stores a missing or newer version; no two living memories get the same text.
-    fn put_newer(
-        &self,
-        record: &Record,
-        sharing: Option<Sharing>,
-        derived: &Derived,
-        event: &MemoryEvent,
-    ) -> Result<(), StoreError> {
+    fn put_newer(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
         let mut record = record.clone();
-        let is_new = self.main(&record.id)?.is_none();
-        record.team = is_new && sharing == Some(Sharing::Team);
-        if record.archived_at.is_none() && !record.team && self.has_twin(&record, &derived.hash)? {
+        let is_team = record.team || self.is_team(&record.id)?; // others may have the same text
+        if record.archived_at.is_none() && !is_team && self.has_twin(&record, &derived.hash)? {
             (record.archived_at, record.archived_why) = (Some(self.now_ms()), Some("forgotten".to_owned()));
         }
-        self.put(&record, derived, event)?;
-        match sharing {
-            Some(Sharing::Never) if is_new => self.set_shared(&record.id, Sharing::Never),
-            _ => Ok(()),
-        }
+        self.put(&record, derived, event)
     }
 
     /// Stores the changes from both histories in order; `event` is the last of them.
@@ -258,7 +252,7 @@ impl Rows<'_> {
     /// Returns the links that differ, and whether each is to exist. The database that knows more changes of a link decides.
     fn newer_links(&self, with: &Contents) -> Result<Vec<(Link, bool)>, StoreError> {
         let mut links = Vec::new();
-        for Saved { record, history, links: theirs, .. } in &with.saved {
+        for (record, history, theirs) in &with.saved {
             let ours = self.links(&record.id)?;
             if ours == *theirs {
                 continue;

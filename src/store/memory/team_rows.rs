@@ -299,16 +299,30 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns ids of memories of the team that have changed in another way than by a verb: they came out of a backup, or were saved
-    /// out of a damaged file.
+    /// Returns ids of memories of the team that have changed in another way than by a verb: they came out of a backup.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn unequal_to_team(&self) -> Result<Vec<String>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT m.id FROM memory m LEFT JOIN team_memory t ON t.id = m.id
-                 WHERE m.shared = 3 AND m.main IS NULL AND m.updated IS NOT t.updated AND t.theirs IS NULL AND t.why IS NULL",
+                "SELECT t.id FROM team_memory t JOIN memory m ON m.id = t.id
+                 WHERE m.shared = 3 AND m.updated IS NOT t.updated AND t.theirs IS NULL AND t.why IS NULL",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns ids of memories in conflict whose other side is not shown: they were saved out of a damaged file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn lost_sides(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT t.id FROM team_memory t WHERE t.theirs IS NOT NULL AND t.why IS NULL
+                     AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.id = t.id || '#team')",
             )?
             .query_map([], |row| row.get(0))?
             .collect()

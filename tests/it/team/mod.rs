@@ -8,6 +8,7 @@ mod leaks;
 mod postgres;
 mod restored;
 mod roles;
+mod salvaged;
 
 use std::collections::BTreeMap;
 use std::fs;

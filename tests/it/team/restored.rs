@@ -1,14 +1,11 @@
 //! Does a team get over a server that was restored from a backup or replaced, and over copies of a database?
 
 use std::fs;
-use std::io::{Seek as _, SeekFrom, Write as _};
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::json;
 
 use super::{Member, server};
-use crate::memories::stop;
 
 #[test]
 fn what_a_restored_server_has_forgotten_comes_back() {
@@ -119,64 +116,6 @@ fn a_copied_database_sends_its_own_changes_too() {
     }
     let n = server.sql("admin", "team", "SELECT count(*) FROM memod.version");
     assert_eq!(n, "3", "each came once");
-}
-
-#[test]
-fn what_a_damaged_database_had_not_sent_is_saved_and_sent() {
-    let Some(server) = server() else { return };
-    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
-    let [taken_back, changed] = ["of all, then of ann", "to be changed"].map(|text| ann.add(text));
-    let private = |text: &str| {
-        let added = ann.call("memory.add", json!({ "content": text, "client": "cli" }));
-        added["memory"]["id"].as_str().unwrap().to_owned()
-    };
-    let given = private("of ann, then of all");
-    ann.sync();
-    bob.sync();
-    stop(&ann.live); // a copy is made
-    let (copies, kept) = (ann.live.layout().state_dir.join("backups"), ann.live.sandbox.path("copies"));
-    assert!(Command::new("cp").arg("-r").args([&copies, &kept]).status().unwrap().success());
-    server.stop();
-    ann.live.start();
-    ann.call("memory.unshare", json!({ "ids": [taken_back] }));
-    ann.call("memory.share", json!({ "ids": [given], "team": true }));
-    ann.update(&changed, "was changed");
-    let new = ann.add("new for all");
-    let never = ann.add("shared by a rule and taken back");
-    ann.call("memory.unshare", json!({ "ids": [never] }));
-    for n in 0..400 {
-        private(&format!("filler {n} {}", "y".repeat(300)));
-    }
-    stop(&ann.live);
-    fs::remove_dir_all(&copies).unwrap();
-    assert!(Command::new("cp").arg("-r").args([&kept, &copies]).status().unwrap().success());
-    zero_a_page_in_the_middle(&ann.live.layout().state_dir.join("memory.db"));
-    server.run();
-    ann.live.start();
-    ann.sync();
-    let status = ann.call("status", json!({}))["degraded"].to_string();
-    assert!(status.contains("memory.db is damaged"), "{status}");
-    bob.sync();
-    let expected = [(&changed, "was changed"), (&given, "of ann, then of all"), (&new, "new for all")];
-    let expected = expected.map(|(id, text)| (id.clone(), vec![text.to_owned()]));
-    assert_eq!(bob.texts(), expected.into());
-    assert_eq!(bob.archived(), [taken_back.as_str()]);
-    for id in [&taken_back, &never] {
-        let memory = ann.get(id);
-        assert_eq!((&memory["scope"], &memory["archived_at"]), (&json!("mine"), &json!(null)), "{memory}");
-        ann.update(id, &format!("changed since {id}"));
-    }
-    ann.sync();
-    bob.sync();
-    assert_eq!(bob.texts().len(), 3, "what was taken back is not shared again by the rule");
-}
-
-fn zero_a_page_in_the_middle(path: &Path) {
-    const PAGE: u64 = 4_096;
-    let mut file = fs::File::options().write(true).open(path).unwrap();
-    let n_pages = file.metadata().unwrap().len() / PAGE;
-    file.seek(SeekFrom::Start(n_pages / 2 * PAGE)).unwrap();
-    file.write_all(&[0; PAGE as usize]).unwrap();
 }
 
 #[test]

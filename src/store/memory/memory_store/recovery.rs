@@ -9,10 +9,13 @@ use rusqlite::OpenFlags;
 use super::super::backups::Copy;
 use super::super::contents::{Contents, readable};
 use super::super::lineage::Lineage;
-use super::super::{MemoryDb, StoreError};
+use super::super::{MemoryDb, MemoryEvent, StoreError};
 use super::MemoryStore;
 use super::notice::Notice;
 use crate::paths::{NOT_OURS, with_suffix};
+
+/// What the history says of what was saved.
+const SALVAGE: &str = "salvage";
 
 impl MemoryStore {
     /// Writes the open database back to its path.
@@ -57,10 +60,17 @@ impl MemoryStore {
         let mut new = self.united_copies(now_ms)?;
         revive_log(&self.path);
         let damaged = readable(MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE))?;
-        let saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
+        let mut saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
+        let sharing = damaged.as_ref().map(MemoryDb::saved_sharing).transpose()?.flatten();
+        if let Some(sharing) = &sharing {
+            saved.set_team(|id| sharing.is_team(id));
+        }
         let last = damaged.map(|damaged| readable(damaged.lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
-            let united = rows.unite(&saved, "salvage", self.forms.derive)?;
+            let (united, derive) = (rows.unite(&saved, SALVAGE, self.forms.derive)?, self.forms.derive);
+            if let Some(sharing) = &sharing {
+                rows.take_sharing(sharing, saved.ids(), derive, &MemoryEvent::of_daemon(now_ms, SALVAGE))?;
+            }
             let mut lineage = new.lineage.clone();
             last.iter().for_each(|last| lineage.exceed(last));
             rows.begin_lineage(&lineage)?;
