@@ -426,6 +426,9 @@ pub(in crate::cli) struct SyncNotesArgs {
     /// Remote to exchange with [default: origin, if there is one]
     #[arg(value_name = "REMOTE")]
     pub(in crate::cli) remote: Option<String>,
+    /// Remove files for everybody that were removed here in another way than by memo, as with rm or git clean
+    #[arg(long)]
+    pub(in crate::cli) removed: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,21 +21,37 @@ const OF_REPOSITORY: [&str; 11] = [
     "GIT_WORK_TREE",
 ];
 
+/// Most lines of git that are told.
+const TOLD: usize = 4;
+
 /// The worktree, and the index in which its files of memories are.
 pub(super) struct NotesGit<'a> {
     root: &'a Path,
+    git_dir: &'a Path,
     index: PathBuf,
 }
 
+/// Settings under which the files are what the commits say: no hook runs, none is left out or taken for the rename of another
+/// one, and line ends stay.
+const SETTINGS: [&str; 7] = [
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.sparseCheckout=false",
+    "core.autocrlf=false",
+    "core.safecrlf=false",
+    "merge.renames=false",
+    "merge.directoryRenames=false",
+];
+
 impl<'a> NotesGit<'a> {
-    pub(super) fn new(root: &'a Path, git_dir: &Path) -> Self {
-        Self { root, index: git_dir.join("memod-notes-index") }
+    pub(super) fn new(root: &'a Path, git_dir: &'a Path) -> Self {
+        Self { root, git_dir, index: git_dir.join("memod-notes-index") }
     }
 
     /// Returns what git printed, without the last line end.
     ///
     /// # Errors
-    /// When git cannot be started or fails; the message has its last line.
+    /// When git cannot be started or fails; the message has what it says of that.
     pub(super) fn run(&self, args: &[&str]) -> Result<String, CliError> {
         let output = self.output(args)?;
         if !output.status.success() {
@@ -62,12 +78,29 @@ impl<'a> NotesGit<'a> {
     /// # Errors
     /// When git cannot be started.
     pub(super) fn output(&self, args: &[&str]) -> Result<Output, CliError> {
+        Self::start(self.command(self.root).args(args))
+    }
+
+    /// Like [`Self::output`], where no `.gitattributes` says how files are merged.
+    ///
+    /// # Errors
+    /// As [`Self::output`].
+    pub(super) fn output_without_attributes(&self, args: &[&str]) -> Result<Output, CliError> {
+        let mut command = self.command(self.git_dir);
+        Self::start(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
+    }
+
+    fn command(&self, dir: &Path) -> Command {
         let mut command = Command::new("git");
         for name in OF_REPOSITORY {
             command.env_remove(name);
         }
-        command.args(["-c", "core.hooksPath=/dev/null"]).args(args).current_dir(self.root);
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
         command.env("GIT_INDEX_FILE", &self.index).stdin(Stdio::null());
+        command
+    }
+
+    fn start(command: &mut Command) -> Result<Output, CliError> {
         command.output().map_err(|error| CliError::Git {
             message: format!("git cannot be started: {error}"),
             hint: "install git, or put it into PATH".to_owned(),
@@ -79,17 +112,23 @@ impl<'a> NotesGit<'a> {
     /// # Errors
     /// As [`Self::run`].
     pub(super) fn run_in_worktree(&self, args: &[&str]) -> Result<String, CliError> {
-        Self { root: self.root, index: self.index.with_file_name("index") }.run(args)
+        Self { index: self.index.with_file_name("index"), ..*self }.run(args)
     }
 }
 
 /// Returns the error for a git that failed.
 pub(super) fn failed(args: &[&str], output: &Output) -> CliError {
     let said = text(&output.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+    // What a hook of the remote says, and what git says of itself; the rest is advice.
+    let starts = ["fatal: ", "error: ", "remote: ", "! "];
+    let told = lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
+    let told: Vec<&str> = told.take(TOLD).collect();
+    let told = if told.is_empty() { lines().next_back().into_iter().collect() } else { told };
+    let told = if told.is_empty() { "it said nothing".to_owned() } else { told.join("; ") };
     CliError::Git {
-        message: format!("git {}: {}", args.first().unwrap_or(&""), last.trim()),
-        hint: "nothing is lost: the files of memories are as they were; run it again when git can".to_owned(),
+        message: format!("git {}: {told}", args.first().unwrap_or(&"")),
+        hint: "run it again when git can; what memories said is in `memo history`".to_owned(),
     }
 }
 

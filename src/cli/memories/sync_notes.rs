@@ -4,19 +4,25 @@
 //! remote are three commits, which git merges. A file that two have changed comes back with git's markers, and `memo resolve`
 //! ends that.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::notes_files::{Own, id_of_path, own_files, refuse_others};
 use super::notes_git::{NotesGit, failed};
+use super::notes_merge::{Merged, merge};
+use super::request::caller;
 use crate::cli::args::SyncNotesArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
+use crate::client::Client;
 use crate::paths::IoContext as _;
+use crate::proto::memory::{HistoryResult, IdsParams};
 use crate::types::MEMORY_FILES_DIR;
 
 /// What the repository has, and what is pushed.
@@ -25,6 +31,10 @@ const NOTES: &str = "refs/memod/notes";
 const HERE: &str = "refs/worktree/memod/notes";
 /// What it is being merged with, while files are in conflict.
 const THEIRS: &str = "refs/worktree/memod/notes-theirs";
+/// The source of changes that come with files.
+const FROM_FILE: &str = "repo";
+/// Number of paths that git is given at once.
+const AT_ONCE: usize = 500;
 /// Number of pushes, each after a merge with what another one has pushed.
 const PUSHES: usize = 5;
 
@@ -35,18 +45,11 @@ struct Exchanged {
     came: Vec<String>,
     /// Changed at the remote.
     sent: Vec<String>,
+    /// Ids of files that one has changed and another one has removed: they stay.
+    kept: Vec<String>,
+    /// Ids of files that had vanished here, and are back.
+    restored: Vec<String>,
     remote: Option<String>,
-}
-
-/// The outcome of a merge.
-enum Merged {
-    Commit(String),
-    /// The tree has conflicts.
-    Conflict {
-        tree: String,
-        /// Paths of the files that git could not merge.
-        paths: Vec<String>,
-    },
 }
 
 /// Exchanges the files of this worktree with those of the other ones and, if there is one, of a remote.
@@ -66,14 +69,27 @@ pub(in crate::cli) fn sync_notes(
     let sync = Sync { git, context, empty_tree };
     sync.must_be_untracked()?;
     sync.ignore()?;
-    sync.must_be_whole()?;
     let remote = sync.remote(typed.remote)?;
-    let done = sync.exchange(remote)?;
+    let restored = sync.restore(typed.removed)?;
+    let own = own_files(context)?;
+    let done = Exchanged { remote, restored, ..Exchanged::default() };
+    let done = sync.exchange(&own, done)?;
+    own_files(context)?; // the daemon looks at what came: what is removed later has been there
     output.value(&done, |output| {
         for path in &done.came {
             output.line(&escape(path))?;
         }
         output.flush()?;
+        let ids = |ids: &[String]| ids.join(", ");
+        if !done.restored.is_empty() {
+            output.say(&format!(
+                "back, because nobody has forgotten them: {}; `memo sync-notes --removed` removes them for everybody",
+                ids(&done.restored)
+            ));
+        }
+        if !done.kept.is_empty() {
+            output.say(&format!("changed by one and removed by another, kept: {}", ids(&done.kept)));
+        }
         let files = |n: usize| count(n as u64, "file", "files");
         output.say(&match &done.remote {
             Some(remote) => {
@@ -129,29 +145,25 @@ impl Sync<'_> {
         Ok(())
     }
 
-    /// Fails while files have the markers of a conflict.
-    fn must_be_whole(&self) -> Result<(), CliError> {
-        let has_marker = |text: String| text.lines().any(|line| line.starts_with("<<<<<<< "));
-        let is_marked = |name: &&String| fs::read_to_string(self.path(name)).is_ok_and(has_marker);
-        let names = self.names()?;
-        let marked: Vec<&str> =
-            names.iter().filter(is_marked).filter_map(|name| name.strip_suffix(".md")).collect();
-        if marked.is_empty() { Ok(()) } else { Err(in_conflict(&marked)) }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.context.layout.root.join(MEMORY_FILES_DIR).join(name)
-    }
-
-    /// Returns the names of the files of memories.
-    fn names(&self) -> Result<Vec<String>, CliError> {
-        let dir = self.context.layout.root.join(MEMORY_FILES_DIR);
-        let entries = match fs::read_dir(&dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            read => read.at("list", &dir)?,
-        };
-        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        Ok(names.filter(|name| name.starts_with("mem_") && name.ends_with(".md")).collect())
+    /// Brings back files that have vanished since the last exchange, unless a verb has removed them or that is meant; returns their
+    /// ids. Git removes ignored files, as `git clean -x` does, and that is not for everybody.
+    fn restore(&self, is_meant: bool) -> Result<Vec<String>, CliError> {
+        let Some(here) = self.commit_of(HERE)?.filter(|_| !is_meant) else { return Ok(Vec::new()) };
+        let known = self.git.run(&["ls-tree", "-r", "--name-only", &here])?;
+        let gone = known.lines().filter(|path| !self.context.layout.root.join(path).exists());
+        let mut client = self.context.connect()?;
+        let mut back: BTreeMap<String, &str> = BTreeMap::new();
+        for path in gone {
+            if let Some(id) = id_of_path(path).filter(|id| has_vanished(&mut client, self.context, id)) {
+                back.insert(id.to_owned(), path);
+            }
+        }
+        if !back.is_empty() {
+            self.git.run(&["read-tree", &here])?;
+            let paths: Vec<&str> = back.values().copied().collect();
+            self.git.run(&[&["checkout-index", "--"], &paths[..]].concat())?;
+        }
+        Ok(back.into_keys().collect())
     }
 
     fn remote(&self, named: Option<String>) -> Result<Option<String>, CliError> {
@@ -165,20 +177,21 @@ impl Sync<'_> {
         }
     }
 
-    fn exchange(&self, remote: Option<String>) -> Result<Exchanged, CliError> {
-        let mine = self.commit_files()?;
+    fn exchange(&self, own: &Own, mut done: Exchanged) -> Result<Exchanged, CliError> {
+        let mine = self.commit_files(own)?;
         let mut merged = mine.clone();
         if let Some(others) = self.commit_of(NOTES)? {
-            merged = Some(self.merged(mine.as_deref(), merged.as_deref(), &others)?);
+            refuse_others(&self.git, &others, "this repository")?;
+            merged = Some(self.merged(mine.as_deref(), merged.as_deref(), &others, &mut done.kept)?);
         }
-        let mut done = Exchanged { remote, ..Exchanged::default() };
         for nth in 0..PUSHES {
             let theirs = match &done.remote {
                 Some(remote) => self.fetch(remote)?,
                 None => None,
             };
             if let Some(theirs) = &theirs {
-                merged = Some(self.merged(mine.as_deref(), merged.as_deref(), theirs)?);
+                refuse_others(&self.git, theirs, done.remote.as_deref().unwrap_or_default())?;
+                merged = Some(self.merged(mine.as_deref(), merged.as_deref(), theirs, &mut done.kept)?);
             }
             let Some(merged) = &merged else { break };
             let is_there = theirs.as_ref() == Some(merged);
@@ -204,10 +217,11 @@ impl Sync<'_> {
     }
 
     /// Commits the files as they are now; returns what this worktree has, or `None` if it never had a file.
-    fn commit_files(&self) -> Result<Option<String>, CliError> {
+    fn commit_files(&self, own: &Own) -> Result<Option<String>, CliError> {
         self.git.run(&["read-tree", "--empty"])?;
-        if !self.names()?.is_empty() {
-            self.git.run(&["add", "-f", "--", &format!(":(glob){MEMORY_FILES_DIR}/mem_*.md")])?;
+        for paths in own.paths().chunks(AT_ONCE) {
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            self.git.run(&[&["add", "-f", "--"], &paths[..]].concat())?;
         }
         let tree = self.git.run(&["write-tree"])?;
         let (before, theirs) = (self.commit_of(HERE)?, self.commit_of(THEIRS)?);
@@ -253,41 +267,27 @@ impl Sync<'_> {
     }
 
     /// Merges two commits. Where files are in conflict, they get the markers, and the next exchange goes on.
-    fn merged(&self, mine: Option<&str>, ours: Option<&str>, theirs: &str) -> Result<String, CliError> {
+    fn merged(
+        &self,
+        mine: Option<&str>,
+        ours: Option<&str>,
+        theirs: &str,
+        all_kept: &mut Vec<String>,
+    ) -> Result<String, CliError> {
         let Some(ours) = ours else { return Ok(theirs.to_owned()) };
-        match self.merge(ours, theirs)? {
-            Merged::Commit(commit) => Ok(commit),
-            Merged::Conflict { tree, paths } => {
+        match merge(&self.git, ours, theirs)? {
+            Merged::One(commit) => Ok(commit),
+            Merged::Tree { tree, kept } => {
+                all_kept.extend(kept);
+                self.commit(&tree, &[ours.to_owned(), theirs.to_owned()])
+            }
+            Merged::Conflict { tree, ids } => {
                 // Of the worktree are both what is its own and what was merged without a conflict before.
                 self.read_tree(mine, &tree)?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, ours])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", THEIRS, theirs])?;
-                let names = paths.iter().filter_map(|path| path.rsplit('/').next());
-                Err(in_conflict(&names.map(|name| name.trim_end_matches(".md")).collect::<Vec<_>>()))
+                Err(in_conflict(&ids))
             }
-        }
-    }
-
-    fn merge(&self, ours: &str, theirs: &str) -> Result<Merged, CliError> {
-        let is_in = |one: &str, other: &str| {
-            self.git.ask(&["merge-base", "--is-ancestor", one, other]).map(|answer| answer.is_some())
-        };
-        if is_in(theirs, ours)? {
-            return Ok(Merged::Commit(ours.to_owned()));
-        }
-        if is_in(ours, theirs)? {
-            return Ok(Merged::Commit(theirs.to_owned()));
-        }
-        let options = ["--write-tree", "--allow-unrelated-histories", "--name-only", "--no-messages"];
-        let args = [&["merge-tree"], &options[..], &[ours, theirs]].concat();
-        let output = self.git.output(&args)?;
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut lines = said.lines().map(str::to_owned);
-        let tree = lines.next().unwrap_or_default();
-        match output.status.code() {
-            Some(0) => Ok(Merged::Commit(self.commit(&tree, &[ours.to_owned(), theirs.to_owned()])?)),
-            Some(1) => Ok(Merged::Conflict { tree, paths: lines.filter(|line| !line.is_empty()).collect() }),
-            _ => Err(failed(&args, &output)),
         }
     }
 
@@ -310,7 +310,20 @@ impl Sync<'_> {
     }
 }
 
-fn in_conflict(ids: &[&str]) -> CliError {
+/// Returns whether a file is gone without a verb.
+fn has_vanished(client: &mut Client, context: &CommandContext, id: &str) -> bool {
+    let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
+    let known: Result<HistoryResult, _> = client.call("memory.history", &params);
+    // What was deleted for good has no history.
+    known.is_ok_and(|known| {
+        let mut changes = known.changes.iter().rev();
+        let last = changes
+            .find(|change| matches!(&*change.action, "add" | "share" | "unshare" | "forget" | "restore"));
+        last.is_none_or(|last| !matches!(&*last.action, "forget" | "unshare") || last.source == FROM_FILE)
+    })
+}
+
+pub(super) fn in_conflict(ids: &[String]) -> CliError {
     CliError::Git {
         message: format!("in conflict: {}", ids.join(", ")),
         hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends it; then exchange again"

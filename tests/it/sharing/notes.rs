@@ -103,7 +103,9 @@ fn worktrees_exchange_notes_and_keep_what_only_they_have() {
     assert!(said.status.success(), "{said:?}");
     assert!(side.join(format!(".memod/memories/{id}.md")).exists(), "an empty worktree deletes nothing");
     fs::remove_file(path_of(&live, &id)).unwrap();
-    synced(&live);
+    assert!(synced(&live).contains(&format!("back, because nobody has forgotten them: {id}")));
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    assert_eq!(sync(&live, &["--removed"]).0, Some(0));
     assert!(live.memo(&["sync-notes"]).current_dir(&side).status().unwrap().success());
     assert!(!side.join(format!(".memod/memories/{id}.md")).exists());
 }
@@ -120,4 +122,126 @@ fn what_cannot_be_exchanged_says_why() {
     let (code, said) = sync(&live, &["nowhere"]);
     assert!(code == Some(3) && said.contains("git ls-remote"), "{said}");
     assert_eq!(sync(&live, &[]).0, Some(0), "without a remote");
+}
+
+#[test]
+fn only_files_of_memories_are_taken() {
+    let (_remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    synced(&ann);
+    synced(&bob);
+    bob.write(".gitignore", ".env\n");
+    bob.write(".env", "mine");
+    let push = |path: &str, mode: &str, content: &str| {
+        ann.write("content", content);
+        ann.sh(&format!(
+            "export GIT_INDEX_FILE=.git/hostile; git read-tree refs/memod/notes
+             git update-index --add --cacheinfo {mode},$(git hash-object -w content),{path}
+             git push -q origin +$(git commit-tree -p refs/memod/notes -m x $(git write-tree)):refs/memod/notes"
+        ));
+    };
+    let inside = ".memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md";
+    for (path, mode) in [
+        (".env", "100644"),
+        (".memod/memories/mem_draft.md", "100644"),
+        (inside, "120000"),
+        (inside, "100755"),
+        (".memod/memories/sub/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md", "100644"),
+    ] {
+        push(path, mode, "theirs");
+        let (code, said) = sync(&bob, &[]);
+        assert!(
+            code == Some(3) && said.contains(path) && said.contains("nothing was taken"),
+            "{path}: {said}"
+        );
+        assert_eq!(fs::read_to_string(bob.root().join(".env")).unwrap(), "mine");
+        assert!(fs::symlink_metadata(bob.root().join(inside)).is_err());
+    }
+    ann.git(&["push", "-q", "-f", "origin", "refs/memod/notes"]);
+    synced(&bob);
+    assert_eq!(get(&bob, &id)["content"], "alpha is first");
+}
+
+#[test]
+fn files_that_git_leaves_out_or_removes_are_not_removed_for_others() {
+    let (_remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    synced(&ann);
+    bob.write("src/b.md", "x");
+    bob.commit_all();
+    bob.git(&["sparse-checkout", "set", "src"]);
+    for _ in 0..2 {
+        synced(&bob);
+        assert!(path_of(&bob, &id).exists());
+    }
+    bob.git(&["clean", "-q", "-fdx"]);
+    assert_eq!(listed(&bob, &id).len(), 0);
+    assert!(synced(&bob).contains("back, because"));
+    synced(&ann);
+    assert_eq!((listed(&ann, &id).len(), listed(&bob, &id).len()), (1, 1));
+}
+
+#[test]
+fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
+    let (_remote, [ann, bob]) = two_people();
+    let lines = |last: &str| (1..9).map(|n| format!("line {n} of alpha\n\n")).collect::<String>() + last;
+    let old = add_shared(&ann, &lines("the end"));
+    synced(&ann);
+    synced(&bob);
+    bob.call("memory.update", json!({ "id": old, "content": lines("the end, by Bob") }));
+    ann.call("memory.forget", json!({ "ids": [old] }));
+    let new = add_shared(&ann, &lines("another end"));
+    synced(&ann);
+    let said = synced(&bob);
+    assert!(said.contains(&format!("changed by one and removed by another, kept: {old}")), "{said}");
+    synced(&ann);
+    for live in [&ann, &bob] {
+        assert_eq!(get(live, &old)["content"], lines("the end, by Bob"));
+        assert_eq!(get(live, &new)["content"], lines("another end"));
+    }
+}
+
+#[test]
+fn attributes_hide_no_conflict() {
+    for attributes in ["*.md merge=binary", "*.md merge=union", "*.md conflict-marker-size=12"] {
+        let (_remote, [ann, bob]) = two_people();
+        let id = add_shared(&ann, "alpha is first");
+        synced(&ann);
+        synced(&bob);
+        bob.write(".gitattributes", attributes);
+        ann.call("memory.update", json!({ "id": id, "content": "alpha is Ann's" }));
+        bob.call("memory.update", json!({ "id": id, "content": "alpha is Bob's" }));
+        synced(&ann);
+        for _ in 0..2 {
+            let (code, said) = sync(&bob, &[]);
+            assert!(code == Some(3) && said.contains("in conflict"), "{attributes}: {said}");
+            assert_eq!(listed(&bob, &id).len(), 2, "{attributes}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_memory_is_not_sent() {
+    let (_remote, [ann, _bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    let text = text_of(&ann, &id);
+    let refused = |why: &str| {
+        let (code, said) = sync(&ann, &[]);
+        assert!(
+            code == Some(3) && said.contains(&id) && said.contains("nothing was exchanged"),
+            "{why}: {said}"
+        );
+    };
+    let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+    for content in [token.as_str(), "a <private>b</private>"] {
+        fs::write(path_of(&ann, &id), text.replace("alpha is first", content)).unwrap();
+        refused("nobody may have it");
+    }
+    fs::remove_file(path_of(&ann, &id)).unwrap();
+    ann.sh(&format!("mkfifo .memod/memories/{id}.md"));
+    refused("a pipe");
+    fs::remove_file(path_of(&ann, &id)).unwrap();
+    fs::write(path_of(&ann, &id), &text).unwrap();
+    add_shared(&ann, "how a conflict begins:\n<<<<<<< HEAD\nx");
+    assert!(synced(&ann).contains("2 files sent"));
 }
