@@ -55,7 +55,7 @@ const TO_CHECK_UNTIL: usize = 50;
 const ROUTES_UNTIL: usize = 55;
 const CHANGES_UNTIL: usize = 60;
 const COMMITS_UNTIL: usize = 70;
-/// Heading of what came with files.
+/// Heading of what came from others.
 const UNCONFIRMED: &str = "From others, not confirmed";
 const TO_CHECK: &str = "To check: the code has changed since";
 const MAP: &str = "## Map\n";

@@ -89,10 +89,8 @@ impl MemoryFile {
         if file.author.is_empty() {
             return Err(missing("author"));
         }
-        for comment in comments {
-            fields::check_name("file", comment)?;
-            file.comments.push(comment.to_owned());
-        }
+        fields::check_name("file", &comments.join("\n"))?;
+        file.comments = comments.into_iter().map(str::to_owned).collect();
         let kept = fields::content(content, false)?;
         no_private(kept.redacted, "content")?;
         file.content = kept.text;
@@ -141,6 +139,30 @@ impl MemoryFile {
             },
         }
         Ok(())
+    }
+
+    /// Takes over what another version has beside the text, and this one has not.
+    pub fn take_beside(&mut self, other: Self) {
+        let Self { tags, anchors, links, metadata, others, comments, .. } = other;
+        self.tags.extend(tags);
+        self.tags.sort();
+        self.tags.dedup();
+        self.links.extend(links);
+        self.links.sort();
+        self.links.dedup();
+        self.anchors = anchor::each_once(self.anchors.iter().chain(&anchors));
+        for (key, value) in metadata {
+            self.metadata.entry(key).or_insert(value);
+        }
+        self.others.extend(
+            others
+                .into_iter()
+                .filter(|(key, _)| !self.others.iter().any(|(own, _)| own == key))
+                .collect::<Vec<_>>(),
+        );
+        self.comments.extend(
+            comments.into_iter().filter(|comment| !self.comments.contains(comment)).collect::<Vec<_>>(),
+        );
     }
 
     /// Returns the bytes of the file.

@@ -1,4 +1,4 @@
-//! Says which files of memories are in conflict or cannot be read.
+//! Says which files of memories are in conflict, hide what this user has, or cannot be read.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
-use crate::daemon::request::{blocking, deadline, locate};
+use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
 use crate::git::{GitError, Settings, Tracked, UserDirs};
 use crate::memory::file;
@@ -22,12 +22,9 @@ pub(in crate::daemon) async fn check_one_sided(shared: &Arc<Shared>, cwd: &str) 
     let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
         return Vec::new(); // the worktree has a check of its own
     };
-    let found = blocking(shared, move |_| Ok(one_sided(&layout))).await;
-    match found {
-        Ok(Ok(checks)) => checks,
-        Ok(Err(error)) => vec![bad(file::DIR, error.to_string(), None)],
-        Err(error) => vec![bad(file::DIR, error.message, None)],
-    }
+    let root = layout.root.clone();
+    let found = reading(shared, &root, move |_| Ok(one_sided(&layout)?)).await;
+    found.unwrap_or_else(|error| vec![bad(file::DIR, error.message, None)])
 }
 
 fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
@@ -37,7 +34,7 @@ fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
     let check = |(path, is_ours): (BString, bool)| {
         let [here, there] = if is_ours { ["changed", "removed"] } else { ["removed", "changed"] };
         let detail = format!("{here} by the side that git calls ours, {there} by theirs");
-        let hint = format!("`git add {path}` keeps the memory, `git rm {path}` archives it");
+        let hint = format!("`git add :/{path}` keeps the memory, `git rm :/{path}` archives it");
         bad(&path.to_string(), detail, Some(hint))
     };
     Ok(tracked.one_sided_below(file::DIR.into()).into_iter().map(check).collect())
@@ -85,6 +82,11 @@ fn check(file: &FileRow) -> Option<Check> {
             );
             Some(bad(&path, "in conflict".to_owned(), Some(hint)))
         }
+        (None, Some(id), Side::Whole) if file.is_unshared => {
+            let detail = "here although `memo unshare` took the memory out: what you have of it is hidden, and a change is one of the file";
+            let hint = format!("`memo history {id}` shows yours; it is back once the file is removed");
+            Some(bad(&path, detail.to_owned(), Some(hint)))
+        }
         _ => None,
     }
 }
@@ -97,12 +99,15 @@ fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
 ///
 /// `failure` is why they could not be looked at.
 pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, failure: Option<String>) -> Option<String> {
-    let counted: Done<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
+    let counted: Done<[u64; 3]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
     told(counted.unwrap_or_default(), failure)
 }
 
-fn told(counted: [u64; 2], failure: Option<String>) -> Option<String> {
-    let told = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
+fn told(counted: [u64; 3], failure: Option<String>) -> Option<String> {
+    let told = counted
+        .into_iter()
+        .zip(["in conflict", "unreadable", "hiding what you took out"])
+        .filter(|(n, _)| *n > 0);
     let told = told.map(|(n, what)| format!("{n} {what}")).chain(failure);
     let told: Vec<String> = told.collect();
     (!told.is_empty())

@@ -52,8 +52,30 @@ pub(super) fn prepare(root: &Path, files: &[PendingFile]) -> Result<(), PathErro
         let (path, text) = (aside(root, &file.name), file.text.as_deref().unwrap_or_default());
         let _ = fs::remove_file(&path); // of a daemon that was killed
         let write = |mut to: File| to.write_all(text.as_bytes()).and_then(|()| to.sync_all());
-        File::options().create_new(true).write(true).open(&path).and_then(write).at("write", &path)?;
+        let present = root.join(file::DIR).join(&file.name);
+        let open = || -> io::Result<File> {
+            let to = File::options().create_new(true).write(true).open(&path)?;
+            set_mode(&to, &present)?;
+            Ok(to)
+        };
+        open().and_then(write).at("write", &path)?;
     }
+    Ok(())
+}
+
+/// Lets others read a file, as those that git writes; one that is replaced keeps its mode. What the daemon makes is else its
+/// user's alone.
+#[cfg(unix)]
+fn set_mode(file: &File, present: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    const USUAL: u32 = 0o644;
+    let mode = fs::symlink_metadata(present).ok().filter(fs::Metadata::is_file);
+    let mode = mode.map_or(USUAL, |meta| meta.permissions().mode() & 0o777);
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &File, _: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -77,7 +77,8 @@ impl Memories {
             let Some((taken, generation)) = answer.map_err(RpcError::from)? else { continue };
             match (failure.or(taken.failure), listed) {
                 (None, Some(files)) => {
-                    self.files.set_last(key, Look::new(taken.worktree, generation, files, read_at_ns));
+                    self.files
+                        .set_last(key, Look::new(taken.worktree, (generation, n_written), files, read_at_ns));
                 }
                 (failure, _) => {
                     let why = failure.unwrap_or_default();
@@ -93,9 +94,13 @@ impl Memories {
     }
 }
 
-/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look.
+/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. One that had none may have
+/// been given some by a verb, which are gone again.
 fn is_current(look: &Look, counters: &FileCounters) -> bool {
-    look.worktree == UNKNOWN || counters.is_linked(look.worktree)
+    match look.worktree {
+        UNKNOWN => look.n_written == counters.n_written(),
+        worktree => counters.is_linked(worktree),
+    }
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can.

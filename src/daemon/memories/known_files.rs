@@ -17,15 +17,22 @@ pub(super) struct Look {
     /// The generation of the rows.
     pub(super) generation: u64,
     pub(super) files: Listed,
+    /// The number of writes of files, from [`FileCounters`].
+    pub(super) n_written: u64,
     /// Time before the files were read, ns since the epoch.
     read_at_ns: i64,
     has_racy: bool,
 }
 
 impl Look {
-    pub(super) fn new(worktree: i64, generation: u64, files: Listed, read_at_ns: i64) -> Self {
+    pub(super) fn new(
+        worktree: i64,
+        (generation, n_written): (u64, u64),
+        files: Listed,
+        read_at_ns: i64,
+    ) -> Self {
         let has_racy = files.values().any(|stat| is_racy(stat, read_at_ns));
-        Self { worktree, generation, files, read_at_ns, has_racy }
+        Self { worktree, generation, files, n_written, read_at_ns, has_racy }
     }
 
     /// Returns whether no file has changed since.

@@ -9,6 +9,7 @@ use super::transaction::{Call, read, with_store};
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
+use crate::memory::id;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
@@ -70,9 +71,12 @@ pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult
     let [typed] = params.ids.as_slice() else {
         return Err(refused("ids: one is needed".to_owned(), "`memo list` shows the ids"));
     };
-    let record = find(rows, typed)?;
-    let changes = rows.history(&record.id)?.into_iter().map(show::change).collect();
-    Ok(HistoryResult { id: record.id, changes, notice: None })
+    let id = match id::whole(typed) {
+        Ok(id) if rows.is_elsewhere(&id)? => id,
+        _ => find(rows, typed)?.id,
+    };
+    let changes = rows.history(&id)?.into_iter().map(show::change).collect();
+    Ok(HistoryResult { id, changes, notice: None })
 }
 
 pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {

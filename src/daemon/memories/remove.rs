@@ -45,8 +45,8 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
         return Err(refused("nothing says which memories".to_owned(), "name ids, or --container, --tag, …"));
     }
     let records = selected(rows, params, false, stamp.now_ms)?;
-    let team = "is the team's, and is archived there";
-    let result = RemoveResult { notice: beside(&records, team), ..removed(params, &records)? };
+    let team = "of the team, archived there too";
+    let result = RemoveResult { notice: removal_notice(&records, team), ..removed(params, &records)? };
     if !params.dry_run {
         rows.archive(&records, "forgotten", &stamp.event("forget"))?;
     }
@@ -102,7 +102,7 @@ fn delete_all(
 ) -> Done<RemoveResult> {
     let records = all(rows, stamp.now_ms)?;
     let result =
-        RemoveResult { notice: beside(&records, "stays with the team"), ..removed(params, &records)? };
+        RemoveResult { notice: removal_notice(&records, "kept by the team"), ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
         rows.delete(&records, &stamp.event("reset"))?;
@@ -120,20 +120,23 @@ fn all(rows: &Rows<'_>, now_ms: i64) -> Done<Vec<Record>> {
 
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
     let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
-    Ok(rows.list(&filter, Default::default(), 0, None)?.0)
+    let mut records = rows.list(&filter, Default::default(), 0, None)?.0;
+    // The other side of a conflict goes with ours.
+    records.retain(|record| record.side != Side::Theirs);
+    Ok(records)
 }
 
-/// Says what of memories that are removed is not this user's alone; `team` is what becomes of one that the team has.
-fn beside(records: &[Record], team: &str) -> Option<String> {
-    let ours: Vec<&Record> =
-        records.iter().filter(|record| record.archived_at.is_none() && record.side != Side::Theirs).collect();
+/// Returns a notice on what of memories that are removed is not this user's alone; `team` says what becomes of those that the
+/// team has.
+fn removal_notice(records: &[Record], team: &str) -> Option<String> {
+    let ours: Vec<&Record> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
     let counted = [
-        (n(|record| record.shared), "goes with its file in the worktree"),
-        (n(|record| record.side == Side::Ours), "is in conflict, and goes with both sides"),
+        (n(|record| record.shared), "removed with their files in the worktree"),
+        (n(|record| record.shared && record.side == Side::Ours), "in conflict, removed with both sides"),
         (n(|record| record.team), team),
     ];
-    let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} of them {what}"));
+    let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what}: {n}"));
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| told.join("; "))
 }

@@ -42,7 +42,13 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
             ));
         }
         (Ok(Some([ours, theirs])), None) => {
-            file::MemoryFile::parse(&ours).or_else(|_| file::MemoryFile::parse(&theirs)).map_err(bad)?
+            match [ours, theirs].map(|side| file::MemoryFile::parse(&side)) {
+                [Ok(mut ours), Ok(theirs)] => {
+                    ours.take_beside(theirs); // the text alone was chosen
+                    ours
+                }
+                [ours, theirs] => ours.or(theirs).map_err(bad)?,
+            }
         }
         // With a text of its own, what is beside it is as it was before the conflict.
         (Err(_), None) => file_of(rows, &find(rows, &id)?, None)?,

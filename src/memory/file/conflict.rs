@@ -1,8 +1,10 @@
 //! Takes the markers of a conflict of git out of a text.
 
-/// Beginnings of the lines with which git marks the sides of a conflict, in their order. The second is there in the styles
+/// Characters of the lines with which git marks the sides of a conflict, in their order. The second is there in the styles
 /// `diff3` and `zdiff3` only.
-const MARKS: [&str; 4] = ["<<<<<<<", "|||||||", "=======", ">>>>>>>"];
+const MARKS: [char; 4] = ['<', '|', '=', '>'];
+/// Their least number; the attribute `conflict-marker-size` may say another one.
+const LEAST: usize = 7;
 
 /// Where a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,10 +21,15 @@ enum At {
 /// When a side has a line `=======` too, so that nobody can tell where it ends.
 pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
-    let (mut at, mut n_conflicts) = (At::Both, 0);
+    let (mut at, mut n_conflicts, mut size) = (At::Both, 0, LEAST);
     for line in text.split_inclusive('\n') {
-        at = match (at, mark(line)) {
-            (At::Both, Some(0)) => At::Ours,
+        // Marks of one conflict have one size; a longer line may underline a title.
+        let mark = mark(line).filter(|(_, of_line)| at == At::Both || *of_line == size);
+        at = match (at, mark.map(|(mark, _)| mark)) {
+            (At::Both, Some(0)) => {
+                size = mark.map_or(LEAST, |(_, size)| size);
+                At::Ours
+            }
             (At::Ours, Some(1)) => At::Base,
             (At::Ours | At::Base, Some(2)) => At::Theirs,
             (At::Theirs, Some(2)) => {
@@ -46,12 +53,14 @@ pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
     Ok((at == At::Both && n_conflicts > 0).then_some([ours, theirs]))
 }
 
-/// Returns the number of the marker that a line is.
-fn mark(line: &str) -> Option<usize> {
+/// Returns the number of the marker that a line is, and its size.
+fn mark(line: &str) -> Option<(usize, usize)> {
     let line = line.trim_end();
-    let is_mark =
-        |mark: &str| line.strip_prefix(mark).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
-    MARKS.iter().position(|known| is_mark(known))
+    let first = line.chars().next()?;
+    let mark = MARKS.iter().position(|known| *known == first)?;
+    let rest = line.trim_start_matches(first);
+    let size = line.len() - rest.len();
+    (size >= LEAST && (rest.is_empty() || rest.starts_with(' '))).then_some((mark, size))
 }
 
 #[cfg(test)]
@@ -66,6 +75,10 @@ mod tests {
             (
                 "<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> s\nm\n<<<<<<<\nd\n=======\ne\n>>>>>>>\n",
                 Some(("b\nm\nd\n", "c\nm\ne\n")),
+            ),
+            (
+                "<<<<<<<<<< HEAD\nb\n=======\nx\n==========\nc\n>>>>>>>>>> s\n",
+                Some(("b\n=======\nx\n", "c\n")),
             ),
             ("Title\n=======\ntext\n", None),
             ("<<<<<<< HEAD\nb\n=======\nc\n", None),

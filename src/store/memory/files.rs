@@ -75,6 +75,8 @@ pub struct FileRow {
     pub hash: Hash,
     /// Why it shows none.
     pub why: Option<String>,
+    /// Whether this user has taken the memory out of the files.
+    pub is_unshared: bool,
 }
 
 /// The main row of a memory.

@@ -99,8 +99,10 @@ impl MemoryDb {
                 SavedTeam { memories: memories.into_iter().collect(), outbox }
             },
         );
-        let place = readable(self.read(0, |rows| rows.team_place()))?.flatten();
-        let place = place.and_then(|json| serde_json::from_str(&json).ok());
+        let place = self.read(0, |rows| {
+            Ok::<_, StoreError>(rows.team_place()?.and_then(|json| serde_json::from_str(&json).ok()))
+        });
+        let place = readable(place)?.flatten();
         Ok(Some(SavedSharing { of, team, place }))
     }
 }
@@ -144,7 +146,7 @@ impl Rows<'_> {
                     continue;
                 }
                 (_, Some(main)) if shared.is_none() && !main.is_shared => {
-                    self.keep_alone(id, derive, event)?
+                    self.keep_alone(id, derive, event)?;
                 }
                 _ => {}
             }
@@ -152,7 +154,7 @@ impl Rows<'_> {
                 (Some(Sharing::Never), _) => self.keep_alone(id, derive, event)?,
                 // Another one that is a file is so here once the file is seen.
                 (Some(Sharing::Repo), _) if is_team || self.is_unshared(id)? => {
-                    self.set_shared(id, Sharing::Repo)?
+                    self.set_shared(id, Sharing::Repo)?;
                 }
                 (Some(Sharing::Team), Some(shared)) => self.put_saved_version(id, shared)?,
                 _ => {}

@@ -91,7 +91,7 @@ fn a_file_that_one_side_has_removed_is_listed_until_git_knows_the_outcome() {
         assert!(!live.git_may_fail(&["merge", "side"]).status.success());
         let name = format!(".memod/memories/{id}.md");
         assert!(complaint(&live, &name).unwrap().starts_with(kept), "{removed_on}");
-        assert_eq!(found(&live, "gamma"), [id.clone()], "what was changed is found");
+        assert_eq!(found(&live, "gamma"), std::slice::from_ref(&id), "what was changed is found");
         let end = if removed_on == "main" { ["rm", "-q", &name] } else { ["add", "--", &name] };
         live.git(&end);
         assert_eq!(complaint(&live, &name), None);
@@ -104,14 +104,43 @@ fn what_goes_with_a_memory_is_told_before_it_goes() {
     let (live, id) = in_conflict();
     let told = |answer: &serde_json::Value| answer["notice"].as_str().unwrap().to_owned();
     let dry = live.call("memory.forget", json!({ "ids": [id], "dry_run": true }));
-    assert!(told(&dry).starts_with("1 of them goes with its file in the worktree; 1 of them is in conflict"));
+    assert!(
+        told(&dry).starts_with(
+            "removed with their files in the worktree: 1; in conflict, removed with both sides: 1"
+        ),
+        "{dry}"
+    );
+    assert_eq!(dry["memories"].as_array().unwrap().len(), 1, "{dry}");
     let (code, reset) = memo(&live, &["reset", "--dry-run"]);
-    assert!(code == 0 && told(&reset).contains("goes with its file"), "{reset}");
+    assert!(code == 0 && told(&reset).contains("with their files"), "{reset}");
     let gone = live.call("memory.forget", json!({ "ids": [id] }));
-    assert!(told(&gone).contains("goes with both sides"), "{gone}");
+    assert!(told(&gone).contains("with both sides"), "{gone}");
     assert_eq!((listed(&live, &id).len(), path_of(&live, &id).exists()), (0, false));
     let own = live.call("memory.add", json!({ "content": "delta is mine" }))["memory"]["id"].clone();
     assert_eq!(live.call("memory.forget", json!({ "ids": [own] }))["notice"], json!(null));
+}
+
+#[test]
+fn a_text_of_both_keeps_what_is_beside_both_sides() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    live.commit_all();
+    for (branch, line) in [("side", "# of the side\nfoo: bar\ntags: [b]"), ("main", "# of main\ntags: [a]")] {
+        live.git(&["switch", "-q", "-C", branch, "main"]);
+        let text =
+            text_of(&live, &id).replace("---\n\nalpha is the first", &format!("{line}\n---\n\nof {branch}"));
+        write_file(&live, &id, &text);
+        if branch == "side" {
+            live.commit_all();
+        }
+    }
+    live.commit_all();
+    assert!(!live.git_may_fail(&["merge", "side"]).status.success());
+    live.call("memory.resolve_file", json!({ "id": id, "text": "of both" }));
+    let text = text_of(&live, &id);
+    for line in ["# of main", "# of the side", "foo: bar", "  - a", "  - b", "of both"] {
+        assert!(text.lines().any(|known| known == line), "{line}: {text}");
+    }
 }
 
 #[test]

@@ -223,3 +223,33 @@ fn what_does_not_change_a_memory_does_not_change_whose_it_is() {
     assert!(list["memory"]["updated"].as_str().unwrap() < "3", "{list}");
     assert!(!text_of(&live, &id).contains("\nupdated: 9"));
 }
+
+#[cfg(unix)]
+#[test]
+fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let live = Live::new();
+    assert_eq!(live.call("memory.list", json!({}))["total"], 0);
+    let id = add_shared(&live, "alpha");
+    let mode = fs::metadata(path_of(&live, &id)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o644, "as git writes files");
+    fs::remove_dir_all(live.root().join(".memod")).unwrap();
+    assert_eq!(listed(&live, &id).len(), 0);
+    assert_eq!(get(&live, &id)["archived_why"], "file");
+}
+
+#[test]
+fn a_file_of_others_that_hides_what_was_taken_back_is_told() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha");
+    let text = text_of(&live, &id);
+    live.call("memory.unshare", json!({ "ids": [id] }));
+    live.call("memory.update", json!({ "id": id, "content": "alpha, for me alone" }));
+    write_file(&live, &id, &text.replace("alpha", "alpha, by another"));
+    assert_eq!(get(&live, &id)["content"], "alpha, by another");
+    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("what you have of it is hidden"));
+    let updated = live.call("memory.update", json!({ "id": id, "add_tags": ["x"] }));
+    assert!(updated["notice"].as_str().unwrap().contains("1 hiding what you took out"), "{updated}");
+    live.remove(&format!(".memod/memories/{id}.md"));
+    assert_eq!(get(&live, &id)["content"], "alpha, for me alone");
+}
