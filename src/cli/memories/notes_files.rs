@@ -20,29 +20,28 @@ const ULID: usize = 26;
 /// Number of memories that are asked for at once.
 const PAGE: u64 = 1_000;
 
-/// The files of the worktree that are whole memories.
-pub(super) struct Own(Vec<String>);
-
-impl Own {
-    /// Returns their paths, from the top of the worktree.
-    pub(super) fn paths(&self) -> &[String] {
-        &self.0
-    }
+/// The files of the worktree: paths from its top.
+#[derive(Default)]
+pub(super) struct Own {
+    pub(super) paths: Vec<String>,
+    /// Those that are no memories.
+    pub(super) bad: Vec<String>,
 }
 
 /// Returns the id of the memory whose file has this path.
 pub(super) fn id_of_path(path: &str) -> Option<&str> {
     let id = path.strip_prefix(MEMORY_FILES_DIR)?.strip_prefix('/')?.strip_suffix(".md")?;
     let ulid = id.strip_prefix("mem_")?;
-    let is_ulid =
-        ulid.len() == ULID && ulid.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    // As the ULID specification has it: Crockford's base 32, at most 128 bits.
+    let is_digit = |byte: u8| byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte);
+    let is_ulid = ulid.len() == ULID && ulid.bytes().all(is_digit) && ulid.starts_with(|c: char| c <= '7');
     is_ulid.then_some(id)
 }
 
 /// Returns the files of the worktree, once the daemon has looked at them.
 ///
 /// # Errors
-/// When one of them is in conflict, or is no memory, as with a credential in it: nobody reviews what is exchanged.
+/// When one of them is in conflict.
 pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     let (mut whole, mut disputed) = (HashSet::new(), Vec::new());
     let mut client = context.connect()?;
@@ -68,19 +67,30 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     }
     let dir = context.layout.root.join(MEMORY_FILES_DIR);
     let entries = match fs::read_dir(&dir) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Own(Vec::new())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Own::default()),
         read => read.at("list", &dir)?,
     };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let mut paths: Vec<String> = names.map(|name| format!("{MEMORY_FILES_DIR}/{name}")).collect();
-    paths.retain(|path| id_of_path(path).is_some());
-    paths.sort();
-    match paths.iter().find(|path| id_of_path(path).is_some_and(|id| !whole.contains(id))) {
-        None => Ok(Own(paths)),
-        Some(path) => Err(CliError::Git {
-            message: format!("{path}: is no memory that others may have; nothing was exchanged"),
-            hint: "`memo doctor` says why: correct it, or remove it".to_owned(),
-        }),
+    let mut own = Own::default();
+    for entry in entries.flatten() {
+        let path = format!("{MEMORY_FILES_DIR}/{}", entry.file_name().to_string_lossy());
+        let Some(id) = id_of_path(&path) else { continue };
+        let is_file = entry.file_type().is_ok_and(|of| of.is_file());
+        if !is_file || !whole.contains(id) {
+            own.bad.push(path.clone());
+        }
+        if is_file {
+            own.paths.push(path);
+        }
+    }
+    own.paths.sort();
+    Ok(own)
+}
+
+/// Returns the error for a file that is no memory, as one with a credential: nobody reviews what is exchanged.
+pub(super) fn no_memory(path: &str) -> CliError {
+    CliError::Git {
+        message: format!("{}: is no memory that others may have; nothing was exchanged", escape(path)),
+        hint: "`memo doctor` says why: correct it, or remove it".to_owned(),
     }
 }
 
@@ -127,6 +137,8 @@ mod tests {
             ".memod/memories/sub/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
             ".memod/memories/../mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
             ".memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.MD",
+            ".memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAI.md",
+            ".memod/memories/mem_81ARZ3NDEKTSV4RRFFQ69G5FAV.md",
             ".memod/memories/mem_01arz3ndektsv4rrffq69g5fav.md",
             "x/.memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
         ] {

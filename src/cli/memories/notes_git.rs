@@ -33,12 +33,14 @@ pub(super) struct NotesGit<'a> {
 
 /// Settings under which the files are what the commits say: no hook runs, none is left out or taken for the rename of another
 /// one, and line ends stay.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
+    "core.fileMode=false",
     "core.sparseCheckout=false",
     "core.autocrlf=false",
     "core.safecrlf=false",
+    "merge.default=text",
     "merge.renames=false",
     "merge.directoryRenames=false",
 ];

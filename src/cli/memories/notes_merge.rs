@@ -6,6 +6,7 @@ use std::process::Output;
 use super::notes_files::id_of_path;
 use super::notes_git::{NotesGit, failed};
 use crate::cli::error::CliError;
+use crate::types::memory_file;
 
 /// The exit of a git that does not know an option.
 const USAGE: i32 = 129;
@@ -62,8 +63,26 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     };
     match ids(2) {
         both if both.is_empty() => Ok(Merged::Tree { tree, kept: ids(1) }),
-        ids => Ok(Merged::Conflict { tree, ids }),
+        ids => {
+            ids.iter().try_for_each(|id| must_be_marked(git, &tree, id))?;
+            Ok(Merged::Conflict { tree, ids })
+        }
     }
+}
+
+/// Fails if a conflict is not in the file, so that nobody would see it.
+fn must_be_marked(git: &NotesGit<'_>, tree: &str, id: &str) -> Result<(), CliError> {
+    let path = memory_file(id);
+    let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
+    if text.lines().any(|line| line.starts_with("<<<<<<<")) {
+        return Ok(());
+    }
+    Err(CliError::Git {
+        message: format!(
+            "{path}: in conflict, and attributes of git keep the markers out of it; nothing was changed"
+        ),
+        hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
+    })
 }
 
 fn merge_tree(git: &NotesGit<'_>, args: &[&str]) -> Result<Output, CliError> {

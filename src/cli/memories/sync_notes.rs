@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::notes_files::{Own, id_of_path, own_files, refuse_others};
+use super::notes_files::{Own, id_of_path, no_memory, own_files, refuse_others};
 use super::notes_git::{NotesGit, failed};
 use super::notes_merge::{Merged, merge};
 use super::request::caller;
@@ -20,9 +20,10 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::paths::IoContext as _;
-use crate::proto::memory::{HistoryResult, IdsParams};
+use crate::proto::code;
+use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult};
 use crate::types::MEMORY_FILES_DIR;
 
 /// What the repository has, and what is pushed.
@@ -33,6 +34,8 @@ const HERE: &str = "refs/worktree/memod/notes";
 const THEIRS: &str = "refs/worktree/memod/notes-theirs";
 /// The source of changes that come with files.
 const FROM_FILE: &str = "repo";
+/// What it was merged to then, with the markers.
+const MARKED: &str = "refs/worktree/memod/notes-marked";
 /// Number of paths that git is given at once.
 const AT_ONCE: usize = 500;
 /// Number of pushes, each after a merge with what another one has pushed.
@@ -73,8 +76,11 @@ pub(in crate::cli) fn sync_notes(
     let restored = sync.restore(typed.removed)?;
     let own = own_files(context)?;
     let done = Exchanged { remote, restored, ..Exchanged::default() };
-    let done = sync.exchange(&own, done)?;
-    own_files(context)?; // the daemon looks at what came: what is removed later has been there
+    let done = sync.exchange(&own, done);
+    // The daemon looks at what came: what vanishes later has been there.
+    let look = ListParams { caller: caller(context), limit: Some(1), ..ListParams::default() };
+    context.connect()?.call::<_, MemoriesResult>("memory.list", &look)?;
+    let done = done?;
     output.value(&done, |output| {
         for path in &done.came {
             output.line(&escape(path))?;
@@ -148,20 +154,27 @@ impl Sync<'_> {
     /// Brings back files that have vanished since the last exchange, unless a verb has removed them or that is meant; returns their
     /// ids. Git removes ignored files, as `git clean -x` does, and that is not for everybody.
     fn restore(&self, is_meant: bool) -> Result<Vec<String>, CliError> {
-        let Some(here) = self.commit_of(HERE)?.filter(|_| !is_meant) else { return Ok(Vec::new()) };
+        // While files are in conflict, the worktree has what it was merged to.
+        let marked = if self.commit_of(THEIRS)?.is_some() { self.commit_of(MARKED)? } else { None };
+        let here = marked.map_or_else(|| self.commit_of(HERE), |marked| Ok(Some(marked)))?;
+        let Some(here) = here.filter(|_| !is_meant) else { return Ok(Vec::new()) };
         let known = self.git.run(&["ls-tree", "-r", "--name-only", &here])?;
         let gone = known.lines().filter(|path| !self.context.layout.root.join(path).exists());
         let mut client = self.context.connect()?;
         let mut back: BTreeMap<String, &str> = BTreeMap::new();
         for path in gone {
-            if let Some(id) = id_of_path(path).filter(|id| has_vanished(&mut client, self.context, id)) {
+            if let Some(id) = id_of_path(path)
+                && has_vanished(&mut client, self.context, id)?
+            {
                 back.insert(id.to_owned(), path);
             }
         }
         if !back.is_empty() {
             self.git.run(&["read-tree", &here])?;
             let paths: Vec<&str> = back.values().copied().collect();
-            self.git.run(&[&["checkout-index", "--"], &paths[..]].concat())?;
+            for paths in paths.chunks(AT_ONCE) {
+                self.git.run(&[&["checkout-index", "--"], paths].concat())?;
+            }
         }
         Ok(back.into_keys().collect())
     }
@@ -194,6 +207,7 @@ impl Sync<'_> {
                 merged = Some(self.merged(mine.as_deref(), merged.as_deref(), theirs, &mut done.kept)?);
             }
             let Some(merged) = &merged else { break };
+            refuse_others(&self.git, merged, "this worktree")?;
             let is_there = theirs.as_ref() == Some(merged);
             if let Some(remote) = done.remote.as_ref().filter(|_| !is_there) {
                 let push = ["push", "-q", remote, &format!("{merged}:{NOTES}")];
@@ -219,11 +233,12 @@ impl Sync<'_> {
     /// Commits the files as they are now; returns what this worktree has, or `None` if it never had a file.
     fn commit_files(&self, own: &Own) -> Result<Option<String>, CliError> {
         self.git.run(&["read-tree", "--empty"])?;
-        for paths in own.paths().chunks(AT_ONCE) {
+        for paths in own.paths.chunks(AT_ONCE) {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             self.git.run(&[&["add", "-f", "--"], &paths[..]].concat())?;
         }
         let tree = self.git.run(&["write-tree"])?;
+        self.must_be_memories(own, &tree)?;
         let (before, theirs) = (self.commit_of(HERE)?, self.commit_of(THEIRS)?);
         let known = before.as_ref().map(|commit| self.git.run(&["rev-parse", &format!("{commit}^{{tree}}")]));
         let is_same = match known.transpose()? {
@@ -237,7 +252,18 @@ impl Sync<'_> {
         let commit = self.commit(&tree, &parents)?;
         self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, &commit])?;
         self.git.run(&["update-ref", "-d", THEIRS])?;
+        self.git.run(&["update-ref", "-d", MARKED])?;
         Ok(Some(commit))
+    }
+
+    /// Fails if a file that is no memory has changed here. One that came so is left as it is.
+    fn must_be_memories(&self, own: &Own, tree: &str) -> Result<(), CliError> {
+        let here = self.commit_of(HERE)?;
+        let changed = self.changed(here.as_deref(), tree)?;
+        match own.bad.iter().find(|path| changed.contains(path)) {
+            None => Ok(()),
+            Some(path) => Err(no_memory(path)),
+        }
     }
 
     fn commit(&self, tree: &str, parents: &[String]) -> Result<String, CliError> {
@@ -284,6 +310,8 @@ impl Sync<'_> {
             Merged::Conflict { tree, ids } => {
                 // Of the worktree are both what is its own and what was merged without a conflict before.
                 self.read_tree(mine, &tree)?;
+                let marked = self.commit(&tree, &[])?;
+                self.git.run(&["update-ref", "-m", "memo sync-notes", MARKED, &marked])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, ours])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", THEIRS, theirs])?;
                 Err(in_conflict(&ids))
@@ -311,16 +339,16 @@ impl Sync<'_> {
 }
 
 /// Returns whether a file is gone without a verb.
-fn has_vanished(client: &mut Client, context: &CommandContext, id: &str) -> bool {
+fn has_vanished(client: &mut Client, context: &CommandContext, id: &str) -> Result<bool, CliError> {
     let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
-    let known: Result<HistoryResult, _> = client.call("memory.history", &params);
-    // What was deleted for good has no history.
-    known.is_ok_and(|known| {
-        let mut changes = known.changes.iter().rev();
-        let last = changes
-            .find(|change| matches!(&*change.action, "add" | "share" | "unshare" | "forget" | "restore"));
-        last.is_none_or(|last| !matches!(&*last.action, "forget" | "unshare") || last.source == FROM_FILE)
-    })
+    let known: HistoryResult = match client.call("memory.history", &params) {
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => return Ok(false), // deleted for good
+        known => known?,
+    };
+    let mut changes = known.changes.iter().rev();
+    let last =
+        changes.find(|change| matches!(&*change.action, "add" | "share" | "unshare" | "forget" | "restore"));
+    Ok(last.is_none_or(|last| !matches!(&*last.action, "forget" | "unshare") || last.source == FROM_FILE))
 }
 
 pub(super) fn in_conflict(ids: &[String]) -> CliError {

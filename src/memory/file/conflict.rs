@@ -20,16 +20,29 @@ enum At {
 /// # Errors
 /// When a side has a line `=======` too, so that nobody can tell where it ends.
 pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
+    let opening = text.lines().filter_map(mark).filter(|(mark, _)| *mark == 0);
+    let mut sizes: Vec<usize> = opening.map(|(_, size)| size).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    // A text may have such lines of its own, of another size.
+    let mut found = Ok(None);
+    for size in sizes {
+        match sides_of(text, size) {
+            Ok(None) => {}
+            Ok(Some(sides)) => return Ok(Some(sides)),
+            Err(why) => found = Err(why),
+        }
+    }
+    found
+}
+
+/// Returns the two sides by markers of one size.
+fn sides_of(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
-    let (mut at, mut n_conflicts, mut size) = (At::Both, 0, LEAST);
+    let (mut at, mut n_conflicts) = (At::Both, 0);
     for line in text.split_inclusive('\n') {
-        // Marks of one conflict have one size; a longer line may underline a title.
-        let mark = mark(line).filter(|(_, of_line)| at == At::Both || *of_line == size);
-        at = match (at, mark.map(|(mark, _)| mark)) {
-            (At::Both, Some(0)) => {
-                size = mark.map_or(LEAST, |(_, size)| size);
-                At::Ours
-            }
+        at = match (at, mark(line).filter(|(_, of_line)| *of_line == size).map(|(mark, _)| mark)) {
+            (At::Both, Some(0)) => At::Ours,
             (At::Ours, Some(1)) => At::Base,
             (At::Ours | At::Base, Some(2)) => At::Theirs,
             (At::Theirs, Some(2)) => {
@@ -79,6 +92,10 @@ mod tests {
             (
                 "<<<<<<<<<< HEAD\nb\n=======\nx\n==========\nc\n>>>>>>>>>> s\n",
                 Some(("b\n=======\nx\n", "c\n")),
+            ),
+            (
+                "<<<<<<<<< x\n<<<<<<<\na\n=======\nb\n>>>>>>>\n",
+                Some(("<<<<<<<<< x\na\n", "<<<<<<<<< x\nb\n")),
             ),
             ("Title\n=======\ntext\n", None),
             ("<<<<<<< HEAD\nb\n=======\nc\n", None),

@@ -182,6 +182,43 @@ fn files_that_git_leaves_out_or_removes_are_not_removed_for_others() {
 }
 
 #[test]
+fn what_was_merged_without_a_conflict_stays_so_until_the_conflict_ends() {
+    let (_remote, [ann, bob]) = two_people();
+    let [disputed, removed] = ["alpha is first", "beta is second"].map(|text| add_shared(&ann, text));
+    synced(&ann);
+    synced(&bob);
+    bob.call("memory.forget", json!({ "ids": [removed] }));
+    let came = add_shared(&bob, "gamma is third");
+    bob.call("memory.update", json!({ "id": disputed, "content": "alpha is Bob's" }));
+    ann.call("memory.update", json!({ "id": disputed, "content": "alpha is Ann's" }));
+    synced(&bob);
+    assert_eq!(sync(&ann, &[]).0, Some(3));
+    ann.git(&["clean", "-q", "-fdx"]);
+    for _ in 0..2 {
+        let (code, said) = sync(&ann, &[]);
+        assert!(code == Some(3) && said.contains(&disputed), "{said}");
+        assert_eq!((listed(&ann, &disputed).len(), listed(&ann, &came).len()), (2, 1), "{said}");
+    }
+    ann.call("memory.resolve_file", json!({ "id": disputed, "side": "theirs" }));
+    synced(&ann);
+    synced(&bob);
+    for live in [&ann, &bob] {
+        assert_eq!(get(live, &disputed)["content"], "alpha is Bob's");
+        assert_eq!((listed(live, &removed).len(), listed(live, &came).len()), (0, 1));
+    }
+}
+
+#[test]
+fn a_file_that_may_be_run_is_a_file() {
+    let (_remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    ann.sh("chmod 755 .memod/memories/*");
+    synced(&ann);
+    synced(&bob);
+    assert_eq!(get(&bob, &id)["content"], "alpha is first");
+}
+
+#[test]
 fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
     let (_remote, [ann, bob]) = two_people();
     let lines = |last: &str| (1..9).map(|n| format!("line {n} of alpha\n\n")).collect::<String>() + last;
@@ -203,6 +240,20 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
 
 #[test]
 fn attributes_hide_no_conflict() {
+    let (_remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, "alpha is first");
+    synced(&ann);
+    synced(&bob);
+    bob.write(".git/info/attributes", "*.md merge=binary");
+    for (live, text) in [(&ann, "alpha is Ann's"), (&bob, "alpha is Bob's")] {
+        live.call("memory.update", json!({ "id": id, "content": text }));
+    }
+    synced(&ann);
+    for _ in 0..2 {
+        let (code, said) = sync(&bob, &[]);
+        assert!(code == Some(3) && said.contains(".git/info/attributes"), "{said}");
+        assert_eq!(get(&bob, &id)["content"], "alpha is Bob's");
+    }
     for attributes in ["*.md merge=binary", "*.md merge=union", "*.md conflict-marker-size=12"] {
         let (_remote, [ann, bob]) = two_people();
         let id = add_shared(&ann, "alpha is first");
@@ -224,6 +275,7 @@ fn attributes_hide_no_conflict() {
 fn what_is_no_memory_is_not_sent() {
     let (_remote, [ann, _bob]) = two_people();
     let id = add_shared(&ann, "alpha is first");
+    synced(&ann);
     let text = text_of(&ann, &id);
     let refused = |why: &str| {
         let (code, said) = sync(&ann, &[]);
@@ -243,5 +295,5 @@ fn what_is_no_memory_is_not_sent() {
     fs::remove_file(path_of(&ann, &id)).unwrap();
     fs::write(path_of(&ann, &id), &text).unwrap();
     add_shared(&ann, "how a conflict begins:\n<<<<<<< HEAD\nx");
-    assert!(synced(&ann).contains("2 files sent"));
+    assert!(synced(&ann).contains("1 file sent"));
 }
