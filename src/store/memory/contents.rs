@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use rusqlite::{OptionalExtension, params};
 
 use super::rows::{SAVED_COLUMNS, record};
+use super::saved_sharing::SavedSharing;
 use super::shared_with::Sharing;
 use super::{Derived, Link, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 use crate::store::corrupt;
@@ -23,6 +24,8 @@ pub(super) type Deleted = (String, i64, i64);
 pub(super) struct Contents {
     saved: Vec<Saved>,
     deleted: Vec<Deleted>,
+    /// Memories that are certainly no files any more, if that is said.
+    alone: HashSet<String>,
     /// Whether no damage hides any content.
     pub(super) is_whole: bool,
 }
@@ -43,9 +46,14 @@ impl Contents {
         self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
     }
 
-    /// Says which memories the team has; that is else not said here.
-    pub(super) fn set_team(&mut self, is_team: impl Fn(&str) -> bool) {
-        self.saved.iter_mut().for_each(|(record, ..)| record.team = is_team(&record.id));
+    /// Says which memories the team has, and which are this user's alone; that is else not said here.
+    pub(super) fn set_sharing(&mut self, sharing: &SavedSharing) {
+        for (record, ..) in &mut self.saved {
+            record.team = sharing.is_team(&record.id);
+            if sharing.is_alone(&record.id) {
+                self.alone.insert(record.id.clone());
+            }
+        }
     }
 }
 
@@ -93,7 +101,7 @@ impl MemoryDb {
         let deleted = readable(self.deleted())?;
         is_whole &= deleted.is_some();
         let saved = found.into_iter().map(save).collect::<Result<_, StoreError>>()?;
-        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), is_whole })
+        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), alone: HashSet::new(), is_whole })
     }
 
     /// # Errors
@@ -184,7 +192,7 @@ impl Rows<'_> {
             let known = self.get(&record.id)?;
             let age = |record: &Record| (record.updated, record.last_access);
             let is_newer = match &known {
-                Some(known) if known.shared => false, // its files are the truth
+                Some(known) if known.shared && !with.alone.contains(&known.id) => false, // its files are the truth
                 Some(known) => age(known) < age(record),
                 None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
             };

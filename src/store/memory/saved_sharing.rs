@@ -3,18 +3,20 @@
 //! That is later than its backups, so what it says holds: what was shared since is sent, and what was taken back stays so. Where it
 //! cannot be read, a memory that has changed is this user's alone, so that nothing is sent that they may have taken back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, Row, params, params_from_iter};
+use rusqlite::{OptionalExtension, Row, params};
+use serde_json::Value;
 
 use super::contents::readable;
 use super::files::Hash;
 use super::shared_with::Sharing;
 use super::{Derived, MemoryDb, MemoryEvent, Record, Rows, StoreError};
 
-/// The cells of a row.
-type Cells = Vec<Value>;
+/// A row of `team_memory` without its id: text, hash, updated, base, theirs, why.
+type TeamCells = (String, Hash, Option<i64>, Option<String>, Option<String>, Option<String>);
+/// A row of `outbox` without its id: n, former, text.
+type OutboxCells = (i64, Option<Hash>, String);
 
 /// With whom memories of another database are shared, by id, as far as that can be read.
 #[derive(Default)]
@@ -22,7 +24,7 @@ pub(super) struct SavedSharing {
     of: HashMap<String, Shared>,
     /// `None` if not all of it can be read.
     team: Option<SavedTeam>,
-    place: Option<serde_json::Value>,
+    place: Option<Value>,
 }
 
 /// With whom one memory is shared.
@@ -30,17 +32,21 @@ struct Shared {
     sharing: Option<Sharing>,
     version: Option<Hash>,
     file_links: Option<String>,
-    linked: Option<String>,
     is_trusted: bool,
 }
 
 /// What is known of the team's memories, and what is to be sent.
 struct SavedTeam {
-    memories: HashMap<String, Cells>,
-    outbox: HashMap<String, Vec<Cells>>,
+    memories: HashMap<String, TeamCells>,
+    outbox: HashMap<String, Vec<OutboxCells>>,
 }
 
 impl SavedSharing {
+    /// Returns whether a memory is certainly this user's alone.
+    pub(super) fn is_alone(&self, id: &str) -> bool {
+        self.of.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
+    }
+
     /// Returns whether the team has a memory.
     pub(super) fn is_team(&self, id: &str) -> bool {
         self.of.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
@@ -63,9 +69,8 @@ impl MemoryDb {
         for order in ["ASC", "DESC"] {
             let read = self.run(|conn| {
                 let mut statement = conn.prepare(&format!(
-                    "SELECT m.id, m.shared, m.version, m.file_links, m.linked, EXISTS (
-                         SELECT 1 FROM trusted_version t WHERE t.memory = m.row AND t.hash = m.version)
-                     FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+                    "SELECT m.id, m.shared, m.version, m.file_links FROM memory m
+                     WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
                 ))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
@@ -79,31 +84,49 @@ impl MemoryDb {
                 break;
             }
         }
-        let by_id = |sql: &str| -> Result<Option<Vec<(String, Cells)>>, StoreError> {
-            readable(self.run(|conn| {
-                let mut statement = conn.prepare(sql)?;
-                let n = statement.column_count();
-                let cells = |row: &Row<'_>| {
-                    Ok((row.get("id")?, (0..n).map(|at| row.get(at)).collect::<Result<_, _>>()?))
-                };
-                statement.query_map([], cells)?.collect()
-            }))
-        };
-        let memories = by_id("SELECT id, text, hash, updated, base, theirs, why FROM team_memory")?;
-        let team = by_id("SELECT n, id, former, text FROM outbox ORDER BY n")?.zip(memories).map(
-            |(changes, memories)| {
-                let mut outbox: HashMap<String, Vec<Cells>> = HashMap::new();
-                for (id, cells) in changes {
-                    outbox.entry(id).or_default().push(cells);
-                }
-                SavedTeam { memories: memories.into_iter().collect(), outbox }
-            },
-        );
+        // What cannot be read is to be confirmed again.
+        for id in readable(self.trusted())?.unwrap_or_default() {
+            of.entry(id).and_modify(|shared| shared.is_trusted = true);
+        }
+        let team = readable(self.saved_team())?;
         let place = self.read(0, |rows| {
             Ok::<_, StoreError>(rows.team_place()?.and_then(|json| serde_json::from_str(&json).ok()))
         });
         let place = readable(place)?.flatten();
         Ok(Some(SavedSharing { of, team, place }))
+    }
+
+    /// Returns the ids of memories whose present version this user vouches for.
+    fn trusted(&self) -> Result<Vec<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT m.id FROM trusted_version t JOIN memory m ON m.row = t.memory WHERE t.hash = m.version",
+            )?
+            .query_map([], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    fn saved_team(&self) -> Result<SavedTeam, StoreError> {
+        self.run(|conn| {
+            let mut outbox: HashMap<String, Vec<OutboxCells>> = HashMap::new();
+            let mut changes = conn.prepare("SELECT id, n, former, text FROM outbox ORDER BY n")?;
+            for change in
+                changes.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?))))?
+            {
+                let (id, cells) = change?;
+                outbox.entry(id).or_default().push(cells);
+            }
+            let memories = conn
+                .prepare("SELECT id, text, hash, updated, base, theirs, why FROM team_memory")?
+                .query_map([], |row| {
+                    let cells =
+                        (row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?);
+                    Ok((row.get(0)?, cells))
+                })?
+                .collect::<Result<_, _>>()?;
+            Ok(SavedTeam { memories, outbox })
+        })
     }
 }
 
@@ -111,8 +134,7 @@ fn shared(row: &Row<'_>) -> rusqlite::Result<(String, Shared)> {
     let number: i64 = row.get(1)?;
     let all = [Sharing::Repo, Sharing::Never, Sharing::Team];
     let sharing = all.into_iter().find(|sharing| *sharing as i64 == number);
-    let (version, file_links, linked, is_trusted) = (row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
-    Ok((row.get(0)?, Shared { sharing, version, file_links, linked, is_trusted }))
+    Ok((row.get(0)?, Shared { sharing, version: row.get(2)?, file_links: row.get(3)?, is_trusted: false }))
 }
 
 impl Rows<'_> {
@@ -151,6 +173,7 @@ impl Rows<'_> {
                 _ => {}
             }
             match (sharing, shared) {
+                (None, Some(_)) if is_team => self.keep_alone(id, derive, event)?,
                 (Some(Sharing::Never), _) => self.keep_alone(id, derive, event)?,
                 // Another one that is a file is so here once the file is seen.
                 (Some(Sharing::Repo), _) if is_team || self.is_unshared(id)? => {
@@ -160,37 +183,64 @@ impl Rows<'_> {
                 _ => {}
             }
         }
-        match &saved.place {
-            // All is compared with the server: not all that came from there may have been saved.
-            Some(serde_json::Value::Object(place)) if self.team_place()?.is_none() => {
-                let place = place.iter().filter(|(key, _)| *key != "mark").collect::<BTreeMap<_, _>>();
-                self.set_team_place(&serde_json::json!(place).to_string())
+        // What cannot be read and is the team's no more was forgotten or taken back.
+        for (id, (text, ..)) in saved.team.iter().flat_map(|team| &team.memories) {
+            let is_read = saved.of.contains_key(id);
+            if let Some(team) = saved.team.as_ref().filter(|_| !is_read && text.is_empty())
+                && self.is_team(id)?
+            {
+                self.put_saved_team(team, id)?;
+                self.keep_alone(id, derive, event)?;
             }
-            _ => Ok(()),
         }
+        self.begin_place_anew(saved)
+    }
+
+    /// Has the server asked for all that came from here too: not all of it may have been saved. Numbers go on under another name.
+    fn begin_place_anew(&self, saved: &SavedSharing) -> Result<(), StoreError> {
+        let known = self.team_place()?.and_then(|json| serde_json::from_str(&json).ok());
+        let is_known = known.is_some();
+        let Some(Value::Object(mut place)) =
+            known.or_else(|| saved.place.clone().filter(|_| saved.team.is_some()))
+        else {
+            return Ok(());
+        };
+        let client: String = self.random()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        place.insert("client".to_owned(), client.into());
+        place.insert("sent".to_owned(), 0.into());
+        if !is_known {
+            place.remove("mark"); // all is compared
+        }
+        self.set_team_place(&Value::Object(place).to_string())
     }
 
     /// Makes what is known of the team's memory, and what is to be sent of it, what the damaged database says.
     fn put_saved_team(&self, team: &SavedTeam, id: &str) -> Result<(), StoreError> {
         self.forget_team_row(id)?;
         self.run(|conn| {
-            if let Some(cells) = team.memories.get(id) {
+            if let Some((text, hash, updated, base, theirs, why)) = team.memories.get(id) {
                 conn.prepare_cached(
-                    "INSERT INTO team_memory(id, text, hash, updated, base, theirs, why) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO team_memory(id, text, hash, updated, base, theirs, why)
+                     VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
-                .execute(params_from_iter(cells))?;
+                .execute(params![id, text, hash, updated, base, theirs, why])?;
             }
-            let mut put =
-                conn.prepare_cached("INSERT OR REPLACE INTO outbox(n, id, former, text) VALUES(?1, ?2, ?3, ?4)")?;
-            team.outbox.get(id).into_iter().flatten().try_for_each(|cells| put.execute(params_from_iter(cells)).map(drop))
+            let mut put = conn.prepare_cached(
+                "INSERT OR REPLACE INTO outbox(n, id, former, text) VALUES(?1, ?2, ?3, ?4)",
+            )?;
+            let mut changes = team.outbox.get(id).into_iter().flatten();
+            changes.try_for_each(|(n, former, text)| put.execute(params![n, id, former, text]).map(drop))
         })
     }
 
     fn put_saved_version(&self, id: &str, shared: &Shared) -> Result<(), StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("UPDATE memory SET version = ?2, file_links = ?3, linked = ?4 WHERE id = ?1")?
-                .execute(params![id, shared.version, shared.file_links, shared.linked])
-                .map(drop)
+            // What it is linked to may come later.
+            conn.prepare_cached(
+                "UPDATE memory SET version = ?2, file_links = ?3, linked = NULL WHERE id = ?1",
+            )?
+            .execute(params![id, shared.version, shared.file_links])
+            .map(drop)
         })?;
         match &shared.version {
             Some(version) if shared.is_trusted => self.trust_version(id, version),
@@ -208,7 +258,11 @@ impl Rows<'_> {
         self.drop_theirs(id)?;
         self.keep_for_others(id)?;
         let record = self.record_at(id)?;
-        if record.archived_at.is_none() && self.has_twin(&record, &derive(&record).hash)? {
+        let hash = derive(&record).hash;
+        if record.archived_at.is_none() {
+            self.make_room(&record, &hash)?;
+        }
+        if record.archived_at.is_none() && self.has_twin(&record, &hash)? {
             self.set_archived(&[record], Some("forgotten"), event)?;
         }
         self.set_shared(id, Sharing::Never)

@@ -176,7 +176,7 @@ impl Rows<'_> {
     }
 
     /// Archives memories that have expired by the clock and have the text of a living record, so that no text exists twice.
-    fn make_room(&self, record: &Record, hash: &[u8; 32]) -> Result<(), StoreError> {
+    pub(super) fn make_room(&self, record: &Record, hash: &[u8; 32]) -> Result<(), StoreError> {
         let same =
             "expires_at <= ?1 AND container = ?2 AND hash = ?3 AND coalesce(key, '') = ?4 AND id != ?5";
         let key = record.key.as_deref().unwrap_or_default();

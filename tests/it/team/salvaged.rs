@@ -77,6 +77,8 @@ fn what_was_shared_is_sent_and_what_was_taken_back_stays_so() {
         ["of all, then of ann", "to be changed", "to be rewritten", "disputed"].map(|text| ann.add(text));
     let [given, same_text, same_text_too] =
         ["of ann, then of all", "said twice", "said twice too"].map(|text| private(&ann, text));
+    let filed = private(&ann, "in a file");
+    ann.call("memory.share", json!({ "ids": [filed] }));
     let [twin, twin_too] = ["said twice", "said twice too"].map(|text| bob.add(text));
     ann.sync();
     bob.sync();
@@ -103,6 +105,8 @@ fn what_was_shared_is_sent_and_what_was_taken_back_stays_so() {
     forget(&ann, &forgotten);
     ann.call("memory.share", json!({ "ids": [given], "team": true }));
     ann.update(&changed, "was changed");
+    unshare(&ann, &filed);
+    ann.update(&filed, "in no file any more");
     let new = ann.add("new for all");
     let never = ann.add("shared by a rule and taken back");
     unshare(&ann, &never);
@@ -142,6 +146,7 @@ fn what_was_shared_is_sent_and_what_was_taken_back_stays_so() {
         (&never, "shared by a rule and taken back"),
         (&twin, "said twice"),
         (&disputed, "disputed by ann"),
+        (&filed, "in no file any more"),
         (&same_text_too, "said twice too"),
     ];
     for (id, text) in of_ann {

@@ -63,7 +63,7 @@ impl MemoryStore {
         let mut saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
         let sharing = damaged.as_ref().map(MemoryDb::saved_sharing).transpose()?.flatten();
         if let Some(sharing) = &sharing {
-            saved.set_team(|id| sharing.is_team(id));
+            saved.set_sharing(sharing);
         }
         let last = damaged.map(|damaged| readable(damaged.lineage())).transpose()?.flatten();
         let n_saved = new.db.write(now_ms, |rows| {
