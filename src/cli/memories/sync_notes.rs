@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -32,8 +32,13 @@ const NOTES: &str = "refs/memod/notes";
 const HERE: &str = "refs/worktree/memod/notes";
 /// What it is being merged with, while files are in conflict.
 const THEIRS: &str = "refs/worktree/memod/notes-theirs";
-/// The source of changes that come with files.
-const FROM_FILE: &str = "repo";
+/// Why a memory is archived whose file is gone.
+const BY_FILE: &str = "file";
+/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
+const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
+const PUT_IN: [&str; 3] = ["add", "share", "restore"];
+/// What the remote has, as it was fetched.
+const FETCHED: &str = "refs/worktree/memod/notes-fetched";
 /// What it was merged to then, with the markers.
 const MARKED: &str = "refs/worktree/memod/notes-marked";
 /// Number of paths that git is given at once.
@@ -67,6 +72,7 @@ pub(in crate::cli) fn sync_notes(
             hint: "`memo export` writes memories to a file",
         });
     };
+    let _lock = lock(git_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
     let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
     let sync = Sync { git, context, empty_tree };
@@ -238,6 +244,13 @@ impl Sync<'_> {
             self.git.run(&[&["add", "-f", "--"], &paths[..]].concat())?;
         }
         let tree = self.git.run(&["write-tree"])?;
+        let listed = self.git.run(&["ls-tree", "-r", "--name-only", &tree])?;
+        if !listed.lines().eq(&own.paths) {
+            return Err(CliError::Git {
+                message: "files of memories were changed meanwhile; nothing was exchanged".to_owned(),
+                hint: "run it again".to_owned(),
+            });
+        }
         self.must_be_memories(own, &tree)?;
         let (before, theirs) = (self.commit_of(HERE)?, self.commit_of(THEIRS)?);
         let known = before.as_ref().map(|commit| self.git.run(&["rev-parse", &format!("{commit}^{{tree}}")]));
@@ -278,7 +291,8 @@ impl Sync<'_> {
 
     /// Returns what the remote has; `None` if nobody has sent anything.
     fn fetch(&self, remote: &str) -> Result<Option<String>, CliError> {
-        if self.git.run(&["ls-remote", remote, NOTES])?.is_empty() {
+        let listed = self.git.run(&["ls-remote", remote, NOTES])?; // also what only ends so
+        if !listed.lines().any(|line| line.split('\t').nth(1) == Some(NOTES)) {
             return Ok(None);
         }
         self.git.run(&[
@@ -287,9 +301,9 @@ impl Sync<'_> {
             "--no-tags",
             "--no-write-fetch-head",
             remote,
-            &format!("+{NOTES}:{NOTES}-fetched"),
+            &format!("+{NOTES}:{FETCHED}"),
         ])?;
-        self.commit_of(&format!("{NOTES}-fetched"))
+        self.commit_of(FETCHED)
     }
 
     /// Merges two commits. Where files are in conflict, they get the markers, and the next exchange goes on.
@@ -338,17 +352,46 @@ impl Sync<'_> {
     }
 }
 
-/// Returns whether a file is gone without a verb.
+/// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
+fn lock(git_dir: &Path) -> Result<fs::File, CliError> {
+    let path = git_dir.join("memod-notes.lock");
+    let file =
+        fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            return Err(CliError::Git {
+                message: "another `memo sync-notes` runs in this worktree".to_owned(),
+                hint: "run it again once that has ended".to_owned(),
+            });
+        }
+        Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
+    }
+    let _ = fs::remove_file(git_dir.join("memod-notes-index.lock")); // absent, mostly
+    Ok(file)
+}
+
+/// Returns whether a file is gone without a verb. What the database does not know is: it may be an older one.
 fn has_vanished(client: &mut Client, context: &CommandContext, id: &str) -> Result<bool, CliError> {
     let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
-    let known: HistoryResult = match client.call("memory.history", &params) {
-        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => return Ok(false), // deleted for good
-        known => known?,
+    if let Some(known) = if_found(client.call::<_, MemoriesResult>("memory.get", &params))? {
+        let mut why = known.memories.iter().map(|memory| (memory.archived_why.as_deref(), memory.shared));
+        return Ok(why.all(|(why, shared)| why.map_or(shared, |why| why == BY_FILE)));
+    }
+    // Another worktree may have it, and a verb may have taken it out of this one.
+    let Some(known) = if_found(client.call::<_, HistoryResult>("memory.history", &params))? else {
+        return Ok(true);
     };
-    let mut changes = known.changes.iter().rev();
-    let last =
-        changes.find(|change| matches!(&*change.action, "add" | "share" | "unshare" | "forget" | "restore"));
-    Ok(last.is_none_or(|last| !matches!(&*last.action, "forget" | "unshare") || last.source == FROM_FILE))
+    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
+    let last = known.changes.iter().rev().find(|change| is_of_files(&change.action));
+    Ok(last.is_none_or(|last| PUT_IN.contains(&&*last.action)))
+}
+
+fn if_found<T>(answer: Result<T, ClientError>) -> Result<Option<T>, CliError> {
+    match answer {
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => Ok(None),
+        answer => Ok(Some(answer?)),
+    }
 }
 
 pub(super) fn in_conflict(ids: &[String]) -> CliError {

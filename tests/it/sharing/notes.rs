@@ -209,6 +209,43 @@ fn what_was_merged_without_a_conflict_stays_so_until_the_conflict_ends() {
 }
 
 #[test]
+fn exchanges_of_one_worktree_do_not_meet() {
+    let (_remote, [ann, _bob]) = two_people();
+    let ids = ["alpha", "beta", "gamma"].map(|text| add_shared(&ann, text));
+    synced(&ann);
+    for _ in 0..8 {
+        let mut both: Vec<_> = (0..2).map(|_| ann.memo(&["sync-notes"]).spawn().unwrap()).collect();
+        let codes = both.iter_mut().map(|memo| memo.wait().unwrap().code().unwrap());
+        assert!(codes.into_iter().all(|code| code == 0 || code == 3));
+        let sent = ann.git(&["ls-remote", "origin", "refs/memod/notes"]);
+        let sent = sent.split_whitespace().next().unwrap().to_owned();
+        assert_eq!(ann.git(&["ls-tree", "-r", "--name-only", &sent]).lines().count(), ids.len());
+    }
+    ann.write(".git/memod-notes-index.lock", "");
+    synced(&ann);
+}
+
+#[test]
+fn only_a_verb_removes_a_memory_for_others() {
+    let (_remote, [ann, bob]) = two_people();
+    let ids = ["alpha is first", "beta is second", "gamma is third"].map(|text| add_shared(&ann, text));
+    synced(&ann);
+    synced(&bob);
+    // Gone by itself, and then deleted for good here.
+    bob.git(&["clean", "-q", "-fdx"]);
+    assert_eq!(listed(&bob, &ids[0]).len(), 0);
+    bob.call("memory.purge", json!({ "ids": ids }));
+    assert!(synced(&bob).contains("back, because"));
+    synced(&ann);
+    assert_eq!(ids.clone().map(|id| listed(&ann, &id).len()), [1, 1, 1]);
+    let both = json!({ "ids": ids[..2], "summary": "alpha and beta" });
+    ann.call("memory.consolidate", both);
+    assert!(!synced(&ann).contains("back, because"));
+    synced(&bob);
+    assert_eq!(ids.map(|id| listed(&bob, &id).len()), [0, 0, 1]);
+}
+
+#[test]
 fn a_file_that_may_be_run_is_a_file() {
     let (_remote, [ann, bob]) = two_people();
     let id = add_shared(&ann, "alpha is first");
