@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::notes_git::NotesGit;
 use super::request::{caller, notice, or_stdin};
 use super::show;
 use crate::cli::args::{ResolveArgs, ShareArgs, ShareWithArgs};
@@ -59,7 +60,11 @@ fn set(
             (true, _) => output.say("no such memories"),
             (false, true) => output.say(&format!("{what} {would}")),
             (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
-                output.say(&format!("{what} {done}; commit the change as you commit code"));
+                let next = match NotesGit::is_used(context.layout.git_dir.as_deref()) {
+                    true => "`memo sync-notes` exchanges the change",
+                    false => "commit the change as you commit code",
+                };
+                output.say(&format!("{what} {done}; {next}"));
             }
             (false, false) => output.say(&format!("{what} {done}")),
         }
@@ -84,6 +89,9 @@ pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut
         output.flush()?;
         let next = match result.path.is_empty() {
             true => "the team gets the outcome".to_owned(),
+            false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
+                "`memo sync-notes` goes on".to_owned()
+            }
             false => format!("`git add {}` tells git", escape(&result.path)),
         };
         output.say(&format!("the conflict is over; {next}"));

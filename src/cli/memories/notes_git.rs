@@ -29,7 +29,12 @@ pub(super) struct NotesGit<'a> {
     root: &'a Path,
     git_dir: &'a Path,
     index: PathBuf,
+    /// The tree of which attributes are read, from git 2.41 on.
+    attributes: Option<String>,
 }
+
+/// The index, from the git dir of a worktree.
+const INDEX: &str = "memod-notes-index";
 
 /// Settings under which the files are what the commits say: no hook runs, none is left out or taken for the rename of another
 /// one, and line ends stay.
@@ -47,7 +52,17 @@ const SETTINGS: [&str; 9] = [
 
 impl<'a> NotesGit<'a> {
     pub(super) fn new(root: &'a Path, git_dir: &'a Path) -> Self {
-        Self { root, git_dir, index: git_dir.join("memod-notes-index") }
+        Self { root, git_dir, index: git_dir.join(INDEX), attributes: None }
+    }
+
+    /// Takes files as they are from now on: no filter changes what is sent.
+    pub(super) fn without_filters(self, empty_tree: &str) -> Self {
+        Self { attributes: Some(empty_tree.to_owned()), ..self }
+    }
+
+    /// Returns whether a worktree has exchanged notes.
+    pub(super) fn is_used(git_dir: Option<&Path>) -> bool {
+        git_dir.is_some_and(|dir| dir.join(INDEX).exists())
     }
 
     /// Returns what git printed, without the last line end.
@@ -99,6 +114,7 @@ impl<'a> NotesGit<'a> {
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
         command.env("GIT_INDEX_FILE", &self.index).stdin(Stdio::null());
+        command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         command
     }
 
@@ -114,7 +130,8 @@ impl<'a> NotesGit<'a> {
     /// # Errors
     /// As [`Self::run`].
     pub(super) fn run_in_worktree(&self, args: &[&str]) -> Result<String, CliError> {
-        Self { index: self.index.with_file_name("index"), ..*self }.run(args)
+        let index = self.index.with_file_name("index");
+        Self { root: self.root, git_dir: self.git_dir, index, attributes: None }.run(args)
     }
 }
 

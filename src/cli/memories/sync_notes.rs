@@ -75,6 +75,7 @@ pub(in crate::cli) fn sync_notes(
     let _lock = lock(git_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
     let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
+    let git = git.without_filters(&empty_tree);
     let sync = Sync { git, context, empty_tree };
     sync.must_be_untracked()?;
     sync.ignore()?;

@@ -6,7 +6,7 @@ use std::process::Output;
 use serde_json::json;
 
 use super::{add_shared, get, listed, path_of, text_of};
-use crate::live::Live;
+use crate::live::{Live, not_checked};
 
 fn sync(live: &Live, args: &[&str]) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = live.memo(&[&["sync-notes"], args].concat()).output().unwrap();
@@ -77,7 +77,11 @@ fn a_conflict_of_notes_is_resolved_and_sent() {
     assert_eq!(listed(&bob, &id).len(), 2, "both sides are there");
     let again = sync(&bob, &[]);
     assert_eq!(again.0, Some(3), "{again:?}");
-    bob.call("memory.resolve_file", json!({ "id": id, "text": "alpha is of both" }));
+    let (resolved, said) = {
+        let output = bob.memo(&["resolve", &id, "--text", "alpha is of both"]).output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    assert!(resolved && said.contains("`memo sync-notes` goes on"), "{said}");
     synced(&bob);
     synced(&ann);
     assert_eq!(
@@ -246,10 +250,16 @@ fn only_a_verb_removes_a_memory_for_others() {
 }
 
 #[test]
-fn a_file_that_may_be_run_is_a_file() {
+fn files_are_sent_as_they_are() {
     let (_remote, [ann, bob]) = two_people();
     let id = add_shared(&ann, "alpha is first");
     ann.sh("chmod 755 .memod/memories/*");
+    if ann.git_may_fail(&["--attr-source=HEAD", "version"]).status.success() {
+        ann.git(&["config", "filter.up.clean", "tr a-z A-Z"]);
+        ann.write(".gitattributes", "*.md filter=up");
+    } else {
+        not_checked("files that a filter would change: git is older than 2.41");
+    }
     synced(&ann);
     synced(&bob);
     assert_eq!(get(&bob, &id)["content"], "alpha is first");
