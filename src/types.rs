@@ -247,6 +247,9 @@ impl Refusal {
 /// Directory of the files of shared memories, from the top of a worktree.
 pub const MEMORY_FILES_DIR: &str = ".memod/memories";
 
+/// Largest file of a shared memory, bytes.
+pub const MAX_MEMORY_FILE: u64 = 64 << 10;
+
 /// Returns the path of the file of a shared memory, from the top of a worktree.
 pub fn memory_file(id: &str) -> String {
     format!("{MEMORY_FILES_DIR}/{id}.md")

@@ -1,8 +1,8 @@
 //! Parses and writes the file of a shared memory.
 //!
 //! A file is a front matter between two lines `---`, and the text. The front matter is a small part of YAML: `key: value`, or
-//! `key:` with a line `  - item` for each item, or a comment. A value is plain words, or JSON, which YAML takes too. The same memory is the
-//! same bytes everywhere: keys have one order, tags and links are sorted, lines end with LF.
+//! `key:` with a line `  - item` for each item, or a comment. A value is plain words, or JSON, which YAML takes too. The same
+//! memory is the same bytes everywhere: keys have one order, tags and links are sorted, lines end with LF.
 
 mod conflict;
 mod front;
@@ -16,7 +16,7 @@ use self::front::{Entry, Parts, plain_or_json};
 use super::{Refused, anchor, fields, id, time};
 use crate::proto::anchor::Anchor;
 use crate::proto::memory::{LinkKind, Tier};
-use crate::types::{MEMORY_FILES_DIR, rfc3339};
+use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, rfc3339};
 
 pub use self::conflict::sides;
 pub use self::three_way::{Merged, merge};
@@ -26,7 +26,7 @@ pub const DIR: &str = MEMORY_FILES_DIR;
 /// Ending of their names.
 const ENDING: &str = ".md";
 /// Largest file, bytes.
-pub const MAX_FILE: u64 = 64 << 10;
+pub const MAX_FILE: u64 = MAX_MEMORY_FILE;
 /// Line before and after the front matter.
 const FENCE: &str = "---";
 

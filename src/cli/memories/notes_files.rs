@@ -9,16 +9,22 @@ use super::sync_notes::in_conflict;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::escape;
+use crate::client::{Client, ClientError};
 use crate::paths::IoContext as _;
-use crate::proto::memory::{ListParams, MemoriesResult};
-use crate::types::{MEMORY_FILES_DIR, memory_file};
+use crate::proto::code;
+use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult};
+use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
-/// Largest file of a memory, bytes.
-const MAX_FILE: u64 = 64 << 10;
 /// Length of the part of an id after `mem_`: a ULID.
 const ULID: usize = 26;
 /// Number of memories that are asked for at once.
 const PAGE: u64 = 1_000;
+
+/// Why a memory is archived whose file is gone.
+const BY_FILE: &str = "file";
+/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
+const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
+const PUT_IN: [&str; 3] = ["add", "share", "restore"];
 
 /// The files of the worktree: paths from its top.
 #[derive(Default)]
@@ -94,6 +100,33 @@ pub(super) fn no_memory(path: &str) -> CliError {
     }
 }
 
+/// Returns whether a file is gone without a verb. What the database does not know is: it may be an older one.
+pub(super) fn has_vanished(
+    client: &mut Client,
+    context: &CommandContext,
+    id: &str,
+) -> Result<bool, CliError> {
+    let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
+    if let Some(known) = if_found(client.call::<_, MemoriesResult>("memory.get", &params))? {
+        let mut why = known.memories.iter().map(|memory| (memory.archived_why.as_deref(), memory.shared));
+        return Ok(why.all(|(why, shared)| why.map_or(shared, |why| why == BY_FILE)));
+    }
+    // Another worktree may have it, and a verb may have taken it out of this one.
+    let Some(known) = if_found(client.call::<_, HistoryResult>("memory.history", &params))? else {
+        return Ok(true);
+    };
+    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
+    let last = known.changes.iter().rev().find(|change| is_of_files(&change.action));
+    Ok(last.is_none_or(|last| PUT_IN.contains(&&*last.action)))
+}
+
+fn if_found<T>(answer: Result<T, ClientError>) -> Result<Option<T>, CliError> {
+    match answer {
+        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => Ok(None),
+        answer => Ok(Some(answer?)),
+    }
+}
+
 /// Fails if a commit has anything but files of memories: it would be written into the worktree.
 pub(super) fn refuse_others(git: &NotesGit<'_>, commit: &str, whose: &str) -> Result<(), CliError> {
     let listed = git.run(&["ls-tree", "-r", "-l", "-z", "--full-tree", commit])?;
@@ -102,7 +135,7 @@ pub(super) fn refuse_others(git: &NotesGit<'_>, commit: &str, whose: &str) -> Re
         let (form, path) = entry.split_once('\t')?;
         let mut form = form.split_ascii_whitespace();
         let (mode, size) = (form.next()?, form.nth(2)?.parse::<u64>().ok()?);
-        (mode == "100644" && size <= MAX_FILE && id_of_path(path).is_some()).then_some(())
+        (mode == "100644" && size <= MAX_MEMORY_FILE && id_of_path(path).is_some()).then_some(())
     };
     match listed.split('\0').find(|entry| !entry.is_empty() && is_file(entry).is_none()) {
         None => Ok(()),

@@ -1,9 +1,11 @@
 //! Runs git for the ref of the notes, with an index of its own, so that the user's index and branches are left alone.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::cli::error::CliError;
+use crate::paths::IoContext as _;
 
 /// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
 /// Others, such as GIT_SSH_COMMAND, are the user's.
@@ -58,6 +60,25 @@ impl<'a> NotesGit<'a> {
     /// Takes files as they are from now on: no filter changes what is sent.
     pub(super) fn without_filters(self, empty_tree: &str) -> Self {
         Self { attributes: Some(empty_tree.to_owned()), ..self }
+    }
+
+    /// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
+    pub(super) fn lock(git_dir: &Path) -> Result<fs::File, CliError> {
+        let path = git_dir.join("memod-notes.lock");
+        let file =
+            fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                return Err(CliError::Git {
+                    message: "another `memo sync-notes` runs in this worktree".to_owned(),
+                    hint: "run it again once that has ended".to_owned(),
+                });
+            }
+            Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
+        }
+        let _ = fs::remove_file(git_dir.join(format!("{INDEX}.lock"))); // absent, mostly
+        Ok(file)
     }
 
     /// Returns whether a worktree has exchanged notes.

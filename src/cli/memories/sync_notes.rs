@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::notes_files::{Own, id_of_path, no_memory, own_files, refuse_others};
+use super::notes_files::{Own, has_vanished, id_of_path, no_memory, own_files, refuse_others};
 use super::notes_git::{NotesGit, failed};
 use super::notes_merge::{Merged, merge};
 use super::request::caller;
@@ -20,10 +20,8 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
-use crate::client::{Client, ClientError};
 use crate::paths::IoContext as _;
-use crate::proto::code;
-use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult};
+use crate::proto::memory::{ListParams, MemoriesResult};
 use crate::types::MEMORY_FILES_DIR;
 
 /// What the repository has, and what is pushed.
@@ -32,11 +30,6 @@ const NOTES: &str = "refs/memod/notes";
 const HERE: &str = "refs/worktree/memod/notes";
 /// What it is being merged with, while files are in conflict.
 const THEIRS: &str = "refs/worktree/memod/notes-theirs";
-/// Why a memory is archived whose file is gone.
-const BY_FILE: &str = "file";
-/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
-const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
-const PUT_IN: [&str; 3] = ["add", "share", "restore"];
 /// What the remote has, as it was fetched.
 const FETCHED: &str = "refs/worktree/memod/notes-fetched";
 /// What it was merged to then, with the markers.
@@ -72,7 +65,7 @@ pub(in crate::cli) fn sync_notes(
             hint: "`memo export` writes memories to a file",
         });
     };
-    let _lock = lock(git_dir)?;
+    let _lock = NotesGit::lock(git_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
     let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
     let git = git.without_filters(&empty_tree);
@@ -350,48 +343,6 @@ impl Sync<'_> {
     /// Changes the files from what the index has to a tree; git leaves alone and names what was edited meanwhile.
     fn read_tree(&self, mine: Option<&str>, tree: &str) -> Result<(), CliError> {
         self.git.run(&["read-tree", "-m", "-u", mine.unwrap_or(&self.empty_tree), tree]).map(drop)
-    }
-}
-
-/// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
-fn lock(git_dir: &Path) -> Result<fs::File, CliError> {
-    let path = git_dir.join("memod-notes.lock");
-    let file =
-        fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(fs::TryLockError::WouldBlock) => {
-            return Err(CliError::Git {
-                message: "another `memo sync-notes` runs in this worktree".to_owned(),
-                hint: "run it again once that has ended".to_owned(),
-            });
-        }
-        Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
-    }
-    let _ = fs::remove_file(git_dir.join("memod-notes-index.lock")); // absent, mostly
-    Ok(file)
-}
-
-/// Returns whether a file is gone without a verb. What the database does not know is: it may be an older one.
-fn has_vanished(client: &mut Client, context: &CommandContext, id: &str) -> Result<bool, CliError> {
-    let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
-    if let Some(known) = if_found(client.call::<_, MemoriesResult>("memory.get", &params))? {
-        let mut why = known.memories.iter().map(|memory| (memory.archived_why.as_deref(), memory.shared));
-        return Ok(why.all(|(why, shared)| why.map_or(shared, |why| why == BY_FILE)));
-    }
-    // Another worktree may have it, and a verb may have taken it out of this one.
-    let Some(known) = if_found(client.call::<_, HistoryResult>("memory.history", &params))? else {
-        return Ok(true);
-    };
-    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
-    let last = known.changes.iter().rev().find(|change| is_of_files(&change.action));
-    Ok(last.is_none_or(|last| PUT_IN.contains(&&*last.action)))
-}
-
-fn if_found<T>(answer: Result<T, ClientError>) -> Result<Option<T>, CliError> {
-    match answer {
-        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => Ok(None),
-        answer => Ok(Some(answer?)),
     }
 }
 

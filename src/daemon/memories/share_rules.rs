@@ -51,7 +51,7 @@ impl TeamAccess {
         let Some(remote) = remote else {
             return no(
                 "the repository has no remote `origin` on another machine, whose address is its name for the team".to_owned(),
-                "`git remote add origin URL` gives it that name",
+                "`git remote add origin URL`, or `set-url` in place of `add`, gives it that name",
             );
         };
         if !is_listed(&config.repositories, remote) {

@@ -95,7 +95,7 @@ impl Memories {
                     Err(refused(message, "`memo team leave` keeps them here alone; or set the remote back"))
                 }
                 _ => {
-                    let client = new_client(rows)?;
+                    let client = rows.new_client()?;
                     let (repository, server_id) = (repository.clone(), server_id.clone());
                     let new = Place { repository, client, server_id, ..Place::default() };
                     Ok((set_place(rows, new)?, has_any))
@@ -185,7 +185,7 @@ impl Memories {
     /// Takes another name, because another database has this one: it is a copy.
     pub(in crate::daemon) async fn rename_client(&self, place: Place) -> RpcResult<Place> {
         self.team_write(move |rows| {
-            let to = Place { client: new_client(rows)?, sent: 0, ..place.clone() };
+            let to = Place { client: rows.new_client()?, sent: 0, ..place.clone() };
             Step { from: place.clone(), to }.take(rows)
         })
         .await
@@ -249,8 +249,4 @@ fn set_place(rows: &Rows<'_>, place: Place) -> Done<Place> {
     let json = serde_json::to_string(&place).expect("strings and numbers are JSON");
     rows.set_team_place(&json)?;
     Ok(place)
-}
-
-fn new_client(rows: &Rows<'_>) -> Done<String> {
-    Ok(rows.random()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -205,8 +205,7 @@ impl Rows<'_> {
         else {
             return Ok(());
         };
-        let client: String = self.random()?.iter().map(|byte| format!("{byte:02x}")).collect();
-        place.insert("client".to_owned(), client.into());
+        place.insert("client".to_owned(), self.new_client()?.into());
         place.insert("sent".to_owned(), 0.into());
         if !is_known {
             place.remove("mark"); // all is compared

@@ -394,6 +394,14 @@ impl Rows<'_> {
         self.set_meta(PLACE, json)
     }
 
+    /// Returns a new name of this database for a server.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn new_client(&self) -> Result<String, StoreError> {
+        Ok(self.random()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
     fn team_event(&self, action: &str, author: &str) -> MemoryEvent {
         MemoryEvent {
             at: self.now_ms(),

@@ -33,6 +33,15 @@ fn two_people() -> (tempfile::TempDir, [Live; 2]) {
     (remote, people)
 }
 
+/// Returns two people who have exchanged a memory, and its id.
+fn two_with(text: &str) -> (tempfile::TempDir, [Live; 2], String) {
+    let (remote, [ann, bob]) = two_people();
+    let id = add_shared(&ann, text);
+    synced(&ann);
+    synced(&bob);
+    (remote, [ann, bob], id)
+}
+
 #[test]
 fn memories_reach_others_without_a_branch() {
     let (_remote, [ann, bob]) = two_people();
@@ -130,10 +139,7 @@ fn what_cannot_be_exchanged_says_why() {
 
 #[test]
 fn only_files_of_memories_are_taken() {
-    let (_remote, [ann, bob]) = two_people();
-    let id = add_shared(&ann, "alpha is first");
-    synced(&ann);
-    synced(&bob);
+    let (_remote, [ann, bob], id) = two_with("alpha is first");
     bob.write(".gitignore", ".env\n");
     bob.write(".env", "mine");
     let push = |path: &str, mode: &str, content: &str| {
@@ -287,10 +293,7 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
 
 #[test]
 fn attributes_hide_no_conflict() {
-    let (_remote, [ann, bob]) = two_people();
-    let id = add_shared(&ann, "alpha is first");
-    synced(&ann);
-    synced(&bob);
+    let (_remote, [ann, bob], id) = two_with("alpha is first");
     bob.write(".git/info/attributes", "*.md merge=binary");
     for (live, text) in [(&ann, "alpha is Ann's"), (&bob, "alpha is Bob's")] {
         live.call("memory.update", json!({ "id": id, "content": text }));
@@ -302,10 +305,7 @@ fn attributes_hide_no_conflict() {
         assert_eq!(get(&bob, &id)["content"], "alpha is Bob's");
     }
     for attributes in ["*.md merge=binary", "*.md merge=union", "*.md conflict-marker-size=12"] {
-        let (_remote, [ann, bob]) = two_people();
-        let id = add_shared(&ann, "alpha is first");
-        synced(&ann);
-        synced(&bob);
+        let (_remote, [ann, bob], id) = two_with("alpha is first");
         bob.write(".gitattributes", attributes);
         ann.call("memory.update", json!({ "id": id, "content": "alpha is Ann's" }));
         bob.call("memory.update", json!({ "id": id, "content": "alpha is Bob's" }));
