@@ -4,14 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use filetime::FileTime;
 use gix::bstr::{BStr, BString, ByteSlice};
 use gix::hash::{Kind, ObjectId};
 use gix::index::entry::{Flags, Mode, Stage};
-use gix::index::{File, decode};
+use gix::index::{File, State, decode};
 
 use super::special::refuse_special_index;
 use super::{GitError, interrupted};
-use crate::paths::{IoContext, if_readable};
+use crate::paths::{IoContext, if_readable, read_regular};
 use crate::types::Stat;
 
 /// The entry of the index at a path.
@@ -63,15 +64,29 @@ impl Tracked {
     /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
         let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
-        match if_readable(fs::metadata(path)).at("look at", path)? {
-            Some(meta) if meta.is_file() => refuse_special_index(path)?,
+        let meta = match if_readable(fs::metadata(path)).at("look at", path)? {
+            Some(meta) if meta.is_file() => meta,
             Some(_) => return Err(damaged("not a file".to_owned())),
             None => return Ok(Self::nothing()),
-        }
-        // Skip the checksum, as git does outside `git fsck`: it is most of the cost of reading.
-        let skip_hash = true;
-        let index = File::at_or_default(path, object_hash, skip_hash, decode::Options::default())
-            .map_err(|error| interrupted(&error, path).unwrap_or_else(|| damaged(error.to_string())))?;
+        };
+        // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process. Its time is not later than
+        // the bytes are, so that at worst more entries are racy.
+        let Some(bytes) = if_readable(read_regular(path)).at("read", path)? else {
+            return Ok(Self::nothing());
+        };
+        let written = FileTime::from_last_modification_time(&meta);
+        let failed =
+            |error: gix::Error| interrupted(&error, path).unwrap_or_else(|| damaged(error.to_string()));
+        let (state, _) =
+            State::from_bytes(&bytes, written, object_hash, decode::Options::default()).map_err(failed)?;
+        let index = match state.link() {
+            None => File::from_state(state, path),
+            Some(_) => {
+                refuse_special_index(path)?;
+                // Without the checksum, as git reads it outside `git fsck`.
+                File::at(path, object_hash, true, decode::Options::default()).map_err(failed)?
+            }
+        };
         let folded = ignore_case.then(|| Folded::of(&index));
         Ok(Self { index: Some(index), folded })
     }
