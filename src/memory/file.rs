@@ -141,8 +141,25 @@ impl MemoryFile {
         Ok(())
     }
 
+    /// Returns what two sides have, but for the text, of which this is ours; of one side alone where the other one is no memory.
+    ///
+    /// # Errors
+    /// When neither side is a memory, or both together have more than a memory may have.
+    pub fn of_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
+        match [ours, theirs].map(Self::parse) {
+            [Ok(mut ours), Ok(theirs)] => {
+                ours.take_beside(theirs);
+                let is_allowed = Self::parse(&ours.render()).map(drop);
+                is_allowed
+                    .map_err(|why| why.hint("take one side, with --ours or --theirs, and change that"))?;
+                Ok(ours)
+            }
+            [ours, theirs] => ours.or(theirs),
+        }
+    }
+
     /// Takes over what another version has beside the text, and this one has not.
-    pub fn take_beside(&mut self, other: Self) {
+    fn take_beside(&mut self, other: Self) {
         let Self { tags, anchors, links, metadata, others, comments, .. } = other;
         self.tags.extend(tags);
         self.tags.sort();

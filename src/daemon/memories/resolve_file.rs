@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_form::{file_of, version_of};
+use super::file_form::{file_of, shareable};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
@@ -13,7 +13,7 @@ use super::{show, team_resolve};
 use crate::daemon::error::RpcResult;
 use crate::memory::{fields, file};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{FileState, Rows, ShownBy, Side};
+use crate::store::{FileState, Rows, ShownBy};
 use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
@@ -41,15 +41,8 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
                 "take one side, or give the text",
             ));
         }
-        (Ok(Some([ours, theirs])), None) => {
-            match [ours, theirs].map(|side| file::MemoryFile::parse(&side)) {
-                [Ok(mut ours), Ok(theirs)] => {
-                    ours.take_beside(theirs); // the text alone was chosen
-                    ours
-                }
-                [ours, theirs] => ours.or(theirs).map_err(bad)?,
-            }
-        }
+        // The text alone was chosen.
+        (Ok(Some([ours, theirs])), None) => file::MemoryFile::of_sides(&ours, &theirs).map_err(bad)?,
         // With a text of its own, what is beside it is as it was before the conflict.
         (Err(_), None) => file_of(rows, &find(rows, &id)?, None)?,
         (Err(why), Some(_)) => {
@@ -63,8 +56,8 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
     }
     parsed.updated = stamp.now_ms.max(parsed.updated.min(stamp.now_ms) + 1);
-    stamp.set_resolved(&id, parsed.clone());
-    let version = version_of(&id, Side::Whole, parsed);
+    let version = shareable(&id, &parsed.render(), &parsed)?;
+    stamp.set_resolved(&id, parsed);
     let whole = FileState { name: name.clone(), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
     rows.take_files(&[whole], &BTreeSet::new())?;
     rows.note_change(&id, &stamp.event("resolve"))?;

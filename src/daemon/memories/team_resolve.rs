@@ -29,7 +29,9 @@ pub(super) fn put(
             ));
         }
         (Some(SideName::Theirs), _) => MemoryFile::parse(&theirs).map_err(bad)?,
-        (Some(SideName::Ours) | None, _) => MemoryFile::parse(&known.text).map_err(bad)?,
+        (Some(SideName::Ours), _) => MemoryFile::parse(&known.text).map_err(bad)?,
+        // The text alone was chosen.
+        (None, Some(_)) => MemoryFile::of_sides(&known.text, &theirs).map_err(bad)?,
     };
     if let Some(text) = &params.text {
         outcome.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");

@@ -144,6 +144,30 @@ fn a_text_of_both_keeps_what_is_beside_both_sides() {
 }
 
 #[test]
+fn a_text_of_both_is_refused_where_both_together_have_too_many_tags() {
+    let live = Live::new();
+    let id = add_shared(&live, "alpha");
+    live.commit_all();
+    for branch in ["side", "main"] {
+        live.git(&["switch", "-q", "-C", branch, "main"]);
+        let tags: Vec<String> = (0..40).map(|n| format!("{branch}-{n}")).collect();
+        let front = format!("tags: [{}]\n---\n\nof {branch}", tags.join(", "));
+        write_file(&live, &id, &text_of(&live, &id).replace("---\n\nalpha", &front));
+        if branch == "side" {
+            live.commit_all();
+        }
+    }
+    live.commit_all();
+    assert!(!live.git_may_fail(&["merge", "side"]).status.success());
+    let refused = live.memo(&["resolve", &id, "--text", "of both"]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("tags") && said.contains("take one side, with --ours or --theirs"), "{said}");
+    live.call("memory.resolve_file", json!({ "id": id, "side": "theirs" }));
+    assert_eq!(get(&live, &id)["tags"].as_array().unwrap().len(), 40);
+}
+
+#[test]
 fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
     let live = Live::new();
     let id = add_shared(&live, "alpha");

@@ -59,8 +59,13 @@ fn changes_of_one_line_show_both_sides_until_somebody_chooses() {
     let Some(server) = server() else { return };
     let (ann, bob, id) = two(&server);
     apart(&server, [&ann, &bob], || {
-        ann.update(&id, "of ann");
-        bob.update(&id, "of bob");
+        for member in [&ann, &bob] {
+            let role = &member.role;
+            member.call(
+                "memory.update",
+                json!({ "id": id, "content": format!("of {role}"), "add_tags": [role], "client": "cli" }),
+            );
+        }
     });
     let status = bob.sync();
     assert_eq!((&status["conflicts"], &status["unsent"]), (&json!(1), &json!(0)), "{status}");
@@ -80,6 +85,8 @@ fn changes_of_one_line_show_both_sides_until_somebody_chooses() {
     ann.sync();
     for member in [&ann, &bob] {
         assert_eq!(member.texts()[&id], ["of both"], "{}", member.role);
+        let tags = member.call("memory.get", json!({ "ids": [id] }))["memories"][0]["tags"].clone();
+        assert_eq!(tags, json!(["ann", "bob", "team"]), "{}", member.role);
     }
 }
 
