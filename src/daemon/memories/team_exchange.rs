@@ -35,6 +35,8 @@ pub(in crate::daemon) struct Place {
     pub(in crate::daemon) server_id: String,
     /// When the exchange last was complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,
+    /// Whether the server has forgotten changes that were known, and does not have them again yet.
+    pub(in crate::daemon) has_forgotten: bool,
 }
 
 /// From one place to the next.
@@ -112,16 +114,15 @@ impl Memories {
         Ok(self.ask(read).await??)
     }
 
-    /// Stores versions that came from the team, and that they are known. `forgot` says that the server has forgotten some.
+    /// Stores versions that came from the team, and that they are known.
     pub(in crate::daemon) async fn take_versions(
         &self,
         versions: Vec<Version>,
         step: Step,
-        forgot: bool,
     ) -> RpcResult<Place> {
         self.team_write(move |rows| {
             for version in &versions {
-                match forgot {
+                match step.from.has_forgotten {
                     true => team_take::take_again(rows, version)?,
                     false => team_take::take(rows, version)?,
                 }

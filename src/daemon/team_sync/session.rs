@@ -129,7 +129,7 @@ async fn exchange(
         if page.up_to != place.mark {
             let to = Place { mark: page.up_to, ..place.clone() };
             let step = Step { from: place.clone(), to };
-            *place = shared.memories.take_versions(page.versions, step, false).await.map_err(here)?;
+            *place = shared.memories.take_versions(page.versions, step).await.map_err(here)?;
         }
         if !page.has_more {
             break;
@@ -189,13 +189,13 @@ async fn send(
     Ok(true)
 }
 
-/// Compares all with a server that has forgotten changes or is new, and sends what it lacks. Until that is done, the place is the
-/// beginning, so that it is done again after a kill.
+/// Compares all with a server that has forgotten changes or is new, or of which nothing is known here any more, and sends what it
+/// lacks. Until that is done, the place is the beginning, so that it is done again after a kill.
 async fn compare_all(shared: &Arc<Shared>, server: &Server, mut place: Place) -> Result<Place, TeamError> {
     tracing::info!("all memories of the team are compared with the server");
     if place.mark.seq > 0 {
         place = shared.memories.rename_client(place).await.map_err(here)?;
-        let to = Place { mark: Mark::default(), ..place.clone() };
+        let to = Place { mark: Mark::default(), has_forgotten: true, ..place.clone() };
         place = shared.memories.move_place(Step { from: place, to }).await.map_err(here)?;
     }
     let (mut known, mut mark) = (HashSet::new(), Mark::default());
@@ -205,13 +205,13 @@ async fn compare_all(shared: &Arc<Shared>, server: &Server, mut place: Place) ->
         known.extend(page.versions.iter().map(|version| version.id.clone()));
         mark = page.up_to;
         let stay = Step { from: place.clone(), to: place };
-        place = shared.memories.take_versions(page.versions, stay, true).await.map_err(here)?;
+        place = shared.memories.take_versions(page.versions, stay).await.map_err(here)?;
         if !page.has_more {
             break;
         }
     }
     shared.memories.send_missing(known).await.map_err(here)?;
-    let to = Place { mark, ..place.clone() };
+    let to = Place { mark, has_forgotten: false, ..place.clone() };
     shared.memories.move_place(Step { from: place, to }).await.map_err(here)
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{Member, server};
+use crate::memories::stop;
 
 #[test]
 fn what_a_restored_server_has_forgotten_comes_back() {
@@ -44,6 +45,34 @@ fn what_a_restored_server_has_forgotten_comes_back() {
     let carol = Member::new(&server, "carol");
     carol.sync();
     assert_eq!(carol.texts(), expected.into(), "the server has all again");
+}
+
+#[test]
+fn who_has_lost_how_far_the_changes_are_known_takes_what_the_team_has() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let [back, gone, changed] = ["came back", "went", "to be changed"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    ann.call("memory.forget", json!({ "ids": [back] }));
+    ann.sync();
+    bob.sync();
+    stop(&ann.live);
+    bob.call("memory.restore", json!({ "ids": [back] }));
+    bob.call("memory.forget", json!({ "ids": [gone] }));
+    bob.update(&changed, "changed");
+    bob.sync();
+    let database = rusqlite::Connection::open(ann.live.layout().state_dir.join("memory.db")).unwrap();
+    assert_eq!(database.execute("DELETE FROM meta WHERE key = 'team'", []).unwrap(), 1);
+    drop(database);
+    ann.live.start();
+    ann.sync();
+    bob.sync();
+    let expected = [(back, vec!["came back".to_owned()]), (changed, vec!["changed".to_owned()])];
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts(), expected.clone().into(), "{}", member.role);
+        assert_eq!(member.archived(), [gone.as_str()], "{}", member.role);
+    }
 }
 
 #[test]
