@@ -40,6 +40,7 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     if is_in(ours, theirs)? {
         return Ok(Merged::One(theirs.to_owned()));
     }
+    must_be_merged_as_text(git)?;
     // A memory that resembles a removed one is no rename of it; git 2.47 takes no notice of no-renames. Git before 2.43 has no -X
     // here, and goes by the setting.
     let mut output = merge_tree(git, &["-X", "find-renames=100%", ours, theirs])?;
@@ -63,26 +64,28 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     };
     match ids(2) {
         both if both.is_empty() => Ok(Merged::Tree { tree, kept: ids(1) }),
-        ids => {
-            ids.iter().try_for_each(|id| must_be_marked(git, &tree, id))?;
-            Ok(Merged::Conflict { tree, ids })
-        }
+        ids => Ok(Merged::Conflict { tree, ids }),
     }
 }
 
-/// Fails if a conflict is not in the file, so that nobody would see it.
-fn must_be_marked(git: &NotesGit<'_>, tree: &str, id: &str) -> Result<(), CliError> {
-    let path = memory_file(id);
-    let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
-    if text.lines().any(|line| line.starts_with("<<<<<<<")) {
-        return Ok(());
+/// Fails where attributes have git merge files without markers, so that nobody would see a conflict.
+fn must_be_merged_as_text(git: &NotesGit<'_>) -> Result<(), CliError> {
+    let path = memory_file("mem_x");
+    let args = ["check-attr", "-z", "merge", "--", &path];
+    let output = git.output_without_attributes(&args)?;
+    if !output.status.success() {
+        return Err(failed(&args, &output));
     }
-    Err(CliError::Git {
-        message: format!(
-            "{path}: in conflict, and attributes of git keep the markers out of it; nothing was changed"
-        ),
-        hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
-    })
+    let said = String::from_utf8_lossy(&output.stdout); // path, attribute, value
+    match said.split('\0').nth(2).unwrap_or_default() {
+        "unspecified" | "set" | "text" => Ok(()),
+        driver => Err(CliError::Git {
+            message: format!(
+                "attributes of git have files of memories merged as {driver}, which hides conflicts; nothing was changed"
+            ),
+            hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
+        }),
+    }
 }
 
 fn merge_tree(git: &NotesGit<'_>, args: &[&str]) -> Result<Output, CliError> {

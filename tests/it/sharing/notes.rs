@@ -294,14 +294,14 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
 #[test]
 fn attributes_hide_no_conflict() {
     let (_remote, [ann, bob], id) = two_with("alpha is first");
-    bob.write(".git/info/attributes", "*.md merge=binary");
     for (live, text) in [(&ann, "alpha is Ann's"), (&bob, "alpha is Bob's")] {
         live.call("memory.update", json!({ "id": id, "content": text }));
     }
     synced(&ann);
-    for _ in 0..2 {
+    for driver in ["merge=binary", "merge=union", "-merge"] {
+        bob.write(".git/info/attributes", format!("*.md {driver}"));
         let (code, said) = sync(&bob, &[]);
-        assert!(code == Some(3) && said.contains(".git/info/attributes"), "{said}");
+        assert!(code == Some(3) && said.contains(".git/info/attributes"), "{driver}: {said}");
         assert_eq!(get(&bob, &id)["content"], "alpha is Bob's");
     }
     for attributes in ["*.md merge=binary", "*.md merge=union", "*.md conflict-marker-size=12"] {
