@@ -9,7 +9,8 @@ use super::TeamError;
 use super::server_connection::failed;
 
 /// One script a version, oldest first.
-const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("erase.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("erase.sql"), include_str!("visible.sql")];
 /// The lock of who migrates, so that two do not at once: `memod` in ASCII.
 const LOCK: i64 = 0x006d_656d_6f64;
 

@@ -1,7 +1,9 @@
 //! Reads and stores versions of memories on the server of a team.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -104,7 +106,15 @@ pub struct Server {
     /// As errors name it.
     address: String,
     repository: String,
-    news: Arc<Notify>,
+    news: Arc<News>,
+}
+
+/// What the server tells without being asked.
+#[derive(Default)]
+struct News {
+    bell: Notify,
+    /// The server's process for this connection, which tells of its own changes too.
+    own: AtomicI32,
 }
 
 impl Server {
@@ -123,7 +133,7 @@ impl Server {
         if let Some(password) = password {
             config.password(password);
         }
-        let news = Arc::new(Notify::new());
+        let news = Arc::<News>::default();
         let fail = |error: tokio_postgres::Error| refused(address, &error);
         let late = |_| TeamError::new(format!("{address}: no answer within {} s", CONNECT.as_secs()));
         let client = if address.is_encrypted {
@@ -144,18 +154,20 @@ impl Server {
         let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
         migrated.map_err(|_| server.late())?.map_err(|failure| failure.of(&server.address))?;
         let about = server.about().await?;
-        server.listen(repository).await?;
+        let own = server.one("SELECT pg_backend_pid()", &[]).await?;
+        server.news.own.store(own.get(0), Ordering::Relaxed);
+        server.listen(&[repository]).await?;
         Ok((server, about))
     }
 
-    /// Listens to changes of a repository.
+    /// Listens to changes of repositories that others make.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn listen(&self, repository: &str) -> Result<(), TeamError> {
-        let channel = self.one("SELECT 'memod_' || md5($1)", &[&repository]).await?;
-        let listen = format!("LISTEN {}", channel.get::<_, String>(0));
-        self.answer(self.client.batch_execute(&listen)).await
+    pub async fn listen(&self, repositories: &[&str]) -> Result<(), TeamError> {
+        let sql = "SELECT string_agg('LISTEN memod_' || md5(name), ';') FROM unnest($1::text[]) name";
+        let listen = self.one(sql, &[&repositories]).await?.get::<_, Option<String>>(0);
+        self.answer(self.client.batch_execute(&listen.unwrap_or_default())).await
     }
 
     /// Returns the repositories that the role may see, each with the number of its last version.
@@ -187,7 +199,7 @@ impl Server {
 
     /// Waits until a repository may have changed, or the connection has ended.
     pub async fn changed(&self) {
-        self.news.notified().await;
+        self.news.bell.notified().await;
     }
 
     /// Returns whether the connection has ended.
@@ -242,14 +254,18 @@ impl Server {
         })
     }
 
-    /// Returns which version of a repository has a number.
+    /// Returns which version each repository has under a number; none is left out.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn mark(&self, repository: &str, seq: i64) -> Result<Mark, TeamError> {
-        let sql = "SELECT client, n FROM memod.version WHERE repository = $1 AND seq = $2";
-        let row = self.all(sql, &[&repository, &seq]).await?.into_iter().next();
-        Ok(row.map(|row| Mark { seq, client: row.get(0), n: row.get(1) }).unwrap_or_default())
+    pub async fn marks(&self, of: &[(&str, i64)]) -> Result<HashMap<String, Mark>, TeamError> {
+        let (repositories, numbers): (Vec<&str>, Vec<i64>) = of.iter().copied().unzip();
+        let sql =
+            "SELECT v.repository, v.seq, v.client, v.n FROM unnest($1::text[], $2::bigint[]) q(name, seq)
+             JOIN memod.version v ON v.repository = q.name AND v.seq = q.seq";
+        let rows = self.all(sql, &[&repositories, &numbers]).await?;
+        let mark = |row: &Row| (row.get(0), Mark { seq: row.get(1), client: row.get(2), n: row.get(3) });
+        Ok(rows.iter().map(mark).collect())
     }
 
     /// Stores changes in order, each once: number, id, hash of the version before, text.
@@ -317,14 +333,16 @@ impl Server {
 }
 
 /// Serves a connection until it ends; says when the server has news, or is gone.
-async fn follow<S, T>(mut connection: Connection<S, T>, news: Arc<Notify>)
+async fn follow<S, T>(mut connection: Connection<S, T>, news: Arc<News>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {
     while let Some(message) = std::future::poll_fn(|context| connection.poll_message(context)).await {
         match message {
-            Ok(AsyncMessage::Notification(_)) => news.notify_one(),
+            Ok(AsyncMessage::Notification(of)) if of.process_id() != news.own.load(Ordering::Relaxed) => {
+                news.bell.notify_one();
+            }
             Ok(_) => {}
             Err(error) => {
                 tracing::debug!(%error, "connection to the team's server");
@@ -333,7 +351,7 @@ where
         }
     }
     drop(connection); // closes the client too
-    news.notify_one();
+    news.bell.notify_one();
 }
 
 /// Returns why something failed, as the server said it.

@@ -21,8 +21,8 @@ pub(super) const PAGE: i64 = 2_000;
 const MOST_REFUSED: usize = 10_000;
 /// Time after which it is stored again that an exchange was complete, ms.
 const NOTE_AFTER_MS: i64 = 600_000;
-/// Time between news and the exchange.
-const AFTER_NEWS: Duration = Duration::from_millis(50);
+/// Time between news and the exchange; it doubles up to the second while what rings is no news.
+const AFTER_NEWS: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 /// Time after which the server is asked although it has told nothing.
 const POLL: Duration = Duration::from_secs(60);
 
@@ -61,13 +61,20 @@ async fn exchange_all(
     let mut place = begin(shared, part, &server, &about).await?;
     let server_id = about.server_id.clone();
     let mut others = Others::new(shared, &server, &part.repository, &server_id);
+    let (mut after_news, mut is_rung) = (AFTER_NEWS[0], false);
     loop {
         let asked = shared.team.begin();
         if !shared.memories.is_place(place.clone()).await.map_err(here)? {
             place = begin(shared, part, &server, &about).await?; // memories were reset, or came out of a backup
         }
+        let before = (place.clone(), others.n_taken);
         exchange(shared, &server, &mut place, about.may_write).await?;
         let taken = others.take_news().await;
+        match before == (place.clone(), others.n_taken) {
+            true if is_rung => after_news = (after_news * 2).min(AFTER_NEWS[1]),
+            true => {}
+            false => after_news = AFTER_NEWS[0],
+        }
         if server.is_closed() {
             return Err(taken.err().unwrap_or_else(|| ended(part)));
         }
@@ -75,11 +82,14 @@ async fn exchange_all(
         shared.team.set_hidden(troubles.iter().filter(|(_, why)| why.is_some()).count());
         shared.team.end(&about, asked, now_ms(), taken.err());
         done();
-        tokio::select! {
-            () = server.changed() => sleep(AFTER_NEWS).await, // what comes in a row is taken at once
-            () = shared.memories.outbox_bell.notified() => {}
-            () = shared.team.asked.notified() => {}
-            () = sleep(POLL) => {}
+        is_rung = tokio::select! {
+            () = server.changed() => true,
+            () = shared.memories.outbox_bell.notified() => false,
+            () = shared.team.asked.notified() => false,
+            () = sleep(POLL) => false,
+        };
+        if is_rung {
+            sleep(after_news).await; // what comes in a row is taken at once
         }
         if server.is_closed() {
             return Err(ended(part));
@@ -100,8 +110,8 @@ async fn begin(
 ) -> Result<Place, TeamError> {
     let began = shared.memories.begin_exchange(&part.repository, &about.server_id);
     let (place, has_any) = began.await.map_err(here)?;
-    let is_known = place.mark.seq > 0 && server.mark(&place.repository, place.mark.seq).await? == place.mark;
-    if !has_any || is_known {
+    let marks = server.marks(&[(&place.repository, place.mark.seq)]).await?;
+    if !has_any || marks.get(&place.repository) == Some(&place.mark) {
         return Ok(place);
     }
     compare_all(shared, server, place).await
