@@ -21,7 +21,6 @@ mod client;
 mod commits;
 mod compared;
 #[cfg(unix)]
-mod conflict_rules;
 mod copies;
 #[cfg(unix)]
 mod disk_full;
@@ -30,6 +29,7 @@ mod docs;
 mod document_formats;
 mod equals_fresh;
 mod events;
+mod exchange;
 #[cfg(unix)]
 mod failing_databases;
 #[cfg(unix)]

@@ -53,8 +53,8 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     }
     let text = new.render();
     let version = shareable(&record.id, &text, &new)?;
-    rows.queue(&record.id, &text)?;
-    Ok(rows.set_team_version(&version, !record.is_unconfirmed)?)
+    rows.set_team_version(&version, !record.is_unconfirmed)?;
+    Ok(rows.queue(&record.id, &text)?)
 }
 
 /// Makes a memory one of the team's; it does not expire any more, and has LF.

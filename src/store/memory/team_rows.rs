@@ -285,7 +285,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Records that this user vouches for the present version of a memory of the team, or that it has changed to another one.
+    /// Records the present version of a memory of the team, and whether this user vouches for it. Another link alone is a later version
+    /// too.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -293,6 +294,10 @@ impl Rows<'_> {
         let FileVersion { hash, record, links, .. } = version;
         self.set_version(&record.id, hash, links)?;
         self.set_linked(&record.id, links)?;
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE memory SET updated = max(updated, ?2) WHERE id = ?1")?
+                .execute(params![record.id, record.updated.min(self.now_ms())])
+        })?;
         match is_trusted {
             true => self.trust_version(&record.id, hash),
             false => Ok(()),

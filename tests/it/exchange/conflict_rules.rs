@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use super::{Exchange, Files, Team};
 use crate::live::Live;
-use crate::team::{Member, Postgres, apart, server};
 
 /// What one person does.
 #[derive(Clone, Copy, Debug)]
@@ -32,116 +32,6 @@ const CASES: [(Change, Change, &[&str]); 8] = [
     (Forget, Forget, &[]),
 ];
 
-/// How the memories of two people come together.
-trait Exchange {
-    /// Ann, then Bob.
-    fn people(&self) -> [&Live; 2];
-    /// Adds a memory that both have; returns its id.
-    fn add(&self, text: &str) -> String;
-    /// Has both change something while neither can know of the other, and Bob then take what Ann has done.
-    fn apart(&self, change: &dyn Fn(&Live, usize));
-    /// Has Ann take what Bob has.
-    fn settle(&self);
-}
-
-struct Files {
-    people: [Live; 2],
-    _remote: tempfile::TempDir,
-}
-
-impl Files {
-    fn new() -> Self {
-        let people = ["ann", "bob"].map(|name| {
-            let live = Live::idle();
-            live.git(&["config", "user.name", name]);
-            live
-        });
-        let remote = tempfile::tempdir().unwrap();
-        people[0].sh(&format!("git init -q --bare -b main {}", remote.path().display()));
-        for live in &people {
-            live.git(&["remote", "add", "origin", remote.path().to_str().unwrap()]);
-        }
-        people[0].write("a.md", "x\n");
-        people[0].commit_all();
-        people[0].git(&["push", "-q", "-u", "origin", "main"]);
-        people[1].git(&["pull", "-q", "origin", "main"]);
-        people.iter().for_each(Live::start);
-        Self { people, _remote: remote }
-    }
-
-    fn pull(live: &Live) -> bool {
-        live.git_may_fail(&["pull", "-q", "--no-rebase", "--no-edit", "origin", "main"]).status.success()
-    }
-
-    fn commit(live: &Live) {
-        live.git(&["add", "-A"]);
-        live.git_may_fail(&["commit", "-q", "-m", "memories"]); // there may be nothing
-    }
-}
-
-impl Exchange for Files {
-    fn people(&self) -> [&Live; 2] {
-        self.people.each_ref()
-    }
-
-    fn add(&self, text: &str) -> String {
-        let [ann, bob] = self.people();
-        let added = ann.call("memory.add", json!({ "content": text, "client": "cli" }));
-        let id = added["memory"]["id"].as_str().unwrap().to_owned();
-        ann.call("memory.share", json!({ "ids": [id] }));
-        Self::commit(ann);
-        ann.git(&["push", "-q", "origin", "main"]);
-        assert!(Self::pull(bob));
-        id
-    }
-
-    fn apart(&self, change: &dyn Fn(&Live, usize)) {
-        for (nth, live) in self.people().into_iter().enumerate() {
-            change(live, nth);
-            Self::commit(live);
-        }
-        let [ann, bob] = self.people();
-        ann.git(&["push", "-q", "origin", "main"]);
-        Self::pull(bob);
-    }
-
-    fn settle(&self) {
-        let [ann, bob] = self.people();
-        Self::commit(bob);
-        bob.git(&["push", "-q", "origin", "main"]);
-        assert!(Self::pull(ann));
-    }
-}
-
-struct Team {
-    server: Postgres,
-    members: [Member; 2],
-}
-
-impl Exchange for Team {
-    fn people(&self) -> [&Live; 2] {
-        self.members.each_ref().map(|member| &member.live)
-    }
-
-    fn add(&self, text: &str) -> String {
-        let id = self.members[0].add(text);
-        self.members.iter().for_each(|member| drop(member.sync()));
-        id
-    }
-
-    fn apart(&self, change: &dyn Fn(&Live, usize)) {
-        let [ann, bob] = &self.members;
-        apart(&self.server, [ann, bob], || {
-            self.people().into_iter().enumerate().for_each(|(nth, live)| change(live, nth));
-        });
-        bob.sync();
-    }
-
-    fn settle(&self) {
-        self.members.iter().rev().for_each(|member| drop(member.sync()));
-    }
-}
-
 /// Returns the living texts of a memory.
 fn texts(live: &Live, id: &str) -> BTreeSet<String> {
     let list = live.call("memory.list", json!({ "limit": 1000 }));
@@ -151,7 +41,7 @@ fn texts(live: &Live, id: &str) -> BTreeSet<String> {
 
 fn run(exchange: &dyn Exchange, (of_ann, of_bob, expected): (Change, Change, &[&str])) {
     let [ann, bob] = exchange.people();
-    let id = exchange.add(&format!("before {of_ann:?} {of_bob:?}"));
+    let id = exchange.add(json!({ "content": format!("before {of_ann:?} {of_bob:?}") }));
     assert_eq!(texts(bob, &id).len(), 1, "it came");
     let changes = [of_ann, of_bob];
     let said = format!("{changes:?}").replace('"', "");
@@ -209,8 +99,6 @@ fn through_git() {
 
 #[test]
 fn through_a_server() {
-    let Some(server) = server() else { return };
-    let members = ["ann", "bob"].map(|role| Member::new(&server, role));
-    let team = Team { server, members };
+    let Some(team) = Team::new() else { return };
     CASES.into_iter().for_each(|case| run(&team, case));
 }
