@@ -2,7 +2,7 @@
 """Measures teams: real daemons with a real PostgreSQL, of which the network is cut and processes are killed.
 
     benches/team.py five   [--writes 10000] [--seed 1]    five members write while daemons, server and network fail
-    benches/team.py search [--memories 100000]            a large team: searches, delay from one to another, bytes
+    benches/team.py search [--memories 100000] [--words 30]   a large team: searches, delay from one to another, bytes
     benches/team.py week   [--changes 10000]              two members who do not see each other for so many changes
 
 --bin DIR has memo and memod (target/release), --postgres DIR the programs of PostgreSQL (Debian's, if not given). Prints what it
@@ -354,7 +354,7 @@ def search(bench):
     lines = os.path.join(bench.top, "memories.jsonl")
     with open(lines, "w") as file:
         for at in range(n):
-            text = " ".join(chance.choice(words) for _ in range(30))
+            text = " ".join(chance.choices(words, k=bench.args.words))
             file.write(json.dumps({"content": f"{text} number {at}", "tags": ["team"]}) + "\n")
     bob.kill()
     began = time.monotonic()
@@ -463,6 +463,7 @@ def main():
     parser.add_argument("what", choices=["five", "search", "week"])
     parser.add_argument("--writes", type=int, default=10_000)
     parser.add_argument("--memories", type=int, default=100_000)
+    parser.add_argument("--words", type=int, default=30, help="of a memory; 7000 make about 60 kB")
     parser.add_argument("--changes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bin", default="target/release")
