@@ -41,7 +41,8 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
     let (mut at, mut n_empty) = (0, 0);
     for (nth, line) in text.split_inclusive('\n').enumerate() {
         at += line.len();
-        let line = line.trim_end();
+        let whole = line.trim_end_matches(['\n', '\r']);
+        let line = whole.trim_end();
         match line.split_once(':') {
             _ if nth == 0 && line == FENCE => {}
             _ if nth == 0 => return refused("line 1 is not ---".to_owned()),
@@ -54,7 +55,7 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
             _ if line.starts_with("  ") && !entries.is_empty() => {
                 let last = entries.last_mut().expect("it is not empty");
                 last.lines.extend(std::iter::repeat_n('\n', n_empty + 1));
-                last.lines.push_str(line);
+                last.lines.push_str(whole);
             }
             Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
                 if entries.iter().any(|entry| entry.key == key) {
