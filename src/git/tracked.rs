@@ -1,7 +1,8 @@
 //! Lists the paths in git's index.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::Metadata;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use filetime::FileTime;
@@ -12,7 +13,7 @@ use gix::index::{File, State, decode};
 
 use super::special::refuse_special_index;
 use super::{GitError, interrupted};
-use crate::paths::{IoContext, if_readable, read_regular};
+use crate::paths::{IoContext, is_transient, open_regular};
 use crate::types::Stat;
 
 /// The entry of the index at a path.
@@ -64,15 +65,14 @@ impl Tracked {
     /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
         let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
-        let meta = match if_readable(fs::metadata(path)).at("look at", path)? {
-            Some(meta) if meta.is_file() => meta,
-            Some(_) => return Err(damaged("not a file".to_owned())),
-            None => return Ok(Self::nothing()),
-        };
-        // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process. Its time is not later than
-        // the bytes are, so that at worst more entries are racy.
-        let Some(bytes) = if_readable(read_regular(path)).at("read", path)? else {
-            return Ok(Self::nothing());
+        // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process.
+        let (bytes, meta) = match read_with_meta(path) {
+            Ok(read) => read,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Self::nothing());
+            }
+            Err(error) if is_transient(&error) => return Err(error).at("read", path)?,
+            Err(error) => return Err(damaged(error.to_string())),
         };
         let written = FileTime::from_last_modification_time(&meta);
         let failed =
@@ -164,6 +164,13 @@ impl Tracked {
         };
         Some((index, at))
     }
+}
+
+fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    let mut file = open_regular(path, true)?;
+    let (mut bytes, meta) = (Vec::new(), file.metadata()?);
+    file.read_to_end(&mut bytes)?;
+    Ok((bytes, meta))
 }
 
 impl Folded {
