@@ -64,13 +64,16 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     };
     match ids(2) {
         both if both.is_empty() => Ok(Merged::Tree { tree, kept: ids(1) }),
-        ids => Ok(Merged::Conflict { tree, ids }),
+        ids => {
+            ids.iter().try_for_each(|id| must_be_marked(git, &tree, id))?;
+            Ok(Merged::Conflict { tree, ids })
+        }
     }
 }
 
-/// Fails where attributes have git merge files without markers, so that nobody would see a conflict.
+/// Fails where attributes have git join two texts without a conflict.
 fn must_be_merged_as_text(git: &NotesGit<'_>) -> Result<(), CliError> {
-    let path = memory_file("mem_x");
+    let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
     let args = ["check-attr", "-z", "merge", "--", &path];
     let output = git.output_without_attributes(&args)?;
     if !output.status.success() {
@@ -78,13 +81,27 @@ fn must_be_merged_as_text(git: &NotesGit<'_>) -> Result<(), CliError> {
     }
     let said = String::from_utf8_lossy(&output.stdout); // path, attribute, value
     match said.split('\0').nth(2).unwrap_or_default() {
-        "unspecified" | "set" | "text" => Ok(()),
-        driver => Err(CliError::Git {
-            message: format!(
-                "attributes of git have files of memories merged as {driver}, which hides conflicts; nothing was changed"
-            ),
-            hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
-        }),
+        "unspecified" | "set" | "unset" | "text" | "binary" => Ok(()),
+        driver => Err(hidden(&format!(
+            "files of memories are merged by {driver}, which may join what two have changed"
+        ))),
+    }
+}
+
+/// Fails if a conflict is not in the file, so that nobody would see it.
+fn must_be_marked(git: &NotesGit<'_>, tree: &str, id: &str) -> Result<(), CliError> {
+    let path = memory_file(id);
+    let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
+    if text.lines().any(|line| line.starts_with("<<<<<<<")) {
+        return Ok(());
+    }
+    Err(hidden(&format!("{path} is in conflict, and has no markers")))
+}
+
+fn hidden(why: &str) -> CliError {
+    CliError::Git {
+        message: format!("attributes of git hide conflicts: {why}; nothing was changed"),
+        hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
     }
 }
 

@@ -298,7 +298,7 @@ fn attributes_hide_no_conflict() {
         live.call("memory.update", json!({ "id": id, "content": text }));
     }
     synced(&ann);
-    for driver in ["merge=binary", "merge=union", "-merge"] {
+    for driver in ["merge=binary", "merge=union", "-merge", "conflict-marker-size=3"] {
         bob.write(".git/info/attributes", format!("*.md {driver}"));
         let (code, said) = sync(&bob, &[]);
         assert!(code == Some(3) && said.contains(".git/info/attributes"), "{driver}: {said}");
