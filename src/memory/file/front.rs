@@ -38,24 +38,26 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
     };
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut comments = Vec::new();
-    let (mut at, mut n_empty) = (0, 0);
+    let (mut at, mut empty) = (0, Vec::new());
     for (nth, line) in text.split_inclusive('\n').enumerate() {
         at += line.len();
         let whole = line.trim_end_matches(['\n', '\r']);
         let line = whole.trim_end();
-        match line.split_once(':') {
+        match whole.split_once(':') {
             _ if nth == 0 && line == FENCE => {}
             _ if nth == 0 => return refused("line 1 is not ---".to_owned()),
             _ if line == FENCE => return Ok(Parts { entries, comments, content: &text[at..] }),
             _ if line.is_empty() => {
-                n_empty += 1;
+                empty.push(whole);
                 continue;
             }
             _ if line.starts_with('#') => comments.push(line),
             _ if line.starts_with("  ") && !entries.is_empty() => {
                 let last = entries.last_mut().expect("it is not empty");
-                last.lines.extend(std::iter::repeat_n('\n', n_empty + 1));
-                last.lines.push_str(whole);
+                for line in empty.drain(..).chain([whole]) {
+                    last.lines.push('\n');
+                    last.lines.push_str(line);
+                }
             }
             Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
                 if entries.iter().any(|entry| entry.key == key) {
@@ -65,7 +67,7 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
             }
             _ => return refused(format!("line {} is neither `key: value` nor `  - item`", nth + 1)),
         }
-        n_empty = 0;
+        empty.clear();
     }
     refused("the front matter does not end with ---".to_owned())
 }
