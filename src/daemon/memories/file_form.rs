@@ -52,6 +52,16 @@ pub(super) fn shareable(id: &str, text: &str, new: &MemoryFile) -> Done<FileVers
     }
 }
 
+/// Returns the version that the outcome of a conflict is. Fails as [`shareable`].
+pub(super) fn outcome(id: &str, outcome: &MemoryFile) -> Done<FileVersion> {
+    shareable(id, &outcome.render(), outcome).map_err(|stopped| match stopped {
+        Stopped::Refused(error) => Stopped::Refused(
+            error.with_hint("take one side, with --ours or --theirs, or give a shorter text"),
+        ),
+        stopped => stopped,
+    })
+}
+
 /// Returns the error for a memory whose text cannot go to others.
 pub(super) fn cannot_be_shared(id: &str, why: &str) -> Stopped<RpcError> {
     let message = format!("{id} cannot be shared: {why}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_form::{file_of, shareable};
+use super::file_form::{file_of, outcome};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
@@ -56,7 +56,7 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
     }
     parsed.updated = stamp.now_ms.max(parsed.updated.min(stamp.now_ms) + 1);
-    let version = shareable(&id, &parsed.render(), &parsed)?;
+    let version = outcome(&id, &parsed)?;
     stamp.set_resolved(&id, parsed);
     let whole = FileState { name: name.clone(), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
     rows.take_files(&[whole], &BTreeSet::new())?;

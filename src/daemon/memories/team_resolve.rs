@@ -1,9 +1,8 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
-use super::file_form::shareable;
 use super::rules::{Done, bad, find, refused};
-use super::show;
 use super::stamp::Stamp;
+use super::{file_form, show};
 use crate::memory::fields;
 use crate::memory::file::MemoryFile;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
@@ -40,10 +39,13 @@ pub(super) fn put(
     let text = if is_theirs {
         theirs.clone()
     } else {
-        outcome.updated = stamp.now_ms.max(outcome.updated.min(stamp.now_ms) + 1);
+        // Later than both, whatever the clocks of who wrote them said.
+        let sides = [&known.text, &theirs].map(|text| MemoryFile::parse(text));
+        let latest = sides.into_iter().flatten().map(|side| side.updated).max();
+        outcome.updated = stamp.now_ms.max(latest.unwrap_or_default() + 1);
         outcome.render()
     };
-    let version = shareable(id, &text, &MemoryFile::parse(&text).map_err(bad)?)?;
+    let version = file_form::outcome(id, &MemoryFile::parse(&text).map_err(bad)?)?;
     rows.take_from_team(id, &text, Ok(&version), &stamp.author)?;
     if !is_theirs {
         rows.requeue(id, Some(&theirs), &text)?;
