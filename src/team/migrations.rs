@@ -11,21 +11,37 @@ use super::server_connection::failed;
 /// One script a version, oldest first.
 const MIGRATIONS: [&str; 3] =
     [include_str!("schema.sql"), include_str!("erase.sql"), include_str!("visible.sql")];
+/// The oldest version of the tables that this program can do with.
+const SUFFICES: i32 = 2;
+/// An expression for the version of the tables that a program must know, of a row `s` of `memod.schema_version`.
+pub(super) const NEEDS: &str = "coalesce((to_jsonb(s) ->> 'needs')::integer, s.version)";
 /// The lock of who migrates, so that two do not at once: `memod` in ASCII.
 const LOCK: i64 = 0x006d_656d_6f64;
+/// Settings of the transaction: who waits for a backup of the tables has all others wait too.
+const SETTINGS: &str = "SET LOCAL lock_timeout = '3s'";
 
-/// Brings the tables to the version of this program.
+/// Brings the tables to the version of this program. Where that fails and what is there suffices, it is left to the next one who
+/// connects.
 ///
 /// # Errors
-/// When they are newer, or the role may not create them.
+/// When they are newer than this program can do with, or too old and cannot be migrated.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
-    let latest = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
-    match version(client).await? {
-        known if known == latest => return Ok(()),
-        known if known > latest => return Err(newer(known)),
-        _ => {}
+    let known = version(client).await?;
+    if usize::try_from(known).is_ok_and(|known| known >= MIGRATIONS.len()) {
+        return Ok(()); // whether they are too new is checked with each answer
     }
+    match migrate_from(client).await {
+        Err(failure) if known >= SUFFICES && !client.is_closed() => {
+            tracing::info!(%failure, known, "the tables of the team stay as they are");
+            Ok(())
+        }
+        outcome => outcome,
+    }
+}
+
+async fn migrate_from(client: &mut Client) -> Result<(), TeamError> {
     let transaction = client.transaction().await.map_err(|error| failed("migrate", &error))?;
+    transaction.batch_execute(SETTINGS).await.map_err(|error| failed("migrate", &error))?;
     let lock = transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]);
     lock.await.map_err(|error| failed("migrate", &error))?;
     let known = version(&transaction).await?; // somebody else may have been quicker
@@ -33,9 +49,9 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
         let refused = |error: tokio_postgres::Error| {
             let failed = failed(&format!("create version {} of the tables", at + 1), &error);
             match error.code() {
-                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-                    failed.hint("let the owner of the database run `memo team push` once: that creates them")
-                }
+                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.hint(
+                    "let the owner of the database run `memo team push` once: that brings them up to date",
+                ),
                 _ => failed,
             }
         };
@@ -44,15 +60,17 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
     transaction.commit().await.map_err(|error| failed("migrate", &error))
 }
 
-/// Fails if the tables are newer than this program.
+/// Fails if the tables are newer than this program can do with; `known` is what they need.
 pub(super) fn check(known: i32) -> Result<(), TeamError> {
     let is_newer = usize::try_from(known).is_ok_and(|known| known > MIGRATIONS.len());
     if is_newer { Err(newer(known)) } else { Ok(()) }
 }
 
 fn newer(known: i32) -> TeamError {
-    let message =
-        format!("the server has version {known} of the tables, and this memod knows {}", MIGRATIONS.len());
+    let latest = MIGRATIONS.len();
+    let message = format!(
+        "the server needs a memod that knows version {known} of the tables, and this one knows {latest}"
+    );
     TeamError::new(message).hint("install a newer memod")
 }
 

@@ -184,9 +184,12 @@ impl Server {
     /// # Errors
     /// When the server does not answer.
     pub async fn about(&self) -> Result<About, TeamError> {
-        let sql = "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
-             id, version FROM memod.schema_version";
-        let row = self.one(sql, &[&self.repository]).await?;
+        let sql = format!(
+            "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
+                 id, {} FROM memod.schema_version s",
+            migrations::NEEDS
+        );
+        let row = self.one(&sql, &[&self.repository]).await?;
         migrations::check(row.get(5)).map_err(|failure| failure.of(&self.address))?;
         Ok(About {
             version: row.get(0),
@@ -254,11 +257,14 @@ impl Server {
         })
     }
 
-    /// Returns which version each repository has under a number; none is left out.
+    /// Returns which version each repository has under a number. A repository without such a version is left out.
     ///
     /// # Errors
     /// When the server does not answer.
     pub async fn marks(&self, of: &[(&str, i64)]) -> Result<HashMap<String, Mark>, TeamError> {
+        if of.is_empty() {
+            return Ok(HashMap::new());
+        }
         let (repositories, numbers): (Vec<&str>, Vec<i64>) = of.iter().copied().unzip();
         let sql =
             "SELECT v.repository, v.seq, v.client, v.n FROM unnest($1::text[], $2::bigint[]) q(name, seq)

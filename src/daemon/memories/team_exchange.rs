@@ -35,7 +35,7 @@ pub(in crate::daemon) struct Place {
     pub(in crate::daemon) server_id: String,
     /// When the exchange last was complete, unix ms.
     pub(in crate::daemon) synced_ms: Option<i64>,
-    /// Whether the server has forgotten changes that were known, and does not have them again yet.
+    /// Whether the server has forgotten changes that were known, and the comparison with it is not over.
     pub(in crate::daemon) has_forgotten: bool,
 }
 
@@ -114,16 +114,17 @@ impl Memories {
         Ok(self.ask(read).await??)
     }
 
-    /// Stores versions that came from the team, and that they are known.
+    /// Stores versions that came from the team, and that they are known. `is_compared` says that they may be older than what is here.
     pub(in crate::daemon) async fn take_versions(
         &self,
         versions: Vec<Version>,
         step: Step,
+        is_compared: bool,
     ) -> RpcResult<Place> {
         self.team_write(move |rows| {
             for version in &versions {
-                match step.from.has_forgotten {
-                    true => team_take::take_again(rows, version)?,
+                match is_compared {
+                    true => team_take::take_again(rows, version, step.from.has_forgotten)?,
                     false => team_take::take(rows, version)?,
                 }
             }

@@ -37,9 +37,9 @@ pub(super) fn take_refused(rows: &Rows<'_>, version: &Version) -> Done<()> {
     }
 }
 
-/// Applies one version of a server that has forgotten some: what was changed last holds. Each change of a memory has a later time
-/// than the one before, whatever the clocks say.
-pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
+/// Applies one version where all is compared: what was changed last holds. Each change of a memory has a later time than the one
+/// before, whatever the clocks say. An archiving has none: that of the server is later, unless it `has_forgotten` changes.
+pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool) -> Done<()> {
     let Version { id, text, .. } = version;
     match rows.team_row(id)? {
         // What ours began from, the server has forgotten.
@@ -47,8 +47,11 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version) -> Done<()> {
             Ok(rows.requeue(id, Some(text), &known.text)?)
         }
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
-            // What was archived is so: the server has only forgotten that.
-            match known.text.is_empty() || updated(&known.text) > updated(text) {
+            let is_ours = match known.text.is_empty() || text.is_empty() {
+                true => has_forgotten,
+                false => updated(&known.text) > updated(text),
+            };
+            match is_ours {
                 true => Ok(rows.requeue(id, Some(text), &known.text)?),
                 false => take(rows, version),
             }

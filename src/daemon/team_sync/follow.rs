@@ -17,39 +17,35 @@ pub(super) struct Others<'a> {
     /// The repository of this daemon.
     own: &'a str,
     server_id: &'a str,
-    /// Those that it listens to, of which the places that were stored are known to be of this server.
+    /// Those that it listens to.
     heard: HashSet<String>,
-    /// Number of times that something new was stored.
+    /// Those whose places are known to be of this server.
+    checked: HashSet<String>,
+    /// Number of pages that were stored.
     pub(super) n_taken: u64,
 }
 
 impl<'a> Others<'a> {
     pub(super) fn new(shared: &'a Arc<Shared>, server: &'a Server, own: &'a str, server_id: &'a str) -> Self {
-        Self { shared, server, own, server_id, heard: HashSet::new(), n_taken: 0 }
+        Self { shared, server, own, server_id, heard: HashSet::new(), checked: HashSet::new(), n_taken: 0 }
     }
 
     /// Takes all that is new in the repositories that the settings name and the role may see, and forgets the others. Goes on after a
     /// failure in one of them, and returns the first.
     pub(super) async fn take_news(&mut self) -> Result<(), TeamError> {
-        let mut visible = self.visible().await?;
-        let is_heard = |name: &String| self.heard.contains(name);
-        let new: Vec<String> = visible.keys().filter(|name| !is_heard(name)).cloned().collect();
-        if !new.is_empty() {
-            self.server.listen(&new.iter().map(String::as_str).collect::<Vec<_>>()).await?;
-            visible = self.visible().await?; // again: what comes later rings
-        }
+        let visible = self.visible().await?;
         let kept = keep_only(self.shared, |repository| visible.contains_key(repository)).await?;
         let mut places: HashMap<String, FollowedPlace> =
             kept.into_iter().map(|of| (of.repository, FollowedPlace::of(&of.place))).collect();
-        let asked: Vec<_> =
-            new.iter().filter_map(|name| Some((name.as_str(), places.get(name)?.mark.seq))).collect();
+        let unchecked = places.iter().filter(|(name, _)| !self.checked.contains(*name));
+        let asked: Vec<_> = unchecked.map(|(name, place)| (name.as_str(), place.mark.seq)).collect();
         let marks = self.server.marks(&asked).await?;
         let mut outcome = Ok(());
         for (repository, last_seq) in visible {
             let place = places.remove(&repository).unwrap_or_default();
-            let is_heard = self.heard.contains(&repository);
-            let is_known = place.server_id == self.server_id && marks.get(&repository) == Some(&place.mark);
-            let taken = match is_heard || is_known {
+            let is_known = self.checked.contains(&repository)
+                || place.server_id == self.server_id && marks.get(&repository) == Some(&place.mark);
+            let taken = match is_known {
                 true if place.mark.seq == last_seq => Ok(()),
                 true => self.take(&repository, place).await,
                 // It is the first time, or the server has forgotten some, or is another one.
@@ -58,19 +54,29 @@ impl<'a> Others<'a> {
             if self.server.is_closed() {
                 return taken;
             }
-            if taken.is_ok() && new.contains(&repository) {
-                self.heard.insert(repository);
+            if taken.is_ok() {
+                self.checked.insert(repository);
             }
             outcome = outcome.and(taken);
         }
         outcome
     }
 
-    /// Returns the repositories that are followed, each with the number of its last version.
-    async fn visible(&self) -> Result<BTreeMap<String, i64>, TeamError> {
+    /// Returns the repositories that are followed, each with the number of its last version, and listens to them.
+    async fn visible(&mut self) -> Result<BTreeMap<String, i64>, TeamError> {
         let list = &self.shared.config.team.follow;
-        let visible = if list.is_empty() { Vec::new() } else { self.server.repositories().await? };
-        Ok(visible.into_iter().filter(|(name, _)| name != self.own && is_listed(list, name)).collect())
+        loop {
+            let visible = if list.is_empty() { Vec::new() } else { self.server.repositories().await? };
+            let visible: BTreeMap<String, i64> =
+                visible.into_iter().filter(|(name, _)| name != self.own && is_listed(list, name)).collect();
+            let new: Vec<&str> =
+                visible.keys().map(String::as_str).filter(|name| !self.heard.contains(*name)).collect();
+            if new.is_empty() {
+                return Ok(visible);
+            }
+            self.server.listen(&new).await?;
+            self.heard.extend(new.into_iter().map(str::to_owned)); // and look again: what comes from now on is told
+        }
     }
 
     /// Takes what is new.

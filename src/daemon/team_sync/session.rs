@@ -21,7 +21,8 @@ pub(super) const PAGE: i64 = 2_000;
 const MOST_REFUSED: usize = 10_000;
 /// Time after which it is stored again that an exchange was complete, ms.
 const NOTE_AFTER_MS: i64 = 600_000;
-/// Time between news and the exchange; it doubles up to the second while what rings is no news.
+/// Time between a notification and the exchange. It doubles, up to the second, with each notification after which there was nothing
+/// new.
 const AFTER_NEWS: [Duration; 2] = [Duration::from_millis(50), Duration::from_secs(2)];
 /// Time after which the server is asked although it has told nothing.
 const POLL: Duration = Duration::from_secs(60);
@@ -70,10 +71,11 @@ async fn exchange_all(
         let before = (place.clone(), others.n_taken);
         exchange(shared, &server, &mut place, about.may_write).await?;
         let taken = others.take_news().await;
-        match before == (place.clone(), others.n_taken) {
-            true if is_rung => after_news = (after_news * 2).min(AFTER_NEWS[1]),
-            true => {}
-            false => after_news = AFTER_NEWS[0],
+        let is_news = before != (place.clone(), others.n_taken);
+        if is_news {
+            after_news = AFTER_NEWS[0];
+        } else if is_rung {
+            after_news = (after_news * 2).min(AFTER_NEWS[1]);
         }
         if server.is_closed() {
             return Err(taken.err().unwrap_or_else(|| ended(part)));
@@ -86,10 +88,18 @@ async fn exchange_all(
             () = server.changed() => true,
             () = shared.memories.outbox_bell.notified() => false,
             () = shared.team.asked.notified() => false,
-            () = sleep(POLL) => false,
+            () = sleep(POLL) => {
+                after_news = AFTER_NEWS[0];
+                false
+            }
         };
         if is_rung {
-            sleep(after_news).await; // what comes in a row is taken at once
+            // What comes in a row is taken at once.
+            tokio::select! {
+                () = sleep(after_news) => {}
+                () = shared.memories.outbox_bell.notified() => {}
+                () = shared.team.asked.notified() => {}
+            }
         }
         if server.is_closed() {
             return Err(ended(part));
@@ -129,25 +139,14 @@ async fn exchange(
     place: &mut Place,
     may_write: bool,
 ) -> Result<(), TeamError> {
-    let first = if may_write { send_all(shared, server, place).await } else { Ok(()) };
+    let mut sent = send_all(shared, server, place, may_write).await;
     loop {
-        let page = server.pull(&place.repository, &place.mark, (&place.client, place.sent), PAGE).await?;
-        if page.has_forgotten {
-            *place = compare_all(shared, server, place.clone()).await?; // it was restored under this connection
-            continue;
-        }
-        if page.up_to != place.mark {
-            let to = Place { mark: page.up_to, ..place.clone() };
-            let step = Step { from: place.clone(), to };
-            *place = shared.memories.take_versions(page.versions, step).await.map_err(here)?;
-        }
-        if !page.has_more {
+        take_all(shared, server, place).await?;
+        sent?; // what the server does not take is no reason to take nothing
+        sent = send_all(shared, server, place, may_write).await; // what was merged
+        if matches!(sent, Ok(false)) {
             break;
         }
-    }
-    first?; // what the server does not take is no reason to take nothing
-    if may_write {
-        send_all(shared, server, place).await?; // what was merged
     }
     // Not each time: it would be all that is written while nothing happens.
     if place.synced_ms.is_none_or(|at| now_ms() - at > NOTE_AFTER_MS) {
@@ -157,10 +156,37 @@ async fn exchange(
     Ok(())
 }
 
-async fn send_all(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Result<(), TeamError> {
-    let mut n_refused = 0;
-    while send(shared, server, place, &mut n_refused).await? {}
-    Ok(())
+/// Takes all that is new.
+async fn take_all(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> Result<(), TeamError> {
+    loop {
+        let page = server.pull(&place.repository, &place.mark, (&place.client, place.sent), PAGE).await?;
+        if page.has_forgotten {
+            *place = compare_all(shared, server, place.clone()).await?; // it was restored under this connection
+            continue;
+        }
+        if page.up_to != place.mark {
+            let to = Place { mark: page.up_to, ..place.clone() };
+            let step = Step { from: place.clone(), to };
+            *place = shared.memories.take_versions(page.versions, step, false).await.map_err(here)?;
+        }
+        if !page.has_more {
+            return Ok(());
+        }
+    }
+}
+
+/// Sends all that is queued, if the role may; returns whether there was anything.
+async fn send_all(
+    shared: &Arc<Shared>,
+    server: &Server,
+    place: &mut Place,
+    may_write: bool,
+) -> Result<bool, TeamError> {
+    let (mut n_refused, mut has_any) = (0, false);
+    while may_write && send(shared, server, place, &mut n_refused).await? {
+        has_any = true;
+    }
+    Ok(has_any)
 }
 
 /// Sends some of what is queued; returns whether there may be more.
@@ -215,7 +241,7 @@ async fn compare_all(shared: &Arc<Shared>, server: &Server, mut place: Place) ->
         known.extend(page.versions.iter().map(|version| version.id.clone()));
         mark = page.up_to;
         let stay = Step { from: place.clone(), to: place };
-        place = shared.memories.take_versions(page.versions, stay).await.map_err(here)?;
+        place = shared.memories.take_versions(page.versions, stay, true).await.map_err(here)?;
         if !page.has_more {
             break;
         }

@@ -285,8 +285,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Records the present version of a memory of the team, and whether this user vouches for it. Another link alone is a later version
-    /// too.
+    /// Records the present version of a memory of the team, and whether this user vouches for it. A new link is a new version, but no
+    /// change of the memory: so the time of the version is stored here, up to now.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -178,6 +178,34 @@ fn copies_are_what_the_server_has_and_the_role_may_see() {
 }
 
 #[test]
+fn what_is_new_in_many_repositories_comes_by_itself() {
+    let Some(server) = server() else { return };
+    allow(&server, "ann", &["git.example.com/acme/*"]);
+    let of = |name: &str| Member::of(&server, "ann", &format!("https://git.example.com/acme/{name}.git"));
+    let mut others: Vec<Member> = ["one", "two"].map(of).into();
+    for other in &others {
+        other.add("the first key");
+        other.sync();
+    }
+    let bob = follower(&server, "admin", TILL, "*");
+    bob.sync();
+    let n_found = |word: &str| found(&bob, word, Some("team")).len();
+    assert_eq!(n_found("first"), 2);
+    restart(&bob); // what is known is not asked for again
+    bob.sync();
+    others.push(of("three"));
+    for (nth, word) in ["second", "third"].into_iter().enumerate() {
+        for other in &others {
+            other.add(&format!("the {word} key"));
+        }
+        if nth == 0 {
+            bob.sync(); // nobody tells of a repository that is new
+        }
+        until("all of them come", || n_found(word) == 3);
+    }
+}
+
+#[test]
 fn who_follows_no_more_keeps_nothing_even_without_a_server() {
     let Some(server) = server() else { return };
     let ann = Member::new(&server, "ann");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Member, server};
+use super::{Member, Postgres, server};
 
 #[test]
 fn each_role_sees_its_own_repositories() {
@@ -43,6 +43,34 @@ fn each_role_sees_its_own_repositories() {
         server.sql("bob", "team", "SELECT count(*) FROM memod.members('git.example.com/acme/vault')"),
         "0"
     );
+}
+
+/// Tables as of their first version come up to date, and what each role sees is what it may see by the rule for one repository.
+#[test]
+fn what_is_seen_is_what_may_be_seen() {
+    let Some(server) = Postgres::start() else { return };
+    server.sql("admin", "team", include_str!("../../../src/team/schema.sql"));
+    let admin = Member::of(&server, "admin", super::SHOP);
+    admin.sync();
+    assert_eq!(server.sql("admin", "team", "SELECT version FROM memod.schema_version"), "3");
+    let setup = "
+        CREATE ROLE ann LOGIN PASSWORD 'ann'; CREATE ROLE bob LOGIN PASSWORD 'bob'; CREATE ROLE crew; CREATE ROLE all_of_them;
+        CREATE ROLE eve LOGIN NOINHERIT PASSWORD 'eve'; CREATE ROLE dan LOGIN PASSWORD 'dan';
+        GRANT crew TO bob, eve; GRANT all_of_them TO crew;
+        INSERT INTO memod.repository SELECT unnest(ARRAY['a/x', 'a/y', 'a', 'b/x', 'a*', 'b/xy']);
+        INSERT INTO memod.member VALUES('ann', 'a/*'), ('ann', 'b/x'), ('bob', 'a*'), ('crew', 'b/*'), ('all_of_them', 'a'),
+            ('eve', 'b/x'), ('eve', 'a/y*')";
+    server.sql("admin", "team", setup);
+    let mut n_seen = Vec::new();
+    for role in ["ann", "bob", "eve", "dan", "admin"] {
+        let seen =
+            server.sql(role, "team", "SELECT string_agg(name, ' ' ORDER BY name) FROM memod.repository");
+        let may = "SELECT string_agg(name, ' ' ORDER BY name)
+            FROM unnest(ARRAY['a/x', 'a/y', 'a', 'b/x', 'a*', 'b/xy']) name WHERE memod.may(name, false)";
+        assert_eq!(seen, server.sql(role, "team", may), "{role}");
+        n_seen.push(seen.split_whitespace().count());
+    }
+    assert_eq!(n_seen, [3, 6, 2, 0, 6]);
 }
 
 #[test]

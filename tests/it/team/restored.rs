@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{Member, server};
+use super::{Member, Postgres, SHOP, server};
 use crate::memories::stop;
 
 #[test]
@@ -62,15 +62,56 @@ fn who_has_lost_how_far_the_changes_are_known_takes_what_the_team_has() {
     bob.call("memory.forget", json!({ "ids": [gone] }));
     bob.update(&changed, "changed");
     bob.sync();
-    let database = rusqlite::Connection::open(ann.live.layout().state_dir.join("memory.db")).unwrap();
-    assert_eq!(database.execute("DELETE FROM meta WHERE key = 'team'", []).unwrap(), 1);
-    drop(database);
-    ann.live.start();
+    set_place(&ann, "DELETE FROM meta WHERE key = 'team'");
     ann.sync();
     bob.sync();
     let expected = [(back, vec!["came back".to_owned()]), (changed, vec!["changed".to_owned()])];
     for member in [&ann, &bob] {
         assert_eq!(member.texts(), expected.clone().into(), "{}", member.role);
+        assert_eq!(member.archived(), [gone.as_str()], "{}", member.role);
+    }
+}
+
+/// Changes how far the team's changes are known, while the daemon does not run, and starts it.
+fn set_place(member: &Member, sql: &str) {
+    let database = rusqlite::Connection::open(member.live.layout().state_dir.join("memory.db")).unwrap();
+    assert_eq!(database.execute(sql, []).unwrap(), 1);
+    drop(database);
+    member.live.start();
+}
+
+#[test]
+fn a_comparison_that_was_killed_goes_on_as_one() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let [gone, newer] = ["went", "before the backup"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    ann.call("memory.forget", json!({ "ids": [gone] }));
+    ann.update(&newer, "after the backup");
+    ann.sync();
+    stop(&ann.live);
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    // As it is stored when the comparison begins.
+    set_place(
+        &ann,
+        r#"UPDATE meta SET value = json_set(value, '$.mark', json('{"seq":0,"client":"","n":0}'), '$.has_forgotten', json('true'))
+           WHERE key = 'team'"#,
+    );
+    ann.sync();
+    bob.sync();
+    for member in [&ann, &bob] {
+        assert_eq!(
+            member.texts(),
+            [(newer.clone(), vec!["after the backup".to_owned()])].into(),
+            "{}",
+            member.role
+        );
         assert_eq!(member.archived(), [gone.as_str()], "{}", member.role);
     }
 }
@@ -154,6 +195,10 @@ fn a_newer_server_is_left_alone() {
     ann.add("kept here");
     ann.sync();
     server.sql("admin", "team", "UPDATE memod.schema_version SET version = 99");
+    ann.live.kill();
+    ann.live.start();
+    assert_eq!(ann.sync()["unsent"], 0, "nothing says that it cannot be used");
+    server.sql("admin", "team", "UPDATE memod.schema_version SET needs = 99");
     for is_new in [false, true] {
         if is_new {
             ann.live.kill();
@@ -165,4 +210,25 @@ fn a_newer_server_is_left_alone() {
         assert!(said.contains("version 99 of the tables") && said.contains("newer memod"), "{said}");
     }
     assert_eq!(ann.texts().len(), 1);
+}
+
+#[test]
+fn an_older_server_serves_members_until_its_owner_comes() {
+    let Some(server) = Postgres::start() else { return };
+    for script in [include_str!("../../../src/team/schema.sql"), include_str!("../../../src/team/erase.sql")]
+    {
+        server.sql("admin", "team", script);
+    }
+    let version = || server.sql("admin", "team", "SELECT version FROM memod.schema_version");
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let id = ann.add("of ann");
+    ann.sync();
+    bob.sync();
+    assert_eq!((bob.texts()[&id].as_slice(), version().as_str()), (["of ann".to_owned()].as_slice(), "2"));
+    Member::of(&server, "admin", SHOP).sync();
+    assert_eq!(version(), "3");
+    bob.update(&id, "of bob");
+    bob.sync();
+    ann.sync();
+    assert_eq!(ann.texts()[&id], ["of bob"]);
 }
