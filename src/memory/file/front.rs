@@ -27,7 +27,7 @@ pub(super) struct Parts<'a> {
     pub(super) content: &'a str,
 }
 
-/// Takes a file apart. An empty line is kept only within a value.
+/// Takes a file apart. An empty line is kept in the value before it.
 ///
 /// # Errors
 /// When there is no front matter, it does not end, a line is of another form, or a key is there twice.
@@ -43,21 +43,22 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
         at += line.len();
         let whole = line.trim_end_matches(['\n', '\r']);
         let line = whole.trim_end();
+        if nth > 0 && line.is_empty() {
+            empty.push(whole);
+            continue;
+        }
+        // They may be a part of the value before them.
+        if let Some(last) = entries.last_mut() {
+            empty.iter().for_each(|line| last.push(line));
+        }
+        empty.clear();
         match whole.split_once(':') {
             _ if nth == 0 && line == FENCE => {}
             _ if nth == 0 => return refused("line 1 is not ---".to_owned()),
             _ if line == FENCE => return Ok(Parts { entries, comments, content: &text[at..] }),
-            _ if line.is_empty() => {
-                empty.push(whole);
-                continue;
-            }
-            _ if line.starts_with('#') => comments.push(line),
+            _ if line.starts_with('#') => comments.push(whole),
             _ if line.starts_with("  ") && !entries.is_empty() => {
-                let last = entries.last_mut().expect("it is not empty");
-                for line in empty.drain(..).chain([whole]) {
-                    last.lines.push('\n');
-                    last.lines.push_str(line);
-                }
+                entries.last_mut().expect("it is not empty").push(whole);
             }
             Some((key, value)) if is_key(key) && (value.is_empty() || value.starts_with(' ')) => {
                 if entries.iter().any(|entry| entry.key == key) {
@@ -67,7 +68,6 @@ pub(super) fn split(text: &str) -> Result<Parts<'_>, Refused> {
             }
             _ => return refused(format!("line {} is neither `key: value` nor `  - item`", nth + 1)),
         }
-        empty.clear();
     }
     refused("the front matter does not end with ---".to_owned())
 }
@@ -77,6 +77,11 @@ fn is_key(key: &str) -> bool {
 }
 
 impl Entry<'_> {
+    fn push(&mut self, line: &str) {
+        self.lines.push('\n');
+        self.lines.push_str(line);
+    }
+
     /// Returns the error for a value that is not allowed.
     pub(super) fn bad(&self, why: &str) -> Refused {
         Refused::new("file", format!("line {}: {} {why}", self.line, self.key))

@@ -21,8 +21,8 @@ fn full() -> MemoryFile {
             (LinkKind::Supersedes, id(3)),
         ],
         metadata: serde_json::from_str(r#"{"z": 1, "a": {"y": "- x", "b": [1]}}"#).unwrap(),
-        others: vec![("reviewed".to_owned(), " by Bob \n   \n\n  - x  \n  y".to_owned())],
-        comments: vec!["# checked: 2026".to_owned(), "#".to_owned()],
+        others: vec![("reviewed".to_owned(), " by Bob \n   \n\n  - x  \n  y\n\n  ".to_owned())],
+        comments: vec!["# checked: 2026  ".to_owned(), "#".to_owned()],
         content: "JWT with 24 h expiry.\n\n---\n\n  tags:\n    - not one".to_owned(),
     }
 }
