@@ -16,6 +16,9 @@ use super::{GitError, interrupted};
 use crate::paths::{IoContext, is_transient, open_regular};
 use crate::types::Stat;
 
+/// Largest index that is read: one of ten million paths.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// The entry of the index at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrackedAs {
@@ -169,6 +172,9 @@ impl Tracked {
 fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     let mut file = open_regular(path, true)?;
     let (mut bytes, meta) = (Vec::new(), file.metadata()?);
+    if meta.len() > MOST_BYTES {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("over {} GiB", MOST_BYTES >> 30)));
+    }
     file.read_to_end(&mut bytes)?;
     Ok((bytes, meta))
 }
