@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use crate::cli::error::CliError;
 use crate::paths::IoContext as _;
+use crate::types::memory_file;
 
 /// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
 /// Others, such as GIT_SSH_COMMAND, are the user's.
@@ -22,6 +24,9 @@ const OF_REPOSITORY: [&str; 11] = [
     "GIT_SHALLOW_FILE",
     "GIT_WORK_TREE",
 ];
+
+/// Age of a lock of a ref whose git has been killed.
+const STALE: Duration = Duration::from_secs(60);
 
 /// Most lines of git that are told.
 const TOLD: usize = 4;
@@ -62,8 +67,31 @@ impl<'a> NotesGit<'a> {
         Self { attributes: Some(empty_tree.to_owned()), ..self }
     }
 
+    /// Fails where attributes have git change texts, or join what two have changed: nobody would see that.
+    pub(super) fn refuse_attributes(&self) -> Result<(), CliError> {
+        let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
+        let names = ["merge", "filter", "ident", "working-tree-encoding"];
+        let said = self.run(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
+        let said: Vec<&str> = said.split('\0').collect();
+        for of_attribute in said.chunks_exact(3) {
+            match of_attribute {
+                [_, "merge", "unspecified" | "set" | "text"] => {}
+                [_, "filter" | "ident" | "working-tree-encoding", "unspecified" | "unset"] => {}
+                [_, name, value] => {
+                    return Err(CliError::Git {
+                        message: format!("attributes of git: {name}={value} for files of memories; nothing was exchanged"),
+                        hint: "exchanged files are as they are, and conflicts have markers: take that out of .git/info/attributes"
+                            .to_owned(),
+                    });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
-    pub(super) fn lock(git_dir: &Path) -> Result<fs::File, CliError> {
+    pub(super) fn lock(git_dir: &Path, common_dir: &Path) -> Result<fs::File, CliError> {
         let path = git_dir.join("memod-notes.lock");
         let file =
             fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
@@ -77,7 +105,23 @@ impl<'a> NotesGit<'a> {
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
-        let _ = fs::remove_file(git_dir.join(format!("{INDEX}.lock"))); // absent, mostly
+        // Only an exchange of this worktree makes these; absent, mostly.
+        for of in [
+            INDEX,
+            "refs/worktree/memod/notes",
+            "refs/worktree/memod/notes-theirs",
+            "refs/worktree/memod/notes-fetched",
+            "refs/worktree/memod/notes-marked",
+        ] {
+            let _ = fs::remove_file(git_dir.join(format!("{of}.lock")));
+        }
+        // Another worktree may hold this one, for a moment.
+        let shared = common_dir.join("refs/memod/notes.lock");
+        let age =
+            fs::metadata(&shared).and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
+        if age.is_ok_and(|age| age > STALE) {
+            let _ = fs::remove_file(shared);
+        }
         Ok(file)
     }
 
@@ -134,7 +178,7 @@ impl<'a> NotesGit<'a> {
             command.env_remove(name);
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
-        command.env("GIT_INDEX_FILE", &self.index).stdin(Stdio::null());
+        command.env("GIT_INDEX_FILE", &self.index).env("GIT_ATTR_NOSYSTEM", "1").stdin(Stdio::null());
         command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         command
     }

@@ -40,7 +40,6 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     if is_in(ours, theirs)? {
         return Ok(Merged::One(theirs.to_owned()));
     }
-    must_be_merged_as_text(git)?;
     // A memory that resembles a removed one is no rename of it; git 2.47 takes no notice of no-renames. Git before 2.43 has no -X
     // here, and goes by the setting.
     let mut output = merge_tree(git, &["-X", "find-renames=100%", ours, theirs])?;
@@ -65,44 +64,27 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
     match ids(2) {
         both if both.is_empty() => Ok(Merged::Tree { tree, kept: ids(1) }),
         ids => {
-            ids.iter().try_for_each(|id| must_be_marked(git, &tree, id))?;
+            ids.iter().try_for_each(|id| must_be_marked(git, (ours, &tree), id))?;
             Ok(Merged::Conflict { tree, ids })
         }
     }
 }
 
-/// Fails where attributes have git join two texts without a conflict.
-fn must_be_merged_as_text(git: &NotesGit<'_>) -> Result<(), CliError> {
-    let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
-    let args = ["check-attr", "-z", "merge", "--", &path];
-    let output = git.output_without_attributes(&args)?;
-    if !output.status.success() {
-        return Err(failed(&args, &output));
-    }
-    let said = String::from_utf8_lossy(&output.stdout); // path, attribute, value
-    match said.split('\0').nth(2).unwrap_or_default() {
-        "unspecified" | "set" | "unset" | "text" | "binary" => Ok(()),
-        driver => Err(hidden(&format!(
-            "files of memories are merged by {driver}, which may join what two have changed"
-        ))),
-    }
-}
-
-/// Fails if a conflict is not in the file, so that nobody would see it.
-fn must_be_marked(git: &NotesGit<'_>, tree: &str, id: &str) -> Result<(), CliError> {
+/// Fails if a conflict is not in the file, as in one that git takes for binary: nobody would see it.
+fn must_be_marked(git: &NotesGit<'_>, (ours, tree): (&str, &str), id: &str) -> Result<(), CliError> {
     let path = memory_file(id);
-    let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
-    if text.lines().any(|line| line.starts_with("<<<<<<<")) {
+    // A text may have such lines of its own.
+    let n_markers = |tree: &str| {
+        let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
+        Ok::<_, CliError>(text.lines().filter(|line| line.starts_with("<<<<<<<")).count())
+    };
+    if n_markers(tree)? > n_markers(ours)? {
         return Ok(());
     }
-    Err(hidden(&format!("{path} is in conflict, and has no markers")))
-}
-
-fn hidden(why: &str) -> CliError {
-    CliError::Git {
-        message: format!("attributes of git hide conflicts: {why}; nothing was changed"),
+    Err(CliError::Git {
+        message: format!("{path}: in conflict, and git has put no markers into it; nothing was changed"),
         hint: "take what says how *.md is merged out of .git/info/attributes".to_owned(),
-    }
+    })
 }
 
 fn merge_tree(git: &NotesGit<'_>, args: &[&str]) -> Result<Output, CliError> {

@@ -59,16 +59,17 @@ pub(in crate::cli) fn sync_notes(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let Some(git_dir) = &context.layout.git_dir else {
+    let (Some(git_dir), Some(common_dir)) = (&context.layout.git_dir, &context.layout.common_dir) else {
         return Err(CliError::Usage {
             message: "notes are exchanged through git, and this is no repository of git".to_owned(),
             hint: "`memo export` writes memories to a file",
         });
     };
-    let _lock = NotesGit::lock(git_dir)?;
+    let _lock = NotesGit::lock(git_dir, common_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
     let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
     let git = git.without_filters(&empty_tree);
+    git.refuse_attributes()?;
     let sync = Sync { git, context, empty_tree };
     sync.must_be_untracked()?;
     sync.ignore()?;

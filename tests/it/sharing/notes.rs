@@ -231,8 +231,12 @@ fn exchanges_of_one_worktree_do_not_meet() {
         let sent = sent.split_whitespace().next().unwrap().to_owned();
         assert_eq!(ann.git(&["ls-tree", "-r", "--name-only", &sent]).lines().count(), ids.len());
     }
-    ann.write(".git/memod-notes-index.lock", "");
-    synced(&ann);
+    // What is left of one that was killed.
+    for of in ["memod-notes-index", "refs/worktree/memod/notes", "refs/worktree/memod/notes-fetched"] {
+        ann.write(&format!(".git/{of}.lock"), "");
+    }
+    add_shared(&ann, "delta");
+    assert!(synced(&ann).contains("1 file sent"));
 }
 
 #[test]
@@ -294,15 +298,18 @@ fn memories_are_not_mixed_and_a_change_outlives_a_removal() {
 #[test]
 fn attributes_hide_no_conflict() {
     let (_remote, [ann, bob], id) = two_with("alpha is first");
-    for (live, text) in [(&ann, "alpha is Ann's"), (&bob, "alpha is Bob's")] {
-        live.call("memory.update", json!({ "id": id, "content": text }));
+    let text = |name: &str| format!("<<<<<<< is no marker\n\nalpha is {name}'s");
+    for (live, name) in [(&ann, "Ann"), (&bob, "Bob")] {
+        live.call("memory.update", json!({ "id": id, "content": text(name) }));
     }
     synced(&ann);
-    for driver in ["merge=binary", "merge=union", "-merge", "conflict-marker-size=3"] {
-        bob.write(".git/info/attributes", format!("*.md {driver}"));
+    let attributes =
+        ["merge=binary", "merge=union", "-merge", "conflict-marker-size=3", "filter=up", "ident"];
+    for attribute in attributes {
+        bob.write(".git/info/attributes", format!("*.md {attribute}"));
         let (code, said) = sync(&bob, &[]);
-        assert!(code == Some(3) && said.contains(".git/info/attributes"), "{driver}: {said}");
-        assert_eq!(get(&bob, &id)["content"], "alpha is Bob's");
+        assert!(code == Some(3) && said.contains(".git/info/attributes"), "{attribute}: {said}");
+        assert_eq!(get(&bob, &id)["content"], text("Bob"));
     }
     for attributes in ["*.md merge=binary", "*.md merge=union", "*.md conflict-marker-size=12"] {
         let (_remote, [ann, bob], id) = two_with("alpha is first");
