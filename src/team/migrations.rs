@@ -76,7 +76,10 @@ fn newer(known: i32) -> TeamError {
 
 /// Returns the version of the tables; 0 if there are none.
 async fn version(client: &impl tokio_postgres::GenericClient) -> Result<i32, TeamError> {
-    let there = client.query_one("SELECT to_regclass('memod.schema_version') IS NOT NULL", &[]).await;
+    // Not `to_regclass`: in a transaction, that may not see what another one has made meanwhile.
+    let sql =
+        "SELECT EXISTS(SELECT 1 FROM pg_tables WHERE schemaname = 'memod' AND tablename = 'schema_version')";
+    let there = client.query_one(sql, &[]).await;
     if !there.map_err(|error| failed("look at the tables", &error))?.get::<_, bool>(0) {
         return Ok(0);
     }

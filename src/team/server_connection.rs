@@ -45,6 +45,8 @@ pub struct Version {
     pub text: String,
     /// The role that wrote it.
     pub author: String,
+    /// When the server stored it, by its clock, unix ms; `None` if it was not asked for.
+    pub at: Option<i64>,
 }
 
 /// Some of the newest versions.
@@ -225,16 +227,17 @@ impl Server {
         let rows = self
             .all(
                 "WITH page AS (
-                     SELECT v.seq, v.id, v.text, v.author::text AS author, v.client, v.n,
+                     SELECT v.seq, v.id, v.text, v.author::text AS author, v.client, v.n, v.at,
                          sum(octet_length(v.text)) OVER (ORDER BY v.seq) - octet_length(v.text) AS before
                      FROM memod.version v JOIN memod.memory m ON m.repository = v.repository AND m.id = v.id AND m.seq = v.seq
                      WHERE v.repository = $1 AND v.seq > $2 ORDER BY v.seq LIMIT $4)
-                 SELECT id, CASE WHEN $2 > 0 AND client = $3 AND n <= $6 THEN NULL ELSE text END, author, seq, client, n, false
+                 SELECT id, CASE WHEN $2 > 0 AND client = $3 AND n <= $6 THEN NULL ELSE text END, author, seq, client, n, false,
+                     (extract(epoch FROM at) * 1000)::bigint
                  FROM page WHERE before < $5
                  UNION ALL
                  SELECT NULL, NULL, NULL, v.seq, v.client, v.n, $2 > 0 AND NOT EXISTS (
                      SELECT 1 FROM memod.version k
-                     WHERE k.repository = $1 AND k.seq = $2 AND k.client = $7 AND k.n = $8)
+                     WHERE k.repository = $1 AND k.seq = $2 AND k.client = $7 AND k.n = $8), NULL
                  FROM memod.repository r
                  JOIN memod.version v ON v.repository = r.name AND v.seq = r.last_seq WHERE r.name = $1",
                 &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1, &after.client, &after.n],
@@ -247,7 +250,7 @@ impl Server {
         };
         let version = |row: &Row| {
             let text = row.get::<_, Option<String>>(1)?;
-            Some(Version { id: row.get(0), text, author: row.get(2) })
+            Some(Version { id: row.get(0), text, author: row.get(2), at: row.get(7) })
         };
         Ok(Page {
             versions: rows.iter().filter_map(version).collect(),
@@ -274,6 +277,16 @@ impl Server {
         Ok(rows.iter().map(mark).collect())
     }
 
+    /// Returns whether the server has a change that a client has sent.
+    ///
+    /// # Errors
+    /// When the server does not answer.
+    pub async fn has_sent(&self, repository: &str, client: &str, n: i64) -> Result<bool, TeamError> {
+        let sql =
+            "SELECT EXISTS(SELECT 1 FROM memod.version WHERE repository = $1 AND client = $2 AND n = $3)";
+        Ok(self.one(sql, &[&repository, &client, &n]).await?.get(0))
+    }
+
     /// Stores changes in order, each once: number, id, hash of the version before, text.
     ///
     /// # Errors
@@ -298,6 +311,7 @@ impl Server {
                 id: ids.get(n_stored).copied().unwrap_or_default().to_owned(),
                 text,
                 author: row.get(3),
+                at: None,
             }))),
         };
         Ok(Delivered { n_stored, stopped })

@@ -12,7 +12,7 @@ const TEAM: &str = "team";
 
 /// Applies one version.
 pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
-    let Version { id, text, author } = version;
+    let Version { id, text, author, .. } = version;
     if id::whole(id).is_err() {
         tracing::warn!(id, "the team has a memory whose id is none");
         return Ok(());
@@ -38,18 +38,20 @@ pub(super) fn take_refused(rows: &Rows<'_>, version: &Version) -> Done<()> {
 }
 
 /// Applies one version where all is compared: what was changed last holds. Each change of a memory has a later time than the one
-/// before, whatever the clocks say. An archiving has none: that of the server is later, unless it `has_forgotten` changes.
+/// before, whatever the clocks say. An archiving has the time when it was stored, which counts if the server `has_forgotten` changes.
 pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool) -> Done<()> {
-    let Version { id, text, .. } = version;
+    let Version { id, text, at, .. } = version;
     match rows.team_row(id)? {
         // What ours began from, the server has forgotten.
         Some(known) if known.base.as_deref().and_then(updated) > updated(text) && known.theirs.is_none() => {
             Ok(rows.requeue(id, Some(text), &known.text)?)
         }
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
-            let is_ours = match known.text.is_empty() || text.is_empty() {
-                true => has_forgotten,
-                false => updated(&known.text) > updated(text),
+            let is_ours = match (known.text.is_empty(), text.is_empty()) {
+                (false, false) => updated(&known.text) > updated(text),
+                // Who has taken it out of the team keeps it out.
+                (true, _) => has_forgotten && archived(rows, id)?.is_none_or(|at| Some(at) > updated(text)),
+                (false, true) => has_forgotten && updated(&known.text) > *at,
             };
             match is_ours {
                 true => Ok(rows.requeue(id, Some(text), &known.text)?),
@@ -58,6 +60,11 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool
         }
         _ => take(rows, version),
     }
+}
+
+/// Returns when a memory was archived; `None` if it is not.
+fn archived(rows: &Rows<'_>, id: &str) -> Done<Option<i64>> {
+    Ok(rows.get(id)?.and_then(|record| record.archived_at))
 }
 
 /// Applies one version of another repository.
@@ -81,7 +88,7 @@ pub(super) fn take_copy(rows: &Rows<'_>, repository: &str, version: &Version) ->
 
 /// Merges what the team has with unsent changes.
 fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> {
-    let Version { id, text, author } = version;
+    let Version { id, text, author, .. } = version;
     let merged = match base == ours && !text.is_empty() {
         // All was sent, and the server has forgotten that.
         true => later(ours, text),

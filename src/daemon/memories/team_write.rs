@@ -31,7 +31,14 @@ pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()
 pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     let row = rows.team_row(&record.id)?.unwrap_or_default();
     // A text that cannot be read is replaced: it is nobody's memory.
-    if let Some(why) = row.why.filter(|_| MemoryFile::parse(&row.text).is_ok()) {
+    if let Some(why) = &row.why
+        && let Ok(teams) = MemoryFile::parse(&row.text)
+    {
+        let ours = MemoryFile { created: teams.created, ..file_of(rows, record, Some(&teams))? };
+        if record.archived_at.is_none() && teams.says_same(&ours) {
+            let version = shareable(&record.id, &row.text, &teams)?;
+            return Ok(rows.take_from_team(&record.id, &row.text, Ok(&version), &record.author)?);
+        }
         let message = format!("id: {} is not as the team has it: {why}", record.id);
         return Err(refused(message, "`memo unshare` keeps what is here alone"));
     }

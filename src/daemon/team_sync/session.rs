@@ -121,10 +121,13 @@ async fn begin(
     let began = shared.memories.begin_exchange(&part.repository, &about.server_id);
     let (place, has_any) = began.await.map_err(here)?;
     let marks = server.marks(&[(&place.repository, place.mark.seq)]).await?;
-    if !has_any || marks.get(&place.repository) == Some(&place.mark) {
+    let has_mark = marks.get(&place.repository) == Some(&place.mark);
+    let has_sent = place.sent == 0 || server.has_sent(&place.repository, &place.client, place.sent).await?;
+    if !has_any || has_mark && has_sent {
         return Ok(place);
     }
-    compare_all(shared, server, place).await
+    let has_forgotten = !has_sent || place.mark.seq > 0;
+    compare_all(shared, server, place, has_forgotten).await
 }
 
 fn ended(part: &Part) -> TeamError {
@@ -161,7 +164,7 @@ async fn take_all(shared: &Arc<Shared>, server: &Server, place: &mut Place) -> R
     loop {
         let page = server.pull(&place.repository, &place.mark, (&place.client, place.sent), PAGE).await?;
         if page.has_forgotten {
-            *place = compare_all(shared, server, place.clone()).await?; // it was restored under this connection
+            *place = compare_all(shared, server, place.clone(), true).await?; // it was restored under this connection
             continue;
         }
         if page.up_to != place.mark {
@@ -227,9 +230,14 @@ async fn send(
 
 /// Compares all with a server that has forgotten changes or is new, or of which nothing is known here any more, and sends what it
 /// lacks. Until that is done, the place is the beginning, so that it is done again after a kill.
-async fn compare_all(shared: &Arc<Shared>, server: &Server, mut place: Place) -> Result<Place, TeamError> {
+async fn compare_all(
+    shared: &Arc<Shared>,
+    server: &Server,
+    mut place: Place,
+    has_forgotten: bool,
+) -> Result<Place, TeamError> {
     tracing::info!("all memories of the team are compared with the server");
-    if place.mark.seq > 0 {
+    if has_forgotten {
         place = shared.memories.rename_client(place).await.map_err(here)?;
         let to = Place { mark: Mark::default(), has_forgotten: true, ..place.clone() };
         place = shared.memories.move_place(Step { from: place, to }).await.map_err(here)?;

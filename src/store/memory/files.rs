@@ -83,7 +83,7 @@ pub struct FileRow {
 pub(super) struct Main {
     pub(super) row: i64,
     pub(super) is_shared: bool,
-    is_unshared: bool,
+    pub(super) is_unshared: bool,
     pub(super) is_team: bool,
     version: Option<Hash>,
     pub(super) is_archived: bool,

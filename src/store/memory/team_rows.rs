@@ -15,9 +15,9 @@ use super::{MemoryEvent, Record, Rows, StoreError};
 pub const FROM_TEAM: &str = "team";
 /// Why a memory of the team is not shown: a file of the worktree has its id.
 const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files";
-/// Why it is not shown: what is here was never the team's, or has left it.
-const OWN_HAS_ID: &str = "a memory of yours alone has its id, and says something else: forget yours and purge it to have the team's, \
-     or forget it and add its text again to share that";
+/// Why it is not shown: what is here has left the team, or never was its and says something else.
+const OWN_HAS_ID: &str = "a memory of yours alone has its id: if both say the same, `memo share --team` gives it to the team again; else forget yours and \
+     purge it to have the team's, or forget it and add its text again to share that";
 /// Why a memory is archived that the team has archived.
 const ARCHIVED: &str = "team";
 
@@ -163,6 +163,7 @@ impl Rows<'_> {
             }
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
+            (Some(main), Ok(_)) if main.is_unshared => Some(OWN_HAS_ID),
             (Some(main), Ok(version)) if !main.is_team && !main.is_shared && !self.says_same(version)? => {
                 Some(OWN_HAS_ID)
             }
@@ -184,8 +185,8 @@ impl Rows<'_> {
     /// Returns whether the memory that is here says what a version says.
     fn says_same(&self, version: &FileVersion) -> Result<bool, StoreError> {
         let known = self.record_at(&version.record.id)?;
-        let of = |record: &Record| (record.title.clone(), record.content.clone(), record.tags.clone());
-        Ok(known.archived_at.is_none() && of(&known) == of(&version.record))
+        Ok(known.archived_at.is_none()
+            && self.differences(&known, &said_of(&known, &version.record)).is_empty())
     }
 
     fn put_from_team(
@@ -221,15 +222,7 @@ impl Rows<'_> {
             archived_why: known.archived_why.clone(),
             ..new
         };
-        // What the text does not say is no difference.
-        let said = Record {
-            team: known.team,
-            shared: known.shared,
-            is_unconfirmed: known.is_unconfirmed,
-            side: known.side,
-            ..new.clone()
-        };
-        let fields = self.differences(&known, &said);
+        let fields = self.differences(&known, &said_of(&known, &new));
         self.set_shared(id, Sharing::Team)?;
         let event = MemoryEvent { fields, ..self.team_event("update", author) };
         let is_noted = !event.fields.is_empty();
@@ -415,6 +408,20 @@ impl Rows<'_> {
             source: FROM_TEAM.to_owned(),
             fields: Map::new(),
         }
+    }
+}
+
+/// Returns a record as `new` says it, with what no text says as it is known.
+fn said_of(known: &Record, new: &Record) -> Record {
+    Record {
+        team: known.team,
+        shared: known.shared,
+        is_unconfirmed: known.is_unconfirmed,
+        side: known.side,
+        source: known.source.clone(),
+        archived_at: known.archived_at,
+        archived_why: known.archived_why.clone(),
+        ..new.clone()
     }
 }
 

@@ -154,3 +154,46 @@ fn unsharing_keeps_it_here_and_archives_it_for_others() {
     bob.sync();
     assert!(bob.archived().contains(&other), "what one purges, the others keep in their archive");
 }
+
+#[test]
+fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    server.stop();
+    ann.call("memory.update", json!({ "id": id, "priority": 9, "client": "cli" }));
+    ann.live.kill();
+    server.run();
+    bob.call("memory.unshare", json!({ "ids": [id] }));
+    bob.sync();
+    bob.call("memory.update", json!({ "id": id, "metadata": { "note": "of bob" }, "client": "cli" }));
+    let before = bob.get(&id);
+    ann.live.start();
+    ann.sync();
+    bob.sync();
+    assert_eq!(ann.get(&id)["priority"], 9, "who edits it keeps it");
+    for key in ["scope", "priority", "metadata", "content"] {
+        assert_eq!(bob.get(&id)[key], before[key], "{key}");
+    }
+    let checks = bob.call("doctor", json!({}))["checks"].to_string();
+    assert!(checks.contains(&id) && checks.contains("a memory of yours alone has its id"), "{checks}");
+    bob.update(&id, "private of bob");
+    let refused = bob.live.memo(&["share", "--team", &id]).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("is not as the team has it"), "{said}");
+    bob.sync();
+    ann.sync();
+    assert_eq!(
+        (bob.get(&id)["scope"].clone(), bob.texts()[&id].as_slice()),
+        (json!("mine"), ["private of bob".to_owned()].as_slice())
+    );
+    assert!(!ann.get(&id).to_string().contains("of bob"));
+
+    let of_ann = ann.get(&id);
+    let same = json!({ "id": id, "content": of_ann["content"], "priority": 9, "metadata": { "note": null }, "client": "cli" });
+    bob.call("memory.update", same);
+    bob.call("memory.share", json!({ "ids": [id], "team": true }));
+    bob.update(&id, "of all again");
+    bob.sync();
+    ann.sync();
+    assert_eq!(ann.texts()[&id], ["of all again"]);
+}

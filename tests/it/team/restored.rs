@@ -117,6 +117,87 @@ fn a_comparison_that_was_killed_goes_on_as_one() {
 }
 
 #[test]
+fn what_was_sent_before_anything_was_taken_is_not_forgotten() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let id = ann.add("before");
+    ann.sync();
+    let read = "SELECT value ->> '$.mark' FROM meta WHERE key = 'team'";
+    let path = ann.live.layout().state_dir.join("memory.db");
+    let database = rusqlite::Connection::open(path).unwrap();
+    let mark: String = database.query_row(read, [], |row| row.get(0)).unwrap();
+    drop(database);
+    bob.add("of bob");
+    bob.sync();
+    ann.sync();
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    ann.update(&id, "sent, and acknowledged");
+    ann.sync();
+    stop(&ann.live);
+    bob.live.kill();
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    // As if the connection had been lost before it took what bob has sent.
+    set_place(
+        &ann,
+        &format!("UPDATE meta SET value = json_set(value, '$.mark', json('{mark}')) WHERE key = 'team'"),
+    );
+    bob.live.start();
+    for member in [&ann, &bob, &ann] {
+        member.sync();
+    }
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&id], ["sent, and acknowledged"], "{}", member.role);
+        assert_eq!(member.texts().len(), 2, "{}", member.role);
+    }
+}
+
+#[test]
+fn who_was_away_while_a_server_was_restored_undoes_nothing() {
+    let Some(server) = server() else { return };
+    let [ann, bob, carol] = ["ann", "bob", "carol"].map(|role| Member::new(&server, role));
+    let everybody = [&ann, &bob, &carol];
+    let [edited, gone, taken_back] = ["edited", "gone", "taken back"].map(|text| ann.add(text));
+    everybody.iter().for_each(|member| drop(member.sync()));
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    bob.call("memory.forget", json!({ "ids": [edited] }));
+    bob.update(&taken_back, "changed, and taken back");
+    bob.add("more");
+    bob.sync();
+    everybody.iter().for_each(|member| drop(member.sync()));
+    carol.live.kill();
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    for member in [&ann, &bob, &ann] {
+        member.sync();
+    }
+    ann.call("memory.restore", json!({ "ids": [edited] }));
+    ann.update(&edited, "edited since");
+    bob.call("memory.forget", json!({ "ids": [gone] }));
+    bob.call("memory.unshare", json!({ "ids": [taken_back] }));
+    for member in [&ann, &bob, &ann] {
+        member.sync();
+    }
+    carol.live.start();
+    for member in [&carol, &ann, &bob, &carol] {
+        member.sync();
+    }
+    for member in everybody {
+        assert_eq!(member.texts()[&edited], ["edited since"], "{}", member.role);
+        assert!(member.archived().contains(&gone), "{}", member.role);
+        let is_bob = member.role == "bob";
+        assert_eq!(member.texts().contains_key(&taken_back), is_bob, "{}", member.role);
+    }
+    assert_eq!(bob.get(&taken_back)["scope"], "mine");
+}
+
+#[test]
 fn an_empty_server_gets_all() {
     let Some(server) = server() else { return };
     let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
