@@ -70,17 +70,18 @@ impl<'a> NotesGit<'a> {
     /// Fails where attributes have git change texts, or join what two have changed: nobody would see that.
     pub(super) fn refuse_attributes(&self) -> Result<(), CliError> {
         let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
-        let names = ["merge", "filter", "ident", "working-tree-encoding"];
+        let names = ["merge", "conflict-marker-size", "filter", "ident", "working-tree-encoding"];
         let said = self.run(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
         let said: Vec<&str> = said.split('\0').collect();
         for of_attribute in said.chunks_exact(3) {
             match of_attribute {
                 [_, "merge", "unspecified" | "set" | "text"] => {}
+                [_, "conflict-marker-size", "unspecified"] => {}
                 [_, "filter" | "ident" | "working-tree-encoding", "unspecified" | "unset"] => {}
                 [_, name, value] => {
                     return Err(CliError::Git {
                         message: format!("attributes of git: {name}={value} for files of memories; nothing was exchanged"),
-                        hint: "exchanged files are as they are, and conflicts have markers: take that out of .git/info/attributes"
+                        hint: "exchanged files are as they are, and conflicts have markers: take that out of .git/info/attributes; before git 2.41 out of .gitattributes too"
                             .to_owned(),
                     });
                 }

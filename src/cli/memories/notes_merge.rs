@@ -73,12 +73,10 @@ pub(super) fn merge(git: &NotesGit<'_>, ours: &str, theirs: &str) -> Result<Merg
 /// Fails if a conflict is not in the file, as in one that git takes for binary: nobody would see it.
 fn must_be_marked(git: &NotesGit<'_>, (ours, tree): (&str, &str), id: &str) -> Result<(), CliError> {
     let path = memory_file(id);
-    // A text may have such lines of its own.
-    let n_markers = |tree: &str| {
-        let text = git.run(&["cat-file", "blob", &format!("{tree}:{path}")])?;
-        Ok::<_, CliError>(text.lines().filter(|line| line.starts_with("<<<<<<<")).count())
-    };
-    if n_markers(tree)? > n_markers(ours)? {
+    let text_in = |tree: &str| git.run(&["cat-file", "blob", &format!("{tree}:{path}")]);
+    let text = text_in(tree)?;
+    // Ours may have such lines of its own.
+    if text.lines().any(|line| line.starts_with("<<<<<<<")) && text != text_in(ours)? {
         return Ok(());
     }
     Err(CliError::Git {
