@@ -1,7 +1,7 @@
 //! Applies what the team has to the memories here, and merges it with what is not sent yet.
 
 use super::file_form::version_of;
-use super::rules::Done;
+use super::rules::{Done, bad};
 use crate::memory::file::{MemoryFile, Merged, merge};
 use crate::memory::id;
 use crate::store::{FileVersion, Rows, Side, TeamRow};
@@ -38,9 +38,10 @@ pub(super) fn take_refused(rows: &Rows<'_>, version: &Version) -> Done<()> {
 }
 
 /// Applies one version where all is compared: what was changed last holds. Each change of a memory has a later time than the one
-/// before, whatever the clocks say. An archiving has the time when it was stored, which counts if the server `has_forgotten` changes.
+/// before, whatever the clocks say. An archiving has none: that of the server is later, unless it `has_forgotten` changes. Then its
+/// time is when the server has stored it, or when it came here.
 pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool) -> Done<()> {
-    let Version { id, text, at, .. } = version;
+    let Version { id, text, at: stored_at, .. } = version;
     match rows.team_row(id)? {
         // What ours began from, the server has forgotten.
         Some(known) if known.base.as_deref().and_then(updated) > updated(text) && known.theirs.is_none() => {
@@ -49,9 +50,8 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool
         Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
             let is_ours = match (known.text.is_empty(), text.is_empty()) {
                 (false, false) => updated(&known.text) > updated(text),
-                // Who has taken it out of the team keeps it out.
-                (true, _) => has_forgotten && archived(rows, id)?.is_none_or(|at| Some(at) > updated(text)),
-                (false, true) => has_forgotten && updated(&known.text) > *at,
+                (true, _) => has_forgotten && is_over(rows, id, updated(text))?,
+                (false, true) => has_forgotten && updated(&known.text) > *stored_at,
             };
             match is_ours {
                 true => Ok(rows.requeue(id, Some(text), &known.text)?),
@@ -62,9 +62,13 @@ pub(super) fn take_again(rows: &Rows<'_>, version: &Version, has_forgotten: bool
     }
 }
 
-/// Returns when a memory was archived; `None` if it is not.
-fn archived(rows: &Rows<'_>, id: &str) -> Done<Option<i64>> {
-    Ok(rows.get(id)?.and_then(|record| record.archived_at))
+/// Returns whether a memory was archived here after a time, or was taken out of the team: who has done that keeps it out.
+fn is_over(rows: &Rows<'_>, id: &str, after: Option<i64>) -> Done<bool> {
+    match rows.get(id)?.map(|record| record.archived_at) {
+        None => Ok(false), // somebody else has archived it before it ever came here, or it was purged
+        Some(None) => Ok(rows.is_unshared(id)?),
+        Some(archived_at) => Ok(archived_at > after),
+    }
 }
 
 /// Applies one version of another repository.
@@ -99,6 +103,10 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
             rows.drop_outgoing(id)?;
             put(rows, id, text, author)
         }
+        Merged::Ours if text.is_empty() => {
+            rows.drop_theirs(id)?;
+            keep(rows, id, ours)
+        }
         Merged::Ours => {
             rows.drop_theirs(id)?;
             Ok(rows.requeue(id, Some(text), ours)?)
@@ -113,6 +121,17 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
             Ok(rows.put_theirs(id, text, parsed.as_ref().map_err(String::as_str))?)
         }
     }
+}
+
+/// Sends what somebody else has archived, as changed after that.
+fn keep(rows: &Rows<'_>, id: &str, ours: &str) -> Done<()> {
+    let is_trusted = rows.get(id)?.is_some_and(|record| !record.is_unconfirmed);
+    let mut file = MemoryFile::parse(ours).map_err(bad)?;
+    file.updated = rows.now_ms().max(file.updated + 1);
+    let later = file.render();
+    rows.set_team_version(&version_of(id, Side::Whole, file), is_trusted)?;
+    rows.requeue(id, Some(""), &later)?;
+    Ok(rows.set_equal_to_team(id)?)
 }
 
 /// Returns which of two texts was changed last.

@@ -1,6 +1,6 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
-use super::file_form::{file_of, shareable};
+use super::file_form::{file_of, shareable, version_of};
 use super::rules::{Done, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
@@ -29,15 +29,19 @@ pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()
 
 /// Queues what a memory of the team says, if that differs from what is known of the team's.
 pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
-    let row = rows.team_row(&record.id)?.unwrap_or_default();
+    let row = rows.team_row(&record.id)?;
+    let was_archived = row.as_ref().is_some_and(|row| row.text.is_empty());
+    let row = row.unwrap_or_default();
     // A text that cannot be read is replaced: it is nobody's memory.
     if let Some(why) = &row.why
         && let Ok(teams) = MemoryFile::parse(&row.text)
     {
         let ours = MemoryFile { created: teams.created, ..file_of(rows, record, Some(&teams))? };
         if record.archived_at.is_none() && teams.says_same(&ours) {
-            let version = shareable(&record.id, &row.text, &teams)?;
-            return Ok(rows.take_from_team(&record.id, &row.text, Ok(&version), &record.author)?);
+            let version = version_of(&record.id, Side::Whole, teams);
+            rows.take_from_team(&record.id, &row.text, Ok(&version), &record.author)?;
+            rows.set_team_version(&version, !record.is_unconfirmed)?;
+            return Ok(rows.set_equal_to_team(&record.id)?);
         }
         let message = format!("id: {} is not as the team has it: {why}", record.id);
         return Err(refused(message, "`memo unshare` keeps what is here alone"));
@@ -55,6 +59,9 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
     new.created = former.as_ref().map_or(new.created, |former| former.created);
     // Later than what it follows, whatever the clock of who wrote that said.
     new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
+    if was_archived {
+        new.updated = new.updated.max(rows.now_ms()); // it is back since now
+    }
     if former.is_some_and(|former| former.says_same(&new)) {
         return Ok(rows.set_equal_to_team(&record.id)?);
     }

@@ -14,7 +14,7 @@ use super::{MemoryEvent, Record, Rows, StoreError};
 /// The source of changes that come from the team.
 pub const FROM_TEAM: &str = "team";
 /// Why a memory of the team is not shown: a file of the worktree has its id.
-const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files";
+const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files, and then `memo share --team` gives it to the team";
 /// Why it is not shown: what is here has left the team, or never was its and says something else.
 const OWN_HAS_ID: &str = "a memory of yours alone has its id: if both say the same, `memo share --team` gives it to the team again; else forget yours and \
      purge it to have the team's, or forget it and add its text again to share that";

@@ -197,6 +197,7 @@ fn what_is_new_in_many_repositories_comes_by_itself() {
     for (nth, word) in ["second", "third"].into_iter().enumerate() {
         for other in &others {
             other.add(&format!("the {word} key"));
+            other.sync();
         }
         if nth == 0 {
             bob.sync(); // nobody tells of a repository that is new

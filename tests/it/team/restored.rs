@@ -198,6 +198,65 @@ fn who_was_away_while_a_server_was_restored_undoes_nothing() {
 }
 
 #[test]
+fn an_edit_that_outlived_an_archiving_outlives_a_restored_server() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let (kept, edited) = (bob.add("of bob"), ann.add("to be forgotten and edited"));
+    for member in [&ann, &bob, &ann] {
+        member.sync();
+    }
+    server.stop();
+    bob.update(&kept, "edited while away");
+    bob.live.kill();
+    server.run();
+    ann.call("memory.forget", json!({ "ids": [kept] }));
+    ann.sync();
+    server.stop();
+    server.copy("data", "archived");
+    server.run();
+    bob.live.start();
+    bob.sync();
+    ann.sync();
+    assert_eq!(ann.texts()[&kept], ["edited while away"]);
+    assert_eq!(bob.get(&kept)["trust"], "own");
+
+    // Somebody knows one only as archived, and is away when the server is restored to before that.
+    ann.call("memory.forget", json!({ "ids": [edited] }));
+    ann.sync();
+    let dave = Member::new(&server, "dave");
+    dave.sync();
+    assert!(!dave.texts().contains_key(&edited));
+    dave.live.kill();
+    let restart = |members: &[&Member]| {
+        for member in members {
+            member.live.kill();
+            member.live.start();
+        }
+        members.iter().chain(members).for_each(|member| drop(member.sync()));
+    };
+    server.stop();
+    server.copy("archived", "data");
+    server.run();
+    restart(&[&bob, &ann]);
+    for member in [&ann, &bob] {
+        assert_eq!(member.texts()[&kept], ["edited while away"], "{}", member.role);
+    }
+    ann.call("memory.restore", json!({ "ids": [edited] }));
+    ann.update(&edited, "lives again");
+    ann.sync();
+    let again = "CREATE ROLE dave LOGIN PASSWORD 'dave';
+        INSERT INTO memod.member VALUES('dave', 'git.example.com/acme/*', true)";
+    server.sql("admin", "team", again); // the server was restored to before he came
+    dave.live.start();
+    for member in [&dave, &ann, &bob] {
+        member.sync();
+    }
+    for member in [&ann, &bob, &dave] {
+        assert_eq!(member.texts()[&edited], ["lives again"], "{}", member.role);
+    }
+}
+
+#[test]
 fn an_empty_server_gets_all() {
     let Some(server) = server() else { return };
     let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
