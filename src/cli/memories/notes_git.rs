@@ -25,6 +25,17 @@ const OF_REPOSITORY: [&str; 11] = [
     "GIT_WORK_TREE",
 ];
 
+/// What the repository has, and what is pushed.
+pub(super) const NOTES: &str = "refs/memod/notes";
+/// What this worktree had at its last exchange.
+pub(super) const HERE: &str = "refs/worktree/memod/notes";
+/// What it is being merged with, while files are in conflict.
+pub(super) const THEIRS: &str = "refs/worktree/memod/notes-theirs";
+/// What the remote has, as it was fetched.
+pub(super) const FETCHED: &str = "refs/worktree/memod/notes-fetched";
+/// What it was merged to then, with the markers.
+pub(super) const MARKED: &str = "refs/worktree/memod/notes-marked";
+
 /// Age of a lock of a ref whose git has been killed.
 const STALE: Duration = Duration::from_secs(60);
 
@@ -107,17 +118,11 @@ impl<'a> NotesGit<'a> {
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
         // Only an exchange of this worktree makes these; absent, mostly.
-        for of in [
-            INDEX,
-            "refs/worktree/memod/notes",
-            "refs/worktree/memod/notes-theirs",
-            "refs/worktree/memod/notes-fetched",
-            "refs/worktree/memod/notes-marked",
-        ] {
+        for of in [INDEX, HERE, THEIRS, FETCHED, MARKED] {
             let _ = fs::remove_file(git_dir.join(format!("{of}.lock")));
         }
         // Another worktree may hold this one, for a moment.
-        let shared = common_dir.join("refs/memod/notes.lock");
+        let shared = common_dir.join(format!("{NOTES}.lock"));
         let age =
             fs::metadata(&shared).and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
         if age.is_ok_and(|age| age > STALE) {

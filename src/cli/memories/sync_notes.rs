@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::notes_files::{Own, has_vanished, id_of_path, no_memory, own_files, refuse_others};
-use super::notes_git::{NotesGit, failed};
+use super::notes_git::{FETCHED, HERE, MARKED, NOTES, NotesGit, THEIRS, failed};
 use super::notes_merge::{Merged, merge};
 use super::request::caller;
 use crate::cli::args::SyncNotesArgs;
@@ -24,16 +24,6 @@ use crate::paths::IoContext as _;
 use crate::proto::memory::{ListParams, MemoriesResult};
 use crate::types::MEMORY_FILES_DIR;
 
-/// What the repository has, and what is pushed.
-const NOTES: &str = "refs/memod/notes";
-/// What this worktree had at its last exchange.
-const HERE: &str = "refs/worktree/memod/notes";
-/// What it is being merged with, while files are in conflict.
-const THEIRS: &str = "refs/worktree/memod/notes-theirs";
-/// What the remote has, as it was fetched.
-const FETCHED: &str = "refs/worktree/memod/notes-fetched";
-/// What it was merged to then, with the markers.
-const MARKED: &str = "refs/worktree/memod/notes-marked";
 /// Number of paths that git is given at once.
 const AT_ONCE: usize = 500;
 /// Number of pushes, each after a merge with what another one has pushed.
