@@ -1,7 +1,7 @@
 //! Applies what the team has to the memories here, and merges it with what is not sent yet.
 
 use super::file_form::version_of;
-use super::rules::{Done, bad};
+use super::rules::Done;
 use crate::memory::file::{MemoryFile, Merged, merge};
 use crate::memory::id;
 use crate::store::{FileVersion, Rows, Side, TeamRow};
@@ -125,8 +125,10 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
 
 /// Sends what somebody else has archived, as changed after that.
 fn keep(rows: &Rows<'_>, id: &str, ours: &str) -> Done<()> {
+    let Ok(mut file) = MemoryFile::parse(ours) else {
+        return Ok(rows.requeue(id, Some(""), ours)?); // the exchange must not stop at one memory
+    };
     let is_trusted = rows.get(id)?.is_some_and(|record| !record.is_unconfirmed);
-    let mut file = MemoryFile::parse(ours).map_err(bad)?;
     file.updated = rows.now_ms().max(file.updated + 1);
     let later = file.render();
     rows.set_team_version(&version_of(id, Side::Whole, file), is_trusted)?;
