@@ -36,6 +36,7 @@ mod recall;
 pub(super) mod records;
 mod remove;
 mod resolve_file;
+mod resolve_own;
 pub(super) mod rules;
 pub(super) mod share_rules;
 mod sharing;

@@ -138,14 +138,17 @@ pub(in crate::cli) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     pub(in crate::cli) winner: String,
     /// Id of the memory that no longer holds
-    #[arg(required_unless_present_any = ["ours", "theirs", "text"])]
+    #[arg(required_unless_present_any = ["ours", "theirs", "both", "text"])]
     pub(in crate::cli) loser: Option<String>,
-    /// End the conflict in the file of a memory: our side holds
-    #[arg(long, conflicts_with_all = ["loser", "theirs"])]
+    /// End the conflict of a memory: our side holds. A memory of yours alone is shared by that
+    #[arg(long, conflicts_with_all = ["loser", "theirs", "both"])]
     pub(in crate::cli) ours: bool,
     /// The other side holds
-    #[arg(long, conflicts_with = "loser")]
+    #[arg(long, conflicts_with_all = ["loser", "both"])]
     pub(in crate::cli) theirs: bool,
+    /// Both hold: a memory of yours alone gets an id of its own
+    #[arg(long, conflicts_with_all = ["loser", "text"])]
+    pub(in crate::cli) both: bool,
     /// This text holds; - reads it from stdin
     #[arg(long, value_name = "TEXT", conflicts_with = "loser")]
     pub(in crate::cli) text: Option<String>,

@@ -10,7 +10,7 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape, escape_lines};
-use crate::proto::memory::{ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName};
+use crate::proto::memory::{ResolveFileParams, ResolveFileResult, Scope, ShareParams, ShareResult, SideName};
 
 /// Longest wait for an answer: each memory may be a file that is synced to the disk.
 const MANY: Duration = Duration::from_secs(600);
@@ -76,11 +76,9 @@ fn set(
 
 /// Ends the conflict in the file of a memory.
 pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let side = match (typed.ours, typed.theirs) {
-        (true, _) => Some(SideName::Ours),
-        (false, true) => Some(SideName::Theirs),
-        (false, false) => None,
-    };
+    let sides =
+        [(typed.ours, SideName::Ours), (typed.theirs, SideName::Theirs), (typed.both, SideName::Both)];
+    let side = sides.into_iter().find(|(is_chosen, _)| *is_chosen).map(|(_, side)| side);
     let text = typed.text.map(or_stdin).transpose()?;
     let params = ResolveFileParams { caller: caller(context), id: typed.winner, side, text };
     let result: ResolveFileResult = context.connect()?.call("memory.resolve_file", &params)?;
@@ -88,13 +86,14 @@ pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut
         show::lines(std::slice::from_ref(&result.memory), output)?;
         output.flush()?;
         let next = match result.path.is_empty() {
-            true => "the team gets the outcome".to_owned(),
+            true if result.memory.scope == Scope::Team => "; the team gets the outcome".to_owned(),
+            true => String::new(),
             false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
-                "`memo sync-notes` goes on".to_owned()
+                "; `memo sync-notes` goes on".to_owned()
             }
-            false => format!("`git add {}` tells git", escape(&result.path)),
+            false => format!("; `git add {}` tells git", escape(&result.path)),
         };
-        output.say(&format!("the conflict is over; {next}"));
+        output.say(&format!("the conflict is over{next}"));
         Ok(())
     })?;
     notice(result.notice.as_ref(), output);

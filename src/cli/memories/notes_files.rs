@@ -12,7 +12,7 @@ use crate::cli::text::escape;
 use crate::client::{Client, ClientError};
 use crate::paths::IoContext as _;
 use crate::proto::code;
-use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult};
+use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult, Memory};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
 /// Length of the part of an id after `mem_`: a ULID.
@@ -57,9 +57,10 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
         let page: MemoriesResult = client.call("memory.list", &params)?;
         let is_last = offset + PAGE >= page.total;
         for memory in page.memories.into_iter().filter(|memory| memory.shared) {
-            match memory.conflict {
-                None => drop(whole.insert(memory.id)),
-                Some(_) => disputed.push(memory.id),
+            match memory.conflict.as_deref() {
+                Some("ours") => disputed.push(memory.id),
+                // Theirs alone: what is this user's alone says something else, and others need not wait for that.
+                _ => drop(whole.insert(memory.id)),
             }
         }
         if is_last {
@@ -107,9 +108,10 @@ pub(super) fn has_vanished(
     id: &str,
 ) -> Result<bool, CliError> {
     let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
-    if let Some(known) = if_found(client.call::<_, MemoriesResult>("memory.get", &params))? {
-        let mut why = known.memories.iter().map(|memory| (memory.archived_why.as_deref(), memory.shared));
-        return Ok(why.all(|(why, shared)| why.map_or(shared, |why| why == BY_FILE)));
+    let known = if_found(client.call::<_, MemoriesResult>("memory.get", &params))?;
+    let is_by_file = |memory: &Memory| memory.archived_why.as_deref() == Some(BY_FILE);
+    if known.is_some_and(|known| known.memories.iter().any(is_by_file)) {
+        return Ok(true);
     }
     // Another worktree may have it, and a verb may have taken it out of this one.
     let Some(known) = if_found(client.call::<_, HistoryResult>("memory.history", &params))? else {

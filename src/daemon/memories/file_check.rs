@@ -1,4 +1,4 @@
-//! Says which files of memories are in conflict, hide what this user has, or cannot be read.
+//! Lists files of memories that are in conflict, or cannot be read.
 
 use std::sync::Arc;
 
@@ -82,13 +82,19 @@ fn check(file: &FileRow) -> Option<Check> {
             );
             Some(bad(&path, "in conflict".to_owned(), Some(hint)))
         }
-        (None, Some(id), Side::Whole) if file.is_unshared => {
-            let detail = "here although `memo unshare` took the memory out: what you have of it is hidden, and a change is one of the file";
-            let hint = format!("`memo history {id}` shows yours; it is back once the file is removed");
-            Some(bad(&path, detail.to_owned(), Some(hint)))
+        (None, Some(id), Side::Theirs) if file.is_beside_own => {
+            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            Some(bad(&path, detail.to_owned(), Some(how_to_resolve_own(id))))
         }
         _ => None,
     }
+}
+
+/// Returns how to end a conflict between what is this user's alone and what others have.
+pub(super) fn how_to_resolve_own(id: &str) -> String {
+    format!(
+        "`memo get {id}` shows both; `memo resolve {id} --theirs` takes theirs, `--ours` or `--text TEXT` gives them yours, `--both` keeps both, yours under an id of its own"
+    )
 }
 
 fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
@@ -99,15 +105,12 @@ fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
 ///
 /// `failure` is why they could not be looked at.
 pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, failure: Option<String>) -> Option<String> {
-    let counted: Done<[u64; 3]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
+    let counted: Done<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
     told(counted.unwrap_or_default(), failure)
 }
 
-fn told(counted: [u64; 3], failure: Option<String>) -> Option<String> {
-    let told = counted
-        .into_iter()
-        .zip(["in conflict", "unreadable", "hiding what you took out"])
-        .filter(|(n, _)| *n > 0);
+fn told(counted: [u64; 2], failure: Option<String>) -> Option<String> {
+    let told = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
     let told = told.map(|(n, what)| format!("{n} {what}")).chain(failure);
     let told: Vec<String> = told.collect();
     (!told.is_empty())

@@ -31,6 +31,7 @@ impl Before {
 
     /// Makes the rows say what the files are going to be, and returns what is to be written.
     pub(super) fn changes(&self, rows: &Rows<'_>, stamp: &Stamp) -> Done<Vec<PendingFile>> {
+        rows.settle_own()?;
         let mut ids = rows.changed_since(self.last_change)?;
         if ids.is_empty() && !rows.has_deleted() {
             return Ok(Vec::new());
@@ -48,8 +49,12 @@ impl Before {
                 changes.extend(self.change(rows, record, stamp)?);
             }
         }
-        let stay: HashSet<String> = rows.file_rows()?.into_iter().map(|row| row.name).collect();
-        for file in self.files.iter().filter(|file| file.side != Side::Theirs && !stay.contains(&file.name)) {
+        // The names that were dealt with, and so each once: a conflict has two rows.
+        let mut stay: HashSet<String> = rows.file_rows()?.into_iter().map(|row| row.name).collect();
+        for file in &self.files {
+            if !stay.insert(file.name.clone()) {
+                continue;
+            }
             self.check_same(stamp, &file.name, Some(file.hash))?;
             changes.push(PendingFile { name: file.name.clone(), former: Some(file.hash), text: None });
         }

@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use super::file_write::begin;
 use super::queries::{get, named};
-use super::rules::{Done, check_expected, check_text, digest, find, memory_filter, not_found, refused};
+use super::rules::{
+    Done, check_expected, check_text, digest, find_archived, memory_filter, not_found, refused,
+};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
@@ -25,7 +27,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
             brought.push(id);
         }
     }
-    for record in named(rows, params, find)?.iter().filter(|record| !brought.contains(&record.id)) {
+    for record in named(rows, params, find_archived)?.iter().filter(|record| !brought.contains(&record.id)) {
         if record.lives(stamp.now_ms) {
             let message = format!("id: {} is not in the archive", record.id);
             return Err(not_found(message, "`memo list --archived` shows what is"));
@@ -105,7 +107,7 @@ fn delete_all(
         RemoveResult { notice: removal_notice(&records, "kept by the team"), ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
-        rows.delete(&records, &stamp.event("reset"))?;
+        rows.delete_with_files(&records, &stamp.event("reset"))?;
     }
     Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })
 }

@@ -6,14 +6,16 @@ use serde_json::Value;
 
 use super::file_form::{file_of, outcome};
 use super::file_write::text_on_disk;
-use super::rules::{Done, bad, find, refused};
+use super::rules::{Done, bad, find, refused, unreadable};
 use super::stamp::Stamp;
 use super::transaction::Call;
-use super::{show, team_resolve};
+use super::{resolve_own, show, team_resolve};
 use crate::daemon::error::RpcResult;
+use crate::memory::file::MemoryFile;
 use crate::memory::{fields, file};
+use crate::proto::RpcError;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{FileState, Rows, ShownBy};
+use crate::store::{FileState, Rows, ShownBy, Stopped};
 use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
@@ -26,6 +28,12 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     if found.team {
         return team_resolve::put(rows, &found, params, stamp);
     }
+    if rows.is_disputed(&found.id)? {
+        return resolve_own::put(rows, &found, params, stamp);
+    }
+    if let Some(why) = rows.file_trouble(&found.id)?.filter(|_| !found.shared) {
+        return Err(unreadable(&found.id, &why)); // the outcome would be another conflict, with what is this user's
+    }
     let id = found.id;
     let name = file::name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
@@ -33,16 +41,12 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         (Ok(None), _) => {
             return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
         }
-        (Ok(Some([_, theirs])), Some(SideName::Theirs)) => file::MemoryFile::parse(&theirs).map_err(bad)?,
-        (Ok(Some([ours, _])), Some(SideName::Ours)) => file::MemoryFile::parse(&ours).map_err(bad)?,
-        (_, None) if params.text.is_none() => {
-            return Err(refused(
-                "side, text: neither is given".to_owned(),
-                "take one side, or give the text",
-            ));
-        }
+        (Ok(Some([_, theirs])), Some(SideName::Theirs)) => MemoryFile::parse(&theirs).map_err(bad)?,
+        (Ok(Some([ours, _])), Some(SideName::Ours)) => MemoryFile::parse(&ours).map_err(bad)?,
+        (_, Some(SideName::Both)) => return Err(no_own_side(&id)),
+        (_, None) if params.text.is_none() => return Err(nothing_chosen()),
         // The text alone was chosen.
-        (Ok(Some([ours, theirs])), None) => file::MemoryFile::of_sides(&ours, &theirs).map_err(bad)?,
+        (Ok(Some([ours, theirs])), None) => MemoryFile::of_sides(&ours, &theirs).map_err(bad)?,
         // With a text of its own, what is beside it is as it was before the conflict.
         (Err(_), None) => file_of(rows, &find(rows, &id)?, None)?,
         (Err(why), Some(_)) => {
@@ -53,18 +57,42 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         }
     };
     if let Some(text) = &params.text {
-        parsed.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
+        parsed.content = text_of(text)?;
     }
-    parsed.updated = stamp.now_ms.max(parsed.updated.min(stamp.now_ms) + 1);
-    let version = outcome(&id, &parsed)?;
-    stamp.set_resolved(&id, parsed);
-    let whole = FileState { name: name.clone(), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
-    rows.take_files(&[whole], &BTreeSet::new())?;
-    rows.note_change(&id, &stamp.event("resolve"))?;
-    if !stamp.is_agent() {
-        rows.trust(&id)?; // who chooses has read it
-    }
+    write_outcome(rows, &id, parsed, stamp)?;
     let record = find(rows, &id)?;
     let path = memory_file(&id);
     Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
+}
+
+/// Returns a text that was given as the outcome, as a file has it.
+pub(super) fn text_of(given: &str) -> Done<String> {
+    Ok(fields::content(given, false).map_err(bad)?.text.replace("\r\n", "\n"))
+}
+
+/// Makes the outcome of a conflict what the memory says, and its file.
+pub(super) fn write_outcome(rows: &Rows<'_>, id: &str, mut file: MemoryFile, stamp: &Stamp) -> Done<()> {
+    file.updated = stamp.now_ms.max(file.updated.min(stamp.now_ms) + 1);
+    let version = outcome(id, &file)?;
+    stamp.set_resolved(id, file);
+    let whole =
+        FileState { name: file::name(id), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
+    rows.take_files(&[whole], &BTreeSet::new())?;
+    rows.note_change(id, &stamp.event("resolve"))?;
+    if !stamp.is_agent() {
+        rows.trust(id)?; // who chooses has read it
+    }
+    Ok(())
+}
+
+pub(super) fn nothing_chosen() -> Stopped<RpcError> {
+    refused("side, text: neither is given".to_owned(), "take one side, or give the text")
+}
+
+/// Returns the error for `both` where neither side is this user's alone.
+pub(super) fn no_own_side(id: &str) -> Stopped<RpcError> {
+    refused(
+        format!("side: both: neither side of {id} is yours alone"),
+        "take one side with --ours or --theirs, and `memo add` the other text",
+    )
 }

@@ -5,7 +5,7 @@ use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::{Selection, Traits};
 use crate::proto::{RpcError, code};
-use crate::store::{MemoryFilter, Record, Rows, Stopped};
+use crate::store::{MemoryFilter, Record, Rows, Side, Stopped};
 use crate::types::memory_file;
 
 /// Most ids that are listed for an ambiguous prefix.
@@ -47,11 +47,20 @@ pub(super) fn find(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     }
 }
 
+/// Like [`find`]; of two under one id the one in the archive.
+pub(super) fn find_archived(rows: &Rows<'_>, typed: &str) -> Done<Record> {
+    let living = find(rows, typed)?;
+    let archived = rows.beginning(&living.id, Side::ALL.len())?;
+    Ok(archived.into_iter().find(|record| !record.lives(rows.now_ms())).unwrap_or(living))
+}
+
 /// Like [`find`], also among copies of what other repositories have.
 pub(super) fn find_copies_too(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     let beginning = id::beginning(typed).map_err(bad)?;
     let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
-    found.dedup_by(|theirs, ours| theirs.id == ours.id); // the sides of a conflict, ours first
+    // The sides of a conflict, ours first; what a file says before what this user has in the archive.
+    found.sort_by_key(|record| (record.id.clone(), !record.lives(rows.now_ms()), record.side));
+    found.dedup_by(|other, first| other.id == first.id);
     match found.len() {
         0 => Err(not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")),
         1 => Ok(found.remove(0)),
@@ -152,7 +161,7 @@ fn ids(
 ) -> Done<Vec<String>> {
     let mut ids = Vec::new();
     for typed in typed {
-        let record = find(rows, typed)?;
+        let record = if archived { find_archived(rows, typed)? } else { find(rows, typed)? };
         if !archived {
             check_file(rows, &record)?;
         }

@@ -37,6 +37,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
             continue;
         }
         match is_shared {
+            true if record.side != Side::Whole => return Err(in_conflict(&record.id)),
             true if params.team => drop(team_write::share(rows, &record, stamp)?),
             true if record.team => {
                 let message = format!("{} is the team's", record.id);

@@ -1,9 +1,9 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
+use super::resolve_file::{no_own_side, nothing_chosen, text_of};
 use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
-use crate::memory::fields;
 use crate::memory::file::MemoryFile;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{Record, Rows};
@@ -20,27 +20,34 @@ pub(super) fn put(
     let Some(theirs) = known.theirs else {
         return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
     };
+    put_outcome(rows, id, [&known.text, &theirs], params, stamp)
+}
+
+/// Makes the outcome of two sides, ours and theirs, what this user has, and queues it as what follows theirs.
+pub(super) fn put_outcome(
+    rows: &Rows<'_>,
+    id: &str,
+    [ours, theirs]: [&str; 2],
+    params: &ResolveFileParams,
+    stamp: &Stamp,
+) -> Done<ResolveFileResult> {
     let mut outcome = match (params.side, &params.text) {
-        (None, None) => {
-            return Err(refused(
-                "side, text: neither is given".to_owned(),
-                "take one side, or give the text",
-            ));
-        }
-        (Some(SideName::Theirs), _) => MemoryFile::parse(&theirs).map_err(bad)?,
-        (Some(SideName::Ours), _) => MemoryFile::parse(&known.text).map_err(bad)?,
+        (None, None) => return Err(nothing_chosen()),
+        (Some(SideName::Both), _) => return Err(no_own_side(id)),
+        (Some(SideName::Theirs), _) => MemoryFile::parse(theirs).map_err(bad)?,
+        (Some(SideName::Ours), _) => MemoryFile::parse(ours).map_err(bad)?,
         // The text alone was chosen.
-        (None, Some(_)) => MemoryFile::of_sides(&known.text, &theirs).map_err(bad)?,
+        (None, Some(_)) => MemoryFile::of_sides(ours, theirs).map_err(bad)?,
     };
     if let Some(text) = &params.text {
-        outcome.content = fields::content(text, false).map_err(bad)?.text.replace("\r\n", "\n");
+        outcome.content = text_of(text)?;
     }
-    let is_theirs = MemoryFile::parse(&theirs).is_ok_and(|theirs| theirs.says_same(&outcome));
+    let is_theirs = MemoryFile::parse(theirs).is_ok_and(|theirs| theirs.says_same(&outcome));
     let text = if is_theirs {
-        theirs.clone()
+        theirs.to_owned()
     } else {
         // Later than both, whatever the clocks of who wrote them said.
-        let sides = [&known.text, &theirs].map(|text| MemoryFile::parse(text));
+        let sides = [ours, theirs].map(MemoryFile::parse);
         let latest = sides.into_iter().flatten().map(|side| side.updated).max();
         outcome.updated = stamp.now_ms.max(latest.unwrap_or_default() + 1);
         outcome.render()
@@ -48,7 +55,7 @@ pub(super) fn put(
     let version = file_form::outcome(id, &MemoryFile::parse(&text).map_err(bad)?)?;
     rows.take_from_team(id, &text, Ok(&version), &stamp.author)?;
     if !is_theirs {
-        rows.requeue(id, Some(&theirs), &text)?;
+        rows.requeue(id, Some(theirs), &text)?;
     }
     rows.link_files()?;
     rows.note_change(id, &stamp.event("resolve"))?;

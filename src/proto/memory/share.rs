@@ -49,17 +49,19 @@ pub struct ShareResult {
     pub notice: Option<String>,
 }
 
-/// A side of a conflict of git.
+/// A side of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SideName {
-    /// The side of the worktree.
+    /// The side of the worktree, or of this user.
     Ours,
-    /// The side that was merged.
+    /// The side that was merged, or of others.
     Theirs,
+    /// Both hold: a memory of this user alone gets an id of its own.
+    Both,
 }
 
-/// Params of `memory.resolve_file`: ends the conflict of a memory in its file, or with the team.
+/// Params of `memory.resolve_file`: ends the conflict of a memory in its file, or of what is this user's alone with a file or the team.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveFileParams {
@@ -80,7 +82,7 @@ pub struct ResolveFileParams {
 pub struct ResolveFileResult {
     /// The memory.
     pub memory: Memory,
-    /// Path of its file from the worktree's top; empty for one of the team. `git add` with it tells git that the conflict is over; memod leaves the index of
+    /// Path of its file from the worktree's top; empty where no file changes. `git add` with it tells git that the conflict is over; memod leaves the index of
     /// git alone.
     pub path: String,
     /// For the user.

@@ -181,7 +181,7 @@ impl MemoryDb {
         let at = |error| StoreError::new(path, error);
         drop(self.added.take()); // those of one that was rolled back
         let tx = self.conn.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        let rows = Rows::new(&tx, path, now_ms, self.forms, self.scope.clone());
+        let rows = Rows::new(&tx, path, now_ms, self.forms, self.scope.clone()).writing(&self.touched);
         if let Some(uptime) = self.uptime {
             let passed = rows.pass_time(&uptime())?;
             match self.purges_expired {
@@ -190,14 +190,17 @@ impl MemoryDb {
             }
         }
         let value = write(&rows)?;
+        rows.settle_own()?;
         rows.count_write()?;
-        let has_deleted = rows.has_deleted();
+        let (has_deleted, reads_files_again) = (rows.has_deleted(), rows.reads_files_again());
         let added = self.added.take().filter(|_| stays);
         let changes = added.map(|added| rows.noted_changes(&added)).transpose()?;
         if stays { tx.commit() } else { tx.rollback() }.map_err(at)?;
         self.changes.extend(changes.into_iter().flatten());
+        if stays && reads_files_again {
+            self.generation = next_generation();
+        }
         if stays && has_deleted {
-            self.generation = next_generation(); // files of worktrees may have shown what is deleted
             // Pages of before are in the log and in the file until it is moved. The deletion itself is on disk already.
             let _ =
                 self.checkpoint().inspect_err(|error| tracing::warn!(%error, "the log cannot be emptied"));

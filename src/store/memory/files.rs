@@ -2,9 +2,10 @@
 //!
 //! The file in a worktree is the truth. The main row of a memory holds what most recently came, with history, links and
 //! recalls. A worktree whose file says something else has a row of its own for that, so that words and vectors find it there
-//! and nowhere else.
+//! and nowhere else. No file changes the main row of a memory that is this user's alone: see `own_beside_files`.
 
 mod file_links;
+mod own_beside_files;
 mod pending;
 mod pointers;
 mod taking_out;
@@ -14,6 +15,7 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
+pub(super) use self::own_beside_files::said_of;
 pub use self::pending::PendingFile;
 use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
@@ -21,6 +23,8 @@ use crate::proto::memory::LinkKind;
 
 /// Why a file shows no memory.
 const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";
+/// Why it shows none: which of three texts is meant, only a person can say.
+const OWN_AND_TWO_SIDES: &str = "in conflict in git, while a memory of yours alone has its id: end the merge first, with git or an editor";
 /// Why a memory is archived that no worktree has any more.
 const GONE: &str = "file";
 /// The source of changes that come from files.
@@ -75,18 +79,26 @@ pub struct FileRow {
     pub hash: Hash,
     /// Why it shows none.
     pub why: Option<String>,
-    /// Whether this user has taken the memory out of the files.
-    pub is_unshared: bool,
+    /// Whether a memory of this user alone has that id.
+    pub is_beside_own: bool,
 }
 
 /// The main row of a memory.
 pub(super) struct Main {
     pub(super) row: i64,
     pub(super) is_shared: bool,
+    /// Whether this user has taken it out of the files, or out of the team.
     pub(super) is_unshared: bool,
     pub(super) is_team: bool,
     version: Option<Hash>,
     pub(super) is_archived: bool,
+}
+
+impl Main {
+    /// Returns whether it is this user's alone.
+    pub(super) fn is_own(&self) -> bool {
+        !self.is_shared && !self.is_team
+    }
 }
 
 impl Rows<'_> {
@@ -104,10 +116,11 @@ impl Rows<'_> {
             touched.extend(self.unpoint(&file.name)?);
             match &file.shown {
                 ShownBy::Nothing(why) => self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?,
-                ShownBy::Versions(versions) if self.has_team(versions)? => {
-                    self.point(&file.name, Side::Whole, None, &file.hash, Some(TEAM_HAS_IT))?;
-                }
                 ShownBy::Versions(versions) => {
+                    if let Some(why) = self.why_hidden(versions)? {
+                        self.point(&file.name, Side::Whole, None, &file.hash, Some(why))?;
+                        continue;
+                    }
                     for version in versions {
                         let row = self.take_version(version, before.as_ref())?;
                         self.point(&file.name, version.side, Some(row), &file.hash, None)?;
@@ -123,9 +136,14 @@ impl Rows<'_> {
         self.drop_unshown()
     }
 
-    /// Returns whether the team has the memory of a file.
-    fn has_team(&self, versions: &[FileVersion]) -> Result<bool, StoreError> {
-        versions.first().map_or(Ok(false), |version| self.is_team(&version.record.id))
+    /// Returns why a file shows nothing though it can be read; `None` if it shows what it says.
+    fn why_hidden(&self, versions: &[FileVersion]) -> Result<Option<&'static str>, StoreError> {
+        let Some(first) = versions.first() else { return Ok(None) };
+        Ok(match self.main(&first.record.id)? {
+            Some(main) if main.is_team => Some(TEAM_HAS_IT),
+            Some(main) if main.is_own() && versions.len() > 1 => Some(OWN_AND_TWO_SIDES),
+            _ => None,
+        })
     }
 
     /// Returns what the worktree had of the memory of a file.
@@ -156,16 +174,15 @@ impl Rows<'_> {
             self.put_file_row(&record.id, record, (hash, links), Some(&event("add", Map::new())))?;
             return self.row_of(&record.id);
         };
-        if main.is_shared && main.version.as_ref() == Some(hash) && *side != Side::Theirs {
+        if main.is_own() {
+            return self.put_beside_own(record, hash, links);
+        }
+        if main.version.as_ref() == Some(hash) && *side != Side::Theirs {
             return Ok(main.row);
         }
         let known = self.record_at(&record.id)?;
         let seen = before.unwrap_or(&known);
-        // What this user has unshared is theirs alone.
-        let is_alone = *side != Side::Theirs
-            && !main.is_unshared
-            && !main.is_team
-            && !self.is_shown_elsewhere(main.row)?;
+        let is_alone = *side != Side::Theirs && !self.is_shown_elsewhere(main.row)?;
         let at = if is_alone { record.id.clone() } else { version_id(&record.id, self.worktree()?, *side) };
         let new = Record {
             source: known.source.clone(),
@@ -187,12 +204,6 @@ impl Rows<'_> {
         };
         let fields = self.differences(seen, &said);
         let is_noted = !fields.is_empty() && *side != Side::Theirs;
-        if is_alone && !main.is_shared {
-            self.set_shared(&record.id, Sharing::Repo)?;
-            if fields.is_empty() && known.source != FROM_FILE {
-                self.trust_version(&record.id, hash)?; // it is the memory that was here
-            }
-        }
         let event = event("update", fields);
         self.put_file_row(&at, &new, (hash, links), is_noted.then_some(&event))?;
         self.row_of(&at)
@@ -291,7 +302,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Says whether a memory is shared.
+    /// Says with whom a memory is shared.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -300,7 +311,11 @@ impl Rows<'_> {
             conn.prepare_cached("UPDATE memory SET shared = ?2 WHERE id = ?1")?
                 .execute(params![id, shared as i64])
                 .map(drop)
-        })
+        })?;
+        if shared == Sharing::Repo {
+            self.end_disputes(id)?;
+        }
+        self.read_hidden_again(id)
     }
 
     /// Makes a memory shared, with a file of the worktree that is going to be written.

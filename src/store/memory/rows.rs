@@ -1,6 +1,6 @@
 //! Reads memories in one snapshot.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::anchors::anchors;
 use super::memory_filter::IS_NO_COPY;
 use super::shared_with::Sharing;
+use super::vectors::Touched;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
 use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
 use crate::proto::memory::{Sort, Tier};
@@ -22,6 +23,10 @@ pub struct Rows<'a> {
     deleted: RefCell<Vec<NotedChange>>,
     pub(super) forms: Option<Forms>,
     scope: WorktreeScope,
+    /// The rows that its connection has written; `None` for one that only reads.
+    pub(super) touched: Option<Touched>,
+    /// Whether files of worktrees are to be read again, because they may show something else now.
+    reads_files_again: Cell<bool>,
 }
 
 /// Writes out the columns of [`record`].
@@ -54,6 +59,9 @@ pub(super) const COLUMNS: &str = columns!(
      CASE m.shared
          WHEN 1 THEN (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree())
          WHEN 3 THEN iif(m.main IS NULL, (SELECT t.theirs IS NOT NULL FROM team_memory t WHERE t.id = m.id), 2)
+         ELSE m.archived_at IS NULL AND EXISTS (
+             SELECT 1 FROM memory v LEFT JOIN memory_file f ON f.memory = v.row AND f.worktree = memod_worktree()
+             WHERE v.main = m.row AND (f.side = 2 OR v.shared = 3))
      END,
      m.repository"
 );
@@ -69,7 +77,21 @@ impl<'a> Rows<'a> {
         forms: Option<Forms>,
         scope: WorktreeScope,
     ) -> Self {
-        Self { conn, path, now_ms, deleted: RefCell::default(), forms, scope }
+        Self {
+            touched: None,
+            conn,
+            path,
+            now_ms,
+            deleted: RefCell::default(),
+            forms,
+            scope,
+            reads_files_again: Cell::default(),
+        }
+    }
+
+    /// Makes it rows of a connection that writes, and says which in `touched`.
+    pub(super) fn writing(self, touched: &Touched) -> Self {
+        Self { touched: Some(touched.clone()), ..self }
     }
 
     /// Reads of this worktree from now on.
@@ -82,6 +104,16 @@ impl Rows<'_> {
     /// Returns whether this transaction deletes memories for good.
     pub fn has_deleted(&self) -> bool {
         !self.deleted.borrow().is_empty()
+    }
+
+    /// Returns whether files of worktrees are to be read again once this is committed.
+    pub(super) fn reads_files_again(&self) -> bool {
+        self.has_deleted() || self.reads_files_again.get()
+    }
+
+    /// Has files of worktrees read again once this is committed.
+    pub(super) fn set_reads_files_again(&self) {
+        self.reads_files_again.set(true);
     }
 
     /// Returns the memories that were deleted for good.
@@ -115,7 +147,7 @@ impl Rows<'_> {
         self.run(|conn| conn.query_row("SELECT randomblob(10)", [], |row| row.get(0)))
     }
 
-    /// Returns one memory, living or archived.
+    /// Returns one memory, living or archived; of several under one id a living one, and our side of a conflict.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -124,7 +156,7 @@ impl Rows<'_> {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m
                  WHERE (m.id = ?1 OR m.main = (SELECT row FROM memory WHERE id = ?1)) AND {IS_HERE}
-                 ORDER BY 24 LIMIT 1"
+                 ORDER BY m.archived_at IS NOT NULL, 24 LIMIT 1"
             ))?
             .query_row([id], record)
             .optional()

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension, params};
 use serde_json::Map;
 use sha2::{Digest as _, Sha256};
 
-use super::files::{FileVersion, Hash};
+use super::files::{FileVersion, Hash, said_of};
 use super::shared_with::Sharing;
 use super::{MemoryEvent, Record, Rows, StoreError};
 
@@ -15,9 +15,11 @@ use super::{MemoryEvent, Record, Rows, StoreError};
 pub const FROM_TEAM: &str = "team";
 /// Why a memory of the team is not shown: a file of the worktree has its id.
 const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files, and then `memo share --team` gives it to the team";
-/// Why it is not shown: what is here has left the team, or never was its and says something else.
-const OWN_HAS_ID: &str = "a memory of yours alone has its id: if both say the same, `memo share --team` gives it to the team again; else forget yours and \
-     purge it to have the team's, or forget it and add its text again to share that";
+/// Why it is not this user's memory: that was never the team's, or has left it, and says something else.
+const OWN_HAS_ID: &str = "a memory of yours alone has its id and says something else: `memo get ID` shows both, `memo resolve ID \
+     --ours|--theirs|--both` ends it; while yours is in the archive, `memo restore ID` comes first";
+/// Why it is not this user's memory: that has left the team.
+const TAKEN_BACK: &str = "you have taken it back: `memo share --team` gives it to the team again";
 /// Why a memory is archived that the team has archived.
 const ARCHIVED: &str = "team";
 
@@ -163,10 +165,11 @@ impl Rows<'_> {
             }
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
-            (Some(main), Ok(_)) if main.is_unshared => Some(OWN_HAS_ID),
-            (Some(main), Ok(version)) if !main.is_team && !main.is_shared && !self.says_same(version)? => {
+            (Some(main), Ok(version)) if main.is_own() && !self.is_same_and_living(version)? => {
+                self.put_theirs_row(id, version)?;
                 Some(OWN_HAS_ID)
             }
+            (Some(main), Ok(_)) if main.is_unshared => Some(TAKEN_BACK),
             (main, Ok(version)) => {
                 self.put_from_team(main.map(|main| main.is_archived), version, author)?;
                 None
@@ -182,11 +185,10 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns whether the memory that is here says what a version says.
-    fn says_same(&self, version: &FileVersion) -> Result<bool, StoreError> {
+    /// Returns whether the memory that is here is not in the archive, and says what a version says.
+    fn is_same_and_living(&self, version: &FileVersion) -> Result<bool, StoreError> {
         let known = self.record_at(&version.record.id)?;
-        Ok(known.archived_at.is_none()
-            && self.differences(&known, &said_of(&known, &version.record)).is_empty())
+        Ok(known.archived_at.is_none() && self.says_same(&known, &version.record))
     }
 
     fn put_from_team(
@@ -247,11 +249,8 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         self.drop_theirs(id)?;
         self.drop_outgoing(id)?;
-        if let Ok(FileVersion { hash, record, .. }) = version {
-            let at = theirs_id(id);
-            let record = Record { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
-            self.put_at(&at, &record, &self.derived(&record), None)?;
-            self.set_version(&at, hash, &[])?;
+        if let Ok(version) = version {
+            self.put_theirs_row(id, version)?;
         }
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = ?2, why = ?3 WHERE id = ?1")?
@@ -260,18 +259,41 @@ impl Rows<'_> {
         })
     }
 
-    /// Ends a conflict: only what this user has is left.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn drop_theirs(&self, id: &str) -> Result<(), StoreError> {
+    fn put_theirs_row(&self, id: &str, version: &FileVersion) -> Result<(), StoreError> {
+        let FileVersion { hash, record, .. } = version;
+        let at = theirs_id(id);
+        let record = Record { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
+        self.put_at(&at, &record, &self.derived(&record), None)?;
+        self.set_version(&at, hash, &[])
+    }
+
+    /// Returns the team's side of a conflict, if it is shown.
+    pub(super) fn theirs_of_team(&self, id: &str) -> Result<Option<Record>, StoreError> {
+        let at = theirs_id(id);
+        let is_there =
+            self.run(|conn| conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([&at]))?;
+        is_there.then(|| self.record_at(&at)).transpose()
+    }
+
+    /// Hides the team's side of a conflict, which stays one.
+    pub(super) fn hide_theirs(&self, id: &str) -> Result<(), StoreError> {
         let at = theirs_id(id);
         self.run(|conn| {
             conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
             )?
             .execute([&at])?;
-            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&at])?;
+            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&at]).map(drop)
+        })
+    }
+
+    /// Ends a conflict: only what this user has is left.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn drop_theirs(&self, id: &str) -> Result<(), StoreError> {
+        self.hide_theirs(id)?;
+        self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = NULL, why = NULL WHERE id = ?1")?
                 .execute([id])
                 .map(drop)
@@ -408,20 +430,6 @@ impl Rows<'_> {
             source: FROM_TEAM.to_owned(),
             fields: Map::new(),
         }
-    }
-}
-
-/// Returns a record as `new` says it, with what no text says as it is known.
-fn said_of(known: &Record, new: &Record) -> Record {
-    Record {
-        team: known.team,
-        shared: known.shared,
-        is_unconfirmed: known.is_unconfirmed,
-        side: known.side,
-        source: known.source.clone(),
-        archived_at: known.archived_at,
-        archived_why: known.archived_why.clone(),
-        ..new.clone()
     }
 }
 

@@ -59,7 +59,8 @@ impl Touched {
         lock(&self.0).extend(rows);
     }
 
-    fn get(&self) -> Vec<i64> {
+    /// Returns the rows, each once.
+    pub(super) fn get(&self) -> Vec<i64> {
         each_once(lock(&self.0).clone())
     }
 

@@ -200,13 +200,28 @@ impl Rows<'_> {
         })
     }
 
-    /// Deletes memories with all their data; the histories of linked memories record it.
+    /// Deletes memories with all their data; the histories of linked memories record it. What files say of one that was this
+    /// user's alone is a memory of its own then.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn delete(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
+        self.delete_but_not_files(records, event)?;
+        self.forget_answers()
+    }
+
+    /// Deletes memories as [`Self::delete`], and what files say of them.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn delete_with_files(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.delete_rows(records, event)?;
-        self.run(|conn| conn.execute("DELETE FROM request", []).map(drop)) // answers repeat what they were about
+        self.forget_answers()
+    }
+
+    /// Forgets the stored answers: they repeat what they were about.
+    fn forget_answers(&self) -> Result<(), StoreError> {
+        self.run(|conn| conn.execute("DELETE FROM request", []).map(drop))
     }
 
     /// Deletes memories that had expired at a time, and stored answers that mention them. Archives those whose end was last
@@ -223,7 +238,7 @@ impl Rows<'_> {
             .collect()
         })?;
         if !over.is_empty() {
-            self.delete_rows(&over, &MemoryEvent::of_daemon(self.now_ms(), "expire"))?;
+            self.delete_but_not_files(&over, &MemoryEvent::of_daemon(self.now_ms(), "expire"))?;
             let ids = Value::from(over.into_iter().map(|record| record.id).collect::<Vec<_>>());
             self.run(|conn| {
                 conn.execute(
@@ -234,6 +249,15 @@ impl Rows<'_> {
             })?;
         }
         self.archive_expired(at)
+    }
+
+    fn delete_but_not_files(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
+        let heirs = self.detach_files(records)?;
+        self.delete_rows(records, event)?;
+        for (id, heir) in heirs {
+            self.inherit_id(&id, heir)?;
+        }
+        Ok(())
     }
 
     fn delete_rows(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {

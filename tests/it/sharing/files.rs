@@ -237,19 +237,3 @@ fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
     assert_eq!(listed(&live, &id).len(), 0);
     assert_eq!(get(&live, &id)["archived_why"], "file");
 }
-
-#[test]
-fn a_file_of_others_that_hides_what_was_taken_back_is_told() {
-    let live = Live::new();
-    let id = add_shared(&live, "alpha");
-    let text = text_of(&live, &id);
-    live.call("memory.unshare", json!({ "ids": [id] }));
-    live.call("memory.update", json!({ "id": id, "content": "alpha, for me alone" }));
-    write_file(&live, &id, &text.replace("alpha", "alpha, by another"));
-    assert_eq!(get(&live, &id)["content"], "alpha, by another");
-    assert!(complaint(&live, &format!("{id}.md")).unwrap().contains("what you have of it is hidden"));
-    let updated = live.call("memory.update", json!({ "id": id, "add_tags": ["x"] }));
-    assert!(updated["notice"].as_str().unwrap().contains("1 hiding what you took out"), "{updated}");
-    live.remove(&format!(".memod/memories/{id}.md"));
-    assert_eq!(get(&live, &id)["content"], "alpha, for me alone");
-}

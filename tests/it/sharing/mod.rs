@@ -6,6 +6,7 @@ mod files;
 mod killed;
 #[cfg(unix)]
 mod notes;
+mod own_beside_files;
 #[cfg(unix)]
 mod two_people;
 #[cfg(unix)]

@@ -3,7 +3,6 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::super::rows::{COLUMNS, record};
-use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
 use super::{FROM_FILE, FileRow, GONE, Hash, Main, version_id};
 
@@ -57,18 +56,19 @@ impl Rows<'_> {
     pub fn file_rows(&self) -> Result<Vec<FileRow>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT f.name, f.side, substr(m.id, 1, instr(m.id || '#', '#') - 1), f.hash, f.why, k.shared IS ?1
+                "SELECT f.name, f.side, substr(m.id, 1, instr(m.id || '#', '#') - 1), f.hash, f.why,
+                     k.row != m.row AND k.shared IN (0, 2)
                  FROM memory_file f LEFT JOIN memory m ON m.row = f.memory LEFT JOIN memory k ON k.row = coalesce(m.main, m.row)
                  WHERE f.worktree = memod_worktree() ORDER BY f.name, f.side",
             )?
-            .query_map([Sharing::Never as i64], |row| {
+            .query_map([], |row| {
                 Ok(FileRow {
                     name: row.get(0)?,
                     side: Side::of(row.get(1)?),
                     id: row.get(2)?,
                     hash: row.get(3)?,
                     why: row.get(4)?,
-                    is_unshared: row.get(5)?,
+                    is_beside_own: row.get::<_, Option<bool>>(5)?.unwrap_or_default(),
                 })
             })?
             .collect()
@@ -89,20 +89,18 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns how many files of the worktree are in conflict, how many show no memory, and how many hide what this user has taken
-    /// out of the files.
+    /// Returns how many files of the worktree are in conflict, with each other or with what is this user's alone, and how many show
+    /// no memory.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn file_troubles(&self) -> Result<[u64; 3], StoreError> {
+    pub fn file_troubles(&self) -> Result<[u64; 2], StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT count(*) FILTER (WHERE side = 1), count(why), (
-                     SELECT count(*) FROM memory v JOIN memory k ON k.row = v.main JOIN memory_file f ON f.memory = v.row
-                     WHERE v.main IS NOT NULL AND k.shared = ?1 AND f.worktree = memod_worktree())
-                 FROM memory_file WHERE worktree = memod_worktree() AND (side = 1 OR why IS NOT NULL)",
+                "SELECT count(DISTINCT iif(side > 0, name, NULL)), count(why)
+                 FROM memory_file WHERE worktree = memod_worktree() AND (side > 0 OR why IS NOT NULL)",
             )?
-            .query_row([Sharing::Never as i64], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))
+            .query_row([], |row| Ok([row.get(0)?, row.get(1)?]))
         })
     }
 
