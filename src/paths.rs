@@ -3,6 +3,7 @@
 mod all_state;
 mod caller_dir;
 mod elsewhere;
+mod exchange;
 mod file_lock;
 mod hint;
 mod locate;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
 pub use self::caller_dir::{CallerDir, OutsideError};
+pub use self::exchange::{exchange, former, rename_to_free};
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
