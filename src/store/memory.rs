@@ -35,7 +35,7 @@ use serde_json::{Map, Value};
 pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
-pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, PendingFile, ShownBy};
+pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, PendingFile, ShownBy, WorktreeRow};
 pub use self::followed_rows::Followed;
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
@@ -100,11 +100,13 @@ pub enum Side {
     Ours,
     /// The other side.
     Theirs,
+    /// What a file says, which is not shown: a memory that is this user's alone says the same.
+    Same,
 }
 
 impl Side {
     /// All sides, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::Whole, Self::Ours, Self::Theirs];
+    pub const ALL: [Self; 4] = [Self::Whole, Self::Ours, Self::Theirs, Self::Same];
 
     fn of(number: Option<i64>) -> Self {
         let at = number.and_then(|number| usize::try_from(number).ok());

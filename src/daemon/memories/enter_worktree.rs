@@ -30,7 +30,8 @@ pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params:
         return Ok(0); // the method says what is wrong
     };
     let root = layout.root.clone();
-    let look = move |shared: &Shared| match shared.memories.look_at_files(&layout) {
+    let gone = shared.memories.find_gone_worktrees(&layout).await;
+    let look = move |shared: &Shared| match shared.memories.look_at_files(&layout, &gone) {
         // Files and commits are found without memories, and the answer says what is wrong with those.
         Err(error) if !is_of_memories => {
             tracing::warn!(error = error.message, "files of memories");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gix::bstr::BString;
 
 use super::keeper::Memories;
+use super::known_files::SeenFiles;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
@@ -40,17 +41,30 @@ fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
     Ok(tracked.one_sided_below(file::DIR.into()).into_iter().map(check).collect())
 }
 
+/// Most files that are listed one by one.
+const MOST_CHECKS: usize = 50;
+
 impl Memories {
     /// Checks the files of the worktree; nothing is said where there are none.
     pub(in crate::daemon) async fn check_files(&self) -> Vec<Check> {
-        let failure = self.files.failure(memory_scope::worktree());
+        let SeenFiles { failure, n_unlisted } = self.files.seen(memory_scope::worktree());
         let files = self.ask(|store| rows(store, now_ms())).await;
         let files = match files.map(|files| files.map_err(RpcError::from)) {
             Ok(Ok(files)) => files,
             Ok(Err(error)) | Err(error) => return vec![bad(file::DIR, error.message, None)],
         };
         let mut checks: Vec<Check> = files.iter().filter_map(check).collect();
+        if checks.len() > MOST_CHECKS {
+            let n_more = checks.len() - MOST_CHECKS;
+            checks.truncate(MOST_CHECKS);
+            checks.push(bad(file::DIR, format!("{n_more} more files like these"), None));
+        }
         checks.extend(failure.map(|why| bad(file::DIR, why, None)));
+        if n_unlisted > 0 {
+            let detail = format!("{n_unlisted} more files that are no memories");
+            let hint = "only files that are named by the id of a memory belong there: move the others away";
+            checks.push(bad(file::DIR, detail, Some(hint.to_owned())));
+        }
         if checks.is_empty() && !files.is_empty() {
             let detail = format!("{} files of shared memories, none in conflict", files.len());
             checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
@@ -61,7 +75,7 @@ impl Memories {
     /// Returns a notice on files that need somebody. Blocks.
     pub(in crate::daemon) fn files_note(&self) -> Option<String> {
         let counted = self.finder.read(now_ms(), |rows, _| rows.file_troubles());
-        told(counted.and_then(Result::ok).unwrap_or_default(), self.files.failure(memory_scope::worktree()))
+        told(counted.and_then(Result::ok).unwrap_or_default(), self.files.seen(memory_scope::worktree()))
     }
 }
 
@@ -102,14 +116,14 @@ fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
 }
 
 /// Returns a notice on files that need somebody.
-///
-/// `failure` is why they could not be looked at.
-pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, failure: Option<String>) -> Option<String> {
+pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, seen: SeenFiles) -> Option<String> {
     let counted: Done<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
-    told(counted.unwrap_or_default(), failure)
+    told(counted.unwrap_or_default(), seen)
 }
 
-fn told(counted: [u64; 2], failure: Option<String>) -> Option<String> {
+fn told([n_disputed, n_unreadable]: [u64; 2], seen: SeenFiles) -> Option<String> {
+    let SeenFiles { failure, n_unlisted } = seen;
+    let counted = [n_disputed, n_unreadable + n_unlisted as u64];
     let told = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
     let told = told.map(|(n, what)| format!("{n} {what}")).chain(failure);
     let told: Vec<String> = told.collect();

@@ -3,16 +3,17 @@
 //! Each request looks: it lists the directory and compares the signatures of the files with those of the last look. So a file
 //! that git or an editor has just written is in the answer, whether or not a watcher works. Only what differs is read.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use super::file_disk::recover;
 use super::file_form::version_of;
+use super::gone_worktrees::place_of;
 use super::keeper::Memories;
-use super::known_files::{FileCounters, Listed, Look};
+use super::known_files::{FileCounters, Look};
+use super::list_files::{Listing, list};
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
@@ -21,8 +22,8 @@ use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
 use crate::paths::{IoContext as _, PathError, RepoLayout, is_transient};
 use crate::proto::RpcError;
-use crate::scan::{self, lstat};
-use crate::store::{FileState, FileVersion, MemoryStore, Rows, ShownBy, Side};
+use crate::scan;
+use crate::store::{FileState, FileVersion, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
 use crate::types::{SourceKey, Stat};
 
 /// Number of looks while files are written.
@@ -34,12 +35,12 @@ impl Memories {
         self.files.last(&worktree_key(layout)).map_or(UNKNOWN, |look| look.worktree)
     }
 
-    /// Makes the rows of shared memories equal to the files of a worktree; returns its number. Blocks. Where files cannot be
-    /// listed or read, the rows stay, and the reason is told.
+    /// Makes the rows of shared memories equal to the files of a worktree; returns its number. What worktrees had that are `gone` is
+    /// archived. Blocks. Where files cannot be listed or read, the rows stay, and the reason is told.
     ///
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
-    pub(super) fn look_at_files(&self, layout: &RepoLayout) -> RpcResult<i64> {
+    pub(super) fn look_at_files(&self, layout: &RepoLayout, gone: &[i64]) -> RpcResult<i64> {
         let (key, counters) = (worktree_key(layout), self.files.counters());
         for _ in 0..ATTEMPTS {
             let n_written = counters.n_written();
@@ -48,7 +49,9 @@ impl Memories {
             let known = self.files.last(&key).filter(|look| look.generation == generation);
             let mut failure = None;
             let seen = match seen(&layout.root, known.as_deref()) {
-                Ok((_, None)) if known.as_ref().is_some_and(|look| is_current(look, &counters)) => {
+                Ok((_, None))
+                    if gone.is_empty() && known.as_ref().is_some_and(|look| is_current(look, &counters)) =>
+                {
                     return Ok(known.map_or(UNKNOWN, |look| look.worktree));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
@@ -60,9 +63,10 @@ impl Memories {
             let (listed, read) = seen.unzip();
             let applied = Applied {
                 key: key.clone(),
-                names: listed.as_ref().map(|listed: &Listed| listed.keys().cloned().collect()),
+                names: listed.as_ref().map(|listed: &Listing| listed.files.keys().cloned().collect()),
                 read: read.unwrap_or_default(),
                 is_first: known.is_none(),
+                gone: gone.to_vec(),
                 layout: layout.clone(),
             };
             let counters = counters.clone();
@@ -74,7 +78,8 @@ impl Memories {
                 Ok(taken.map(|taken| (taken, store.generation())))
             };
             let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
-            let Some((taken, generation)) = answer.map_err(RpcError::from)? else { continue };
+            let Some((mut taken, generation)) = answer.map_err(RpcError::from)? else { continue };
+            self.files.set_worktrees(std::mem::take(&mut taken.worktrees));
             match (failure.or(taken.failure), listed) {
                 (None, Some(files)) => {
                     self.files
@@ -104,12 +109,13 @@ fn is_current(look: &Look, counters: &FileCounters) -> bool {
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can.
-fn seen(root: &Path, last: Option<&Look>) -> Result<(Listed, Option<Vec<FileState>>), PathError> {
-    let listed = list(root)?;
+fn seen(root: &Path, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileState>>), PathError> {
+    let listed = list(root, last)?;
     if last.is_some_and(|look| look.is_of(&listed)) {
         return Ok((listed, None));
     }
-    let changed = listed.iter().filter(|(name, stat)| last.is_none_or(|look| !look.has_read(name, stat)));
+    let files = listed.files.iter();
+    let changed = files.filter(|(name, stat)| last.is_none_or(|look| !look.has_read(name, stat)));
     let read = changed.map(|(name, stat)| read(root, name, stat, &listed)).collect::<Result<_, _>>()?;
     Ok((listed, Some(read)))
 }
@@ -122,54 +128,18 @@ pub(super) fn worktree_key(layout: &RepoLayout) -> String {
     git_dir.strip_prefix(common_dir).unwrap_or(git_dir).to_string_lossy().into_owned()
 }
 
-/// Returns the names in the directory with their signatures.
-///
-/// # Errors
-/// When it cannot be listed, or is not a directory of the worktree.
-fn list(root: &Path) -> Result<Listed, PathError> {
-    let mut dir = root.to_owned();
-    for part in file::DIR.split('/') {
-        dir.push(part);
-        match fs::symlink_metadata(&dir) {
-            Ok(meta) if meta.is_dir() => {}
-            Ok(_) => {
-                let error = io::Error::other("not a directory; the files of shared memories are in one");
-                return Err(error).at("list", &dir);
-            }
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                return Ok(BTreeMap::new());
-            }
-            Err(error) => return Err(error).at("look at", &dir),
-        }
-    }
-    let mut listed = BTreeMap::new();
-    for entry in fs::read_dir(&dir).at("list", &dir)? {
-        let entry = entry.at("list", &dir)?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with('.') {
-            continue; // ours while a file is written, or of another program
-        }
-        match lstat(&entry.path()) {
-            Ok(stat) => drop(listed.insert(name, stat)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).at("look at", &entry.path()),
-        }
-    }
-    Ok(listed)
-}
-
 /// Reads one file.
 ///
 /// # Errors
 /// When it cannot be read at the moment.
-fn read(root: &Path, name: &str, stat: &Stat, listed: &Listed) -> Result<FileState, PathError> {
+fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileState, PathError> {
     let nothing = |why: String| {
         let hash = *blake3::hash(why.as_bytes()).as_bytes();
         Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why) })
     };
     let id = match file::id_of(name) {
         Ok(id) => id,
-        Err(_) if listed.keys().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
+        Err(_) if listed.files.keys().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
             return nothing(
                 "its name differs from that of another file in upper and lower case alone".to_owned(),
             );
@@ -214,6 +184,8 @@ fn state_of(name: &str, id: &str, text: &str) -> FileState {
 /// The outcome of a look.
 struct Taken {
     worktree: i64,
+    /// All worktrees that are known then.
+    worktrees: Vec<WorktreeRow>,
     /// Why files that are to be written could not be; nothing was taken then.
     failure: Option<String>,
 }
@@ -226,24 +198,28 @@ struct Applied {
     read: Vec<FileState>,
     /// Whether this is the first look since the rows may have changed in other ways.
     is_first: bool,
+    /// Numbers of worktrees that are gone.
+    gone: Vec<i64>,
     layout: RepoLayout,
 }
 
 impl Applied {
-    /// Makes the rows equal to the files. Returns the number of the worktree; `None` if files were written, so that they are to
-    /// be read again.
+    /// Makes the rows equal to the files. Returns `None` if files were written, so that they are to be read again.
     fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<Taken>> {
         let now_ms = now_ms();
+        self.forget_gone(store, now_ms)?;
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
-        let known = worktrees.iter().find(|(_, git_dir)| *git_dir == self.key).map(|(worktree, _)| *worktree);
+        let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
+        let taken = |worktree, failure| Taken { worktree, worktrees: worktrees.clone(), failure };
         let worktree = match known {
-            Some(worktree) => worktree,
+            Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                return Ok(Some(Taken { worktree: UNKNOWN, failure: None }));
+                return Ok(Some(taken(UNKNOWN, None)));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
         store.enter_worktree(worktree);
+        self.set_place(store, known, now_ms)?;
         if self.is_first && self.names.is_some() {
             match recover(&self.layout.root, store, now_ms)? {
                 Ok(false) => {}
@@ -251,9 +227,60 @@ impl Applied {
                     counters.note_write();
                     return Ok(None);
                 }
-                Err(error) => return Ok(Some(Taken { worktree, failure: Some(error.to_string()) })),
+                Err(error) => return Ok(Some(taken(worktree, Some(error.to_string())))),
             }
         }
+        self.take_files(store, worktree, counters, now_ms)?;
+        Ok(Some(taken(worktree, None)))
+    }
+
+    /// Archives what only worktrees had that are gone, and says so.
+    fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> Done<()> {
+        if self.gone.is_empty() {
+            return Ok(());
+        }
+        store.enter_worktree(0);
+        let forget = |rows: &Rows<'_>| -> Done<Vec<String>> {
+            let worktrees = rows.worktrees()?.into_iter();
+            let mut told = Vec::new();
+            for worktree in worktrees.filter(|worktree| self.gone.contains(&worktree.number)) {
+                let ids = rows.forget_worktree(worktree.number)?;
+                let place = worktree.root.unwrap_or(worktree.git_dir);
+                tracing::info!(place, archived = ids.len(), "a worktree is gone");
+                if !ids.is_empty() {
+                    told.push(format!("{} of {place}", ids.len()));
+                }
+            }
+            Ok(told)
+        };
+        let told = store.write(now_ms, forget)?;
+        if !told.is_empty() {
+            let text = format!(
+                "memories that only worktrees had which are gone are in the archive: {}; `memo list --archived` shows them",
+                told.join(", ")
+            );
+            store.tell(now_ms, &text)?;
+        }
+        Ok(())
+    }
+
+    /// Records where the worktree is, if that is not as it is known.
+    fn set_place(&self, store: &mut MemoryStore, known: Option<&WorktreeRow>, now_ms: i64) -> Done<()> {
+        let Some((root, made_ns)) = place_of(&self.layout) else { return Ok(()) };
+        if known.is_some_and(|known| (known.root.as_ref(), known.made_ns) == (Some(&root), Some(made_ns))) {
+            return Ok(());
+        }
+        store.write(now_ms, |rows| Ok(rows.set_worktree_place(&root, made_ns)?))
+    }
+
+    /// Takes what is new, changed or gone into the rows, and links these as the files say.
+    fn take_files(
+        &self,
+        store: &mut MemoryStore,
+        worktree: i64,
+        counters: &FileCounters,
+        now_ms: i64,
+    ) -> Done<()> {
         let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
         let is_gone = |name: &String| self.names.as_ref().is_some_and(|names| !names.contains(name));
         let gone: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).filter(is_gone).collect();
@@ -261,28 +288,12 @@ impl Applied {
         let is_new = |file: &&FileState| hashes.get(&*file.name) != Some(&file.hash);
         let changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
         let is_linked = counters.is_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
-        if gone.is_empty() && changed.is_empty() {
-            if !is_linked {
-                store.write(now_ms, |rows| Ok(rows.link_files()?))?;
-            }
-            counters.set_linked(worktree);
-            return Ok(Some(Taken { worktree, failure: None }));
+        if !gone.is_empty() || !changed.is_empty() {
+            store.write(now_ms, |rows: &Rows<'_>| Ok(rows.take_files(&changed, &gone)?))?;
+        } else if !is_linked {
+            store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
-        store.write(now_ms, |rows: &Rows<'_>| {
-            for (other, git_dir) in &worktrees {
-                if *other != worktree && self.is_removed(git_dir) {
-                    rows.forget_worktree(*other)?;
-                }
-            }
-            Ok(rows.take_files(&changed, &gone)?)
-        })?;
         counters.set_linked(worktree);
-        Ok(Some(Taken { worktree, failure: None }))
-    }
-
-    /// Returns whether a worktree has certainly been removed.
-    fn is_removed(&self, git_dir: &str) -> bool {
-        let common_dir = self.layout.common_dir.as_ref();
-        common_dir.is_some_and(|dir| matches!(dir.join(git_dir).try_exists(), Ok(false)))
+        Ok(())
     }
 }

@@ -228,7 +228,7 @@ impl Memories {
 /// Reports a repair that nobody has acknowledged.
 pub(in crate::daemon) fn repaired(database: &str, event: String) -> Check {
     let hint = "nothing to do if all is there; a file that is kept may be deleted then; `memo doctor --ack` ends this notice";
-    Check { name: format!("{database} repaired"), ok: false, detail: event, hint: Some(hint.to_owned()) }
+    Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
 }
 
 /// Reports the result of a check.

@@ -1,22 +1,26 @@
 //! Keeps what was last seen of the files of shared memories in each worktree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::Semaphore;
+
+use super::list_files::Listing;
 use crate::scan::is_racy;
+use crate::store::WorktreeRow;
 use crate::threads::lock;
 use crate::types::Stat;
 
-/// Names in the directory with their signatures.
-pub(super) type Listed = BTreeMap<String, Stat>;
+/// Most requests that look for other worktrees at a time.
+const LOOKING: usize = 4;
 
 /// One look at the files of a worktree.
 pub(super) struct Look {
     pub(super) worktree: i64,
     /// The generation of the rows.
     pub(super) generation: u64,
-    pub(super) files: Listed,
+    listing: Listing,
     /// The number of writes of files, from [`FileCounters`].
     pub(super) n_written: u64,
     /// Time before the files were read, ns since the epoch.
@@ -28,22 +32,40 @@ impl Look {
     pub(super) fn new(
         worktree: i64,
         (generation, n_written): (u64, u64),
-        files: Listed,
+        listing: Listing,
         read_at_ns: i64,
     ) -> Self {
-        let has_racy = files.values().any(|stat| is_racy(stat, read_at_ns));
-        Self { worktree, generation, files, n_written, read_at_ns, has_racy }
+        let has_racy = listing.files.values().any(|stat| is_racy(stat, read_at_ns));
+        Self { worktree, generation, listing, n_written, read_at_ns, has_racy }
     }
 
     /// Returns whether no file has changed since.
-    pub(super) fn is_of(&self, listed: &Listed) -> bool {
-        !self.has_racy && self.files == *listed
+    pub(super) fn is_of(&self, listing: &Listing) -> bool {
+        !self.has_racy && self.listing.has_same_files(listing)
     }
 
     /// Returns whether one file has not changed since.
     pub(super) fn has_read(&self, name: &str, stat: &Stat) -> bool {
-        self.files.get(name) == Some(stat) && !is_racy(stat, self.read_at_ns)
+        self.listing.files.get(name) == Some(stat) && !is_racy(stat, self.read_at_ns)
     }
+
+    /// Returns the names that were listed one by one, and how many were not, if all of these were not and the directory has not
+    /// changed since.
+    pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
+        let is_same = self.listing.dir() == Some(dir) && !is_racy(dir, self.read_at_ns);
+        let is_worth_it = self.listing.n_unlisted > 0; // not every file system notes all changes of a directory
+        (is_same && is_worth_it)
+            .then(|| (self.listing.files.keys().cloned().collect(), self.listing.n_unlisted))
+    }
+}
+
+/// What a look at the files of a worktree has found out, besides the files themselves.
+#[derive(Default)]
+pub(super) struct SeenFiles {
+    /// Why they could not be listed or read.
+    pub(super) failure: Option<String>,
+    /// Number of files that are no memories, besides those that are known one by one.
+    pub(super) n_unlisted: usize,
 }
 
 /// What the thread that owns the memories tells those who look.
@@ -76,12 +98,26 @@ impl FileCounters {
 }
 
 /// The last looks at worktrees, by git dir.
-#[derive(Default)]
 pub(super) struct KnownFiles {
     looks: Mutex<HashMap<String, Arc<Look>>>,
     /// Why the last look at a worktree failed, by its number.
     failures: Mutex<HashMap<i64, String>>,
     counters: FileCounters,
+    /// All worktrees; `None` before the first look.
+    worktrees: Mutex<Option<Vec<WorktreeRow>>>,
+    looking: Arc<Semaphore>,
+}
+
+impl Default for KnownFiles {
+    fn default() -> Self {
+        Self {
+            looks: Mutex::default(),
+            failures: Mutex::default(),
+            counters: FileCounters::default(),
+            worktrees: Mutex::default(),
+            looking: Arc::new(Semaphore::new(LOOKING)),
+        }
+    }
 }
 
 impl KnownFiles {
@@ -99,9 +135,25 @@ impl KnownFiles {
         lock(&self.failures).insert(worktree, why.to_owned()).as_deref() != Some(why)
     }
 
-    /// Returns why the files of a worktree could not be looked at the last time.
-    pub(super) fn failure(&self, worktree: i64) -> Option<String> {
-        lock(&self.failures).get(&worktree).cloned()
+    /// Returns what the last look at a worktree has found out, besides the files themselves.
+    pub(super) fn seen(&self, worktree: i64) -> SeenFiles {
+        let failure = lock(&self.failures).get(&worktree).cloned();
+        let looks = lock(&self.looks);
+        let look = looks.values().find(|look| look.worktree == worktree);
+        SeenFiles { failure, n_unlisted: look.map_or(0, |look| look.listing.n_unlisted) }
+    }
+
+    pub(super) fn worktrees(&self) -> Option<Vec<WorktreeRow>> {
+        lock(&self.worktrees).clone()
+    }
+
+    pub(super) fn set_worktrees(&self, worktrees: Vec<WorktreeRow>) {
+        *lock(&self.worktrees) = Some(worktrees);
+    }
+
+    /// Returns the places of those who look for other worktrees.
+    pub(super) fn looking(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.looking)
     }
 
     pub(super) fn counters(&self) -> FileCounters {

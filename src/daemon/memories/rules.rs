@@ -62,7 +62,7 @@ pub(super) fn find_copies_too(rows: &Rows<'_>, typed: &str) -> Done<Record> {
     found.sort_by_key(|record| (record.id.clone(), !record.lives(rows.now_ms()), record.side));
     found.dedup_by(|other, first| other.id == first.id);
     match found.len() {
-        0 => Err(not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")),
+        0 => Err(not_found_here(rows, &beginning)?),
         1 => Ok(found.remove(0)),
         n => {
             let line = |record: &Record| format!("\n  {}  {}", record.id, show::brief(record).line);
@@ -72,6 +72,18 @@ pub(super) fn find_copies_too(rows: &Rows<'_>, typed: &str) -> Done<Record> {
             Err(refused(message, "type more of the one that is meant"))
         }
     }
+}
+
+/// Returns the error for a beginning of ids that the worktree has not.
+fn not_found_here(rows: &Rows<'_>, beginning: &str) -> Done<Stopped<RpcError>> {
+    Ok(match rows.find_elsewhere(beginning)? {
+        None => not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids"),
+        Some((id, place)) => {
+            let hint = format!("`memo restore {id}` brings it into this one");
+            let message = format!("id: {id} is a file of another worktree alone: {place}");
+            Stopped::Refused(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
+        }
+    })
 }
 
 /// Like [`find`], among living memories.

@@ -83,6 +83,19 @@ pub struct FileRow {
     pub is_beside_own: bool,
 }
 
+/// A worktree whose files of memories are known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeRow {
+    /// Its number, which is never used again.
+    pub number: i64,
+    /// Its git dir, from the common dir; empty for the main worktree.
+    pub git_dir: String,
+    /// Its top, when its files were last looked at.
+    pub root: Option<String>,
+    /// Time at which its git dir was made, ns since the epoch.
+    pub made_ns: Option<i64>,
+}
+
 /// The main row of a memory.
 pub(super) struct Main {
     pub(super) row: i64,

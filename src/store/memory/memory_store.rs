@@ -229,6 +229,20 @@ impl MemoryStore {
         Ok(Some(details))
     }
 
+    /// Has it said for a day, or until it is acknowledged, what happened.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn tell(&mut self, now_ms: i64, text: &str) -> Result<(), StoreError> {
+        let notice = Notice::after(self.happened(now_ms), now_ms, text);
+        let written = self.run(now_ms, |db| Ok(db.write(now_ms, |rows| notice.keep(rows))?));
+        written.map_err(|stopped| match stopped {
+            Stopped::Store(error) | Stopped::Refused(error) => error,
+        })?;
+        self.notice = Some(notice);
+        Ok(())
+    }
+
     fn happened(&self, now_ms: i64) -> Option<&Notice> {
         let is_told =
             |notice: &&Notice| notice.is_recent(now_ms) && self.acknowledged_ms != Some(notice.at_ms);

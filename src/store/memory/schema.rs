@@ -244,4 +244,9 @@ BEGIN
     INSERT OR REPLACE INTO deleted VALUES(old.id, old.updated, CAST(unixepoch('subsec') * 1000 AS INTEGER));
 END;
 ",
+    "
+-- Where a worktree was last seen, and when its git dir was made, ns since the epoch: git uses the name of a removed one again.
+ALTER TABLE worktree ADD COLUMN root TEXT;
+ALTER TABLE worktree ADD COLUMN made_ns INTEGER;
+",
 ];

@@ -31,8 +31,7 @@ fn damage(live: &Live) -> String {
 fn notice(live: &Live) -> String {
     assert!(memo(live, &["list"]).1["notice"].as_str().unwrap().contains("`memo doctor --ack`"));
     let checks = memo(live, &["doctor"]).1["checks"].clone();
-    let check =
-        checks.as_array().unwrap().iter().find(|check| check["name"] == "memory.db repaired").unwrap();
+    let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "memory.db notice").unwrap();
     check["detail"].as_str().unwrap().to_owned()
 }
 

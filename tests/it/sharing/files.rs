@@ -237,3 +237,33 @@ fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
     assert_eq!(listed(&live, &id).len(), 0);
     assert_eq!(get(&live, &id)["archived_why"], "file");
 }
+
+#[test]
+fn what_is_no_memory_costs_one_listing() {
+    const N_OTHERS: usize = 5_000;
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is the first");
+    for number in 0..N_OTHERS {
+        live.write(&format!(".memod/memories/{number}.txt"), "no memory");
+    }
+    let listed = call(&live, "memory.list", json!({}));
+    assert!(listed["notice"].as_str().unwrap().contains(&format!("{N_OTHERS} unreadable")), "{listed}");
+    assert_eq!((&listed["total"], found(&live, "alpha")), (&json!(1), vec![id.clone()]));
+    let said = complaint(&live, ".memod/memories").unwrap();
+    assert!(said.contains("more files that are no memories"), "{said}");
+    assert!(complaint(&live, "/0.txt").unwrap().contains("not the id of a memory"));
+    let n_checks = call(&live, "doctor", json!({}))["checks"].as_array().unwrap().len();
+    assert!(n_checks < 100, "{n_checks}");
+    // What is new among them is seen.
+    write_file(&live, FOREIGN, &file("beta came later", ""));
+    assert_eq!(found(&live, "beta"), [FOREIGN]);
+    call(&live, "memory.update", json!({ "id": id, "content": "alpha is changed" }));
+    write_file(&live, &id, &text_of(&live, &id).replace("changed", "edited"));
+    assert_eq!(get(&live, &id)["content"], "alpha is edited");
+    for number in 0..N_OTHERS {
+        live.remove(&format!(".memod/memories/{number}.txt"));
+    }
+    assert_eq!(call(&live, "memory.list", json!({}))["notice"], json!(null));
+    let checks = call(&live, "doctor", json!({}))["checks"].to_string();
+    assert!(checks.contains("2 files of shared memories, none in conflict"), "{checks}");
+}

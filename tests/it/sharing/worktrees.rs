@@ -84,3 +84,99 @@ fn switching_branches_brings_back_what_was_known() {
     }
     assert_eq!(actions(&live, &old).len(), 6, "{:?}", actions(&live, &old));
 }
+
+/// A way in which a worktree goes: its name, and the command that is run beside it.
+const WAYS: [(&str, &str); 4] = [
+    ("removed", "git -C work worktree remove --force ../side"),
+    ("deleted", "rm -rf side"),
+    ("pruned", "rm -rf side && git -C work worktree prune"),
+    (
+        "replaced",
+        "git -C work worktree remove --force ../side && git -C work worktree add -q -f ../side main --detach",
+    ),
+];
+
+/// Returns a repository with a linked worktree `side`, and a memory that only that has, in a file that is not committed.
+fn with_side() -> (Live, String) {
+    let live = Live::new();
+    live.write("a.md", "x");
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let side = live.sandbox.path("side");
+    let added =
+        live.call_in(&side, "memory.add", json!({ "content": "alpha is only there", "client": "cli" }));
+    let id = added["memory"]["id"].as_str().unwrap().to_owned();
+    live.call_in(&side, "memory.share", json!({ "ids": [id] }));
+    assert!(side.join(format!(".memod/memories/{id}.md")).exists());
+    (live, id)
+}
+
+#[test]
+fn what_only_a_worktree_had_that_is_gone_is_in_the_archive() {
+    for (way, script) in WAYS {
+        for restarts in [false, true] {
+            let (live, id) = with_side();
+            assert_eq!(in_dir(&live, &live.root(), &id).len(), 0, "it is on that branch alone");
+            if restarts {
+                live.kill();
+            }
+            live.sh_in(live.root().parent().unwrap(), script);
+            if restarts {
+                live.start();
+            }
+            let list = live.call("memory.list", json!({ "archived": true }));
+            assert_eq!(list["memories"][0]["id"], json!(id), "{way}: {list}");
+            assert_eq!(list["memories"][0]["archived_why"], "file", "{way}");
+            assert!(list["notice"].as_str().unwrap().contains("side"), "{way}: {list}");
+            assert_eq!(
+                live.call("memory.get", json!({ "ids": [id] }))["memories"][0]["content"],
+                "alpha is only there"
+            );
+            assert_eq!(live.call("memory.stats", json!({}))["archived"], 1, "{way}");
+            assert!(actions(&live, &id).contains(&"forget/repo".to_owned()), "{way}");
+            live.call("memory.restore", json!({ "ids": [id] }));
+            assert!(text_of(&live, &id).ends_with("\nalpha is only there\n"), "{way}");
+            live.call("doctor.acknowledge", json!({}));
+            assert_eq!(live.call("memory.list", json!({}))["notice"], Value::Null, "{way}");
+        }
+    }
+}
+
+#[test]
+fn a_worktree_that_is_away_keeps_its_memories() {
+    let (live, id) = with_side();
+    live.git(&["worktree", "lock", "../side"]);
+    let top = live.root().parent().unwrap().to_owned();
+    let (side, away) = (top.join("side"), top.join("away"));
+    fs::rename(&side, &away).unwrap();
+    assert_eq!(live.call("memory.list", json!({ "archived": true }))["total"], 0);
+    let refused = live.memo(&["get", &id]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        said.contains("another worktree alone") && said.contains("side") && said.contains("memo restore"),
+        "{said}"
+    );
+    let checks = live.call("doctor", json!({}))["checks"].to_string();
+    assert!(
+        checks.contains("locked, and") && checks.contains("what is known of its memories is kept"),
+        "{checks}"
+    );
+    fs::rename(&away, &side).unwrap();
+    assert_eq!(in_dir(&live, &side, &id).len(), 1);
+    assert_eq!(actions(&live, &id).last().unwrap(), "share/api");
+}
+
+#[test]
+fn a_worktree_that_was_moved_has_its_memories() {
+    for script in ["git -C work worktree move ../side ../moved", "mv side moved"] {
+        let (live, id) = with_side();
+        let top = live.root().parent().unwrap().to_owned();
+        live.sh_in(&top, script);
+        assert_eq!(in_dir(&live, &live.root(), &id).len(), 0, "{script}");
+        let moved = top.join("moved");
+        assert_eq!(in_dir(&live, &moved, &id).len(), 1, "{script}");
+        assert_eq!(in_dir(&live, &live.root(), &id).len(), 0, "{script}");
+        assert_eq!(in_dir(&live, &moved, &id)[0]["archived_at"], Value::Null, "{script}");
+        assert_eq!(hits(&live, &moved, "alpha"), 1, "{script}");
+    }
+}

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::super::rows::{COLUMNS, record};
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, FileRow, GONE, Hash, Main, version_id};
+use super::{FROM_FILE, FileRow, GONE, Hash, Main, WorktreeRow, version_id};
 
 impl Rows<'_> {
     /// Returns the number of a worktree by its git dir, from the common dir.
@@ -19,23 +19,42 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the known worktrees with files: their numbers and git dirs.
+    /// Returns the known worktrees.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn worktrees(&self) -> Result<Vec<(i64, String)>, StoreError> {
+    pub fn worktrees(&self) -> Result<Vec<WorktreeRow>, StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("SELECT id, git_dir FROM worktree")?
-                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            conn.prepare_cached("SELECT id, git_dir, root, made_ns FROM worktree")?
+                .query_map([], |row| {
+                    Ok(WorktreeRow {
+                        number: row.get(0)?,
+                        git_dir: row.get(1)?,
+                        root: row.get(2)?,
+                        made_ns: row.get(3)?,
+                    })
+                })?
                 .collect()
         })
     }
 
-    /// Forgets a worktree that is gone; what only it had is archived.
+    /// Records where the worktree of the request is.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn forget_worktree(&self, worktree: i64) -> Result<(), StoreError> {
+    pub fn set_worktree_place(&self, root: &str, made_ns: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("UPDATE worktree SET root = ?1, made_ns = ?2 WHERE id = memod_worktree()")?
+                .execute(params![root, made_ns])
+                .map(drop)
+        })
+    }
+
+    /// Forgets a worktree that is gone, and archives what only it had; returns the ids of that.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_worktree(&self, worktree: i64) -> Result<Vec<String>, StoreError> {
         let ids: Vec<String> = self.run(|conn| {
             conn.prepare_cached(
                 "SELECT DISTINCT m.id FROM memory_file f JOIN memory v ON v.row = f.memory
@@ -45,8 +64,34 @@ impl Rows<'_> {
             .collect()
         })?;
         self.run(|conn| conn.execute("DELETE FROM worktree WHERE id = ?1", [worktree]).map(drop))?;
-        ids.iter().try_for_each(|id| self.settle(id))?;
-        self.drop_unshown()
+        let mut archived = Vec::new();
+        for id in ids {
+            let was_archived = self.main(&id)?.is_some_and(|main| main.is_archived);
+            self.settle(&id)?;
+            if !was_archived && self.main(&id)?.is_some_and(|main| main.is_archived) {
+                archived.push(id);
+            }
+        }
+        self.drop_unshown()?;
+        Ok(archived)
+    }
+
+    /// Returns the first living memory whose id begins so and that other worktrees alone have, and where one of these is.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn find_elsewhere(&self, beginning: &str) -> Result<Option<(String, String)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT m.id, coalesce(w.root, nullif(w.git_dir, ''), 'the main worktree') FROM memory m
+                 CROSS JOIN memory v ON v.row = m.row OR v.main = m.row
+                 CROSS JOIN memory_file f ON f.memory = v.row JOIN worktree w ON w.id = f.worktree
+                 WHERE m.id >= ?1 AND m.id < ?1 || '~' AND m.main IS NULL AND m.shared = 1 AND m.archived_at IS NULL
+                 ORDER BY m.id, w.id LIMIT 1",
+            )?
+            .query_row([beginning], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+        })
     }
 
     /// Returns what is known of the files of the worktree, by name.
@@ -97,8 +142,8 @@ impl Rows<'_> {
     pub fn file_troubles(&self) -> Result<[u64; 2], StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT count(DISTINCT iif(side > 0, name, NULL)), count(why)
-                 FROM memory_file WHERE worktree = memod_worktree() AND (side > 0 OR why IS NOT NULL)",
+                "SELECT count(DISTINCT iif(side IN (1, 2), name, NULL)), count(why)
+                 FROM memory_file WHERE worktree = memod_worktree() AND (side IN (1, 2) OR why IS NOT NULL)",
             )?
             .query_row([], |row| Ok([row.get(0)?, row.get(1)?]))
         })
@@ -186,6 +231,15 @@ impl Rows<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Reads the row of an id as [`Self::record_at`], if there is one.
+    pub(in crate::store::memory) fn find_record_at(&self, at: &str) -> Result<Option<Record>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!("SELECT {COLUMNS} FROM memory m WHERE m.id = ?1"))?
+                .query_row([at], record)
+                .optional()
+        })
     }
 
     /// Reads the row of an id, whichever worktree has it: the main row of a memory, or what one worktree has of it.

@@ -223,9 +223,6 @@ fn noticed(united: United, path: &Path, old: Option<&Notice>, now_ms: i64) -> Op
     );
     Some(match old {
         Some(old) if old.text.contains(&from) => Notice { at_ms: now_ms, ..old.clone() }, // written all the time
-        Some(Notice { text, details, .. }) => {
-            Notice::new(now_ms, &format!("{text}; {said}"), &format!("{details}; {said}"))
-        }
-        None => Notice::new(now_ms, &said, &said),
+        old => Notice::after(old, now_ms, &said),
     })
 }

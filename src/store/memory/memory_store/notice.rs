@@ -26,6 +26,16 @@ impl Notice {
         Self { at_ms, text, details }
     }
 
+    /// Returns a notice that says something more than one that is still said.
+    pub(super) fn after(old: Option<&Self>, at_ms: i64, said: &str) -> Self {
+        match old {
+            Some(Self { text, details, .. }) => {
+                Self::new(at_ms, &format!("{text}; {said}"), &format!("{details}; {said}"))
+            }
+            None => Self::new(at_ms, said, said),
+        }
+    }
+
     /// Returns whether it is of the last day.
     pub(super) fn is_recent(&self, now_ms: i64) -> bool {
         now_ms - self.at_ms < NOTICE_MS

@@ -1,0 +1,139 @@
+//! Finds worktrees that are gone, so that memories which only they had are archived and not hidden.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::file_look::worktree_key;
+use super::keeper::Memories;
+use super::rules::Done;
+use crate::daemon::clock::now_ms;
+use crate::paths::RepoLayout;
+use crate::proto::Check;
+use crate::scan::lstat;
+use crate::store::{MemoryStore, WorktreeRow};
+
+/// Longest wait for the file systems of other worktrees: one that hangs is not gone.
+const WAIT: Duration = Duration::from_millis(200);
+
+/// Whether a worktree can be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Presence {
+    Here,
+    /// Git does not know it any more, or would prune it.
+    Gone,
+    /// It may come back, and why it is not seen.
+    Away(String),
+}
+
+impl Memories {
+    /// Returns the numbers of worktrees, besides that of the request, that are gone.
+    pub(super) async fn find_gone_worktrees(&self, layout: &RepoLayout) -> Vec<i64> {
+        let found = self.find_presences(layout).await;
+        found
+            .into_iter()
+            .filter(|(_, presence)| *presence == Presence::Gone)
+            .map(|(of, _)| of.number)
+            .collect()
+    }
+
+    /// Lists worktrees whose files of memories cannot be seen now.
+    pub(in crate::daemon) async fn check_worktrees(&self, layout: &RepoLayout) -> Vec<Check> {
+        let check = |(worktree, presence): (WorktreeRow, Presence)| {
+            let Presence::Away(why) = presence else { return None };
+            let detail = format!("{why}; what is known of its memories is kept");
+            let hint = "bring it back, or `git worktree unlock` and `git worktree prune` it: then its memories are in the archive";
+            let name = worktree.root.unwrap_or(worktree.git_dir);
+            Some(Check { name, ok: false, detail, hint: Some(hint.to_owned()) })
+        };
+        self.find_presences(layout).await.into_iter().filter_map(check).collect()
+    }
+
+    async fn find_presences(&self, layout: &RepoLayout) -> Vec<(WorktreeRow, Presence)> {
+        let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
+        let own = worktree_key(layout);
+        let mut others = self.known_worktrees().await;
+        others.retain(|worktree| worktree.git_dir != own && !worktree.git_dir.is_empty());
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let looking = self.files.looking();
+        let look = async move {
+            let place = looking.acquire_owned().await;
+            spawn_blocking(move || {
+                let _place = place; // as long as the thread has it
+                let with_presence = |worktree: WorktreeRow| {
+                    let presence = find_presence(&common_dir, &worktree);
+                    (worktree, presence)
+                };
+                others.into_iter().map(with_presence).collect()
+            })
+            .await
+        };
+        timeout(WAIT, look).await.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Returns the known worktrees; none if the database cannot be read, as who looks at files finds out.
+    async fn known_worktrees(&self) -> Vec<WorktreeRow> {
+        if let Some(known) = self.files.worktrees() {
+            return known;
+        }
+        let read = |store: &mut MemoryStore| -> Done<Vec<WorktreeRow>> {
+            store.read(now_ms(), |rows| Ok(rows.worktrees()?))
+        };
+        match self.ask(read).await {
+            Ok(Ok(known)) => known,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Looks for a worktree as git does: `gitdir` in its git dir says where its `.git` is.
+fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> Presence {
+    let git_dir = common_dir.join(&worktree.git_dir);
+    match time_made(&git_dir) {
+        Ok(made_ns) if worktree.made_ns.is_some_and(|known| known != made_ns) => {
+            return Presence::Gone; // another one has its name
+        }
+        Ok(_) => {}
+        Err(error) => return absence(&error, &git_dir),
+    }
+    let Ok(written) = std::fs::read_to_string(git_dir.join("gitdir")) else { return Presence::Here };
+    let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 it may be relative
+    let Err(error) = lstat(&link) else { return Presence::Here };
+    // Git notices a worktree that was moved by hand when it runs there the next time.
+    let known: Option<PathBuf> = worktree.root.as_ref().map(|root| Path::new(root).join(".git"));
+    if known.is_some_and(|known| lstat(&known).is_ok()) {
+        return Presence::Here;
+    }
+    match absence(&error, &link) {
+        Presence::Gone if git_dir.join("locked").exists() => {
+            Presence::Away(format!("locked, and {} is not there", link.display()))
+        }
+        absence => absence,
+    }
+}
+
+/// Returns where a linked worktree is, and when its git dir was made; `None` of others.
+pub(super) fn place_of(layout: &RepoLayout) -> Option<(String, i64)> {
+    let git_dir = layout.git_dir.as_ref().filter(|_| !worktree_key(layout).is_empty())?;
+    Some((layout.root.to_string_lossy().into_owned(), time_made(git_dir).ok()?))
+}
+
+/// Returns when the git dir of a linked worktree was made, ns since the epoch: git writes `commondir` once.
+///
+/// # Errors
+/// When it is not there, or cannot be looked at.
+fn time_made(git_dir: &Path) -> io::Result<i64> {
+    Ok(lstat(&git_dir.join("commondir"))?.mtime_ns)
+}
+
+fn absence(error: &io::Error, path: &Path) -> Presence {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Presence::Gone,
+        _ => Presence::Away(format!("{}: {error}", path.display())),
+    }
+}

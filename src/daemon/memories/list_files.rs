@@ -1,0 +1,119 @@
+//! Lists the files of shared memories in a worktree.
+//!
+//! What is no memory costs one listing: of such files only the first are looked at one by one, and the others are counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::known_files::Look;
+use crate::memory::file;
+use crate::paths::{IoContext as _, PathError};
+use crate::scan::lstat;
+use crate::types::Stat;
+
+/// Most files whose names are no ids that are looked at one by one.
+const MOST_OTHERS: usize = 20;
+
+/// What the directory of memories holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// Files named by an id, and the first others, by name.
+    pub(super) files: BTreeMap<String, Stat>,
+    /// Number of other files that are not among these.
+    pub(super) n_unlisted: usize,
+    /// The directory, before it was listed; `None` where there is none.
+    dir: Option<Stat>,
+}
+
+impl Listing {
+    /// Returns the directory, before it was listed.
+    pub(super) fn dir(&self) -> Option<&Stat> {
+        self.dir.as_ref()
+    }
+
+    /// Returns whether the same files are there, unchanged.
+    pub(super) fn has_same_files(&self, other: &Self) -> bool {
+        self.n_unlisted == other.n_unlisted && self.files == other.files
+    }
+}
+
+/// Names in the directory.
+#[derive(Default)]
+struct Names {
+    ids: Vec<String>,
+    /// The first that are no ids.
+    others: BTreeSet<String>,
+    n_unlisted: usize,
+}
+
+impl Names {
+    fn add(&mut self, name: String) {
+        if file::id_of(&name).is_ok() {
+            return self.ids.push(name);
+        }
+        self.others.insert(name);
+        if self.others.len() > MOST_OTHERS {
+            self.others.pop_last();
+            self.n_unlisted += 1;
+        }
+    }
+}
+
+/// Lists the directory. Where most of it was no memories the last time, and it has not changed, the names are known.
+///
+/// # Errors
+/// When it cannot be listed, or is not a directory of the worktree.
+pub(super) fn list(root: &Path, last: Option<&Look>) -> Result<Listing, PathError> {
+    let Some((dir, stat)) = find_dir(root)? else { return Ok(Listing::default()) };
+    let (names, n_unlisted) = match last.and_then(|look| look.known_names(&stat)) {
+        Some(known) => known,
+        None => {
+            let Names { ids, others, n_unlisted } = read_names(&dir)?;
+            (ids.into_iter().chain(others).collect(), n_unlisted)
+        }
+    };
+    let mut files = BTreeMap::new();
+    for name in names {
+        let path = dir.join(&name);
+        match lstat(&path) {
+            Ok(stat) => drop(files.insert(name, stat)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).at("look at", &path),
+        }
+    }
+    Ok(Listing { files, n_unlisted, dir: Some(stat) })
+}
+
+/// Returns the directory of memories; `None` if there is none.
+fn find_dir(root: &Path) -> Result<Option<(PathBuf, Stat)>, PathError> {
+    let (mut dir, mut found) = (root.to_owned(), None);
+    for part in file::DIR.split('/') {
+        dir.push(part);
+        found = match lstat(&dir) {
+            Ok(stat) if stat.is_dir() => Some(stat),
+            Ok(_) => {
+                let error = io::Error::other("not a directory; the files of shared memories are in one");
+                return Err(error).at("list", &dir);
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error).at("look at", &dir),
+        }
+    }
+    Ok(found.map(|stat| (dir, stat)))
+}
+
+fn read_names(dir: &Path) -> Result<Names, PathError> {
+    let mut names = Names::default();
+    for entry in fs::read_dir(dir).at("list", dir)? {
+        let name = entry.at("list", dir)?.file_name().to_string_lossy().into_owned();
+        // Ours while a file is written, or of another program.
+        if !name.starts_with('.') {
+            names.add(name);
+        }
+    }
+    Ok(names)
+}
