@@ -6,8 +6,10 @@
 use std::collections::HashSet;
 use std::io;
 
+use super::file_check::how_to_resolve_own;
 use super::file_disk::failed;
 use super::file_form::{cannot_be_shared, file_of, shareable};
+use super::gone_worktrees::place_of;
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
 use crate::daemon::error::busy;
@@ -31,7 +33,6 @@ impl Before {
 
     /// Makes the rows say what the files are going to be, and returns what is to be written.
     pub(super) fn changes(&self, rows: &Rows<'_>, stamp: &Stamp) -> Done<Vec<PendingFile>> {
-        rows.settle_own()?;
         let mut ids = rows.changed_since(self.last_change)?;
         if ids.is_empty() && !rows.has_deleted() {
             return Ok(Vec::new());
@@ -71,7 +72,7 @@ impl Before {
             record = share(rows, &record, stamp)?;
         }
         if record.side != Side::Whole {
-            return Err(in_conflict(&record.id));
+            return Err(in_conflict_of(&record));
         }
         let name = file::name(&record.id);
         let known = self.files.iter().find(|file| file.name == name);
@@ -132,6 +133,9 @@ pub(super) fn text_on_disk(stamp: &Stamp, name: &str) -> Done<Option<String>> {
 pub(super) fn begin(rows: &Rows<'_>, id: &str, stamp: &Stamp) -> Done<()> {
     if rows.is_without_worktree()? {
         rows.enter_worktree(rows.worktree_number(&stamp.worktree_key())?);
+        if let Some((root, made_ns)) = place_of(&stamp.layout) {
+            rows.set_worktree_place(&root, made_ns)?;
+        }
     }
     Ok(rows.begin_file(id, &file::name(id))?)
 }
@@ -166,7 +170,19 @@ fn parsed(id: &str, text: &str) -> Done<MemoryFile> {
     MemoryFile::parse(text).map_err(|why| unreadable(id, &why.to_string()))
 }
 
-pub(super) fn in_conflict(id: &str) -> Stopped<RpcError> {
+/// Returns the error for a change that a conflict does not allow.
+pub(super) fn in_conflict_of(record: &Record) -> Stopped<RpcError> {
+    match record.shared {
+        true => in_conflict(&record.id),
+        false => {
+            let message = format!("id: {} is in conflict with what others have under its id", record.id);
+            let error = RpcError::new(code::INVALID_PARAMS, message);
+            Stopped::Refused(error.with_hint(how_to_resolve_own(&record.id)))
+        }
+    }
+}
+
+fn in_conflict(id: &str) -> Stopped<RpcError> {
     let error = RpcError::new(code::INVALID_PARAMS, format!("id: {id} is in conflict in its file"));
     Stopped::Refused(
         error.with_hint(format!(

@@ -42,6 +42,7 @@ impl FileWriter {
         }
         let before = Before::of(rows)?;
         let value = run()?;
+        rows.settle_own()?;
         team_write::queue(rows, before.last_change, stamp)?;
         let changes = before.changes(rows, stamp)?;
         if changes.is_empty() {

@@ -1,5 +1,6 @@
 //! Archives, restores and deletes memories.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -123,8 +124,10 @@ fn all(rows: &Rows<'_>, now_ms: i64) -> Done<Vec<Record>> {
 fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64) -> Done<Vec<Record>> {
     let filter = memory_filter(rows, &params.selection, archived, now_ms)?;
     let mut records = rows.list(&filter, Default::default(), 0, None)?.0;
-    // The other side of a conflict goes with ours.
-    records.retain(|record| record.side != Side::Theirs);
+    // The other side of a conflict goes with ours, or stays when ours is this user's alone.
+    let ours: HashSet<String> =
+        records.iter().filter(|record| record.side == Side::Ours).map(|record| record.id.clone()).collect();
+    records.retain(|record| record.side != Side::Theirs || !ours.contains(&record.id));
     Ok(records)
 }
 
@@ -135,6 +138,7 @@ fn removal_notice(records: &[Record], team: &str) -> Option<String> {
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
     let counted = [
         (n(|record| record.shared), "removed with their files in the worktree"),
+        (n(|record| !record.is_shared() && record.side == Side::Ours), "staying as others have them"),
         (n(|record| record.shared && record.side == Side::Ours), "in conflict, removed with both sides"),
         (n(|record| record.team), team),
     ];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::file_write::{Before, in_conflict, share as share_one};
+use super::file_write::{Before, in_conflict_of, share as share_one};
 use super::rules::{Done, check_text, memory_filter, refused};
 use super::stamp::Stamp;
 use super::transaction::Call;
@@ -37,7 +37,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
             continue;
         }
         match is_shared {
-            true if record.side != Side::Whole => return Err(in_conflict(&record.id)),
+            true if record.side != Side::Whole => return Err(in_conflict_of(&record)),
             true if params.team => drop(team_write::share(rows, &record, stamp)?),
             true if record.team => {
                 let message = format!("{} is the team's", record.id);
@@ -50,7 +50,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
             }
             false => {
                 if record.side != Side::Whole {
-                    return Err(in_conflict(&record.id));
+                    return Err(in_conflict_of(&record));
                 }
                 check_text(rows, &record)?;
                 rows.unshare(&record.id, &stamp.event("unshare"))?;

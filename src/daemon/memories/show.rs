@@ -67,7 +67,7 @@ pub(in crate::daemon) fn trust(record: &Record) -> &'static str {
 
 pub(super) fn conflict(side: Side) -> Option<&'static str> {
     match side {
-        Side::Whole => None,
+        Side::Whole | Side::Same => None,
         Side::Ours => Some("ours"),
         Side::Theirs => Some("theirs"),
     }

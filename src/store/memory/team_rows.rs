@@ -270,9 +270,7 @@ impl Rows<'_> {
     /// Returns the team's side of a conflict, if it is shown.
     pub(super) fn theirs_of_team(&self, id: &str) -> Result<Option<Record>, StoreError> {
         let at = theirs_id(id);
-        let is_there =
-            self.run(|conn| conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([&at]))?;
-        is_there.then(|| self.record_at(&at)).transpose()
+        self.find_record_at(&at)
     }
 
     /// Hides the team's side of a conflict, which stays one.

@@ -10,19 +10,15 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 /// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
-/// memory is there once. What was never a file, and what the team has, comes first: it is the most.
-///
-/// A memory that was taken out of the files is not shown where a file says the same of it.
+/// memory is there once. What is this user's alone, and what the team has, comes first: it is the most.
 pub(super) const IS_HERE: &str = "CASE
-     WHEN m.shared = 0 AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
+     WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
      WHEN memod_worktree() = 0 THEN m.main IS NULL
-     WHEN m.shared = 2 THEN m.archived_at IS NOT NULL OR NOT EXISTS (
-             SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
-             WHERE v.main = m.row AND f.worktree = memod_worktree() AND f.side < 2)
      ELSE m.main IS NULL AND m.archived_at IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
              WHERE v.main = m.row AND f.worktree = memod_worktree())
-         OR EXISTS (SELECT 1 FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree())
+         OR EXISTS (SELECT 1 FROM memory_file f
+             WHERE f.memory = m.row AND f.worktree = memod_worktree() AND f.side < 3)
      END";
 
 /// The worktree of which a connection reads.

@@ -1,6 +1,7 @@
 //! Do the memories of two people come together in the same way, whatever carries them?
 
 mod conflict_rules;
+mod doors;
 mod every_field;
 
 use serde_json::{Value, json};

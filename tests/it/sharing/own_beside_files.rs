@@ -189,6 +189,8 @@ fn the_archive_keeps_what_is_mine() {
 #[test]
 fn a_reset_deletes_both() {
     let (live, id) = disputed();
+    let told = call(&live, "memory.forget", json!({ "ids": [id], "dry_run": true }));
+    assert!(told["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{told}");
     let dry = call(&live, "memory.reset", json!({ "dry_run": true }));
     let gone = call(&live, "memory.reset", json!({ "expect": dry["digest"] }));
     assert_eq!((listed(&live, &id).len(), path_of(&live, &id).exists()), (0, false), "{gone}");
@@ -220,7 +222,10 @@ fn what_was_unshared_is_not_hidden_by_what_others_say() {
     let text = text_of(&live, &id);
     call(&live, "memory.unshare", json!({ "ids": [id] }));
     write_file(&live, &id, &text);
-    assert_eq!(sides(&live, &id), whole("alpha"), "both say the same");
+    assert_eq!((sides(&live, &id), get(&live, &id)["shared"].clone()), (whole("alpha"), json!(false)));
+    assert_eq!((complaint(&live, &format!("{id}.md")), found(&live, "alpha").len()), (None, 1));
+    call(&live, "memory.forget", json!({ "ids": [id] }));
+    assert_eq!((sides(&live, &id), archived(&live).len()), (whole("alpha"), 1), "theirs is shown now");
     call(&live, "memory.forget", json!({ "ids": [id] }));
     assert!(listed(&live, &id).is_empty() && !path_of(&live, &id).exists());
     call(&live, "memory.restore", json!({ "ids": [id] }));

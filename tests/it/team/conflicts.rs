@@ -179,16 +179,17 @@ fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
     bob.update(&id, "private of bob");
     let refused = bob.live.memo(&["share", "--team", &id]).output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("is not as the team has it"), "{said}");
+    assert!(!refused.status.success() && said.contains("in conflict with what others have"), "{said}");
     bob.sync();
     ann.sync();
+    let of_ann = ann.get(&id);
+    let both = ["private of bob", of_ann["content"].as_str().unwrap()];
     assert_eq!(
         (bob.get(&id)["scope"].clone(), bob.texts()[&id].as_slice()),
-        (json!("mine"), ["private of bob".to_owned()].as_slice())
+        (json!("mine"), &both.map(str::to_owned)[..])
     );
     assert!(!ann.get(&id).to_string().contains("of bob"));
 
-    let of_ann = ann.get(&id);
     let same = json!({ "id": id, "content": of_ann["content"], "priority": 9, "metadata": { "note": null }, "client": "cli" });
     bob.call("memory.update", same);
     bob.call("memory.share", json!({ "ids": [id], "team": true }));

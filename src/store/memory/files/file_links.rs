@@ -28,7 +28,8 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT DISTINCT m.id, v.file_links, m.linked FROM memory_file f JOIN memory v ON v.row = f.memory
                  JOIN memory m ON m.row = coalesce(v.main, v.row)
-                 WHERE f.worktree = memod_worktree() AND f.side < 2 AND v.file_links IS NOT m.linked
+                 WHERE f.worktree = memod_worktree() AND f.side < 2 AND m.shared NOT IN (0, 2)
+                     AND v.file_links IS NOT m.linked
                  UNION ALL SELECT id, file_links, linked FROM memory
                  WHERE shared = 3 AND main IS NULL AND file_links IS NOT linked",
             )?

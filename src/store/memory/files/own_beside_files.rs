@@ -1,8 +1,9 @@
 //! Keeps a memory that is this user's alone apart from a file, or a memory of the team, that has its id.
 //!
-//! Nothing from outside changes such a memory. What says the same is the same memory. What says something else gets a row of its
-//! own, and both are shown, as the two sides of a conflict, until a person ends it. While this user's is in the archive, there
-//! is nothing to decide: what the file says is shown alone.
+//! Nothing from outside changes such a memory, and no verb on it changes the file. What says the same is the same memory, and
+//! from then on the file's, unless this user has taken it out of the files: then theirs is shown. What says something else gets a
+//! row of its own, and both are shown, as the two sides of a conflict, until a person ends it. While this user's is in the
+//! archive, there is nothing to decide: what the file says is shown alone.
 
 use rusqlite::params;
 use serde_json::{Map, json};
@@ -22,7 +23,18 @@ impl Rows<'_> {
         links: &[(LinkKind, String)],
     ) -> Result<i64, StoreError> {
         let at = version_id(&record.id, self.worktree()?, Side::Whole);
-        self.put_file_row(&at, record, (hash, links), None)?;
+        // An earlier version that was seen is in the history.
+        let event = self.find_record_at(&at)?.and_then(|known| {
+            let fields = self.differences(&known, &said_of(&known, record));
+            let event = MemoryEvent {
+                fields,
+                source: FROM_FILE.to_owned(),
+                author: record.author.clone(),
+                ..MemoryEvent::of_daemon(self.now_ms(), "update")
+            };
+            (!event.fields.is_empty()).then_some(event)
+        });
+        self.put_file_row(&at, record, (hash, links), event.as_ref())?;
         self.row_of(&at)
     }
 
@@ -60,7 +72,11 @@ impl Rows<'_> {
             if is_same && !main.is_unshared {
                 return self.adopt(id, &own, (row, &at));
             }
-            let side = if is_same || main.is_archived { Side::Whole } else { Side::Theirs };
+            let side = match (main.is_archived, is_same) {
+                (true, _) => Side::Whole,
+                (false, true) => Side::Same,
+                (false, false) => Side::Theirs,
+            };
             self.run(|conn| {
                 conn.prepare_cached("UPDATE memory_file SET side = ?2 WHERE memory = ?1 AND side != ?2")?
                     .execute(params![row, side as i64])
@@ -180,14 +196,15 @@ impl Rows<'_> {
             author: self.record_at(id)?.author,
             ..MemoryEvent::of_daemon(self.now_ms(), "add")
         };
-        self.note_change(id, &event)
+        self.note_change(id, &event)?;
+        self.link_files()
     }
 
     /// Has versions of a memory that is shared from now on shown as what worktrees have of it.
     pub(super) fn end_disputes(&self, id: &str) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "UPDATE memory_file SET side = 0 WHERE side = 2 AND memory IN (
+                "UPDATE memory_file SET side = 0 WHERE side IN (2, 3) AND memory IN (
                      SELECT v.row FROM memory m CROSS JOIN memory v ON v.main = m.row WHERE m.id = ?1)
                  AND NOT EXISTS (SELECT 1 FROM memory_file o WHERE o.worktree = memory_file.worktree
                      AND o.name = memory_file.name AND o.side < 2)",

@@ -6,8 +6,8 @@ use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, StoreError};
 
 impl Rows<'_> {
-    /// Takes a shared memory out of the worktree; archives it if no other worktree has it, or it is this user's alone and says the
-    /// same. What only this worktree had of it is in its history then.
+    /// Takes a shared memory out of the worktree; archives it if no other worktree has it. What only this worktree had of it is in
+    /// its history then. A memory of this user alone that has its id stays.
     pub(in crate::store::memory) fn take_out_of_worktree(
         &self,
         record: &Record,
@@ -16,13 +16,11 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         let Some(main) = self.main(&record.id)? else { return Ok(()) };
         self.unpoint_memory(&record.id)?;
-        let known = self.record_at(&record.id)?;
-        let goes_too =
-            if main.is_own() { self.says_same(&known, record) } else { !self.is_shown(main.row)? };
         let Record { archived_at, archived_why, shared, .. } = record.clone();
-        let known = Record { side: record.side, archived_at, archived_why, shared, ..known };
+        let known =
+            Record { side: record.side, archived_at, archived_why, shared, ..self.record_at(&record.id)? };
         let event = MemoryEvent { fields: self.differences(record, &known), ..event.clone() };
-        if !main.is_archived && goes_too {
+        if !main.is_archived && !main.is_own() && !self.is_shown(main.row)? {
             return self.set_archived(std::slice::from_ref(record), Some(why), &event);
         }
         self.note_change(&record.id, &event)?;
