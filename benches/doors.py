@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Do the command line, the socket, MCP and the hook of agents give the same hits?
 
-  doors.py WORKTREE... [--memo PATH] [--most N]
+  doors.py WORKTREE... [--memo PATH] [--most N] [--questions FILE]
 
 Works on a clone of each WORKTREE, with a home and a daemon of its own. Twenty questions are asked for each: ten of `doors.toml`,
 by the name of the repository, and ten prompts of `silence/NAME.toml`, whose memories are added first. Each is asked through
 `memo search --json`, the socket, and `memo mcp` as a client of 2025-11-25 and as one of 2026-07-28: the lists must be equal, place
-by place. Memories are asked for with `search --kind memory` and with `recall` through the same four doors. `memo hook prompt` may
+by place. --questions FILE has others. Memories are asked for with `search --kind memory` and with `recall` through the same four doors. `memo hook prompt` may
 say nothing; what it tells must be among the first N of those, in the same order.
 
 Prints a line for each repository and one for each difference; exits with 1 when there is one.
@@ -40,9 +40,8 @@ def run(*command, env=None, cwd=None, text=None, allowed=(0,)):
     return done.stdout
 
 
-def questions_of(name):
-    """Returns twenty questions and the memories that some of them are about."""
-    said = tomllib.loads((HERE / "doors.toml").read_text())[name]
+def questions_of(name, said):
+    """Returns twenty questions and the memories that some of them are about; `said` is what the file of questions has."""
     if "memories" in said:
         return said["questions"], said["memories"]
     prompts = tomllib.loads((HERE / "silence" / f"{name}.toml").read_text())
@@ -236,14 +235,15 @@ def main():
     parser.add_argument("worktrees", nargs="+", type=Path, metavar="WORKTREE")
     parser.add_argument("--memo", type=Path, default=Path("target/release/memo"))
     parser.add_argument("--most", type=int, default=12, help="how many memories of a search the hook may tell from")
+    parser.add_argument("--questions", type=Path, default=HERE / "doors.toml", metavar="FILE")
     options = parser.parse_args()
     memo, failed = options.memo.resolve(), False
-    known = tomllib.loads((HERE / "doors.toml").read_text())
+    known = tomllib.loads(options.questions.read_text())
     print(f"{'repository':12} questions   hits   equal: hits  memories  recall   hook: told, as search")
     for worktree in options.worktrees:
         url = run("git", "-C", worktree, "config", "--default", "", "remote.origin.url").strip()
         name = next((name for name in known if name in (worktree.resolve().name, Path(url).stem)), "memod")
-        questions, memories = questions_of(name)
+        questions, memories = questions_of(name, known[name])
         with tempfile.TemporaryDirectory(prefix="doors-") as home:
             clone = Clone(worktree.resolve(), name, memo, Path(home), memories)
             try:

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # How long does a first index take, against reading the same files and against extraction alone?
-# usage: benches/index.sh WORKTREE   (a daemon that runs there is stopped, its index.db is deleted)
+# usage: benches/index.sh WORKTREE   (a daemon that runs there is stopped, its index.db is deleted; MEMO names the client, PARSE
+#        the command that extracts alone)
 set -euo pipefail
 tree=$(cd "$1" && git rev-parse --show-toplevel)
 state=$(cd "$tree" && git rev-parse --path-format=absolute --git-common-dir)/memo
 memo=${MEMO:-memo}
+read -ra parse <<<"${PARSE:-cargo bench --quiet --bench parse --}"
 cd "$(dirname "$0")/.."
 
 now() { date +%s.%N; }
@@ -18,7 +20,7 @@ read_s=$(since "$start")
 bytes=$(cat /tmp/memod-bench-bytes.$$)
 rm -f /tmp/memod-bench-bytes.$$
 echo "read only:  $bytes bytes in $read_s s"
-cargo bench --quiet --bench parse -- "$tree"
+"${parse[@]}" "$tree"
 start=$(now)
 "$memo" -C "$tree" init
 index_s=$(since "$start")

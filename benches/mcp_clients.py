@@ -273,22 +273,26 @@ def main():
     parser.add_argument("--memo", default=shutil.which("memo"), help="the client; memod is beside it")
     parser.add_argument("--node", help="folder with node_modules; without it only Python clients are tried")
     parser.add_argument("--repository", default=str(HERE.parent), help="cloned for the first reply")
+    words = lambda text: text.split(",")  # noqa: E731
+    parser.add_argument("--clients", type=words, default=["python", "typescript", "inspector"], metavar="A,B")
+    parser.add_argument("--profiles", type=words, default=["default", "full"], metavar="A,B")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--servers", type=int, default=50)
     asked = parser.parse_args()
     memo = str(Path(asked.memo).resolve())
     with tempfile.TemporaryDirectory() as top:
         root = repository(top)
-        for profile in ("default", "full"):
-            for mode in ("legacy", "2026-07-28", "auto"):
+        for profile in asked.profiles:
+            for mode in ("legacy", "2026-07-28", "auto") if "python" in asked.clients else ():
                 asyncio.run(python_sdk(memo, root, profile, mode))
             if asked.node:
                 is_there = (Path(asked.node) / "node_modules/@modelcontextprotocol/client").exists()
                 if not is_there:
                     print("NOT CHECKED: TypeScript SDK 2.x; @modelcontextprotocol/client is not installed")
-                for mode in ("sdk", "legacy", "2026-07-28", "auto") if is_there else ("sdk",):
+                modes = ("sdk", "legacy", "2026-07-28", "auto") if is_there else ("sdk",)
+                for mode in modes if "typescript" in asked.clients else ():
                     typescript_sdk(memo, root, profile, mode, asked.node)
-                for era in inspector_eras(asked.node):
+                for era in inspector_eras(asked.node) if "inspector" in asked.clients else ():
                     inspector(memo, root, profile, era, asked.node)
             else:
                 print("NOT CHECKED: TypeScript SDKs and inspector; --node is not given")

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How many calls and tokens does an agent need to work something out, with memod and without?
 
-  sessions.py --clones DIR --node DIR [--memo PATH] [--rg PATH] [--only NAME] [--window LINES] [--show]
+  sessions.py --clones DIR --node DIR [--memo PATH] [--rg PATH] [--only NAME] [--window LINES] [--show] [--tasks DIR]
 
-`sessions/*.json` hold tasks in repositories of others: a chain of questions, the facts that answer each (of a list one text will
+`sessions/*.json`, or those of --tasks, hold tasks in repositories of others: a chain of questions, the facts that answer each (of a list one text will
 do), and the calls by which somebody found them, played twice. `plain` is what an agent has anyway: `rg`, `git`, and reads of
 a file's lines. `memod` are the tools of `memo mcp`, and reads where they were needed. This program replays the calls in a clone
 at the commit of the task, checks that every fact of a question was shown by then (an agent does not ask again for what it has
@@ -165,12 +165,13 @@ def main():
     parser.add_argument("--node", type=Path, required=True)
     parser.add_argument("--memo", type=Path, default=Path("target/release/memo"))
     parser.add_argument("--rg", default="rg")
+    parser.add_argument("--tasks", type=Path, default=HERE / "sessions")
     parser.add_argument("--only", default="")
     parser.add_argument("--window", type=int, default=0)
     parser.add_argument("--show", action="store_true")
     options = parser.parse_args()
     is_wrong = False
-    for path in sorted((HERE / "sessions").glob(f"{options.only or '*'}.json")):
+    for path in sorted(options.tasks.glob(f"{options.only or '*'}.json")):
         task = json.loads(path.read_text())
         with tempfile.TemporaryDirectory(prefix="sessions-") as home:
             tree = Path(home) / path.stem

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Is an agent told something when it helps, and nothing when it does not?
 
-  silence.py [--memo PATH] [--clones DIR] [--only NAME] [--errors] [--fit] [--trees DIR]
+  silence.py [--memo PATH] [--clones DIR] [--only NAME] [--errors] [--fit] [--trees DIR] [--sets DIR] [--starts N]
 
-The sets in `silence/*.toml` name a repository and a commit, 50 memories about it, prompts that one of them answers, and
+The sets in `silence/*.toml`, or in --sets, name a repository and a commit, 50 memories about it, prompts that one of them answers, and
 prompts that need nothing. For each set: checks the commit out, adds the memories, and plays the prompts, shuffled with a
 fixed seed, as sessions of ten through `memo hook prompt`, as an agent would. A prompt that needs a memory is right when
 the session was told it, now or before. Prints for each set: right answers (recall), memories told that were labelled
@@ -28,8 +28,7 @@ import time
 import tomllib
 from pathlib import Path
 
-SESSION, SEED, N_STARTS = 10, 7, 200
-SETS = sorted((Path(__file__).parent / "silence").glob("*.toml"))
+SESSION, SEED = 10, 7
 
 
 def run(*command, env=None, cwd=None, text=None, may_fail=False):
@@ -127,11 +126,11 @@ def row(name, count, times):
           f"{count['tokens'] / max(count['sessions'], 1):6.0f}   {percentile(times, 50):6.1f} {percentile(times, 99):6.1f}", flush=True)
 
 
-def start_times(one):
+def start_times(one, n_starts):
     """Returns the times of the start of a session, each in a session of its own, once the daemon has the map."""
     start = lambda nth: one.hook("session-start", session_id=f"start-{nth}", hook_event_name="SessionStart", source="startup")
     start("first")
-    return [start(nth)[2] for nth in range(N_STARTS)]
+    return [start(nth)[2] for nth in range(n_starts)]
 
 
 def examples(one):
@@ -174,6 +173,8 @@ def main():
     parser.add_argument("--memo", type=Path, default=Path("target/release/memo"))
     parser.add_argument("--clones", type=Path)
     parser.add_argument("--trees", type=Path)
+    parser.add_argument("--sets", type=Path, default=Path(__file__).parent / "silence")
+    parser.add_argument("--starts", type=int, default=200, help="how many starts of a session are timed")
     parser.add_argument("--only", default="")
     parser.add_argument("--errors", action="store_true")
     parser.add_argument("--fit", action="store_true")
@@ -181,7 +182,7 @@ def main():
     print("set          recall           precision        false alarms     tokens/session  p50, p99 ms")
     sums, all_prompts, starts = {}, [], {}
     with tempfile.TemporaryDirectory() as home:
-        for path in SETS:
+        for path in sorted(options.sets.glob("*.toml")):
             if options.only and not re.search(options.only, path.stem):
                 continue
             if options.fit and tomllib.loads(path.read_text())["use"] != "choose":
@@ -195,7 +196,7 @@ def main():
             for key, value in count.items():
                 use[0][key] += value
             use[1].extend(times)
-            starts[one.name] = start_times(one)
+            starts[one.name] = start_times(one, options.starts)
             one.stop()
     for use, (count, times) in sums.items():
         row(f"({use})", count, times)

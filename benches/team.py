@@ -2,7 +2,7 @@
 """Measures teams: real daemons with a real PostgreSQL, of which the network is cut and processes are killed.
 
     benches/team.py five   [--writes 10000] [--seed 1]    five members write while daemons, server and network fail
-    benches/team.py search [--memories 100000] [--words 30]   a large team: searches, delay from one to another, bytes
+    benches/team.py search [--memories 100000] [--words 30] [--searches 300]   a large team: searches, delay from one to another, bytes
     benches/team.py week   [--changes 10000]              two members who do not see each other for so many changes
 
 --bin DIR has memo and memod (target/release), --postgres DIR the programs of PostgreSQL (Debian's, if not given). Prints what it
@@ -379,7 +379,7 @@ def search(bench):
     for mode in ("keyword", "hybrid"):
         bob.call("search", query="warm", kind=["memory"], mode=mode)
         times[mode] = []
-        for _ in range(300):
+        for _ in range(bench.args.searches):
             query = " ".join(chance.choice(words) for _ in range(2))
             began = time.perf_counter()
             bob.call("search", query=query, kind=["memory"], mode=mode, scope="team")
@@ -387,7 +387,7 @@ def search(bench):
         print(f"search, {mode}: p50 {statistics.median(times[mode]):.1f} ms, p99 {percentile(times[mode], 0.99):.1f} ms")
     bench.network.cut()
     cut = []
-    for _ in range(100):
+    for _ in range(max(1, bench.args.searches // 3)):
         began = time.perf_counter()
         bob.call("search", query=chance.choice(words), kind=["memory"], mode="hybrid", scope="team")
         cut.append((time.perf_counter() - began) * 1e3)
@@ -396,7 +396,8 @@ def search(bench):
     ann.sync(), bob.sync()
     delays, adds = [], []
     bench.network.bytes[:] = [0, 0]
-    for at in range(50):
+    n_adds = max(1, bench.args.searches // 6)
+    for at in range(n_adds):
         word = f"unmistakable{at}"
         began = time.perf_counter()
         ann.add(f"{word} is the word")
@@ -407,7 +408,7 @@ def search(bench):
     sent, received = bench.network.bytes
     print(f"from the add of one to the hit of another: p50 {statistics.median(delays):.0f} ms, p99 {percentile(delays, 0.99):.0f} ms "
           f"(the add itself {statistics.median(adds):.0f} ms)")
-    print(f"bytes of an add, to two members: {sent / 50:.0f} to the server, {received / 50:.0f} from it")
+    print(f"bytes of an add, to two members: {sent / n_adds:.0f} to the server, {received / n_adds:.0f} from it")
     return True
 
 
@@ -464,6 +465,7 @@ def main():
     parser.add_argument("--writes", type=int, default=10_000)
     parser.add_argument("--memories", type=int, default=100_000)
     parser.add_argument("--words", type=int, default=30, help="of a memory; 7000 make about 60 kB")
+    parser.add_argument("--searches", type=int, default=300, help="in each mode")
     parser.add_argument("--changes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bin", default="target/release")

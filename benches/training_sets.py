@@ -28,7 +28,7 @@ classes
       this judges what tests, examples, documents and the like should weigh beside code. At most 40 a repository.
 
 questions, topics
-      What benches/questions has about this very snapshot: written by reading the code, without a search engine.
+      What benches/questions, or --questions, has about this very snapshot: written by reading the code, without a search engine.
 
 What these labels cannot judge: a test or a document is never relevant in code, and code never in docs. A commit may have answers that it did
 not change. Sentences with links are few, and most are of a handful of repositories.
@@ -230,7 +230,7 @@ def names(text, repository):
 
 def written(suite, file, repository):
     """Returns the queries that somebody wrote about this snapshot; those about another one do not fit."""
-    text = (Path(__file__).parent / "questions" / file).read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     about = (repository.name, repository.snapshot[:12])
     fitting = [line for line in map(json.loads, text.splitlines()) if (line["repo"], line["commit"]) == about]
     return [{"qid": f"{repository.name}-{suite}-{nth:03}", "relevant": [ANSWER], **line} for nth, line in enumerate(fitting)]
@@ -244,7 +244,7 @@ def make(options, codeset, clone):
     sources = Sources(codeset, repository.files())
     code, docs = code_queries(repository, sources), docs_queries(repository.name, tree)
     classes = class_queries(repository, sources)
-    asked = {suite: written(suite, file, repository) for suite, file in QUESTIONS.items()}
+    asked = {suite: written(suite, options.questions / file, repository) for suite, file in QUESTIONS.items()}
     for suite, queries in [("code", code), ("docs", docs), ("classes", classes), *asked.items()]:
         write_set(options.sets / suite / repository.name, queries)
     if code:
@@ -268,6 +268,7 @@ def parse():
     add("--clones", type=Path, required=True, help="folder of bare clones")
     add("--sets", type=Path, required=True, help="folder to write the sets to")
     add("--trees", type=Path, required=True, help="folder to write the trees to")
+    add("--questions", type=Path, default=Path(__file__).parent / "questions", help="folder of questions that somebody wrote")
     add("--only", default="", metavar="REGEX", help="only repositories whose OWNER/NAME matches")
     return parser.parse_args()
 
