@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks the agents' own programs whether they see what `memo setup` writes and what `plugin/` holds.
 
-    tests/check_agents.py [--memo PATH] [--npm DIR] [--schemas DIR]
+    tests/check_agents.py [--memo PATH] [--npm DIR] [--schemas DIR] [--only AGENT]...
 
 Installs Claude Code, Codex, Gemini CLI and opencode from npm into a directory of its own (or uses --npm DIR, where they
 are installed), gives each a home of its own, and runs only commands that need no login. With the Python package
@@ -24,6 +24,18 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 PACKAGES = ["@anthropic-ai/claude-code", "@openai/codex", "@google/gemini-cli", "opencode-ai"]
 AGENTS = {"claude-code": "claude", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
+# Commands about our plugin, in this order, and what they say when they succeed.
+PLUGIN = [
+    ("claude-code", ["plugin", "validate", "--strict", "plugin"], "Validation passed"),
+    ("claude-code", ["plugin", "validate", "--strict", "."], "Validation passed"),
+    ("claude-code", ["plugin", "marketplace", "add", "./"], "Successfully added"),
+    ("claude-code", ["plugin", "install", "memod@memod"], "Successfully installed"),
+    ("claude-code", ["plugin", "details", "memod"], "Skills (4)"),
+    ("codex", ["plugin", "marketplace", "add", str(TOP)], "Added marketplace"),
+    ("codex", ["plugin", "add", "memod@memod"], "Added plugin"),
+    ("codex", ["mcp", "list"], "memod  memo     mcp   -    -"),
+    ("gemini", ["extensions", "validate", "plugin"], "successfully validated"),
+]
 CONNECTED = re.compile(r"✓ .*memod|[Cc]onnected")
 
 
@@ -151,6 +163,7 @@ def main():
     parser.add_argument("--memo", type=Path, default=TOP / "target" / "debug" / "memo")
     parser.add_argument("--npm", type=Path)
     parser.add_argument("--schemas", type=Path)
+    parser.add_argument("--only", choices=AGENTS, action="append")
     args = parser.parse_args()
     memo = args.memo.resolve()
     if not memo.exists():
@@ -164,20 +177,14 @@ def main():
         npm = Path(own.name)
         subprocess.run(["npm", "install", "--silent", "--prefix", npm, *PACKAGES], check=False)
     checks = Checks(npm.resolve(), memo)
-    for agent in AGENTS:
+    agents = args.only or AGENTS
+    for agent in agents:
         for scope in ("user", "project"):
             checks.listed(agent, scope)
     with tempfile.TemporaryDirectory(prefix="memod-plugins-") as top:
-        home = Path(top)
-        checks.run("claude", ["plugin", "validate", "--strict", "plugin"], "Validation passed", home, TOP)
-        checks.run("claude", ["plugin", "validate", "--strict", "."], "Validation passed", home, TOP)
-        checks.run("claude", ["plugin", "marketplace", "add", "./"], "Successfully added", home, TOP)
-        checks.run("claude", ["plugin", "install", "memod@memod"], "Successfully installed", home, TOP)
-        checks.run("claude", ["plugin", "details", "memod"], "Skills (4)", home, TOP)
-        checks.run("codex", ["plugin", "marketplace", "add", str(TOP)], "Added marketplace", home, TOP)
-        checks.run("codex", ["plugin", "add", "memod@memod"], "Added plugin", home, TOP)
-        checks.run("codex", ["mcp", "list"], "memod  memo     mcp   -    -", home, TOP)
-        checks.run("gemini", ["extensions", "validate", "plugin"], "successfully validated", home, TOP)
+        for agent, args_of_program, expected in PLUGIN:
+            if agent in agents:
+                checks.run(AGENTS[agent], args_of_program, expected, Path(top), TOP)
     checks.validate(args.schemas, "server.schema.json", "plugin/server.json")
     checks.validate(args.schemas, "plugin.schema.json", "plugin/portable/plugin.json")
     if own is not None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Do memo's hooks and those of others live side by side, whoever comes first, and is nothing of ours left behind?
 #
-# usage: tests/neighbours.sh [GIT_BIN_DIR…]   (directories of gits to try; without, the one in PATH)
+# usage: [NEIGHBOURS='husky shell'] tests/neighbours.sh [GIT_BIN_DIR…]   (directories of gits to try; without, the one in PATH)
 #
 # Real husky and lefthook (npm), pre-commit (PyPI) and git-lfs (apt), installed into $TOOLS when they are not there;
 # what cannot be had is said. One row for each git, neighbour and order:
@@ -9,7 +9,8 @@
 #   theirs ran  how often a hook of the neighbour ran, of how often it should have
 #   ours rang   how often ours did
 #   left        whether every hook and .git/config are byte for byte, modes included, what they are without memo
-# Exits with 1 when anything was left, or a hook of the neighbour did not run that would have run without us.
+# Exits with 1 when anything was left, a hook of the neighbour did not run that would have run without us, or ours never rang
+# where they are in force.
 set -uo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=${BIN:-$here/target/debug}
@@ -25,6 +26,8 @@ export RAN=$work/ran
 repo=$work/repo
 failed=0
 events=(post-commit post-checkout post-merge post-rewrite)
+neighbours=${NEIGHBOURS:-husky lefthook precommit gitlfs shell noshebang python crlf relative absolute link readonly}
+wanted() { [[ " $neighbours " == *" $1 "* ]]; }
 
 cleanup() {
   umount "$repo/.git/hooks" 2>/dev/null
@@ -36,10 +39,10 @@ cleanup() {
 
 not_checked() { echo "NOT CHECKED: $*"; }
 
-if command -v npm >/dev/null && [[ ! -x $tools/node_modules/.bin/husky || ! -x $tools/node_modules/.bin/lefthook ]]; then
+if { wanted husky || wanted lefthook; } && command -v npm >/dev/null && [[ ! -x $tools/node_modules/.bin/husky || ! -x $tools/node_modules/.bin/lefthook ]]; then
   npm install --silent --no-audit --no-fund --prefix "$tools" husky lefthook >/dev/null 2>&1
 fi
-if [[ ! -x $tools/venv/bin/pre-commit ]]; then
+if wanted precommit && [[ ! -x $tools/venv/bin/pre-commit ]]; then
   { python3 -m venv "$tools/venv" && "$tools/venv/bin/pip" install -q pre-commit; } >/dev/null 2>&1
 fi
 export PATH=$tools/node_modules/.bin:$tools/venv/bin:$PATH
@@ -191,6 +194,7 @@ row() { # GIT NEIGHBOUR ORDER
     diff <(echo "$before") <(echo "$after") >&2
   fi
   if ((ran < expected)) && [[ $note != "it refuses" ]]; then failed=1 note+=" THEIRS DID NOT RUN"; fi
+  if [[ $method != "4 watch-only" ]] && ((rang == 0)); then failed=1 note+=" OURS DID NOT RING"; fi
   printf '%-10s %-10s %-18s %-26s %2s of %-2s      %-9s %-15s %s\n' "$1" "$name" "$order" "$method" "$ran" "$expected" "$rang" "$left" "$note"
 }
 
@@ -202,7 +206,7 @@ printf '%-10s %-10s %-18s %-26s %-13s %-9s %s\n' git neighbour order method 'the
 for gits in "$@"; do
   export PATH=$work/bin:$bin:$gits:$path
   version=$(git --version | awk '{ print $3 }')
-  for neighbour in husky lefthook precommit gitlfs shell noshebang python crlf relative absolute link readonly; do
+  for neighbour in $neighbours; do
     if ! "${neighbour}_has"; then
       not_checked "$neighbour is not there, or cannot be made"
       continue

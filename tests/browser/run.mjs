@@ -51,7 +51,7 @@ async function begin(memo) {
 
 const { memo, shots, only, chromium: wanted, tools, page } = options();
 const executablePath = findBrowser(wanted);
-const { chromium, axe } = install(tools);
+const { chromium, axe } = install(resolve(tools));
 if (shots) mkdirSync(shots, { recursive: true });
 const fixture = await begin(memo);
 // No name but that of this computer has an address: what would come from elsewhere does not come.
