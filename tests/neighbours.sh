@@ -40,7 +40,8 @@ cleanup() {
 not_checked() { echo "NOT CHECKED: $*"; }
 
 if { wanted husky || wanted lefthook; } && command -v npm >/dev/null && [[ ! -x $tools/node_modules/.bin/husky || ! -x $tools/node_modules/.bin/lefthook ]]; then
-  npm install --silent --no-audit --no-fund --prefix "$tools" husky lefthook >/dev/null 2>&1
+  # The script of lefthook's package sets up hooks in the repository in which npm was called.
+  (cd "$tools" && npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$tools" husky lefthook) >/dev/null 2>&1
 fi
 if wanted precommit && [[ ! -x $tools/venv/bin/pre-commit ]]; then
   { python3 -m venv "$tools/venv" && "$tools/venv/bin/pip" install -q pre-commit; } >/dev/null 2>&1
