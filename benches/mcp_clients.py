@@ -278,7 +278,9 @@ def main():
     parser.add_argument("--profiles", type=words, default=["default", "full"], metavar="A,B")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--servers", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    random.seed(asked.seed)
     memo = str(Path(asked.memo).resolve())
     with tempfile.TemporaryDirectory() as top:
         root = repository(top)

@@ -6,14 +6,16 @@ time from its end to the first fresh answer. Fails when anything is parsed or em
 """
 
 import argparse
-import json
 import os
 import pathlib
-import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
+
+sys.dont_write_bytecode = True  # leaves no cache beside the sources
+from search import connect  # noqa: E402
 
 TEXT = """//! Module {number} on {branch}.
 
@@ -60,7 +62,7 @@ def measure(options, top):
         git("commit", "-qm", branch)
     run(options.memo, "init")
     try:
-        ask = connect(json.loads((root / ".git/memo/endpoint").read_text())["socket"], str(root))
+        ask = connect(str(root))
         rounds(options, git, ask)
     finally:
         run(options.memo, "stop")
@@ -97,21 +99,6 @@ def cpu_seconds(pid):
     """CPU time of the daemon so far; of its threads, not of what it started."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def connect(path, cwd):
-    peer = socket.socket(socket.AF_UNIX)
-    peer.connect(path)
-    lines = peer.makefile("rw")
-
-    def ask(method, **params):
-        json.dump({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"cwd": cwd, **params}}, lines)
-        lines.write("\n")
-        lines.flush()
-        answer = json.loads(lines.readline())
-        return answer["result"]
-
-    return ask
 
 
 if __name__ == "__main__":
