@@ -3,7 +3,6 @@
 mod all_state;
 mod caller_dir;
 mod elsewhere;
-mod exchange;
 mod file_lock;
 mod hint;
 mod locate;
@@ -13,6 +12,7 @@ mod replace;
 #[cfg(windows)]
 mod security_id;
 mod spelling;
+mod swap;
 mod transient;
 
 use std::ffi::OsString;
@@ -22,7 +22,6 @@ use std::path::{Path, PathBuf};
 
 pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
 pub use self::caller_dir::{CallerDir, OutsideError};
-pub use self::exchange::{exchange, former, rename_to_free};
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::locate::LocateError;
@@ -33,6 +32,7 @@ pub use self::security_id::access_list;
 #[cfg(windows)]
 pub use self::security_id::{owner_sid, user_sid};
 pub use self::spelling::{FOLDS, Spellings, composed};
+pub use self::swap::{former, rename_to_free, swap_files};
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.

@@ -25,6 +25,7 @@ mod saved_sharing;
 pub(super) mod schema;
 mod shared_with;
 mod team_rows;
+mod touched_rows;
 mod vectors;
 mod words;
 mod worktree_scope;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::rules::Done;
 use crate::memory::file;
-use crate::paths::{self, IoContext as _, PathError, exchange, rename_over, rename_to_free};
+use crate::paths::{self, IoContext as _, PathError, rename_over, rename_to_free, swap_files};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryStore, PendingFile, Stopped};
 
@@ -36,7 +36,7 @@ pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done
     Ok(Ok(!files.is_empty()))
 }
 
-/// Brings back a file that was moved away by a daemon that was killed while it exchanged it.
+/// Brings back a file that was moved away by a daemon that was killed while it swapped it.
 fn bring_back(path: &Path) {
     if let Some(former) = paths::former(path) {
         let _ = rename_to_free(&former, path); // mostly there is none
@@ -128,16 +128,16 @@ fn place_one(
 /// Replaces a file by the one written aside, unless somebody saved it meanwhile: then that is put back. Returns whether it was
 /// replaced.
 fn replace(path: &Path, aside: &Path, former: Hash, wanted: Hash) -> Result<bool, PathError> {
-    match exchange(aside, path) {
+    match swap_files(aside, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false), // it was removed
-        exchanged => exchanged.at("exchange", path)?,
+        swapped => drop(swapped.at("swap", path)?),
     }
     if hash_on_disk(aside)? == Some(former) {
         return Ok(true);
     }
-    exchange(aside, path).at("exchange", path)?;
+    swap_files(aside, path).at("swap", path)?;
     if hash_on_disk(aside)? != Some(wanted) {
-        exchange(aside, path).at("exchange", path)?; // what was saved last is what holds
+        swap_files(aside, path).at("swap", path)?; // what was saved last is what holds
     }
     Ok(false)
 }
@@ -211,6 +211,8 @@ mod tests {
     #[test]
     fn a_save_between_comparison_and_change_stays() {
         type Save = fn(&Path);
+        /// The former text, the new one, what is done meanwhile, and what is there then.
+        type Case = (Option<&'static str>, Option<&'static str>, Save, Option<&'static str>);
         let nothing: Save = |_| ();
         let write: Save = |path| fs::write(path, "saved").unwrap();
         let rename: Save = |path| {
@@ -219,7 +221,7 @@ mod tests {
             fs::rename(new, path).unwrap();
         };
         let remove: Save = |path| fs::remove_file(path).unwrap();
-        let cases: [(Option<&str>, Option<&str>, Save, Option<&str>); 10] = [
+        let cases: [Case; 10] = [
             (Some("old"), Some("new"), nothing, Some("new")),
             (Some("old"), Some("new"), write, Some("saved")),
             (Some("old"), Some("new"), rename, Some("saved")),

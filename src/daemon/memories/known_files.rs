@@ -1,12 +1,11 @@
 //! Keeps what was last seen of the files of shared memories in each worktree.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Semaphore;
 
-use super::list_files::Listing;
 use crate::scan::is_racy;
 use crate::store::WorktreeRow;
 use crate::threads::lock;
@@ -14,6 +13,24 @@ use crate::types::Stat;
 
 /// Most requests that look for other worktrees at a time.
 const LOOKING: usize = 4;
+
+/// What the directory of memories holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Listing {
+    /// Files named by an id, and the first others, by name.
+    pub(super) files: BTreeMap<String, Stat>,
+    /// Number of other files that are not among these.
+    pub(super) n_unlisted: usize,
+    /// The directory, before it was listed; `None` where there is none.
+    pub(super) dir: Option<Stat>,
+}
+
+impl Listing {
+    /// Returns whether the same files are there, unchanged.
+    pub(super) fn has_same_files(&self, other: &Self) -> bool {
+        self.n_unlisted == other.n_unlisted && self.files == other.files
+    }
+}
 
 /// One look at the files of a worktree.
 pub(super) struct Look {
@@ -52,7 +69,7 @@ impl Look {
     /// Returns the names that were listed one by one, and how many were not, if all of these were not and the directory has not
     /// changed since.
     pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
-        let is_same = self.listing.dir() == Some(dir) && !is_racy(dir, self.read_at_ns);
+        let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
         let is_worth_it = self.listing.n_unlisted > 0; // not every file system notes all changes of a directory
         (is_same && is_worth_it)
             .then(|| (self.listing.files.keys().cloned().collect(), self.listing.n_unlisted))

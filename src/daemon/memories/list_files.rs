@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::known_files::Look;
+use super::known_files::{Listing, Look};
 use crate::memory::file;
 use crate::paths::{IoContext as _, PathError};
 use crate::scan::lstat;
@@ -15,29 +15,6 @@ use crate::types::Stat;
 
 /// Most files whose names are no ids that are looked at one by one.
 const MOST_OTHERS: usize = 20;
-
-/// What the directory of memories holds.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Listing {
-    /// Files named by an id, and the first others, by name.
-    pub(super) files: BTreeMap<String, Stat>,
-    /// Number of other files that are not among these.
-    pub(super) n_unlisted: usize,
-    /// The directory, before it was listed; `None` where there is none.
-    dir: Option<Stat>,
-}
-
-impl Listing {
-    /// Returns the directory, before it was listed.
-    pub(super) fn dir(&self) -> Option<&Stat> {
-        self.dir.as_ref()
-    }
-
-    /// Returns whether the same files are there, unchanged.
-    pub(super) fn has_same_files(&self, other: &Self) -> bool {
-        self.n_unlisted == other.n_unlisted && self.files == other.files
-    }
-}
 
 /// Names in the directory.
 #[derive(Default)]

@@ -12,10 +12,9 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::noted_changes::AddedHistory;
 use super::passed_time::Uptime;
 use super::schema::MEMORY;
-use super::vectors::Touched;
+use super::touched_rows::{AddedHistory, Touched};
 use super::worktree_scope::WorktreeScope;
 use super::{Forms, NotedChange, Rows, StoreError};
 use crate::store::{check_quickly, connect, schema};

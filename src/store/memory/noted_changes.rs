@@ -4,40 +4,11 @@
 //! deleted for good take their history with them; [`Rows`] notes these.
 
 use std::collections::BTreeMap;
-use std::mem::take;
-use std::sync::{Arc, Mutex};
 
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::{NotedChange, Rows, StoreError};
-use crate::threads::lock;
-
-/// Rows that the current transaction has added to `history`; `None` while nobody wants to know.
-#[derive(Clone, Default)]
-pub(super) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
-
-impl AddedHistory {
-    /// Begins to collect, or ends it.
-    pub(super) fn collect(&self, is_wanted: bool) {
-        let mut rows = lock(&self.0);
-        if rows.is_some() != is_wanted {
-            *rows = is_wanted.then(Vec::new);
-        }
-    }
-
-    /// Notes a row.
-    pub(super) fn add(&self, row: i64) {
-        if let Some(rows) = lock(&self.0).as_mut() {
-            rows.push(row);
-        }
-    }
-
-    /// Takes the rows; `None` while nobody wants to know.
-    pub(super) fn take(&self) -> Option<Vec<i64>> {
-        lock(&self.0).as_mut().map(take)
-    }
-}
 
 impl Rows<'_> {
     /// Returns the memories that a transaction has changed: those of new rows of `history`, each with its last action, and

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::anchors::anchors;
 use super::memory_filter::IS_NO_COPY;
 use super::shared_with::Sharing;
-use super::vectors::Touched;
+use super::touched_rows::Touched;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
 use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
 use crate::proto::memory::{Sort, Tier};

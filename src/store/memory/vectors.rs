@@ -5,15 +5,12 @@
 //! model, or a restored backup) get it when there is nothing else to do.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
-use rusqlite::hooks::Action;
-use rusqlite::{Connection, DropBehavior, OpenFlags, OptionalExtension, Row, params};
+use rusqlite::{DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
-use super::noted_changes::AddedHistory;
+use super::touched_rows::Touched;
 use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
-use crate::threads::lock;
 use crate::types::MemoryRow;
 
 /// A model that turns memories into vectors.
@@ -37,37 +34,6 @@ type Fields = (String, String);
 
 /// Titles and contents in, vectors out, `[n_memories]`.
 type Embed = dyn Fn(&[Fields]) -> Option<Vec<Option<Vec<i8>>>> + Send + Sync;
-
-/// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
-#[derive(Clone, Default)]
-pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
-
-impl Touched {
-    /// Records every row of memories that `conn` writes from now on, and for `added` those of their history. A connection
-    /// has one hook for both.
-    pub(super) fn watch(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
-        let (rows, added) = (Arc::clone(&self.0), added.clone());
-        conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
-            ("memory", _) => lock(&rows).push(row),
-            ("history", Action::SQLITE_INSERT) => added.add(row),
-            _ => {}
-        }))
-    }
-
-    /// Records rows of which only the vectors were written.
-    pub(super) fn add(&self, rows: &[i64]) {
-        lock(&self.0).extend(rows);
-    }
-
-    /// Returns the rows, each once.
-    pub(super) fn get(&self) -> Vec<i64> {
-        each_once(lock(&self.0).clone())
-    }
-
-    fn take(&self) -> Vec<i64> {
-        each_once(std::mem::take(&mut *lock(&self.0)))
-    }
-}
 
 /// An update for a copy of the vectors of living memories.
 pub enum VectorChanges {
@@ -240,12 +206,6 @@ impl Rows<'_> {
 
 /// Number of memories that a fast model embeds at a time.
 pub const EMBED_STEP: usize = 256;
-
-fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
-    rows.sort_unstable();
-    rows.dedup();
-    rows
-}
 
 fn vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<i8>> {
     Ok(as_vector(row.get_ref(column)?.as_blob()?))

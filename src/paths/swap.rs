@@ -1,4 +1,4 @@
-//! Exchanges two files in one step, and moves a file to a name that is free.
+//! Swaps two files in one step, and moves a file to a name that is free.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::{rename_over, with_suffix};
 
-/// Ending of the name of what was in a place, while it is exchanged in several steps.
+/// Ending of the name of what was in a place, while files are swapped in several steps.
 const FORMER: &str = ".former";
 
 /// Puts one file in the place of another, and that in the place of the first.
@@ -16,10 +16,10 @@ const FORMER: &str = ".former";
 ///
 /// # Errors
 /// When one of them is not there, or cannot be renamed; both are then where they were.
-pub fn exchange(one: &Path, other: &Path) -> io::Result<()> {
-    match exchange_at_once(one, other) {
-        Err(error) if cannot_be_done_at_once(&error) => exchange_in_steps(one, other),
-        exchanged => exchanged,
+pub fn swap_files(one: &Path, other: &Path) -> io::Result<()> {
+    match swap_at_once(one, other) {
+        Err(error) if cannot_be_done_at_once(&error) => swap_in_steps(one, other),
+        swapped => swapped,
     }
 }
 
@@ -41,13 +41,13 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns the path under which [`exchange`] keeps what was in a place, until it is done.
+/// Returns the path under which [`swap_files`] keeps what was in a place, until it is done.
 pub fn former(path: &Path) -> Option<std::path::PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(with_suffix(&path.with_file_name(format!(".{name}")), FORMER))
 }
 
-fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
+fn swap_in_steps(one: &Path, other: &Path) -> io::Result<()> {
     let former = former(other).ok_or(io::ErrorKind::InvalidFilename)?;
     rename_over(other, &former)?;
     // What was made there meanwhile is newer than what was moved away.
@@ -62,7 +62,7 @@ fn exchange_in_steps(one: &Path, other: &Path) -> io::Result<()> {
 }
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-fn exchange_at_once(one: &Path, other: &Path) -> io::Result<()> {
+fn swap_at_once(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
@@ -74,7 +74,7 @@ fn rename_to_free_at_once(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn exchange_at_once(_: &Path, _: &Path) -> io::Result<()> {
+fn swap_at_once(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -102,13 +102,13 @@ mod tests {
 
     #[test]
     fn two_files_change_places() {
-        for exchange in [exchange, exchange_in_steps] {
+        for swap in [swap_files, swap_in_steps] {
             let (dir, one, other) = two_files();
-            exchange(&one, &other).unwrap();
+            swap(&one, &other).unwrap();
             assert_eq!([&one, &other].map(|path| fs::read_to_string(path).unwrap()), ["2", "1"]);
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
             fs::remove_file(&other).unwrap();
-            assert_eq!(exchange(&one, &other).unwrap_err().kind(), io::ErrorKind::NotFound);
+            assert_eq!(swap(&one, &other).unwrap_err().kind(), io::ErrorKind::NotFound);
             assert_eq!(fs::read_to_string(&one).unwrap(), "2");
         }
     }

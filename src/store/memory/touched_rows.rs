@@ -1,0 +1,72 @@
+//! Collects which rows a connection writes.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::Connection;
+use rusqlite::hooks::Action;
+
+use crate::threads::lock;
+
+/// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
+#[derive(Clone, Default)]
+pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
+
+impl Touched {
+    /// Records every row of memories that `conn` writes from now on, and for `added` those of their history. A connection
+    /// has one hook for both.
+    pub(super) fn watch(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
+        let (rows, added) = (Arc::clone(&self.0), added.clone());
+        conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
+            ("memory", _) => lock(&rows).push(row),
+            ("history", Action::SQLITE_INSERT) => added.add(row),
+            _ => {}
+        }))
+    }
+
+    /// Records rows of which only the vectors were written.
+    pub(super) fn add(&self, rows: &[i64]) {
+        lock(&self.0).extend(rows);
+    }
+
+    /// Returns the rows, each once.
+    pub(super) fn get(&self) -> Vec<i64> {
+        each_once(lock(&self.0).clone())
+    }
+
+    pub(super) fn take(&self) -> Vec<i64> {
+        each_once(std::mem::take(&mut *lock(&self.0)))
+    }
+}
+
+/// Rows that the current transaction has added to `history`; `None` while nobody wants to know.
+#[derive(Clone, Default)]
+pub(super) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
+
+impl AddedHistory {
+    /// Begins to collect, or ends it.
+    pub(super) fn collect(&self, is_wanted: bool) {
+        let mut rows = lock(&self.0);
+        if rows.is_some() != is_wanted {
+            *rows = is_wanted.then(Vec::new);
+        }
+    }
+
+    /// Notes a row.
+    pub(super) fn add(&self, row: i64) {
+        if let Some(rows) = lock(&self.0).as_mut() {
+            rows.push(row);
+        }
+    }
+
+    /// Takes the rows; `None` while nobody wants to know.
+    pub(super) fn take(&self) -> Option<Vec<i64>> {
+        lock(&self.0).as_mut().map(take)
+    }
+}
+
+fn each_once(mut rows: Vec<i64>) -> Vec<i64> {
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
