@@ -14,9 +14,14 @@ pub(super) const JOINTS: [char; 5] = [':', '.', '#', '\\', '/'];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part<'a> {
     Whole,
-    /// First and last, 1-based and inclusive.
+    /// First and last, 1-based and inclusive; `PATH:LINE` is one line twice.
     Lines(u32, u32),
     Symbol(&'a str),
+}
+
+/// Returns whether a target names a range of lines, even of one, and not the place around a line.
+pub(super) fn is_range(target: &str) -> bool {
+    target.rsplit_once(':').is_some_and(|(_, lines)| lines.contains('-'))
 }
 
 /// Returns the possible readings of a target, the likeliest first: file names may contain `:` and `#`.

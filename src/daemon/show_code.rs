@@ -8,7 +8,7 @@ use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::key_of;
 use super::named_definitions::{definitions_named, nothing as no_such, undefined};
-use super::path_spec::{Part, beyond, named, parse};
+use super::path_spec::{Part, beyond, is_range, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::extract;
@@ -86,7 +86,11 @@ pub(super) fn spans(
         let Some(key) = key_of(path, cwd, &at.layout) else { continue };
         if let Some(entry) = reader.entry(at.view, &key)? {
             let definitions = reader.definitions(at.view, &key)?;
-            let spans = of_part(&key, part, &definitions, &CallerDir::new(&at.layout, Path::new(cwd)))?;
+            let dir = CallerDir::new(&at.layout, Path::new(cwd));
+            let spans = match part {
+                Part::Lines(first, last) if is_range(target) => vec![span(&key, Some((first, last)), None)],
+                part => of_part(&key, part, &definitions, &dir)?,
+            };
             return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
         }
     }
@@ -103,20 +107,18 @@ fn of_part(
     definitions: &[Definition],
     dir: &CallerDir,
 ) -> RpcResult<Vec<Span>> {
-    let span = |lines, title| Span { key: key.clone(), lines, title };
-    let whole = |found: &&Definition| span(Some(found.lines), Some(found.title.clone()));
+    let whole = |found: &&Definition| span(key, Some(found.lines), Some(found.title.clone()));
     match part {
-        Part::Whole => Ok(vec![span(None, None)]),
-        Part::Lines(line, last) if line == last => {
+        Part::Whole => Ok(vec![span(key, None, None)]),
+        Part::Lines(line, _) => {
             let around = definitions.iter().filter(|found| (found.lines.0..=found.lines.1).contains(&line));
             let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
-            let Some(found) = innermost else { return Ok(vec![span(Some((line, line)), None)]) };
+            let Some(found) = innermost else { return Ok(vec![span(key, Some((line, line)), None)]) };
             let (first, last) = found.lines;
             let is_long = last - first >= MOST_LINES;
             let part = (first.max(line.saturating_sub(AROUND)), last.min(line + AROUND));
-            Ok(vec![span(Some(if is_long { part } else { found.lines }), Some(found.title.clone()))])
+            Ok(vec![span(key, Some(if is_long { part } else { found.lines }), Some(found.title.clone()))])
         }
-        Part::Lines(first, last) => Ok(vec![span(Some((first, last)), None)]),
         Part::Symbol(name) => {
             let found = named(definitions, name);
             if found.is_empty() {
@@ -125,6 +127,10 @@ fn of_part(
             Ok(found.iter().map(whole).collect())
         }
     }
+}
+
+fn span(key: &SourceKey, lines: Option<(u32, u32)>, title: Option<String>) -> Span {
+    Span { key: key.clone(), lines, title }
 }
 
 /// Returns the definitions of a name in all files of the view, by path.

@@ -49,6 +49,7 @@ fn a_target_is_a_path_lines_of_it_or_a_name() {
     check("src/session.rs:11", &[renew()]);
     check("src/session.rs:1", &[("src/session.rs:[1,1]", lines(1, 1))]);
     check("src/session.rs:11-12", &[("src/session.rs:[11,12]", lines(11, 12))]);
+    check("src/session.rs:11-11", &[("src/session.rs:[11,11]", lines(11, 11))]);
     check("Session::renew", &[renew()]);
     check("Session.renew", &[renew()]);
     check("renew", &[("src/other.rs:[4,4]", "    pub fn renew(&self) {}\n".to_owned()), renew()]);
