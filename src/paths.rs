@@ -32,7 +32,7 @@ pub use self::security_id::access_list;
 #[cfg(windows)]
 pub use self::security_id::{owner_sid, user_sid};
 pub use self::spelling::{FOLDS, Spellings, composed};
-pub use self::swap::{former, rename_to_free, swap_files};
+pub use self::swap::{FORMER, rename_to_free, swap_files};
 pub use self::transient::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::{rename_over, with_suffix};
 
-/// Ending of the name of what was in a place, while files are swapped in several steps.
-const FORMER: &str = ".former";
+/// Ending of the name of what was in a place, with a dot before it, while files are swapped in several steps.
+pub const FORMER: &str = ".former";
 
 /// Puts one file in the place of another, and that in the place of the first.
 ///
@@ -42,7 +42,7 @@ pub fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Returns the path under which [`swap_files`] keeps what was in a place, until it is done.
-pub fn former(path: &Path) -> Option<std::path::PathBuf> {
+fn former(path: &Path) -> Option<std::path::PathBuf> {
     let name = path.file_name()?.to_str()?;
     Some(with_suffix(&path.with_file_name(format!(".{name}")), FORMER))
 }

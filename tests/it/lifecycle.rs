@@ -316,6 +316,28 @@ fn the_worktree_is_deleted_under_a_running_daemon() {
 
 #[cfg(unix)] // Windows keeps what is open
 #[test]
+fn a_daemon_whose_repository_is_replaced_leaves_nothing_in_the_new_one() {
+    let scripts = [
+        "mv work/.git gone && git init -q work",
+        "mv work gone && git init -q work",
+        "mv work/.git gone && mkdir work/.git",
+        "mv work gone",
+    ];
+    for script in scripts {
+        let live = Live::new();
+        live.write("a.md", "alpha");
+        live.expect("alpha", "a.md", "before"); // so that it is watched
+        for text in ["one", "two"] {
+            live.call("memory.add", json!({ "content": text, "force": true }));
+        }
+        live.sh_in(live.root().parent().unwrap(), script);
+        live.wait_for_end();
+        assert!(!live.root().join(".git/memo").exists(), "{script}");
+        assert!(script != "mv work gone" || !live.root().exists(), "{script}");
+    }
+}
+
+#[test]
 fn a_daemon_that_cannot_be_reached_or_has_lost_its_index_makes_room() {
     type Spoil = fn(&Live);
     let index_db = |live: &Live| live.layout().state_dir.join("index.db");

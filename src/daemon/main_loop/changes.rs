@@ -10,6 +10,7 @@ use crate::daemon::disk::task::DiskTask;
 use crate::daemon::worktree::{DOT_GIT, WorktreeState};
 use crate::paths::DOORBELL;
 use crate::scan::Admission;
+use crate::types::MEMORY_FILES_DIR;
 use crate::watch::{FsChange, Role, WatchEvent};
 
 impl MainLoop {
@@ -57,6 +58,9 @@ impl MainLoop {
         }
         match view.key_of(&change.path) {
             Some(key) if !Admission::is_rule(&key) => {
+                if key.as_str().starts_with(MEMORY_FILES_DIR) {
+                    let _ = self.memory_files.send(view.layout.clone()); // who takes it ends only after the loop
+                }
                 if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
                     // A new `.git` becomes a repository only once it has more files.
                     let path = change.path.clone();

@@ -4,44 +4,20 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::rules::Done;
 use crate::memory::file;
-use crate::paths::{self, IoContext as _, PathError, rename_over, rename_to_free, swap_files};
+use crate::paths::{IoContext as _, PathError, rename_to_free, swap_files};
 use crate::proto::{RpcError, code};
-use crate::store::{MemoryStore, PendingFile, Stopped};
+use crate::store::{PendingFile, Stopped};
 
 /// Hash of the text of a file.
-type Hash = [u8; 32];
+pub(super) type Hash = [u8; 32];
 
-/// Ending of the name of a file that is written aside, which begins with a dot.
-const ASIDE: &str = ".new";
-
-/// Writes files of the worktree that a killed daemon, or one that failed, has left. Returns whether there were any, or why they
-/// cannot be written.
-pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done<Result<bool, PathError>> {
-    let files = store.read(now_ms, |rows| Ok(rows.pending()?))?;
-    if !files.is_empty() {
-        files.iter().for_each(|file| bring_back(&root.join(file::DIR).join(&file.name)));
-        if let Err(error) = prepare(root, &files).and_then(|()| place(root, &files)) {
-            return Ok(Err(error));
-        }
-        store.write(now_ms, |rows| Ok(rows.end_pending()?))?;
-    }
-    for entry in fs::read_dir(root.join(file::DIR)).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        if name.to_str().is_some_and(|name| name.starts_with(".mem_") && name.ends_with(ASIDE)) {
-            let _ = fs::remove_file(entry.path()); // of a transaction that was not committed
-        }
-    }
-    Ok(Ok(!files.is_empty()))
-}
-
-/// Brings back a file that was moved away by a daemon that was killed while it swapped it.
-fn bring_back(path: &Path) {
-    if let Some(former) = paths::former(path) {
-        let _ = rename_to_free(&former, path); // mostly there is none
-    }
-}
+/// Ending of the name of a file that is written aside, which begins with a dot: so it is taken for no memory.
+pub(super) const ASIDE: &str = ".new";
+/// Ending of the name under which a file changes places with that of a memory: it has what came out of that then.
+pub(super) const SWAPPED: &str = ".out";
+/// Hex digits of the hash of the new text in such a name: what says something else came out.
+const N_DIGITS: usize = 16;
 
 /// Writes new texts aside, and syncs them to the disk; for a file that is removed an empty one, which shows that the directory
 /// can be written.
@@ -90,73 +66,117 @@ fn set_mode(_: &File, _: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts files in place. One that was edited meanwhile stays as it is: what the rows say is in the history.
-pub(super) fn place(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
-    let dir = root.join(file::DIR);
-    for change in files {
-        place_one(&dir.join(&change.name), &aside(root, &change.name), change, || ())?;
-    }
-    let _ = File::open(&dir).and_then(|dir| dir.sync_all()); // not everywhere can it be
-    Ok(())
+/// What came of putting files in place.
+#[derive(Default)]
+pub(super) struct Placed {
+    /// Names of those that are done.
+    pub(super) done: Vec<String>,
+    /// Names of the others, and why they are not.
+    pub(super) failed: Vec<(String, PathError)>,
+    /// Whether one was edited meanwhile, so that the files are to be looked at again.
+    pub(super) was_edited: bool,
 }
 
-/// Puts one file in place; `before_change` is called after the file was compared with what it is to be.
-fn place_one(
-    path: &Path,
-    aside: &Path,
-    change: &PendingFile,
-    before_change: impl FnOnce(),
-) -> Result<(), PathError> {
-    let (present, wanted) = (hash_on_disk(path)?, change.text.as_deref().map(file::hash));
+impl Placed {
+    pub(super) fn note(&mut self, name: &str, placed: Result<bool, PathError>) {
+        match placed {
+            Ok(is_clean) => {
+                self.done.push(name.to_owned());
+                self.was_edited |= !is_clean;
+            }
+            Err(error) => self.failed.push((name.to_owned(), error)),
+        }
+    }
+}
+
+/// Puts files in place. One that was edited meanwhile stays as it is: what the rows say is in the history. One that fails does
+/// not keep the others from their places.
+pub(super) fn place(root: &Path, files: &[PendingFile]) -> Placed {
+    let mut placed = Placed::default();
+    for change in files {
+        placed.note(&change.name, place_one(root, change, || ()));
+    }
+    sync_dir(root);
+    placed
+}
+
+/// Syncs the directory of memories, where that can be done.
+fn sync_dir(root: &Path) {
+    let _ = File::open(root.join(file::DIR)).and_then(|dir| dir.sync_all());
+}
+
+/// Puts one file in place; `before_change` is called after the file was compared with what it is to be. Returns whether it is as
+/// it was to be.
+fn place_one(root: &Path, change: &PendingFile, before_change: impl FnOnce()) -> Result<bool, PathError> {
+    let path = root.join(file::DIR).join(&change.name);
+    let (aside, out) = (aside(root, &change.name), swapped(root, change));
+    let (present, wanted) = (hash_on_disk(&path)?, change.text.as_deref().map(file::hash));
     let is_as_before = present == change.former;
     before_change();
     let is_done = match (present, wanted) {
         _ if present == wanted => true,
         _ if !is_as_before => false,
-        (Some(former), Some(wanted)) => replace(path, aside, former, wanted)?,
-        (None, Some(_)) => is_free_for(rename_to_free(aside, path)).at("rename to", path)?,
-        (Some(former), None) => take_away(path, aside, former)?,
+        (Some(former), Some(wanted)) => {
+            rename_to_free(&aside, &out).at("rename to", &out)?;
+            replace(&path, &out, former, wanted)?
+        }
+        (None, Some(_)) => is_free_for(rename_to_free(&aside, &path)).at("rename to", &path)?,
+        (Some(former), None) => take_away(&path, &out, former)?,
         (None, None) => true,
     };
     if !is_done {
         tracing::info!(path = %path.display(), "was edited while a verb changed its memory");
     }
     let _ = fs::remove_file(aside); // often it is not there any more
-    Ok(())
+    Ok(is_done)
 }
 
-/// Replaces a file by the one written aside, unless somebody saved it meanwhile: then that is put back. Returns whether it was
-/// replaced.
-fn replace(path: &Path, aside: &Path, former: Hash, wanted: Hash) -> Result<bool, PathError> {
-    match swap_files(aside, path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false), // it was removed
-        swapped => drop(swapped.at("swap", path)?),
+/// Replaces a file by the one under the name `out`, unless somebody saved it meanwhile: then that is put back. Returns whether it
+/// was replaced.
+fn replace(path: &Path, out: &Path, former: Hash, wanted: Hash) -> Result<bool, PathError> {
+    match swap_files(out, path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return remove(out).map(|()| false), // it was removed
+        Err(error) => {
+            remove(out)?; // nothing has come out
+            return Err(error).at("swap", path);
+        }
+        Ok(()) => {}
     }
-    if hash_on_disk(aside)? == Some(former) {
-        return Ok(true);
+    if hash_on_disk(out)? == Some(former) {
+        return remove(out).map(|()| true);
     }
-    swap_files(aside, path).at("swap", path)?;
-    if hash_on_disk(aside)? != Some(wanted) {
-        swap_files(aside, path).at("swap", path)?; // what was saved last is what holds
+    swap_files(out, path).at("swap", path)?;
+    if hash_on_disk(out)? == Some(wanted) {
+        return remove(out).map(|()| false);
     }
+    // It was saved once more: what was saved last holds, and the next look takes the other first.
+    swap_files(out, path).at("swap", path)?;
     Ok(false)
 }
 
 /// Removes a file, unless somebody saved it meanwhile: then it is put back. Returns whether it was removed.
-fn take_away(path: &Path, aside: &Path, former: Hash) -> Result<bool, PathError> {
-    match rename_over(path, aside) {
+fn take_away(path: &Path, out: &Path, former: Hash) -> Result<bool, PathError> {
+    match rename_to_free(path, out) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
         renamed => renamed.at("remove", path)?,
     }
-    if hash_on_disk(aside)? == Some(former) {
-        return Ok(true);
+    if hash_on_disk(out)? == Some(former) {
+        return remove(out).map(|()| true);
     }
-    is_free_for(rename_to_free(aside, path)).at("rename to", path)?;
+    is_free_for(rename_to_free(out, path)).at("rename to", path)?; // else the next look takes it
     Ok(false)
 }
 
+/// Removes a file whose text is known: while it stays, its change is not done.
+pub(super) fn remove(path: &Path) -> Result<(), PathError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
 /// Returns whether a name was free for a file.
-fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
+pub(super) fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
     match renamed {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         renamed => renamed.map(|()| true),
@@ -164,14 +184,26 @@ fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
 }
 
 /// Returns the hash of the text of a file; `None` if there is no file. What is not a text has a hash that no text has.
-fn hash_on_disk(path: &Path) -> Result<Option<Hash>, PathError> {
+pub(super) fn hash_on_disk(path: &Path) -> Result<Option<Hash>, PathError> {
+    let is_read = |meta: fs::Metadata| meta.is_file() && meta.len() <= file::MAX_FILE;
     match fs::symlink_metadata(path)
-        .and_then(|meta| if meta.is_file() { fs::read(path) } else { Ok(vec![0xff]) })
+        .and_then(|meta| if is_read(meta) { fs::read(path) } else { Ok(vec![0xff]) })
     {
         Ok(bytes) => Ok(Some(file::text_of(&bytes).map_or([0xff; 32], |text| file::hash(&text)))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).at("read", path),
     }
+}
+
+/// Returns the path under which a file changes places.
+pub(super) fn swapped(root: &Path, change: &PendingFile) -> PathBuf {
+    let wanted = file::hash(change.text.as_deref().unwrap_or_default());
+    root.join(file::DIR).join(format!(".{}.{}{SWAPPED}", change.name, digits(&wanted)))
+}
+
+/// Returns the beginning of a hash, as it is in the name of a file that changes places.
+pub(super) fn digits(hash: &Hash) -> String {
+    blake3::Hash::from_bytes(*hash).to_hex()[..N_DIGITS].to_owned()
 }
 
 pub(super) fn aside(root: &Path, name: &str) -> PathBuf {
@@ -182,6 +214,13 @@ pub(super) fn aside(root: &Path, name: &str) -> PathBuf {
 pub(super) fn failed(error: &PathError) -> Stopped<RpcError> {
     let hint = error.hint().unwrap_or("`memo doctor` may say more");
     Stopped::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
+}
+
+/// Returns the error of a verb whose change is made, but not in its file yet.
+pub(super) fn not_written(error: &PathError) -> Stopped<RpcError> {
+    let message = format!("the change is made, but its file could not be written: {error}");
+    let hint = "each question tries it again; `memo doctor` says whether it is done";
+    Stopped::Refused(RpcError::new(code::IO, message).with_hint(hint))
 }
 
 #[cfg(test)]
@@ -203,7 +242,7 @@ mod tests {
         if let Some(former) = former {
             fs::write(&path, former).unwrap();
         }
-        place_one(&path, &aside(root.path(), &name), &change, || save(&path)).unwrap();
+        place_one(root.path(), &change, || save(&path)).unwrap();
         let n_files = fs::read_dir(root.path().join(file::DIR)).unwrap().count();
         (fs::read_to_string(&path).ok(), n_files)
     }

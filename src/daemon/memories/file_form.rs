@@ -1,10 +1,11 @@
 //! Converts between a memory and what its file says.
 
 use super::rules::{Done, refused};
+use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
 use crate::proto::RpcError;
 use crate::proto::memory::LinkKind;
-use crate::store::{FROM_FILE, FileVersion, Record, Rows, Side, Stopped};
+use crate::store::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
 
 /// Returns the memory of a file.
 fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {
@@ -36,6 +37,22 @@ pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion 
     let hash = file::hash(&file.render());
     let (record, links) = record_of(id.to_owned(), file);
     FileVersion { side, hash, record, links }
+}
+
+/// Returns what a file with this text shows.
+pub(super) fn state_of(name: &str, id: &str, text: &str) -> FileState {
+    let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
+        Ok(version_of(id, side, MemoryFile::parse(text)?))
+    };
+    let versions = match file::sides(text) {
+        Err(why) => Err(why.to_owned()),
+        Ok(None) => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
+        Ok(Some([ours, theirs])) => version(Side::Ours, &ours)
+            .and_then(|ours| Ok(vec![ours, version(Side::Theirs, &theirs)?]))
+            .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
+    };
+    let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
+    FileState { name: name.to_owned(), hash: file::hash(text), shown }
 }
 
 /// Returns the version that a text is. Fails if it would not be read as it is meant, or has what `add` refuses.

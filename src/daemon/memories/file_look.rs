@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::file_disk::recover;
-use super::file_form::version_of;
+use super::file_form::state_of;
+use super::file_recovery::{Recovered, recover};
 use super::gone_worktrees::place_of;
 use super::keeper::Memories;
 use super::known_files::{FileCounters, Listing, Look};
@@ -18,12 +18,11 @@ use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
-use crate::memory::Refused;
-use crate::memory::file::{self, MemoryFile};
+use crate::memory::file;
 use crate::paths::{IoContext as _, PathError, RepoLayout, is_transient};
 use crate::proto::RpcError;
 use crate::scan;
-use crate::store::{FileState, FileVersion, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
+use crate::store::{FileState, MemoryStore, Rows, ShownBy, WorktreeRow};
 use crate::types::{SourceKey, Stat};
 
 /// Number of looks while files are written.
@@ -120,6 +119,14 @@ fn seen(root: &Path, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileSta
     Ok((listed, Some(read)))
 }
 
+/// Reads the files that differ from the last look.
+///
+/// # Errors
+/// When they cannot be listed or read at the moment.
+pub(super) fn read_changed(root: &Path, last: &Look) -> Result<Vec<FileState>, PathError> {
+    Ok(seen(root, Some(last))?.1.unwrap_or_default())
+}
+
 /// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
 pub(super) fn worktree_key(layout: &RepoLayout) -> String {
     let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
@@ -165,28 +172,12 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
     }
 }
 
-/// Returns what a file with this text shows.
-fn state_of(name: &str, id: &str, text: &str) -> FileState {
-    let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
-        Ok(version_of(id, side, MemoryFile::parse(text)?))
-    };
-    let versions = match file::sides(text) {
-        Err(why) => Err(why.to_owned()),
-        Ok(None) => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
-        Ok(Some([ours, theirs])) => version(Side::Ours, &ours)
-            .and_then(|ours| Ok(vec![ours, version(Side::Theirs, &theirs)?]))
-            .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
-    };
-    let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
-    FileState { name: name.to_owned(), hash: file::hash(text), shown }
-}
-
 /// The outcome of a look.
 struct Taken {
     worktree: i64,
     /// All worktrees that are known then.
     worktrees: Vec<WorktreeRow>,
-    /// Why files that are to be written could not be; nothing was taken then.
+    /// Why a file that is to be written could not be.
     failure: Option<String>,
 }
 
@@ -207,61 +198,64 @@ impl Applied {
     /// Makes the rows equal to the files. Returns `None` if files were written, so that they are to be read again.
     fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<Taken>> {
         let now_ms = now_ms();
-        self.forget_gone(store, now_ms)?;
+        if self.forget_gone(store, now_ms)? {
+            return Ok(None);
+        }
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
-        let taken = |worktree, failure| Taken { worktree, worktrees: worktrees.clone(), failure };
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                return Ok(Some(taken(UNKNOWN, None)));
+                return Ok(Some(Taken { worktree: UNKNOWN, worktrees, failure: None }));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
         store.enter_worktree(worktree);
         self.set_place(store, known, now_ms)?;
+        // Also this one, which is looked for from now on.
+        let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
+        let mut recovered = Recovered::default();
         if self.is_first && self.names.is_some() {
-            match recover(&self.layout.root, store, now_ms)? {
-                Ok(false) => {}
-                Ok(true) => {
-                    counters.note_write();
-                    return Ok(None);
-                }
-                Err(error) => return Ok(Some(taken(worktree, Some(error.to_string())))),
+            recovered = recover(&self.layout.root, store, now_ms)?;
+            if recovered.is_changed {
+                counters.note_write();
+                return Ok(None);
             }
         }
-        self.take_files(store, worktree, counters, now_ms)?;
-        Ok(Some(taken(worktree, None)))
+        self.take_files(store, counters.is_linked(worktree), &recovered.unwritten, now_ms)?;
+        counters.set_linked(worktree);
+        let failure = recovered.why.map(|error| error.to_string());
+        Ok(Some(Taken { worktree, worktrees, failure }))
     }
 
-    /// Archives what only worktrees had that are gone, and says so.
-    fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> Done<()> {
-        if self.gone.is_empty() {
-            return Ok(());
+    /// Archives what only worktrees had that are gone, and has it said. Returns whether there were any.
+    fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> Done<bool> {
+        let made_ns = place_of(&self.layout).map(|(_, made_ns)| made_ns);
+        // Another worktree may have got the git dir of one that is gone.
+        let is_replaced = |worktree: &WorktreeRow| {
+            worktree.git_dir == self.key
+                && worktree.made_ns.zip(made_ns).is_some_and(|(known, now)| known != now)
+        };
+        let mut gone = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
+        gone.retain(|worktree| self.gone.contains(&worktree.number) || is_replaced(worktree));
+        if gone.is_empty() {
+            return Ok(false);
         }
         store.enter_worktree(0);
-        let forget = |rows: &Rows<'_>| -> Done<Vec<String>> {
-            let worktrees = rows.worktrees()?.into_iter();
-            let mut told = Vec::new();
-            for worktree in worktrees.filter(|worktree| self.gone.contains(&worktree.number)) {
+        let forget = |rows: &Rows<'_>| -> Done<()> {
+            for worktree in &gone {
                 let ids = rows.forget_worktree(worktree.number)?;
-                let place = worktree.root.unwrap_or(worktree.git_dir);
+                let place = worktree.root.as_ref().unwrap_or(&worktree.git_dir);
                 tracing::info!(place, archived = ids.len(), "a worktree is gone");
                 if !ids.is_empty() {
-                    told.push(format!("{} of {place}", ids.len()));
+                    rows.note_gone_worktree(place, &ids)?;
                 }
             }
-            Ok(told)
+            Ok(())
         };
-        let told = store.write(now_ms, forget)?;
-        if !told.is_empty() {
-            let text = format!(
-                "memories that only worktrees had which are gone are in the archive: {}; `memo list --archived` shows them",
-                told.join(", ")
-            );
-            store.tell(now_ms, &text)?;
-        }
-        Ok(())
+        store.write(now_ms, forget)?;
+        store.forget_looks(); // one that comes back has none of the rows that its last look has made
+        Ok(true)
     }
 
     /// Records where the worktree is, if that is not as it is known.
@@ -273,27 +267,31 @@ impl Applied {
         store.write(now_ms, |rows| Ok(rows.set_worktree_place(&root, made_ns)?))
     }
 
-    /// Takes what is new, changed or gone into the rows, and links these as the files say.
+    /// Takes what is new, changed or gone into the rows, and links these as the files say. The rows of files that are `unwritten`
+    /// stay: these are going to say what the rows do.
     fn take_files(
         &self,
         store: &mut MemoryStore,
-        worktree: i64,
-        counters: &FileCounters,
+        is_linked: bool,
+        unwritten: &BTreeSet<String>,
         now_ms: i64,
     ) -> Done<()> {
         let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
-        let is_gone = |name: &String| self.names.as_ref().is_some_and(|names| !names.contains(name));
+        let is_gone = |name: &String| {
+            self.names.as_ref().is_some_and(|names| !names.contains(name)) && !unwritten.contains(name)
+        };
         let gone: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).filter(is_gone).collect();
         let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
-        let is_new = |file: &&FileState| hashes.get(&*file.name) != Some(&file.hash);
+        let is_new = |file: &&FileState| {
+            hashes.get(&*file.name) != Some(&file.hash) && !unwritten.contains(&file.name)
+        };
         let changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
-        let is_linked = counters.is_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
+        let is_linked = is_linked || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows: &Rows<'_>| Ok(rows.take_files(&changed, &gone)?))?;
         } else if !is_linked {
             store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
-        counters.set_linked(worktree);
         Ok(())
     }
 }

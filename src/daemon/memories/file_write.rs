@@ -24,11 +24,14 @@ use crate::types::SourceKey;
 pub(super) struct Before {
     pub(super) last_change: i64,
     files: Vec<FileRow>,
+    /// Names of files that an earlier change could not write yet.
+    unwritten: HashSet<String>,
 }
 
 impl Before {
     pub(super) fn of(rows: &Rows<'_>) -> Done<Self> {
-        Ok(Self { last_change: rows.last_change_of_all()?, files: rows.file_rows()? })
+        let unwritten = rows.pending()?.into_iter().map(|file| file.name).collect();
+        Ok(Self { last_change: rows.last_change_of_all()?, files: rows.file_rows()?, unwritten })
     }
 
     /// Makes the rows say what the files are going to be, and returns what is to be written.
@@ -99,11 +102,16 @@ impl Before {
 
     /// Returns the present text of a file; fails if it is not what the row shows.
     fn check_same(&self, stamp: &Stamp, name: &str, expected: Option<[u8; 32]>) -> Done<Option<String>> {
+        let path = stamp.layout.root.join(file::DIR).join(name);
+        if self.unwritten.contains(name) {
+            let message = format!("{}: an earlier change could not be written to it yet", path.display());
+            let hint = "`memo doctor` says why; nothing was changed now";
+            return Err(Stopped::Refused(RpcError::new(code::IO, message).with_hint(hint)));
+        }
         let text = text_on_disk(stamp, name)?;
         if text.as_deref().map(file::hash) == expected {
             return Ok(text);
         }
-        let path = stamp.layout.root.join(file::DIR).join(name);
         let why = format!("{}: was edited meanwhile; nothing was changed, ask again", path.display());
         Err(Stopped::Refused(busy(why)))
     }

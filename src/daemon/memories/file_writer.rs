@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::file_disk::{aside, failed, place, prepare};
+use super::file_disk::{Placed, aside, failed, not_written, place, prepare};
 use super::file_write::Before;
 use super::known_files::FileCounters;
 use super::rules::Done;
@@ -69,12 +69,15 @@ impl FileWriter {
         if files.is_empty() {
             return Ok(());
         }
-        let done = place(&self.root, &files);
+        let Placed { done, failed, was_edited } = place(&self.root, &files);
         self.counters.note_write(); // what was read in between may be of before
-        let ended = match done {
-            Ok(()) => store.write(now_ms, |rows| Ok(rows.end_pending()?)),
-            Err(error) => Err(failed(&error)),
-        };
+        let mut ended = store.write(now_ms, |rows| Ok(rows.end_pending(&done)?));
+        if let (Ok(()), Some((_, error))) = (&ended, failed.first()) {
+            ended = Err(not_written(error));
+        }
+        if was_edited {
+            store.forget_looks();
+        }
         ended.inspect_err(|_| store.forget_looks()) // the next look tries again
     }
 }

@@ -1,5 +1,6 @@
 //! Finds worktrees that are gone, so that memories which only they had are archived and not hidden.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -101,12 +102,14 @@ fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> Presence {
         Ok(_) => {}
         Err(error) => return absence(&error, &git_dir),
     }
-    let Ok(written) = std::fs::read_to_string(git_dir.join("gitdir")) else { return Presence::Here };
+    let Ok(written) = fs::read_to_string(git_dir.join("gitdir")) else { return Presence::Here };
     let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 it may be relative
-    let Err(error) = lstat(&link) else { return Presence::Here };
+    let Err(error) = lstat(&link) else {
+        return if is_taken(&link, &git_dir) { Presence::Gone } else { Presence::Here };
+    };
     // Git notices a worktree that was moved by hand when it runs there the next time.
     let known: Option<PathBuf> = worktree.root.as_ref().map(|root| Path::new(root).join(".git"));
-    if known.is_some_and(|known| lstat(&known).is_ok()) {
+    if known.is_some_and(|known| lstat(&known).is_ok() && !is_taken(&known, &git_dir)) {
         return Presence::Here;
     }
     match absence(&error, &link) {
@@ -115,6 +118,20 @@ fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> Presence {
         }
         absence => absence,
     }
+}
+
+/// Returns whether `.git` of a worktree certainly is that of another one, or of another repository. A link that leads nowhere is
+/// that of a repository which was moved.
+fn is_taken(link: &Path, git_dir: &Path) -> bool {
+    let Ok(meta) = fs::symlink_metadata(link) else { return false };
+    if !meta.is_file() {
+        return meta.is_dir();
+    }
+    let Ok(text) = fs::read_to_string(link) else { return false };
+    let Some(written) = text.strip_prefix("gitdir:") else { return false };
+    let leads_to = link.parent().unwrap_or(link).join(written.trim()); // it may be relative
+    let resolved = [&leads_to, git_dir].map(|dir| fs::canonicalize(dir).ok());
+    matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
 }
 
 /// Returns where a linked worktree is, and when its git dir was made; `None` of others.

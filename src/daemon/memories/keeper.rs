@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, Builder, JoinHandle};
@@ -63,6 +63,8 @@ pub(in crate::daemon) struct Memories {
     /// Rung when there may be something to send to the team.
     pub(in crate::daemon) outbox_bell: Arc<Notify>,
     panics: Arc<Panics>,
+    /// Whether the state dir is gone, or is that of another repository.
+    is_lost: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -88,8 +90,13 @@ impl Memories {
         };
         let (finder, panics) = (Arc::new(Finder::new(Arc::clone(&models))), Arc::new(Panics::default()));
         let (for_thread, noted) = (Arc::clone(&finder), Arc::clone(&panics));
-        let for_serving = Arc::clone(&models);
-        let run = move || keep(new_store, &for_thread, &for_serving, &queue, &noted);
+        let (for_serving, is_lost) = (Arc::clone(&models), Arc::<AtomicBool>::default());
+        let told_lost = Arc::clone(&is_lost);
+        let end = move |store: &mut MemoryStore| match told_lost.load(Ordering::Acquire) {
+            true => store.leave(),
+            false => drop(store.close(now_ms()).inspect_err(warn_of_copy)),
+        };
+        let run = move || keep((new_store, end), &for_thread, &for_serving, &queue, &noted);
         let thread = Builder::new().name("memory".to_owned()).spawn(run);
         let thread = Mutex::new(Some(thread.context("start the thread memory")?));
         let events = Arc::default();
@@ -104,6 +111,7 @@ impl Memories {
             generation,
             outbox_bell: Arc::default(),
             panics,
+            is_lost,
             thread,
         })
     }
@@ -186,7 +194,7 @@ impl Memories {
         let checked = self.ask(|store| {
             let now_ms = now_ms();
             let said = store.check(now_ms).map_err(|error| error.to_string());
-            (said, store.problems(), store.places(), store.event(now_ms).map(str::to_owned))
+            (said, store.problems(), store.places(), store.event(now_ms))
         });
         let (said, problems, places, event) =
             checked.await.unwrap_or_else(|error| (Err(error.message), None, None, None));
@@ -213,6 +221,11 @@ impl Memories {
                 "an internal error, noted in the log; nothing was changed, and the daemon goes on",
             )
         })
+    }
+
+    /// Has the thread make nothing in the state dir at its end.
+    pub(in crate::daemon) fn note_lost(&self) {
+        self.is_lost.store(true, Ordering::Release);
     }
 
     /// Ends the thread after its queued jobs.
@@ -263,10 +276,10 @@ enum Job {
 /// Returns the panic of the work after the answer, if any.
 type Run = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
-/// Runs jobs until the last. After a panic outside of a job it continues with a reopened store, a limited number of times;
+/// Runs jobs until the last, and then `end`. After a panic outside of a job it continues with a reopened store, a limited number of times;
 /// then jobs fail with the reason.
 fn keep(
-    new_store: impl Fn() -> MemoryStore,
+    (new_store, end): (impl Fn() -> MemoryStore, impl Fn(&mut MemoryStore)),
     finder: &Finder,
     models: &Models,
     queue: &Receiver<Job>,
@@ -279,7 +292,7 @@ fn keep(
             serve(&mut store, first.take(), finder, models, queue);
             is_over = true;
             finder.close();
-            let _ = store.close(now_ms()).inspect_err(warn_of_copy);
+            end(&mut store);
         };
         let Err(why) = caught(serve) else { return };
         if is_over {

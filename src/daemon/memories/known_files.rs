@@ -52,7 +52,7 @@ impl Look {
         listing: Listing,
         read_at_ns: i64,
     ) -> Self {
-        let has_racy = listing.files.values().any(|stat| is_racy(stat, read_at_ns));
+        let has_racy = listing.files.values().any(|stat| may_change_unseen(stat, read_at_ns));
         Self { worktree, generation, listing, n_written, read_at_ns, has_racy }
     }
 
@@ -63,7 +63,7 @@ impl Look {
 
     /// Returns whether one file has not changed since.
     pub(super) fn has_read(&self, name: &str, stat: &Stat) -> bool {
-        self.listing.files.get(name) == Some(stat) && !is_racy(stat, self.read_at_ns)
+        self.listing.files.get(name) == Some(stat) && !may_change_unseen(stat, self.read_at_ns)
     }
 
     /// Returns the names that were listed one by one, and how many were not, if all of these were not and the directory has not
@@ -74,6 +74,12 @@ impl Look {
         (is_same && is_worth_it)
             .then(|| (self.listing.files.keys().cloned().collect(), self.listing.n_unlisted))
     }
+}
+
+/// Returns whether a file may have changed after it was read without another signature: also where its time was set back.
+fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
+    let as_changed = Stat { mtime_ns: stat.ctime_ns, ..*stat };
+    is_racy(stat, read_at_ns) || is_racy(&as_changed, read_at_ns)
 }
 
 /// What a look at the files of a worktree has found out, besides the files themselves.

@@ -5,6 +5,7 @@
 //! and nowhere else. No file changes the main row of a memory that is this user's alone: see `own_beside_files`.
 
 mod file_links;
+mod gone_worktrees;
 mod own_beside_files;
 mod pending;
 mod pointers;

@@ -196,16 +196,20 @@ impl MemoryStore {
 
     /// Returns notices for the user: events for a day unless they are acknowledged, and problems while they last.
     pub fn notice(&self, now_ms: i64) -> Option<String> {
-        let happened = self.happened(now_ms).map(|notice| {
-            format!("{}; `memo doctor` says more, `memo doctor --ack` ends this notice", notice.text)
+        let texts = self.happened(now_ms).map(|notice| notice.text.clone());
+        let texts: Vec<String> = texts.into_iter().chain(self.gone_worktrees(now_ms)).collect();
+        let happened = (!texts.is_empty()).then(|| {
+            format!("{}; `memo doctor` says more, `memo doctor --ack` ends this notice", texts.join("; "))
         });
         let said = happened.into_iter().chain(self.troubles().map(str::to_owned));
         Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
     }
 
     /// Returns what happened, with every file, unless it was long ago or is acknowledged.
-    pub fn event(&self, now_ms: i64) -> Option<&str> {
-        self.happened(now_ms).map(|notice| notice.details.as_str())
+    pub fn event(&self, now_ms: i64) -> Option<String> {
+        let details = self.happened(now_ms).map(|notice| notice.details.clone());
+        let said: Vec<String> = details.into_iter().chain(self.gone_worktrees(now_ms)).collect();
+        (!said.is_empty()).then(|| said.join("; "))
     }
 
     /// Returns the problems that last.
@@ -219,28 +223,24 @@ impl MemoryStore {
     /// When the database cannot be written; the notice goes on then.
     pub fn acknowledge(&mut self, now_ms: i64) -> Result<Option<String>, StoreError> {
         self.open_now(now_ms)?; // what happened may be found only now
-        let Some(Notice { at_ms, details, .. }) = self.happened(now_ms).cloned() else { return Ok(None) };
-        let written = self
-            .run(now_ms, |db| Ok(db.write(now_ms, |rows| rows.set_meta(ACKNOWLEDGED, &at_ms.to_string()))?));
+        let Some(said) = self.event(now_ms) else { return Ok(None) };
+        let at_ms = self.happened(now_ms).map(|notice| notice.at_ms);
+        let acknowledge = |rows: &Rows<'_>| {
+            rows.acknowledge_gone_worktrees()?;
+            at_ms.map_or(Ok(()), |at_ms| rows.set_meta(ACKNOWLEDGED, &at_ms.to_string()))
+        };
+        let written = self.run(now_ms, |db| Ok(db.write(now_ms, acknowledge)?));
         written.map_err(|stopped| match stopped {
             Stopped::Store(error) | Stopped::Refused(error) => error,
         })?;
-        self.acknowledged_ms = Some(at_ms);
-        Ok(Some(details))
+        self.acknowledged_ms = at_ms.or(self.acknowledged_ms);
+        Ok(Some(said))
     }
 
-    /// Has it said for a day, or until it is acknowledged, what happened.
-    ///
-    /// # Errors
-    /// When the database cannot be written.
-    pub fn tell(&mut self, now_ms: i64, text: &str) -> Result<(), StoreError> {
-        let notice = Notice::after(self.happened(now_ms), now_ms, text);
-        let written = self.run(now_ms, |db| Ok(db.write(now_ms, |rows| notice.keep(rows))?));
-        written.map_err(|stopped| match stopped {
-            Stopped::Store(error) | Stopped::Refused(error) => error,
-        })?;
-        self.notice = Some(notice);
-        Ok(())
+    /// Returns what is said of worktrees that are gone.
+    fn gone_worktrees(&self, now_ms: i64) -> Option<String> {
+        let (db, _) = self.open.as_ref()?;
+        db.read(now_ms, |rows| rows.gone_worktrees_notice()).ok().flatten()
     }
 
     fn happened(&self, now_ms: i64) -> Option<&Notice> {
@@ -432,6 +432,15 @@ impl MemoryStore {
         let copied = self.back_up(now_ms);
         let closed = self.open.take().map_or(Ok(()), |(db, _)| db.checkpoint());
         copied.map(drop).and(closed)
+    }
+
+    /// Closes a database whose directory is gone, or is that of another repository: nothing is made or removed there.
+    pub fn leave(&mut self) {
+        let Some((db, mark)) = self.open.take() else { return };
+        let is_in_place = matches!(Mark::of(&self.path), Ok(Some(now)) if now.file == mark.file);
+        if !is_in_place {
+            std::mem::forget(db); // SQLite would remove the log that has the name of ours
+        }
     }
 }
 

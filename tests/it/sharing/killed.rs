@@ -20,6 +20,12 @@ fn hash(text: &str) -> [u8; 32] {
 fn leave_pending(live: &Live, id: &str, former: &str, new: &str) {
     live.kill();
     write_file(live, id, former);
+    put_pending(live, id, former, Some(new));
+    live.start();
+}
+
+/// Stores what a verb has committed for a file, in the memory.db of a daemon that has ended.
+fn put_pending(live: &Live, id: &str, former: &str, new: Option<&str>) {
     let conn = Connection::open(live.layout().state_dir.join("memory.db")).unwrap();
     let n_put = conn
         .execute(
@@ -28,8 +34,6 @@ fn leave_pending(live: &Live, id: &str, former: &str, new: &str) {
         )
         .unwrap();
     assert_eq!(n_put, 1);
-    drop(conn);
-    live.start();
 }
 
 #[test]
@@ -58,6 +62,89 @@ fn what_was_committed_is_written_after_a_kill() {
     assert_eq!((get(&live, &id)["content"].clone(), text_of(&live, &id)), (json!("gamma is third"), edited));
     let history = live.call("memory.history", json!({ "ids": [id] })).to_string();
     assert!(history.contains("beta is second"), "{history}");
+}
+
+/// What a daemon has left that was killed while a file and its new text changed places: whether the verb removes the file, what
+/// is in its place, under the name for the exchange, and under that of file systems which cannot exchange.
+type Left = (bool, Option<&'static str>, Option<&'static str>, Option<&'static str>);
+
+#[test]
+fn what_came_out_of_its_place_goes_back_after_a_kill() {
+    let (old, new) = ("alpha is first", "beta is second");
+    let (saved, later) = ("gamma is saved", "delta is saved later");
+    // What is left, and what is there at the end; of the others the history knows.
+    let cases: [(Left, &str, &[&str]); 8] = [
+        ((false, Some(new), Some(saved), None), saved, &[new]),
+        ((false, Some(new), Some(old), None), new, &[old]),
+        ((false, Some(old), Some(new), None), new, &[old]),
+        ((false, Some(later), Some(saved), None), later, &[new, saved]),
+        ((true, None, Some(saved), None), saved, &[old]),
+        ((false, None, Some(new), Some(old)), new, &[old]),
+        ((false, Some(new), None, Some(saved)), saved, &[new]),
+        ((false, Some(new), None, Some(old)), new, &[old]),
+    ];
+    for (nth, ((is_removed, place, out, former), expected, known)) in cases.into_iter().enumerate() {
+        let live = Live::new();
+        let id = add_shared(&live, old);
+        let first = text_of(&live, &id);
+        live.call("memory.update", json!({ "id": id, "content": new }));
+        let second = text_of(&live, &id);
+        let with = |text: &str| if text == new { second.clone() } else { first.replace(old, text) };
+        let wanted = if is_removed { "" } else { second.as_str() };
+        live.kill();
+        put_pending(&live, &id, &first, (!is_removed).then_some(second.as_str()));
+        fs::remove_file(path_of(&live, &id)).unwrap();
+        let beside = |ending: &str| path_of(&live, &id).with_file_name(format!(".{id}.md{ending}"));
+        let digits = blake3::Hash::from_bytes(hash(wanted)).to_hex()[..16].to_owned();
+        let left = [
+            (place, path_of(&live, &id)),
+            (out, beside(&format!(".{digits}.out"))),
+            (former, beside(".former")),
+        ];
+        for (text, path) in left {
+            text.into_iter().for_each(|text| fs::write(&path, with(text)).unwrap());
+        }
+        live.start();
+        assert_eq!(get(&live, &id)["content"], expected, "{nth}");
+        assert_eq!(text_of(&live, &id), with(expected), "{nth}");
+        let history = live.call("memory.history", json!({ "ids": [id] })).to_string();
+        assert!(known.iter().all(|text| history.contains(text)), "{nth}: {history}");
+        let names: Vec<_> = fs::read_dir(path_of(&live, &id).parent().unwrap())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(names.len(), 1, "{nth}: {names:?}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_written_stops_no_other() {
+    let live = Live::new();
+    let [blocked, other] = ["alpha is first", "omega is another"].map(|text| add_shared(&live, text));
+    let former = text_of(&live, &blocked);
+    live.call("memory.update", json!({ "id": blocked, "content": "beta is second" }));
+    let new = text_of(&live, &blocked);
+    live.kill();
+    let obstacle = path_of(&live, &blocked).with_file_name(format!(".{blocked}.md.new"));
+    fs::create_dir_all(obstacle.join("full")).unwrap();
+    leave_pending(&live, &blocked, &former, &new);
+    for round in 0..2 {
+        let edited = format!("omega is edited {round}");
+        write_file(&live, &other, &super::file(&edited, ""));
+        assert_eq!(get(&live, &other)["content"], json!(edited));
+        let list = live.call("memory.list", json!({}));
+        let notice = list["notice"].as_str().unwrap_or_default();
+        assert!(notice.contains(&format!("{blocked}.md.new")), "{list}");
+        assert_eq!(get(&live, &blocked)["content"], "beta is second");
+    }
+    let why = crate::memories::refusal(&live, "memory.update", json!({ "id": blocked, "content": "no" }));
+    assert!(why.contains("an earlier change could not be written to it yet"), "{why}");
+    live.call("memory.update", json!({ "id": other, "content": "omega is changed" }));
+    assert!(text_of(&live, &other).ends_with("\nomega is changed\n"));
+    fs::remove_dir_all(&obstacle).unwrap();
+    assert_eq!(get(&live, &blocked)["content"], "beta is second");
+    assert_eq!(text_of(&live, &blocked), new);
+    assert_eq!(live.call("memory.list", json!({}))["notice"], json!(null));
 }
 
 #[test]

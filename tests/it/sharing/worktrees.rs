@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{actions, add_shared, text_of};
-use crate::live::Live;
+use crate::live::{Live, until};
 
 fn in_dir(live: &Live, dir: &Path, id: &str) -> Vec<Value> {
     let list = live.call_in(dir, "memory.list", json!({ "limit": 1000 }));
@@ -86,7 +86,7 @@ fn switching_branches_brings_back_what_was_known() {
 }
 
 /// A way in which a worktree goes: its name, and the command that is run beside it.
-const WAYS: [(&str, &str); 4] = [
+const WAYS: [(&str, &str); 6] = [
     ("removed", "git -C work worktree remove --force ../side"),
     ("deleted", "rm -rf side"),
     ("pruned", "rm -rf side && git -C work worktree prune"),
@@ -94,6 +94,8 @@ const WAYS: [(&str, &str); 4] = [
         "replaced",
         "git -C work worktree remove --force ../side && git -C work worktree add -q -f ../side main --detach",
     ),
+    ("taken by a repository", "rm -rf side && git init -q side"),
+    ("taken by a worktree", "rm -rf side && git -C work worktree add -q -f ../side main --detach"),
 ];
 
 /// Returns a repository with a linked worktree `side`, and a memory that only that has, in a file that is not committed.
@@ -140,6 +142,60 @@ fn what_only_a_worktree_had_that_is_gone_is_in_the_archive() {
             assert_eq!(live.call("memory.list", json!({}))["notice"], Value::Null, "{way}");
         }
     }
+}
+
+#[test]
+fn what_a_worktree_had_is_told_to_the_one_in_its_place() {
+    for (way, script) in WAYS.into_iter().filter(|(_, script)| script.contains("worktree add")) {
+        let (live, id) = with_side();
+        live.sh_in(live.root().parent().unwrap(), script);
+        let list = live.call_in(&live.sandbox.path("side"), "memory.list", json!({ "archived": true }));
+        assert_eq!(list["memories"][0]["id"], json!(id), "{way}: {list}");
+        assert!(list["notice"].as_str().unwrap().contains("1 of "), "{way}: {list}");
+    }
+}
+
+#[test]
+fn a_worktree_that_comes_back_has_its_memories_and_ends_the_notice() {
+    for restarts in [false, true] {
+        let (live, id) = with_side();
+        let top = live.root().parent().unwrap().to_owned();
+        let side = top.join("side");
+        // What was changed just now would be read again in any case.
+        live.sh_in(&top, "find side/.memod -exec touch -d '2024-01-02 03:04:05' {} +");
+        assert_eq!(in_dir(&live, &side, &id).len(), 1);
+        live.sh_in(&top, "mv side away");
+        let list = live.call("memory.list", json!({ "archived": true }));
+        assert!(list["total"] == 1 && list["notice"].as_str().unwrap().contains("1 of "), "{list}");
+        live.sh_in(&top, "mv away side");
+        if restarts {
+            live.kill();
+            live.start();
+        }
+        assert_eq!(in_dir(&live, &side, &id).len(), 1, "restarts: {restarts}");
+        let list = live.call("memory.list", json!({ "archived": true }));
+        assert_eq!((&list["total"], &list["notice"]), (&json!(0), &Value::Null), "restarts: {restarts}");
+        // It is told again if it goes again.
+        live.git(&["worktree", "remove", "--force", "../side"]);
+        let list = live.call("memory.list", json!({ "archived": true }));
+        assert!(list["total"] == 1 && list["notice"].as_str().unwrap().contains("1 of "), "{list}");
+        assert_eq!(live.call("doctor.acknowledge", json!({}))["acknowledged"].as_array().unwrap().len(), 1);
+        assert_eq!(live.call("memory.list", json!({}))["notice"], Value::Null);
+    }
+}
+
+#[test]
+fn an_edit_is_kept_when_its_worktree_goes_before_anybody_asks() {
+    let (live, id) = with_side();
+    let side = live.sandbox.path("side");
+    live.search_with(&side, "x", json!({})); // so that it is watched
+    let path = side.join(format!(".memod/memories/{id}.md"));
+    let edited = fs::read_to_string(&path).unwrap().replace("alpha is only there", "beta was edited");
+    fs::write(&path, edited).unwrap();
+    until("the edit is in the history", || actions(&live, &id).contains(&"update/repo".to_owned()));
+    live.git(&["worktree", "remove", "--force", "../side"]);
+    let list = live.call("memory.list", json!({ "archived": true }));
+    assert_eq!(list["memories"][0]["content"], "beta was edited", "{list}");
 }
 
 #[test]

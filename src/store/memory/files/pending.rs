@@ -48,15 +48,15 @@ impl Rows<'_> {
         })
     }
 
-    /// Records that the files of the worktree are written.
+    /// Records that files of the worktree are written.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn end_pending(&self) -> Result<(), StoreError> {
+    pub fn end_pending(&self, names: &[String]) -> Result<(), StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("DELETE FROM pending_file WHERE worktree = memod_worktree()")?
-                .execute([])
-                .map(drop)
+            let sql = "DELETE FROM pending_file WHERE worktree = memod_worktree() AND name = ?1";
+            let mut end = conn.prepare_cached(sql)?;
+            names.iter().try_for_each(|name| end.execute([name]).map(drop))
         })
     }
 }

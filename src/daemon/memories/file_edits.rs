@@ -1,0 +1,77 @@
+//! Takes edits of the files of memories as they happen, so that what was saved in a worktree is in the history even if that is
+//! removed before anybody asks.
+//!
+//! Only what is saved is taken. What is gone, in conflict or cannot be read may be so for a moment: the next request decides.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::time::Instant;
+
+use super::file_look::{read_changed, worktree_key};
+use super::keeper::Memories;
+use super::rules::Done;
+use crate::daemon::clock::now_ms;
+use crate::daemon::error::RpcResult;
+use crate::daemon::memory_scope::UNKNOWN;
+use crate::daemon::shared::Shared;
+use crate::paths::RepoLayout;
+use crate::proto::RpcError;
+use crate::store::{FileState, MemoryStore, ShownBy, Side};
+use crate::threads::{caught, pause};
+
+/// Takes the edits in worktrees whose files were changed, until the channel closes.
+pub(in crate::daemon) fn take_edits(shared: &Shared, changed: &Receiver<RepoLayout>) {
+    while let Ok(first) = changed.recv() {
+        let began = Instant::now();
+        let mut layouts: Vec<RepoLayout> = [first].into_iter().chain(changed.try_iter()).collect();
+        layouts.sort_by(|a, b| a.root.cmp(&b.root));
+        layouts.dedup();
+        for layout in &layouts {
+            // The next request finds out why it fails, and says so.
+            let _ = caught(|| shared.memories.take_edits(layout));
+        }
+        pause(began.elapsed()); // at most half of the time is for this
+    }
+}
+
+impl Memories {
+    /// Takes what was saved in a worktree since its files were last looked at. Blocks.
+    fn take_edits(&self, layout: &RepoLayout) -> RpcResult<()> {
+        let counters = self.files.counters();
+        let n_written = counters.n_written();
+        let generation = self.generation.load(Ordering::Acquire);
+        let last = self.files.last(&worktree_key(layout));
+        let Some(last) = last.filter(|look| look.generation == generation && look.worktree != UNKNOWN) else {
+            return self.look_at_files(layout, &[]).map(drop);
+        };
+        let saved = read_changed(&layout.root, &last).unwrap_or_default();
+        let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
+        if saved.is_empty() {
+            return Ok(());
+        }
+        let worktree = last.worktree;
+        let take = move |store: &mut MemoryStore| -> Done<()> {
+            if counters.n_written() != n_written || store.generation() != generation {
+                return Ok(()); // a verb writes files: it keeps what somebody has saved
+            }
+            store.enter_worktree(worktree);
+            let rows = store.read(now_ms(), |rows| Ok(rows.file_rows()?))?;
+            let known: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
+            let is_new = |file: &&FileState| known.get(&*file.name) != Some(&file.hash);
+            let new: Vec<FileState> = saved.iter().filter(is_new).cloned().collect();
+            if !new.is_empty() {
+                store.write(now_ms(), |rows| Ok(rows.take_files(&new, &BTreeSet::new())?))?;
+                counters.set_linked(worktree);
+            }
+            Ok(())
+        };
+        let taken = self.send(take)?.blocking_recv().map_err(|_| self.failed())?;
+        taken.map_err(RpcError::from)
+    }
+}
+
+/// Returns whether a file says one memory.
+fn is_saved(file: &FileState) -> bool {
+    matches!(&file.shown, ShownBy::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == Side::Whole))
+}

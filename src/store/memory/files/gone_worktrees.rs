@@ -1,0 +1,80 @@
+//! Keeps in mind which memories are in the archive because their worktrees are gone, so that each answer says so.
+//!
+//! That ends for a memory once it is back: with its worktree, or by a verb.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::super::{Rows, StoreError};
+use super::GONE;
+
+/// Time for which it is said.
+const TOLD_MS: i64 = 86_400_000;
+/// The name in `meta`.
+const KEY: &str = "gone_worktrees";
+
+/// A worktree that is gone.
+#[derive(Serialize, Deserialize)]
+struct GoneWorktree {
+    at_ms: i64,
+    place: String,
+    /// Memories that only it had.
+    ids: Vec<String>,
+}
+
+impl Rows<'_> {
+    /// Has it said for a day that memories are in the archive because their worktree is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), StoreError> {
+        let mut gone = self.told_worktrees()?;
+        gone.push(GoneWorktree { at_ms: self.now_ms(), place: place.to_owned(), ids: ids.to_vec() });
+        self.set_meta(KEY, &json!(gone).to_string())
+    }
+
+    /// Returns what is said of worktrees that are gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(in crate::store::memory) fn gone_worktrees_notice(&self) -> Result<Option<String>, StoreError> {
+        let mut told = Vec::new();
+        for GoneWorktree { place, ids, .. } in self.told_worktrees()? {
+            let n_left = ids.iter().try_fold(0_u64, |n, id| Ok(n + u64::from(self.is_left_by_file(id)?)))?;
+            if n_left > 0 {
+                told.push(format!("{n_left} of {place}"));
+            }
+        }
+        Ok((!told.is_empty()).then(|| {
+            format!(
+                "memories that only worktrees had which are gone are in the archive: {}; `memo list --archived` shows them",
+                told.join(", ")
+            )
+        }))
+    }
+
+    /// Ends what is said of worktrees that are gone.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(in crate::store::memory) fn acknowledge_gone_worktrees(&self) -> Result<(), StoreError> {
+        self.unset_meta(KEY)
+    }
+
+    /// Returns the worktrees that went in the last day.
+    fn told_worktrees(&self) -> Result<Vec<GoneWorktree>, StoreError> {
+        let kept = self.meta(KEY)?;
+        let mut gone: Vec<GoneWorktree> =
+            kept.and_then(|kept| serde_json::from_str(&kept).ok()).unwrap_or_default();
+        gone.retain(|worktree| self.now_ms() - worktree.at_ms < TOLD_MS);
+        Ok(gone)
+    }
+
+    /// Returns whether a memory is in the archive because no worktree has it.
+    fn is_left_by_file(&self, id: &str) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND archived_why = ?2")?
+                .exists([id, GONE])
+        })
+    }
+}
