@@ -100,7 +100,8 @@ pub struct ImportParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Memories, at most [`MOST_DRAFTS`].
+    /// Memories, at most [`MOST_DRAFTS`]; also as `memories`, as `memory.export` gives them.
+    #[serde(alias = "memories")]
     pub drafts: Vec<Draft>,
     /// Links, which are stored after the drafts; at most [`MOST_DRAFTS`].
     pub links: Vec<LinkDraft>,

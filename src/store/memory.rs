@@ -134,6 +134,8 @@ pub struct Forms {
     pub derive: fn(&Record) -> Derived,
     /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
     pub differences: fn(&Record, &Record) -> Map<String, Value>,
+    /// Makes an id of a time, unix ms, and random bytes.
+    pub new_id: fn(i64, [u8; 10]) -> String,
 }
 
 /// Data that is computed from a record and stored with it.

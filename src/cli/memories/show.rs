@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
 use crate::paths::CallerDir;
+use crate::proto::anchor::Anchor;
 use crate::proto::memory::{
     Brief, Change, HistoryResult, Memory, Scope, StatsResult, Tally, is_unconfirmed, marks,
 };
@@ -161,16 +162,39 @@ pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliErr
     names.iter().try_for_each(|tally| output.line(&format!("{:>6}  {}", tally.memories, escape(&tally.name))))
 }
 
+/// Name of the worktree whose version was changed, among the fields of a change.
+const WORKTREE: &str = "worktree";
+
 /// Writes the history of a memory, one line for each field that changed.
 pub(super) fn history(result: &HistoryResult, output: &mut Output) -> Result<(), CliError> {
     for Change { at, action, author, source, fields } in &result.changes {
         let action = paint(output.styles.title, &escape(action));
-        output.line(&format!("{at}  {action} by {} ({})", escape(author), escape(source)))?;
-        for (name, pair) in fields {
+        let place = fields.get(WORKTREE).and_then(|pair| pair[1].as_str());
+        let place = place.map_or(String::new(), |place| format!(" in the worktree {}", escape(place)));
+        output.line(&format!("{at}  {action} by {} ({}){place}", escape(author), escape(source)))?;
+        for (name, pair) in fields.iter().filter(|(name, _)| *name != WORKTREE) {
+            if name == "anchors" {
+                output.line(&format!("  anchors: {}", anchors(&pair[0], &pair[1])))?;
+                continue;
+            }
             output.line(&format!("  {}: {} -> {}", escape(name), value(&pair[0]), value(&pair[1])))?;
         }
     }
     Ok(())
+}
+
+/// Returns what a memory was about before and after a change. Where that is the same, the code was looked at anew.
+fn anchors(before: &Value, after: &Value) -> String {
+    let named = |anchors: &Value| -> Option<String> {
+        let anchors: Vec<Anchor> = serde_json::from_value(anchors.clone()).ok()?;
+        let names: Vec<String> = anchors.iter().map(|anchor| escape(&anchor.to_string())).collect();
+        Some(if names.is_empty() { "none".to_owned() } else { names.join(", ") })
+    };
+    match (named(before), named(after)) {
+        (Some(before), Some(after)) if before == after => format!("{after}, as the code was then"),
+        (Some(before), Some(after)) => format!("{before} -> {after}"),
+        _ => format!("{} -> {}", value(before), value(after)),
+    }
 }
 
 fn value(value: &Value) -> String {

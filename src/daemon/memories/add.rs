@@ -50,9 +50,12 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         Some((other, cosine)) if near.is_refused => return Err(refuse_same(other, *cosine)),
         _ => {}
     }
+    let notice = rows.same_text_elsewhere(&record, &derived.hash)?.map(|id| {
+        format!("{id} says the same in a file that this worktree does not have; `memo dedupe` joins the two once it has")
+    });
     rows.put(&record, &derived, &stamp.event("add"))?;
     let record = if stamp.shares.shares(&record) { share(rows, &record, stamp)? } else { record };
-    Ok(AddResult { created: true, contradicted, warning, ..result(record) })
+    Ok(AddResult { created: true, contradicted, warning, notice, ..result(record) })
 }
 
 /// Returns the record to store, and the number of private parts that were removed.

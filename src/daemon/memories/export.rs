@@ -57,8 +57,8 @@ fn page(rows: &Rows<'_>, params: &ExportParams, model: &str) -> Done<ExportResul
     let page = rows.behind(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;
-    let whole = |(_, record): (i64, Record)| -> Result<Memory, StoreError> {
-        let vector = if params.include_vectors { rows.vector_of(&record.id, model)? } else { None };
+    let whole = |(row, record): (i64, Record)| -> Result<Memory, StoreError> {
+        let vector = if params.include_vectors { rows.vector_of(row, model)? } else { None };
         let text_hash = || text::vector_hash(record.title.as_deref(), &record.content);
         let vector =
             vector.map(|int8| StoredVector { model: model.to_owned(), text_hash: text_hash(), int8 });

@@ -22,7 +22,7 @@ use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
 use crate::embed::BUILTIN_ID;
-use crate::memory::text;
+use crate::memory::{id, text};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
 use crate::store::{
@@ -257,7 +257,7 @@ fn found(checked: &Checked) -> String {
 }
 
 /// What the store has computed here.
-const FORMS: Forms = Forms { derive, differences: show::differences };
+const FORMS: Forms = Forms { derive, differences: show::differences, new_id: id::new_id };
 
 /// Computes the derived data of a record.
 pub(super) fn derive(record: &Record) -> Derived {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::file_write::begin;
 use super::queries::{get, named};
 use super::rules::{
-    Done, check_expected, check_text, digest, find_archived, memory_filter, not_found, refused,
+    Done, check_expected, check_text, digest, find_archived, joined, memory_filter, not_found,
+    part_from_archived, refused,
 };
 use super::show;
 use super::stamp::Stamp;
@@ -17,14 +18,16 @@ use crate::daemon::error::RpcResult;
 use crate::memory::id;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows, Side};
+use crate::types::memory_file;
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
-    let mut brought = Vec::new();
+    let (mut brought, mut written) = (Vec::new(), Vec::new());
     for id in params.ids.iter().filter_map(|typed| id::whole(typed).ok()) {
         // A memory that only another worktree has becomes a file of this one, too.
         if rows.is_elsewhere(&id)? {
             begin(rows, &id, stamp)?;
             rows.note_change(&id, &stamp.event("restore"))?;
+            written.push(memory_file(&id));
             brought.push(id);
         }
     }
@@ -38,9 +41,19 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
         rows.restore(std::slice::from_ref(record), &stamp.event("restore"))?;
         if record.shared {
             begin(rows, &record.id, stamp)?;
+            written.push(memory_file(&record.id));
         }
     }
-    get(rows, params)
+    Ok(MemoriesResult { notice: written_notice(&written), ..get(rows, params)? })
+}
+
+/// Returns a notice on files that are written.
+fn written_notice(files: &[String]) -> Option<String> {
+    let [first, others @ ..] = files else { return None };
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    Some(format!(
+        "shared as before: {first}{more} written in this worktree; commit the change, or `memo unshare` what is to be yours alone"
+    ))
 }
 
 pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
@@ -49,11 +62,15 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
     }
     let records = selected(rows, params, false, stamp.now_ms)?;
     let team = "of the team, archived there too";
-    let result = RemoveResult { notice: removal_notice(&records, team), ..removed(params, &records)? };
+    let result = removed(params, &records)?;
+    let mut notices = Vec::from_iter(removal_notice(&records, team));
     if !params.dry_run {
+        for record in records.iter().filter(|record| record.shared) {
+            notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
+        }
         rows.archive(&records, "forgotten", &stamp.event("forget"))?;
     }
-    Ok(result)
+    Ok(RemoveResult { notice: joined(notices), ..result })
 }
 
 pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {

@@ -15,7 +15,7 @@ use crate::memory::file::MemoryFile;
 use crate::memory::{fields, file};
 use crate::proto::RpcError;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{FileState, Rows, ShownBy, Stopped};
+use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
 use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
@@ -59,7 +59,8 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     if let Some(text) = &params.text {
         parsed.content = text_of(text)?;
     }
-    write_outcome(rows, &id, parsed, stamp)?;
+    let theirs = rows.their_side(&id)?;
+    write_outcome(rows, &id, parsed, theirs.as_ref(), stamp)?;
     let record = find(rows, &id)?;
     let path = memory_file(&id);
     Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
@@ -70,15 +71,21 @@ pub(super) fn text_of(given: &str) -> Done<String> {
     Ok(fields::content(given, false).map_err(bad)?.text.replace("\r\n", "\n"))
 }
 
-/// Makes the outcome of a conflict what the memory says, and its file.
-pub(super) fn write_outcome(rows: &Rows<'_>, id: &str, mut file: MemoryFile, stamp: &Stamp) -> Done<()> {
+/// Makes the outcome of a conflict what the memory says, and its file. What `theirs` said is in the history.
+pub(super) fn write_outcome(
+    rows: &Rows<'_>,
+    id: &str,
+    mut file: MemoryFile,
+    theirs: Option<&Record>,
+    stamp: &Stamp,
+) -> Done<()> {
     file.updated = stamp.now_ms.max(file.updated.min(stamp.now_ms) + 1);
     let version = outcome(id, &file)?;
     stamp.set_resolved(id, file);
     let whole =
         FileState { name: file::name(id), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
     rows.take_files(&[whole], &BTreeSet::new())?;
-    rows.note_change(id, &stamp.event("resolve"))?;
+    rows.note_their_side(theirs, &find(rows, id)?, &stamp.event("resolve"))?;
     if !stamp.is_agent() {
         rows.trust(id)?; // who chooses has read it
     }

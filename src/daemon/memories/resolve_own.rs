@@ -57,6 +57,7 @@ fn choose_with_file(
     let text = text_on_disk(stamp, &file::name(&own.id))?.unwrap_or_default();
     let theirs = MemoryFile::parse(&text).map_err(bad)?;
     let shared = Record { shared: true, ..own.clone() };
+    let their_record = rows.their_side(&own.id)?;
     rows.share_disputed(&own.id)?;
     let ours = file_of(rows, &shared, Some(&theirs))?;
     let (mut outcome, is_changed) = match (params.side, &params.text) {
@@ -69,7 +70,7 @@ fn choose_with_file(
     if let Some(text) = &params.text {
         outcome.content = text_of(text)?;
     }
-    write_outcome(rows, &own.id, outcome, stamp)?;
+    write_outcome(rows, &own.id, outcome, their_record.as_ref(), stamp)?;
     Ok(ResolveFileResult {
         memory: show::memory(find(rows, &own.id)?, stamp.now_ms),
         path: if is_changed { memory_file(&own.id) } else { String::new() },

@@ -5,7 +5,7 @@ use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
 use crate::proto::memory::{Selection, Traits};
 use crate::proto::{RpcError, code};
-use crate::store::{MemoryFilter, Record, Rows, Side, Stopped};
+use crate::store::{MemoryEvent, MemoryFilter, Record, Rows, Side, Stopped};
 use crate::types::memory_file;
 
 /// Most ids that are listed for an ambiguous prefix.
@@ -214,6 +214,18 @@ pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Gives what this user has in the archive an id of its own, if a file says something else under its id, which a verb makes this
+/// user's too. Returns a notice on that.
+pub(super) fn part_from_archived(rows: &Rows<'_>, id: &str, event: &MemoryEvent) -> Done<Option<String>> {
+    let new_id = rows.part_from_archived(id, event)?;
+    Ok(new_id.map(|new_id| format!("what you had of {id} in the archive is {new_id} now")))
+}
+
+/// Returns notices as one; `None` if there are none.
+pub(super) fn joined(notices: Vec<String>) -> Option<String> {
+    (!notices.is_empty()).then(|| notices.join("; "))
 }
 
 /// Returns a hash that changes when any of these memories changes.

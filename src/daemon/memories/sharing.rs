@@ -1,14 +1,17 @@
 //! Shares memories as files in the worktree, and takes them out again.
 
+use std::fs;
+
 use serde_json::Value;
 
 use super::file_write::{Before, in_conflict_of, share as share_one};
-use super::rules::{Done, check_text, memory_filter, refused};
+use super::rules::{Done, check_text, joined, memory_filter, part_from_archived, refused};
 use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{show, team_write};
 use crate::daemon::error::RpcResult;
-use crate::proto::memory::{Selection, ShareParams, ShareResult, SharedFile};
+use crate::paths::RepoLayout;
+use crate::proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
 use crate::store::{PendingFile, Rows, Side};
 use crate::types::memory_file;
 
@@ -26,7 +29,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
     }
     let before = Before::of(rows)?;
     let filter = memory_filter(rows, &params.selection, false, stamp.now_ms)?;
-    let (mut memories, mut files) = (Vec::new(), Vec::new());
+    let (mut memories, mut files, mut parted) = (Vec::new(), Vec::new(), Vec::new());
     for record in rows.list(&filter, Default::default(), 0, None)?.0 {
         let is_done = match (is_shared, params.team) {
             (true, true) => record.team,
@@ -53,6 +56,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
                     return Err(in_conflict_of(&record));
                 }
                 check_text(rows, &record)?;
+                parted.extend(part_from_archived(rows, &record.id, &stamp.event("unshare"))?);
                 rows.unshare(&record.id, &stamp.event("unshare"))?;
             }
         }
@@ -70,7 +74,19 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
         files.retain(|file| file.path.is_empty());
         files.extend(before.changes(rows, stamp)?.into_iter().map(shown));
     }
-    Ok(ShareResult { dry_run: params.dry_run, memories, files, notice: None })
+    let notice =
+        if is_shared && !params.team { hidden_elsewhere(&stamp.layout, &memories) } else { joined(parted) };
+    Ok(ShareResult { dry_run: params.dry_run, memories, files, notice })
+}
+
+/// Returns a notice where memories are a file of this worktree from now on, and others had them before.
+fn hidden_elsewhere(layout: &RepoLayout, shared: &[Brief]) -> Option<String> {
+    let worktrees = layout.common_dir.as_ref().map(|dir| dir.join("worktrees"));
+    let has_others =
+        worktrees.is_some_and(|dir| fs::read_dir(dir).is_ok_and(|mut dirs| dirs.next().is_some()));
+    (has_others && !shared.is_empty()).then(|| {
+        "a shared memory is a file of this worktree: other worktrees have it once their branches have the file".to_owned()
+    })
 }
 
 fn shown(file: PendingFile) -> SharedFile {

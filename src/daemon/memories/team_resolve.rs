@@ -6,7 +6,7 @@ use super::stamp::Stamp;
 use super::{file_form, show};
 use crate::memory::file::MemoryFile;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::store::{Record, Rows};
+use crate::store::{Record, Rows, Side};
 
 /// Makes the outcome what this user has, and queues it as what follows the team's side.
 pub(super) fn put(
@@ -58,7 +58,9 @@ pub(super) fn put_outcome(
         rows.requeue(id, Some(theirs), &text)?;
     }
     rows.link_files()?;
-    rows.note_change(id, &stamp.event("resolve"))?;
+    let theirs =
+        MemoryFile::parse(theirs).ok().map(|theirs| file_form::version_of(id, Side::Whole, theirs).record);
+    rows.note_their_side(theirs.as_ref(), &find(rows, id)?, &stamp.event("resolve"))?;
     rows.set_team_version(&version, !stamp.is_agent())?; // who chooses has read it
     rows.set_equal_to_team(id)?;
     let record = find(rows, id)?;

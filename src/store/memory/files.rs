@@ -7,6 +7,7 @@
 mod file_links;
 mod gone_worktrees;
 mod own_beside_files;
+mod own_in_archive;
 mod pending;
 mod pointers;
 mod taking_out;

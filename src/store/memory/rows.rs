@@ -199,6 +199,22 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns a shared memory of a container with the text of this record that worktrees or branches have, but not this one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn same_text_elsewhere(&self, of: &Record, hash: &[u8; 32]) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT k.id FROM memory m JOIN memory k ON k.row = coalesce(m.main, m.row)
+                 WHERE m.container = ?1 AND m.hash = ?2 AND m.shared = 1
+                     AND (k.archived_at IS NULL OR k.archived_why = 'file') ORDER BY k.row LIMIT 1",
+            )?
+            .query_row(params![of.container, hash], |row| row.get(0))
+            .optional()
+        })
+    }
+
     /// Returns whether another living memory has the text of this record.
     pub(super) fn has_twin(&self, of: &Record, hash: &[u8; 32]) -> Result<bool, StoreError> {
         self.run(|conn| {

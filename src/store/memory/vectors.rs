@@ -135,14 +135,12 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn vector_of(&self, id: &str, model: &str) -> Result<Option<Vec<i8>>, StoreError> {
-        let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
+    pub fn vector_of(&self, row: i64, model: &str) -> Result<Option<Vec<i8>>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT v.vec FROM memory_vector v JOIN memory m ON m.row = v.memory
-                 WHERE m.id = ?1 AND v.model = ?2 AND v.vec IS NOT NULL",
+                "SELECT vec FROM memory_vector WHERE memory = ?1 AND model = ?2 AND vec IS NOT NULL",
             )?
-            .query_row(params![at, model], |row| vector(row, 0))
+            .query_row(params![row, model], |row| vector(row, 0))
             .optional()
         })
     }

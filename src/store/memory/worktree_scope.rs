@@ -10,10 +10,12 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 /// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
-/// memory is there once. What is this user's alone, and what the team has, comes first: it is the most.
+/// memory is there once, and beside what this user has of it in the archive what a file says. What is this user's alone, and what the team has, comes first: it is the most.
 pub(super) const IS_HERE: &str = "CASE
      WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
-     WHEN memod_worktree() = 0 THEN m.main IS NULL
+     WHEN memod_worktree() = 0 THEN m.main IS NULL OR m.shared = 1 AND m.row = (
+         SELECT min(v.row) FROM memory k CROSS JOIN memory v ON v.main = k.row
+         WHERE k.row = m.main AND k.shared IN (0, 2) AND k.archived_at IS NOT NULL AND v.shared = 1)
      ELSE m.main IS NULL AND m.archived_at IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
              WHERE v.main = m.row AND f.worktree = memod_worktree())

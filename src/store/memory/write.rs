@@ -400,7 +400,12 @@ fn sharing(record: &Record) -> i64 {
 pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO history(memory, at, action, author, source, fields)
-         VALUES(coalesce((SELECT main FROM memory WHERE row = ?1), ?1), ?2, ?3, ?4, ?5, ?6)",
+         SELECT coalesce(m.main, m.row), ?2, ?3, ?4, ?5, iif(
+             m.shared = 1 AND ?6 != '{}' AND memod_worktree() > 0 AND (SELECT count(*) FROM worktree) > 1,
+             json_set(?6, '$.worktree', json_array(NULL, (
+                 SELECT coalesce(root, nullif(git_dir, ''), 'main') FROM worktree WHERE id = memod_worktree()))),
+             ?6)
+         FROM memory m WHERE m.row = ?1",
     )?
     .execute(params![row, event.at, event.action, event.author, event.source, json(&event.fields)])
     .map(drop)

@@ -7,6 +7,7 @@ mod killed;
 #[cfg(unix)]
 mod notes;
 mod own_beside_files;
+mod own_in_archive;
 #[cfg(unix)]
 mod two_people;
 #[cfg(unix)]

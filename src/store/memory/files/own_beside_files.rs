@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, Hash, version_id};
+use super::{FROM_FILE, Hash, OWN_AND_TWO_SIDES, version_id};
 use crate::proto::memory::LinkKind;
 
 impl Rows<'_> {
@@ -63,6 +63,7 @@ impl Rows<'_> {
     fn settle_one_own(&self, id: &str) -> Result<(), StoreError> {
         let Some(main) = self.main(id)?.filter(super::Main::is_own) else { return Ok(()) };
         let own = self.record_at(id)?;
+        self.hide_two_sides(main.row)?;
         let theirs = self.theirs_of_team(id)?;
         if theirs.is_some_and(|theirs| main.is_archived || self.says_same(&own, &theirs)) {
             self.hide_theirs(id)?;
@@ -83,6 +84,24 @@ impl Rows<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Has files that are in conflict in git show nothing beside a memory that has become this user's alone, in whichever worktree.
+    fn hide_two_sides(&self, main: i64) -> Result<(), StoreError> {
+        let n_hidden = self.run(|conn| {
+            conn.prepare_cached(
+                "INSERT OR REPLACE INTO memory_file SELECT f.worktree, f.name, 0, NULL, f.hash, ?2
+                 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row WHERE v.main = ?1
+                 GROUP BY f.worktree, f.name HAVING count(*) > 1",
+            )?
+            .execute(params![main, OWN_AND_TWO_SIDES])?;
+            conn.prepare_cached(
+                "DELETE FROM memory_file WHERE memory IN (SELECT row FROM memory WHERE main = ?1)
+                     AND (worktree, name) IN (SELECT worktree, name FROM memory_file WHERE memory IS NULL)",
+            )?
+            .execute([main])
+        })?;
+        if n_hidden > 0 { self.drop_unshown() } else { Ok(()) }
     }
 
     /// Makes a memory of this user alone the one that a file has, which says the same.

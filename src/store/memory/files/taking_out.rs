@@ -3,17 +3,23 @@
 use serde_json::Map;
 
 use super::super::shared_with::Sharing;
-use super::super::{MemoryEvent, Record, Rows, StoreError};
+use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
 
 impl Rows<'_> {
     /// Takes a shared memory out of the worktree; archives it if no other worktree has it. What only this worktree had of it is in
-    /// its history then. A memory of this user alone that has its id stays.
+    /// its history then, as is the other side of a conflict. A memory of this user alone that has its id stays.
     pub(in crate::store::memory) fn take_out_of_worktree(
         &self,
         record: &Record,
         why: &str,
         event: &MemoryEvent,
     ) -> Result<(), StoreError> {
+        self.part_from_archived(&record.id, event)?;
+        if record.side == Side::Ours
+            && let Some(theirs) = self.their_side(&record.id)?
+        {
+            self.note_their_side(Some(&theirs), record, event)?;
+        }
         let Some(main) = self.main(&record.id)? else { return Ok(()) };
         self.unpoint_memory(&record.id)?;
         let Record { archived_at, archived_why, shared, .. } = record.clone();
@@ -33,6 +39,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written, also where a living memory has the same text.
     pub fn unshare(&self, id: &str, event: &MemoryEvent) -> Result<(), StoreError> {
+        self.part_from_archived(id, event)?;
         self.keep_for_others(id)?;
         let main = self.record_at(id)?;
         let own = self.own_version(id)?;

@@ -1,0 +1,61 @@
+//! Keeps what this user has in the archive apart from what a file under its id becomes by a verb.
+//!
+//! While one's own is in the archive, what a file says under its id is shown alone. A verb that takes that out of the files makes
+//! it this user's too: then there are two, and the one in the archive gets an id of its own.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
+use super::{Main, said_of};
+
+impl Rows<'_> {
+    /// Gives what this user has in the archive an id of its own, if a file of the worktree says something else under its id. Returns
+    /// that id.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn part_from_archived(&self, id: &str, event: &MemoryEvent) -> Result<Option<String>, StoreError> {
+        let is_archived_own = |main: &Main| main.is_own() && main.is_archived;
+        let (Some(_), Some(version)) = (self.main(id)?.filter(is_archived_own), self.own_version(id)?) else {
+            return Ok(None);
+        };
+        let own = self.record_at(id)?;
+        if self.says_same(&own, &self.record_at(&version)?) {
+            return Ok(None);
+        }
+        let new_id = (self.forms().new_id)(self.now_ms(), self.random()?);
+        let event = MemoryEvent { action: "part".to_owned(), ..event.clone() };
+        self.move_own_to(id, &new_id, &event)?;
+        Ok(Some(new_id))
+    }
+
+    /// Returns the other side of a conflict in which a memory is, in the worktree.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn their_side(&self, id: &str) -> Result<Option<Record>, StoreError> {
+        let at: Option<String> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT v.id FROM memory m CROSS JOIN memory v ON v.main = m.row CROSS JOIN memory_file f ON f.memory = v.row
+                 WHERE m.id = ?1 AND f.worktree = memod_worktree() AND f.side = ?2",
+            )?
+            .query_row(params![id, Side::Theirs as i64], |row| row.get(0))
+            .optional()
+        })?;
+        at.map(|at| self.record_at(&at)).transpose()
+    }
+
+    /// Notes what the other side of a conflict said, before it is gone; `outcome` is what holds.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_their_side(
+        &self,
+        theirs: Option<&Record>,
+        outcome: &Record,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
+        let fields = theirs.map(|theirs| self.differences(&said_of(outcome, theirs), outcome));
+        self.note_change(&outcome.id, &MemoryEvent { fields: fields.unwrap_or_default(), ..event.clone() })
+    }
+}
