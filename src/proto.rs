@@ -166,6 +166,8 @@ pub const METHODS: &[Method] = &[
     writes("memory.share", "ShareParams", "ShareResult"),
     writes("memory.unshare", "ShareParams", "ShareResult"),
     writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult"),
+    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult"),
+    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult"),
     writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult"),
     writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult"),
     writes("memory.link", "LinkParams", "LinkResult"),

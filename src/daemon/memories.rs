@@ -13,6 +13,7 @@ pub(super) mod databases;
 pub(super) mod dedupe;
 mod documents;
 pub(super) mod enter_worktree;
+mod exchanged_files;
 pub(super) mod export;
 pub(super) mod file_check;
 mod file_disk;

@@ -7,6 +7,7 @@
 
 mod add_update;
 mod consolidate;
+mod exchanged;
 mod forget_purge;
 mod history;
 mod links;
@@ -20,6 +21,9 @@ use serde_json::{Map, Value};
 
 pub use self::add_update::{AddParams, AddResult, ConfirmParams, FieldParams, UpdateParams, UpdateResult};
 pub use self::consolidate::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+pub use self::exchanged::{
+    CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
+};
 pub use self::forget_purge::{RemoveParams, RemoveResult};
 pub use self::history::{Change, HistoryResult};
 pub use self::links::{

@@ -218,8 +218,8 @@ pub(in crate::cli) enum Verb {
     /// Exchange the files of shared memories through a ref of their own
     ///
     /// For those who do not want them in their branches: git ignores the files from then on, and refs/memod/notes has them. Merges
-    /// what other worktrees and the remote have, and pushes the outcome. A file that two have changed comes back in conflict:
-    /// `memo resolve` ends that, and the next run goes on. Files that vanished without memo come back. Needs git 2.38 or later.
+    /// what other worktrees and the remote have, and pushes the outcome, unless a file has what others may not have. A file that two have
+    /// changed comes back in conflict until `memo resolve`. Files that vanished without memo come back. Needs git 2.38 or later.
     ///
     /// Example: memo sync-notes origin
     SyncNotes(SyncNotesArgs),

@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 use std::fs;
 
+use serde::Serialize;
+
 use super::notes_git::NotesGit;
 use super::request::caller;
 use super::sync_notes::in_conflict;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::escape;
-use crate::client::{Client, ClientError};
 use crate::paths::IoContext as _;
-use crate::proto::code;
-use crate::proto::memory::{HistoryResult, IdsParams, ListParams, MemoriesResult, Memory};
+use crate::proto::memory::{ListParams, MemoriesResult};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
 /// Length of the part of an id after `mem_`: a ULID.
@@ -20,18 +20,23 @@ const ULID: usize = 26;
 /// Number of memories that are asked for at once.
 const PAGE: u64 = 1_000;
 
-/// Why a memory is archived whose file is gone.
-const BY_FILE: &str = "file";
-/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
-const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
-const PUT_IN: [&str; 3] = ["add", "share", "restore"];
+/// Something that others may not have.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Unfit {
+    /// The path of a file, or the id of a commit.
+    pub(super) path: String,
+    /// Why others may not have it.
+    pub(super) why: String,
+}
 
 /// The files of the worktree: paths from its top.
 #[derive(Default)]
 pub(super) struct Own {
     pub(super) paths: Vec<String>,
-    /// Those that are no memories.
+    /// Those of them that are no memories.
     pub(super) bad: Vec<String>,
+    /// What else stands under the name of one, and what that is.
+    pub(super) odd: Vec<Unfit>,
 }
 
 /// Returns the id of the memory whose file has this path.
@@ -81,52 +86,22 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     for entry in entries.flatten() {
         let path = format!("{MEMORY_FILES_DIR}/{}", entry.file_name().to_string_lossy());
         let Some(id) = id_of_path(&path) else { continue };
-        let is_file = entry.file_type().is_ok_and(|of| of.is_file());
-        if !is_file || !whole.contains(id) {
-            own.bad.push(path.clone());
-        }
-        if is_file {
-            own.paths.push(path);
+        match fs::symlink_metadata(entry.path()) {
+            Err(_) => {} // gone meanwhile
+            Ok(meta) if !meta.is_file() => own.odd.push(Unfit { path, why: "no regular file".to_owned() }),
+            Ok(meta) if meta.len() > MAX_MEMORY_FILE => {
+                own.odd.push(Unfit { path, why: format!("over {MAX_MEMORY_FILE} bytes") });
+            }
+            Ok(_) => {
+                if !whole.contains(id) {
+                    own.bad.push(path.clone());
+                }
+                own.paths.push(path);
+            }
         }
     }
     own.paths.sort();
     Ok(own)
-}
-
-/// Returns the error for a file that is no memory, as one with a credential: nobody reviews what is exchanged.
-pub(super) fn no_memory(path: &str) -> CliError {
-    CliError::Git {
-        message: format!("{}: is no memory that others may have; nothing was exchanged", escape(path)),
-        hint: "`memo doctor` says why: correct it, or remove it".to_owned(),
-    }
-}
-
-/// Returns whether a file is gone without a verb. What the database does not know is: it may be an older one.
-pub(super) fn has_vanished(
-    client: &mut Client,
-    context: &CommandContext,
-    id: &str,
-) -> Result<bool, CliError> {
-    let params = IdsParams { caller: caller(context), ids: vec![id.to_owned()] };
-    let known = if_found(client.call::<_, MemoriesResult>("memory.get", &params))?;
-    let is_by_file = |memory: &Memory| memory.archived_why.as_deref() == Some(BY_FILE);
-    if known.is_some_and(|known| known.memories.iter().any(is_by_file)) {
-        return Ok(true);
-    }
-    // Another worktree may have it, and a verb may have taken it out of this one.
-    let Some(known) = if_found(client.call::<_, HistoryResult>("memory.history", &params))? else {
-        return Ok(true);
-    };
-    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
-    let last = known.changes.iter().rev().find(|change| is_of_files(&change.action));
-    Ok(last.is_none_or(|last| PUT_IN.contains(&&*last.action)))
-}
-
-fn if_found<T>(answer: Result<T, ClientError>) -> Result<Option<T>, CliError> {
-    match answer {
-        Err(ClientError::Rpc(error)) if error.code == code::NOT_FOUND => Ok(None),
-        answer => Ok(Some(answer?)),
-    }
 }
 
 /// Fails if a commit has anything but files of memories: it would be written into the worktree.

@@ -39,6 +39,9 @@ pub(super) const MARKED: &str = "refs/worktree/memod/notes-marked";
 /// Age of a lock of a ref whose git has been killed.
 const STALE: Duration = Duration::from_secs(60);
 
+/// Number of objects that git is asked for at once.
+const OBJECTS: usize = 500;
+
 /// Most lines of git that are told.
 const TOLD: usize = 4;
 
@@ -51,6 +54,14 @@ pub(super) struct NotesGit<'a> {
     attributes: Option<String>,
 }
 
+/// What git has of an object.
+pub(super) enum Object {
+    Bytes(Vec<u8>),
+    TooLarge,
+}
+
+/// What git reads, from the git dir of a worktree: a file, so that neither waits for the other.
+const INPUT: &str = "memod-notes-input";
 /// The index, from the git dir of a worktree.
 const INDEX: &str = "memod-notes-index";
 
@@ -169,6 +180,60 @@ impl<'a> NotesGit<'a> {
         Self::start(self.command(self.root).args(args))
     }
 
+    /// Like [`Self::run`], with `input` for git to read.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and when the input cannot be written.
+    pub(super) fn run_fed(&self, args: &[&str], input: &str) -> Result<String, CliError> {
+        self.bytes_fed(args, input).map(|bytes| text(&bytes))
+    }
+
+    fn bytes_fed(&self, args: &[&str], input: &str) -> Result<Vec<u8>, CliError> {
+        let path = self.git_dir.join(INPUT);
+        fs::write(&path, input).at("write", &path)?;
+        let file = fs::File::open(&path).at("open", &path)?;
+        let output = Self::start(self.command(self.root).args(args).stdin(file))?;
+        let _ = fs::remove_file(&path);
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(failed(args, &output)),
+        }
+    }
+
+    /// Reads objects of at most so many bytes, and calls `take` with each.
+    ///
+    /// # Errors
+    /// When git cannot read one of them, or `take` fails.
+    pub(super) fn each_object<'i>(
+        &self,
+        ids: &[&'i str],
+        most: u64,
+        mut take: impl FnMut(&'i str, Object) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        for ids in ids.chunks(OBJECTS) {
+            let sizes =
+                self.run_fed(&["cat-file", "--batch-check=%(objectsize)"], &format!("{}\n", ids.join("\n")))?;
+            let sizes: Vec<u64> = sizes.lines().map_while(|size| size.parse().ok()).collect();
+            if sizes.len() != ids.len() {
+                return Err(unreadable(ids[sizes.len().min(ids.len() - 1)]));
+            }
+            let (small, large): (Vec<_>, Vec<_>) =
+                ids.iter().copied().zip(sizes).partition(|(_, size)| *size <= most);
+            for (id, _) in large {
+                take(id, Object::TooLarge)?;
+            }
+            let asked: String = small.iter().map(|(id, _)| format!("{id}\n")).collect();
+            let said = self.bytes_fed(&["cat-file", "--batch=%(objectsize)"], &asked)?;
+            let mut rest = &said[..];
+            for (id, size) in small {
+                let (bytes, after) = first_object(rest, size).ok_or_else(|| unreadable(id))?;
+                take(id, Object::Bytes(bytes.to_vec()))?;
+                rest = after;
+            }
+        }
+        Ok(())
+    }
+
     /// Like [`Self::output`], where no `.gitattributes` says how files are merged.
     ///
     /// # Errors
@@ -184,6 +249,8 @@ impl<'a> NotesGit<'a> {
             command.env_remove(name);
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
+        // What is looked at is what is sent, whatever objects are to stand for others here.
+        command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.env("GIT_INDEX_FILE", &self.index).env("GIT_ATTR_NOSYSTEM", "1").stdin(Stdio::null());
         command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         command
@@ -206,6 +273,22 @@ impl<'a> NotesGit<'a> {
     }
 }
 
+/// Returns the first object of what `git cat-file --batch` printed, and what follows it: a line with its size, its bytes, and a line
+/// end.
+fn first_object(said: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
+    let header = format!("{size}\n");
+    let rest = said.strip_prefix(header.as_bytes())?;
+    let (bytes, rest) = rest.split_at_checked(usize::try_from(size).ok()?)?;
+    Some((bytes, rest.strip_prefix(b"\n")?))
+}
+
+fn unreadable(id: &str) -> CliError {
+    CliError::Git {
+        message: format!("git object {id}: cannot be read; nothing was exchanged"),
+        hint: "`git fsck` says what is missing".to_owned(),
+    }
+}
+
 /// Returns the error for a git that failed.
 pub(super) fn failed(args: &[&str], output: &Output) -> CliError {
     let said = text(&output.stderr);
@@ -216,10 +299,14 @@ pub(super) fn failed(args: &[&str], output: &Output) -> CliError {
     let told: Vec<&str> = told.take(TOLD).collect();
     let told = if told.is_empty() { lines().next_back().into_iter().collect() } else { told };
     let told = if told.is_empty() { "it said nothing".to_owned() } else { told.join("; ") };
-    CliError::Git {
-        message: format!("git {}: {told}", args.first().unwrap_or(&"")),
-        hint: "run it again when git can; what memories said is in `memo history`".to_owned(),
-    }
+    let verb = args.first().copied().unwrap_or_default();
+    let hint = match verb {
+        "ls-remote" | "fetch" | "push" => {
+            "`git remote -v` lists the remotes; run it again when git reaches it"
+        }
+        _ => "run it again when git can; what memories said is in `memo history`",
+    };
+    CliError::Git { message: format!("git {verb}: {told}"), hint: hint.to_owned() }
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -4,44 +4,29 @@
 //! remote are three commits, which git merges. A file that two have changed comes back with git's markers, and `memo resolve`
 //! ends that.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use serde::Serialize;
-
-use super::notes_files::{Own, has_vanished, id_of_path, no_memory, own_files, refuse_others};
+use super::notes_files::{Own, Unfit, id_of_path, own_files, refuse_others};
 use super::notes_git::{FETCHED, HERE, MARKED, NOTES, NotesGit, THEIRS, failed};
 use super::notes_merge::{Merged, merge};
+use super::notes_place::{FileChange, place_files};
+use super::notes_report::{Exchanged, told};
+use super::notes_screen::{Screened, screen};
 use super::request::caller;
 use crate::cli::args::SyncNotesArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
-use crate::cli::text::{count, escape};
 use crate::paths::IoContext as _;
-use crate::proto::memory::{ListParams, MemoriesResult};
+use crate::proto::memory::{FileFate, ListParams, MemoriesResult, RestoreFileParams, RestoreFileResult};
 use crate::types::MEMORY_FILES_DIR;
 
 /// Number of paths that git is given at once.
 const AT_ONCE: usize = 500;
 /// Number of pushes, each after a merge with what another one has pushed.
 const PUSHES: usize = 5;
-
-/// What an exchange has changed: names of files.
-#[derive(Default, Serialize)]
-struct Exchanged {
-    /// Changed in the worktree.
-    came: Vec<String>,
-    /// Changed at the remote.
-    sent: Vec<String>,
-    /// Ids of files that one has changed and another one has removed: they stay.
-    kept: Vec<String>,
-    /// Ids of files that had vanished here, and are back.
-    restored: Vec<String>,
-    remote: Option<String>,
-}
 
 /// Exchanges the files of this worktree with those of the other ones and, if there is one, of a remote.
 pub(in crate::cli) fn sync_notes(
@@ -71,37 +56,7 @@ pub(in crate::cli) fn sync_notes(
     // The daemon looks at what came: what vanishes later has been there.
     let look = ListParams { caller: caller(context), limit: Some(1), ..ListParams::default() };
     context.connect()?.call::<_, MemoriesResult>("memory.list", &look)?;
-    let done = done?;
-    output.value(&done, |output| {
-        for path in &done.came {
-            output.line(&escape(path))?;
-        }
-        output.flush()?;
-        let ids = |ids: &[String]| ids.join(", ");
-        if !done.restored.is_empty() {
-            output.say(&format!(
-                "back, because nobody has forgotten them: {}; `memo sync-notes --removed` removes them for everybody",
-                ids(&done.restored)
-            ));
-        }
-        if !done.kept.is_empty() {
-            output.say(&format!("changed by one and removed by another, kept: {}", ids(&done.kept)));
-        }
-        let files = |n: usize| count(n as u64, "file", "files");
-        output.say(&match &done.remote {
-            Some(remote) => {
-                format!(
-                    "{} came, {} sent to {}",
-                    files(done.came.len()),
-                    files(done.sent.len()),
-                    escape(remote)
-                )
-            }
-            None => format!("{} came from other worktrees; there is no remote", files(done.came.len())),
-        });
-        Ok(())
-    })?;
-    Ok(0)
+    done?.print(output)
 }
 
 struct Sync<'a> {
@@ -143,31 +98,35 @@ impl Sync<'_> {
     }
 
     /// Brings back files that have vanished since the last exchange, unless a verb has removed them or that is meant; returns their
-    /// ids. Git removes ignored files, as `git clean -x` does, and that is not for everybody.
+    /// ids. Git removes ignored files, as `git clean -x` does, and that is not for everybody. What was changed after the exchange comes
+    /// back as it was changed.
     fn restore(&self, is_meant: bool) -> Result<Vec<String>, CliError> {
         // While files are in conflict, the worktree has what it was merged to.
-        let marked = if self.commit_of(THEIRS)?.is_some() { self.commit_of(MARKED)? } else { None };
-        let here = marked.map_or_else(|| self.commit_of(HERE), |marked| Ok(Some(marked)))?;
+        let marked = if self.git.commit_of(THEIRS)?.is_some() { self.git.commit_of(MARKED)? } else { None };
+        let here = marked.map_or_else(|| self.git.commit_of(HERE), |marked| Ok(Some(marked)))?;
         let Some(here) = here.filter(|_| !is_meant) else { return Ok(Vec::new()) };
-        let known = self.git.run(&["ls-tree", "-r", "--name-only", &here])?;
-        let gone = known.lines().filter(|path| !self.context.layout.root.join(path).exists());
+        let gone: Vec<FileChange> = self
+            .git
+            .changes(&self.empty_tree, &here)?
+            .into_iter()
+            .filter(|file| fs::symlink_metadata(self.context.layout.root.join(&file.path)).is_err())
+            .collect();
         let mut client = self.context.connect()?;
-        let mut back: BTreeMap<String, &str> = BTreeMap::new();
-        for path in gone {
-            if let Some(id) = id_of_path(path)
-                && has_vanished(&mut client, self.context, id)?
-            {
-                back.insert(id.to_owned(), path);
+        let (mut back, mut as_they_were) = (Vec::new(), Vec::new());
+        for file in gone {
+            let Some(id) = id_of_path(&file.path).map(str::to_owned) else { continue };
+            let text = String::from_utf8_lossy(file.after.as_deref().unwrap_or_default()).into_owned();
+            let params = RestoreFileParams { caller: caller(self.context), id: id.clone(), text };
+            let answer: RestoreFileResult = client.call("memory.restore_file", &params)?;
+            match answer.fate {
+                FileFate::Removed => continue,
+                FileFate::AsItWas => as_they_were.push(file),
+                FileFate::Written => {}
             }
+            back.push(id);
         }
-        if !back.is_empty() {
-            self.git.run(&["read-tree", &here])?;
-            let paths: Vec<&str> = back.values().copied().collect();
-            for paths in paths.chunks(AT_ONCE) {
-                self.git.run(&[&["checkout-index", "--"], paths].concat())?;
-            }
-        }
-        Ok(back.into_keys().collect())
+        place_files(&self.context.layout.root, &as_they_were)?;
+        Ok(back)
     }
 
     fn remote(&self, named: Option<String>) -> Result<Option<String>, CliError> {
@@ -182,11 +141,12 @@ impl Sync<'_> {
     }
 
     fn exchange(&self, own: &Own, mut done: Exchanged) -> Result<Exchanged, CliError> {
-        let mine = self.commit_files(own)?;
+        let (mine, odd) = self.commit_files(own)?;
         let mut merged = mine.clone();
-        if let Some(others) = self.commit_of(NOTES)? {
-            refuse_others(&self.git, &others, "this repository")?;
-            merged = Some(self.merged(mine.as_deref(), merged.as_deref(), &others, &mut done.kept)?);
+        let others = self.git.commit_of(NOTES)?;
+        if let Some(others) = &others {
+            refuse_others(&self.git, others, "this repository")?;
+            merged = Some(self.merged(mine.as_deref(), merged.as_deref(), others, &mut done.kept)?);
         }
         for nth in 0..PUSHES {
             let theirs = match &done.remote {
@@ -197,87 +157,143 @@ impl Sync<'_> {
                 refuse_others(&self.git, theirs, done.remote.as_deref().unwrap_or_default())?;
                 merged = Some(self.merged(mine.as_deref(), merged.as_deref(), theirs, &mut done.kept)?);
             }
-            let Some(merged) = &merged else { break };
-            refuse_others(&self.git, merged, "this worktree")?;
-            let is_there = theirs.as_ref() == Some(merged);
-            if let Some(remote) = done.remote.as_ref().filter(|_| !is_there) {
-                let push = ["push", "-q", remote, &format!("{merged}:{NOTES}")];
-                let pushed = self.git.output(&push)?;
-                if !pushed.status.success() {
-                    let is_late =
-                        String::from_utf8_lossy(&pushed.stderr).contains("rejected") && nth + 1 < PUSHES;
-                    if is_late {
-                        continue; // another one has pushed
-                    }
-                    return Err(failed(&push, &pushed));
+            let Some(whole) = &merged else { break };
+            refuse_others(&self.git, whole, "this worktree")?;
+            let known = if done.remote.is_some() { &theirs } else { &others };
+            done.refused.clone_from(&odd);
+            let fit = self.fit(whole, known.as_deref(), &own.bad, &mut done)?;
+            if let (Some(remote), Some(fit)) = (&done.remote, &fit)
+                && theirs.as_ref() != Some(fit)
+            {
+                if !self.push(remote, fit, theirs.as_deref(), nth + 1 == PUSHES)? {
+                    continue; // another one has pushed
                 }
-                done.sent = self.changed(theirs.as_deref(), merged)?;
+                (done.sent, done.removed_there) = self.changed(theirs.as_deref(), fit)?;
             }
-            done.came = self.changed(mine.as_deref(), merged)?;
-            self.take(mine.as_deref(), merged)?;
-            self.git.run(&["update-ref", "-m", "memo sync-notes", NOTES, merged])?;
+            let taken = fit.as_ref().unwrap_or(whole);
+            (done.came, done.removed) = self.changed(mine.as_deref(), taken)?;
+            self.take(mine.as_deref(), taken)?;
+            // What others may not have is of this worktree alone, until it is corrected.
+            if let Some(fit) = &fit {
+                self.git.run(&["update-ref", "-m", "memo sync-notes", NOTES, fit])?;
+            }
             break;
         }
         Ok(done)
     }
 
-    /// Commits the files as they are now; returns what this worktree has, or `None` if it never had a file.
-    fn commit_files(&self, own: &Own) -> Result<Option<String>, CliError> {
+    /// Returns a commit that others may have who have another one: the merged one, or the same files without their history where that
+    /// has something which they may not have. `None` if the files have that.
+    fn fit(
+        &self,
+        merged: &str,
+        known: Option<&str>,
+        bad: &[String],
+        done: &mut Exchanged,
+    ) -> Result<Option<String>, CliError> {
+        let screened = screen(&self.git, self.context, merged, known, bad)?;
+        done.refused.extend(screened.now);
+        if !done.refused.is_empty() {
+            return Ok(None);
+        }
+        done.left_out = screened.before;
+        if done.left_out.is_empty() {
+            return Ok(Some(merged.to_owned()));
+        }
+        let anew = self.without_history(merged, known)?;
+        match screen(&self.git, self.context, &anew, known, bad)? {
+            Screened { now, before } if now.is_empty() && before.is_empty() => Ok(Some(anew)),
+            Screened { now, before } => Err(CliError::Git {
+                message: format!(
+                    "others may not have {}; nothing was exchanged",
+                    told(&[now, before].concat())
+                ),
+                hint: "git's `user.name` and `user.email` are in each commit".to_owned(),
+            }),
+        }
+    }
+
+    /// Returns a commit with the files of one and, but for what others have, no history.
+    fn without_history(&self, commit: &str, known: Option<&str>) -> Result<String, CliError> {
+        let tree = self.git.tree_of(commit)?;
+        match known {
+            Some(known) if self.git.tree_of(known)? == tree => Ok(known.to_owned()),
+            known => self.git.commit(&tree, &known.map(str::to_owned).into_iter().collect::<Vec<_>>()),
+        }
+    }
+
+    /// Sends a commit to a remote that has another one; returns whether that was still so, or fails where this is the last time.
+    fn push(
+        &self,
+        remote: &str,
+        commit: &str,
+        theirs: Option<&str>,
+        is_last: bool,
+    ) -> Result<bool, CliError> {
+        // What was screened is sent to who has what was fetched, and to nobody else.
+        let lease = format!("--force-with-lease={NOTES}:{}", theirs.unwrap_or_default());
+        let push = ["push", "-q", &lease, remote, &format!("{commit}:{NOTES}")];
+        let pushed = self.git.output(&push)?;
+        if pushed.status.success() {
+            return Ok(true);
+        }
+        let is_late = String::from_utf8_lossy(&pushed.stderr).contains("rejected");
+        if is_late && !is_last { Ok(false) } else { Err(failed(&push, &pushed)) }
+    }
+
+    /// Commits the files as they are now; returns what this worktree has, or `None` if it never had a file, and what stands in the
+    /// place of files that it had.
+    fn commit_files(&self, own: &Own) -> Result<(Option<String>, Vec<Unfit>), CliError> {
         self.git.run(&["read-tree", "--empty"])?;
         for paths in own.paths.chunks(AT_ONCE) {
             let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
             self.git.run(&[&["add", "-f", "--"], &paths[..]].concat())?;
         }
-        let tree = self.git.run(&["write-tree"])?;
-        let listed = self.git.run(&["ls-tree", "-r", "--name-only", &tree])?;
+        let listed = self.git.run(&["ls-files", "--cached"])?;
         if !listed.lines().eq(&own.paths) {
             return Err(CliError::Git {
                 message: "files of memories were changed meanwhile; nothing was exchanged".to_owned(),
                 hint: "run it again".to_owned(),
             });
         }
-        self.must_be_memories(own, &tree)?;
-        let (before, theirs) = (self.commit_of(HERE)?, self.commit_of(THEIRS)?);
-        let known = before.as_ref().map(|commit| self.git.run(&["rev-parse", &format!("{commit}^{{tree}}")]));
+        let (before, theirs) = (self.git.commit_of(HERE)?, self.git.commit_of(THEIRS)?);
+        let odd = self.keep_odd(own, before.as_deref())?;
+        let tree = self.git.run(&["write-tree"])?;
+        let known = before.as_ref().map(|commit| self.git.tree_of(commit));
         let is_same = match known.transpose()? {
             Some(known) => known == tree && theirs.is_none(),
             None => tree == self.empty_tree,
         };
         if is_same {
-            return Ok(before);
+            return Ok((before, odd));
         }
         let parents: Vec<String> = before.into_iter().chain(theirs).collect();
-        let commit = self.commit(&tree, &parents)?;
+        let commit = self.git.commit(&tree, &parents)?;
         self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, &commit])?;
         self.git.run(&["update-ref", "-d", THEIRS])?;
         self.git.run(&["update-ref", "-d", MARKED])?;
-        Ok(Some(commit))
+        Ok((Some(commit), odd))
     }
 
-    /// Fails if a file that is no memory has changed here. One that came so is left as it is.
-    fn must_be_memories(&self, own: &Own, tree: &str) -> Result<(), CliError> {
-        let here = self.commit_of(HERE)?;
-        let changed = self.changed(here.as_deref(), tree)?;
-        match own.bad.iter().find(|path| changed.contains(path)) {
-            None => Ok(()),
-            Some(path) => Err(no_memory(path)),
+    /// Keeps in the index the files in whose place something else stands, so that they are not removed for others; returns those.
+    fn keep_odd(&self, own: &Own, before: Option<&str>) -> Result<Vec<Unfit>, CliError> {
+        let mut kept = Vec::new();
+        for odd in before.map_or(&[][..], |_| &own.odd) {
+            let blob = format!("{}:{}", before.unwrap_or_default(), odd.path);
+            if let Some(blob) = self.git.ask(&["rev-parse", "-q", "--verify", &blob])? {
+                let entry = format!("100644,{blob},{}", odd.path);
+                self.git.run(&["update-index", "--add", "--cacheinfo", &entry])?;
+                kept.push(odd.clone());
+            }
         }
-    }
-
-    fn commit(&self, tree: &str, parents: &[String]) -> Result<String, CliError> {
-        let mut args = vec!["commit-tree", tree, "-m", "memories"];
-        parents.iter().for_each(|parent| args.extend(["-p", parent]));
-        self.git.run(&args)
-    }
-
-    fn commit_of(&self, name: &str) -> Result<Option<String>, CliError> {
-        self.git.ask(&["rev-parse", "-q", "--verify", &format!("{name}^{{commit}}")])
+        Ok(kept)
     }
 
     /// Returns what the remote has; `None` if nobody has sent anything.
     fn fetch(&self, remote: &str) -> Result<Option<String>, CliError> {
         let listed = self.git.run(&["ls-remote", remote, NOTES])?; // also what only ends so
         if !listed.lines().any(|line| line.split('\t').nth(1) == Some(NOTES)) {
+            self.git.run(&["update-ref", "-d", FETCHED])?;
             return Ok(None);
         }
         self.git.run(&[
@@ -288,7 +304,7 @@ impl Sync<'_> {
             remote,
             &format!("+{NOTES}:{FETCHED}"),
         ])?;
-        self.commit_of(FETCHED)
+        self.git.commit_of(FETCHED)
     }
 
     /// Merges two commits. Where files are in conflict, they get the markers, and the next exchange goes on.
@@ -304,12 +320,12 @@ impl Sync<'_> {
             Merged::One(commit) => Ok(commit),
             Merged::Tree { tree, kept } => {
                 all_kept.extend(kept);
-                self.commit(&tree, &[ours.to_owned(), theirs.to_owned()])
+                self.git.commit(&tree, &[ours.to_owned(), theirs.to_owned()])
             }
             Merged::Conflict { tree, ids } => {
                 // Of the worktree are both what is its own and what was merged without a conflict before.
-                self.read_tree(mine, &tree)?;
-                let marked = self.commit(&tree, &[])?;
+                self.place(mine, &tree)?;
+                let marked = self.git.commit(&tree, &[])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", MARKED, &marked])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, ours])?;
                 self.git.run(&["update-ref", "-m", "memo sync-notes", THEIRS, theirs])?;
@@ -318,22 +334,21 @@ impl Sync<'_> {
         }
     }
 
-    /// Returns the paths that differ between what somebody had and a commit.
-    fn changed(&self, before: Option<&str>, commit: &str) -> Result<Vec<String>, CliError> {
-        let paths =
-            self.git.run(&["diff-tree", "-r", "--name-only", before.unwrap_or(&self.empty_tree), commit])?;
-        Ok(paths.lines().map(str::to_owned).collect())
+    /// Returns the paths of files that are new or changed between what somebody had and a commit, and those that are gone.
+    fn changed(&self, before: Option<&str>, commit: &str) -> Result<(Vec<String>, Vec<String>), CliError> {
+        self.git.changed(before.unwrap_or(&self.empty_tree), commit)
     }
 
     /// Makes the files those of a commit.
     fn take(&self, mine: Option<&str>, merged: &str) -> Result<(), CliError> {
-        self.read_tree(mine, merged)?;
+        self.place(mine, merged)?;
         self.git.run(&["update-ref", "-m", "memo sync-notes", HERE, merged]).map(drop)
     }
 
-    /// Changes the files from what the index has to a tree; git leaves alone and names what was edited meanwhile.
-    fn read_tree(&self, mine: Option<&str>, tree: &str) -> Result<(), CliError> {
-        self.git.run(&["read-tree", "-m", "-u", mine.unwrap_or(&self.empty_tree), tree]).map(drop)
+    /// Changes the files from what the worktree has to a tree.
+    fn place(&self, mine: Option<&str>, tree: &str) -> Result<(), CliError> {
+        let changes = self.git.changes(mine.unwrap_or(&self.empty_tree), tree)?;
+        place_files(&self.context.layout.root, &changes)
     }
 }
 

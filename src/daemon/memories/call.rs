@@ -8,8 +8,8 @@ use super::near::related;
 use super::states::{list, with_states};
 use super::transaction::{Call, add_notice};
 use super::{
-    add, backups, confirm, consolidate, databases, dedupe, export, import, links, merge, queries, recall,
-    remove, resolve_file, sharing, update,
+    add, backups, confirm, consolidate, databases, dedupe, exchanged_files, export, import, links, merge,
+    queries, recall, remove, resolve_file, sharing, update,
 };
 use crate::daemon::error::{RpcResult, no_method};
 use crate::daemon::shared::Shared;
@@ -40,6 +40,8 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         "memory.links" => call.read(links::links).await,
         "memory.share" => sharing::share(call).await,
         "memory.resolve_file" => resolve_file::resolve(call).await,
+        "memory.check_files" => call.read(exchanged_files::check).await,
+        "memory.restore_file" => call.write(exchanged_files::restore).await,
         "memory.unshare" => sharing::unshare(call).await,
         "memory.recall" => recall::recall(call).await,
         "memory.promote" => call.write(recall::promote).await,

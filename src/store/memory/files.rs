@@ -342,6 +342,14 @@ impl Rows<'_> {
         self.point(name, Side::Whole, Some(self.row_of(id)?), &[0; 32], None)
     }
 
+    /// Returns the hash of the file that the main row of a memory has, as memod writes it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn version(&self, id: &str) -> Result<Option<[u8; 32]>, StoreError> {
+        Ok(self.main(id)?.and_then(|main| main.version))
+    }
+
     /// Returns whether a memory was ever a file.
     ///
     /// # Errors

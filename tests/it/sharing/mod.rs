@@ -6,6 +6,10 @@ mod files;
 mod killed;
 #[cfg(unix)]
 mod notes;
+#[cfg(unix)]
+mod notes_placed;
+#[cfg(unix)]
+mod notes_sent;
 mod own_beside_files;
 mod own_in_archive;
 #[cfg(unix)]

@@ -1,0 +1,74 @@
+//! Answers what `memo sync-notes` asks about files that are exchanged without a branch: whether others may have a text, and what
+//! becomes of a file that is not there any more.
+
+use super::file_form::version_of;
+use super::file_write::begin;
+use super::rules::{Done, bad};
+use super::stamp::Stamp;
+use crate::memory::file::{self, MemoryFile};
+use crate::memory::{fields, id};
+use crate::proto::memory::{
+    CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
+};
+use crate::store::{Record, Rows, Side};
+
+/// Why a memory is archived whose file is gone.
+const BY_FILE: &str = "file";
+/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
+const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
+const PUT_IN: [&str; 3] = ["add", "share", "restore"];
+
+/// Says which texts others may have. What a memory may be does not depend on what is stored.
+pub(super) fn check(_: &Rows<'_>, params: &CheckFilesParams) -> Done<CheckFilesResult> {
+    let why_no_file = |text: &String| {
+        let parsed = file::text_of(text.as_bytes()).and_then(|text| MemoryFile::parse(&text));
+        parsed.err().map(|why| why.to_string())
+    };
+    let why_no_text = |text: &String| fields::check_name("text", text).err().map(|why| why.to_string());
+    Ok(CheckFilesResult {
+        files: params.files.iter().map(why_no_file).collect(),
+        texts: params.texts.iter().map(why_no_text).collect(),
+    })
+}
+
+/// Brings back a file that has vanished without a verb, if the memory was changed after the file was exchanged.
+pub(super) fn restore(rows: &Rows<'_>, params: &RestoreFileParams, stamp: &Stamp) -> Done<RestoreFileResult> {
+    let id = id::whole(&params.id).map_err(bad)?;
+    let known = rows.get(&id)?;
+    let fate = match known.filter(|known| known.archived_why.as_deref() == Some(BY_FILE)) {
+        Some(known) => bring_back(rows, &known, &params.text, stamp)?,
+        // Another worktree may have it, and a verb may have taken it out of this one.
+        None if was_taken_out(rows, &id)? => FileFate::Removed,
+        // What the database does not know has vanished, too: it may be an older one.
+        None => FileFate::AsItWas,
+    };
+    Ok(RestoreFileResult { fate, notice: None })
+}
+
+fn bring_back(rows: &Rows<'_>, known: &Record, text: &str, stamp: &Stamp) -> Done<FileFate> {
+    let exchanged = match file::sides(text) {
+        Ok(None) => MemoryFile::parse(text).ok(),
+        Ok(Some([ours, _])) => match MemoryFile::parse(&ours) {
+            Ok(ours) => Some(ours),
+            Err(_) => return Ok(FileFate::AsItWas), // of a conflict with a side that only the text has
+        },
+        Err(_) => return Ok(FileFate::AsItWas),
+    };
+    let hash = exchanged.as_ref().map(|file| version_of(&known.id, Side::Whole, file.clone()).hash);
+    if hash.is_some() && hash == rows.version(&known.id)? {
+        return Ok(FileFate::AsItWas);
+    }
+    rows.restore(std::slice::from_ref(known), &stamp.event("restore"))?;
+    begin(rows, &known.id, stamp)?;
+    if let Some(exchanged) = exchanged {
+        stamp.set_resolved(&known.id, exchanged); // its comments, and keys that this version does not know
+    }
+    Ok(FileFate::Written)
+}
+
+fn was_taken_out(rows: &Rows<'_>, id: &str) -> Done<bool> {
+    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
+    let changes = rows.history(id)?;
+    let last = changes.iter().rev().find(|change| is_of_files(&change.action));
+    Ok(last.is_some_and(|last| TAKE_OUT.contains(&&*last.action)))
+}
