@@ -15,6 +15,7 @@ mod documents;
 pub(super) mod enter_worktree;
 mod exchanged_files;
 pub(super) mod export;
+mod file_authors;
 pub(super) mod file_check;
 mod file_disk;
 pub(super) mod file_edits;

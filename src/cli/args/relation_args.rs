@@ -137,10 +137,9 @@ pub(in crate::cli) struct LinksArgs {
 pub(in crate::cli) struct ResolveArgs {
     /// Id of the memory that holds, or the beginning of one
     pub(in crate::cli) winner: String,
-    /// Id of the memory that no longer holds
-    #[arg(required_unless_present_any = ["ours", "theirs", "both", "text"])]
+    /// Id of the memory that no longer holds; with none of the options below it is needed
     pub(in crate::cli) loser: Option<String>,
-    /// End the conflict of a memory: our side holds. A memory of yours alone is shared by that
+    /// End the conflict of a memory: your side holds, what was written here, also during a rebase. A memory of yours alone is shared by that
     #[arg(long, conflicts_with_all = ["loser", "theirs", "both"])]
     pub(in crate::cli) ours: bool,
     /// The other side holds

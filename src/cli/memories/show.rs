@@ -48,6 +48,9 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     row("added", &format!("{} by {author} ({})", when(&memory.created, output), origin(memory)), output)?;
     if memory.updated != memory.created {
         row("changed", &when(&memory.updated, output), output)?;
+        if let Some(agent) = &memory.agent {
+            row("agent", &format!("{} wrote or changed it", escape(agent)), output)?;
+        }
     }
     if !memory.metadata.is_empty() {
         row("metadata", &escape(&Value::from(memory.metadata.clone()).to_string()), output)?;
@@ -87,6 +90,8 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
 fn origin(memory: &Memory) -> String {
     let source = escape(&memory.source);
     match &memory.agent {
+        // Who has changed it has not added it.
+        Some(_) if memory.updated != memory.created => source,
         Some(agent) if memory.source == "agent" => format!("agent {}", escape(agent)),
         Some(agent) => format!("{source}, agent {}", escape(agent)),
         None => source,

@@ -28,7 +28,11 @@ pub(in crate::daemon) async fn check_one_sided(shared: &Arc<Shared>, cwd: &str) 
     found.unwrap_or_else(|error| vec![bad(file::DIR, error.message, None)])
 }
 
-fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
+/// Returns a check for each file of memories that one side of a merge has removed and the other has changed.
+///
+/// # Errors
+/// When git's index cannot be read.
+pub(super) fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
     let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
     let settings = Settings::read(layout, &UserDirs::read())?;
     let tracked = Tracked::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
@@ -105,7 +109,7 @@ fn check(file: &FileRow) -> Option<Check> {
 }
 
 /// Returns how to end a conflict between what is this user's alone and what others have.
-pub(super) fn how_to_resolve_own(id: &str) -> String {
+pub(in crate::daemon) fn how_to_resolve_own(id: &str) -> String {
     format!(
         "`memo get {id}` shows both; `memo resolve {id} --theirs` takes theirs, `--ours` or `--text TEXT` gives them yours, `--both` keeps both, yours under an id of its own"
     )

@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 use std::time::Instant;
 
+use super::file_authors::set_authors_of_known;
 use super::file_look::{read_changed, worktree_key};
 use super::keeper::Memories;
 use super::rules::Done;
@@ -45,12 +46,12 @@ impl Memories {
         let Some(last) = last.filter(|look| look.generation == generation && look.worktree != UNKNOWN) else {
             return self.look_at_files(layout, &[]).map(drop);
         };
-        let saved = read_changed(&layout.root, &last).unwrap_or_default();
+        let saved = read_changed(layout, &last).unwrap_or_default();
         let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
         if saved.is_empty() {
             return Ok(());
         }
-        let worktree = last.worktree;
+        let (worktree, layout) = (last.worktree, layout.clone());
         let take = move |store: &mut MemoryStore| -> Done<()> {
             if counters.n_written() != n_written || store.generation() != generation {
                 return Ok(()); // a verb writes files: it keeps what somebody has saved
@@ -59,7 +60,8 @@ impl Memories {
             let rows = store.read(now_ms(), |rows| Ok(rows.file_rows()?))?;
             let known: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
             let is_new = |file: &&FileState| known.get(&*file.name) != Some(&file.hash);
-            let new: Vec<FileState> = saved.iter().filter(is_new).cloned().collect();
+            let mut new: Vec<FileState> = saved.iter().filter(is_new).cloned().collect();
+            set_authors_of_known(&layout, store, &mut new, now_ms())?;
             if !new.is_empty() {
                 store.write(now_ms(), |rows| Ok(rows.take_files(&new, &BTreeSet::new())?))?;
                 counters.set_linked(worktree);

@@ -3,6 +3,7 @@
 use super::rules::{Done, refused};
 use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
+use crate::paths::RepoLayout;
 use crate::proto::RpcError;
 use crate::proto::memory::LinkKind;
 use crate::store::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
@@ -31,6 +32,12 @@ fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) 
     (record, file.links)
 }
 
+/// Returns whether git is putting commits of a worktree on top of others, so that what it calls ours is these others.
+pub(super) fn is_rebasing(layout: &RepoLayout) -> bool {
+    let is_there = |path: &str| layout.git_dir.as_ref().is_some_and(|dir| dir.join(path).exists());
+    is_there("rebase-merge") || is_there("rebase-apply/rebasing")
+}
+
 /// Returns the version that a file is, under the hash of the file as memod writes it: another line end or order of keys is no other
 /// version.
 pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion {
@@ -40,11 +47,11 @@ pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion 
 }
 
 /// Returns what a file with this text shows.
-pub(super) fn state_of(name: &str, id: &str, text: &str) -> FileState {
+pub(super) fn state_of(name: &str, id: &str, text: &str, is_rebasing: bool) -> FileState {
     let version = |side: Side, text: &str| -> Result<FileVersion, Refused> {
         Ok(version_of(id, side, MemoryFile::parse(text)?))
     };
-    let versions = match file::sides(text) {
+    let versions = match file::own_side_first(text, is_rebasing) {
         Err(why) => Err(why.to_owned()),
         Ok(None) => version(Side::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string()),
         Ok(Some([ours, theirs])) => version(Side::Ours, &ours)
@@ -52,7 +59,7 @@ pub(super) fn state_of(name: &str, id: &str, text: &str) -> FileState {
             .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
     };
     let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
-    FileState { name: name.to_owned(), hash: file::hash(text), shown }
+    FileState { name: name.to_owned(), hash: file::hash(text), shown, event: None }
 }
 
 /// Returns the version that a text is. Fails if it would not be read as it is meant, or has what `add` refuses.

@@ -8,7 +8,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use super::file_form::state_of;
+use super::file_authors::set_authors_of_known;
+use super::file_form::{is_rebasing, state_of};
 use super::file_recovery::{Recovered, recover};
 use super::gone_worktrees::place_of;
 use super::keeper::Memories;
@@ -47,7 +48,7 @@ impl Memories {
             let read_at_ns = now_ms().saturating_mul(1_000_000);
             let known = self.files.last(&key).filter(|look| look.generation == generation);
             let mut failure = None;
-            let seen = match seen(&layout.root, known.as_deref()) {
+            let seen = match seen(layout, known.as_deref()) {
                 Ok((_, None))
                     if gone.is_empty() && known.as_ref().is_some_and(|look| is_current(look, &counters)) =>
                 {
@@ -65,6 +66,9 @@ impl Memories {
                 names: listed.as_ref().map(|listed: &Listing| listed.files.keys().cloned().collect()),
                 read: read.unwrap_or_default(),
                 is_first: known.is_none(),
+                has_same_sides: listed
+                    .as_ref()
+                    .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
                 gone: gone.to_vec(),
                 layout: layout.clone(),
             };
@@ -108,14 +112,18 @@ fn is_current(look: &Look, counters: &FileCounters) -> bool {
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can.
-fn seen(root: &Path, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileState>>), PathError> {
-    let listed = list(root, last)?;
+fn seen(layout: &RepoLayout, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileState>>), PathError> {
+    let is_rebasing = is_rebasing(layout);
+    let listed = Listing { is_rebasing, ..list(&layout.root, last)? };
     if last.is_some_and(|look| look.is_of(&listed)) {
         return Ok((listed, None));
     }
     let files = listed.files.iter();
-    let changed = files.filter(|(name, stat)| last.is_none_or(|look| !look.has_read(name, stat)));
-    let read = changed.map(|(name, stat)| read(root, name, stat, &listed)).collect::<Result<_, _>>()?;
+    let is_known =
+        |name: &str, stat: &Stat, look: &Look| look.has_same_sides(&listed) && look.has_read(name, stat);
+    let changed = files.filter(|(name, stat)| last.is_none_or(|look| !is_known(name, stat, look)));
+    let read =
+        changed.map(|(name, stat)| read(&layout.root, name, stat, &listed)).collect::<Result<_, _>>()?;
     Ok((listed, Some(read)))
 }
 
@@ -123,8 +131,8 @@ fn seen(root: &Path, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileSta
 ///
 /// # Errors
 /// When they cannot be listed or read at the moment.
-pub(super) fn read_changed(root: &Path, last: &Look) -> Result<Vec<FileState>, PathError> {
-    Ok(seen(root, Some(last))?.1.unwrap_or_default())
+pub(super) fn read_changed(layout: &RepoLayout, last: &Look) -> Result<Vec<FileState>, PathError> {
+    Ok(seen(layout, Some(last))?.1.unwrap_or_default())
 }
 
 /// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
@@ -142,7 +150,7 @@ pub(super) fn worktree_key(layout: &RepoLayout) -> String {
 fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileState, PathError> {
     let nothing = |why: String| {
         let hash = *blake3::hash(why.as_bytes()).as_bytes();
-        Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why) })
+        Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why), event: None })
     };
     let id = match file::id_of(name) {
         Ok(id) => id,
@@ -167,7 +175,7 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
         Err(error) => return nothing(error.to_string()),
     };
     match file::text_of(&bytes) {
-        Ok(text) => Ok(state_of(name, &id, &text)),
+        Ok(text) => Ok(state_of(name, &id, &text, listed.is_rebasing)),
         Err(refused) => nothing(refused.to_string()),
     }
 }
@@ -189,6 +197,8 @@ struct Applied {
     read: Vec<FileState>,
     /// Whether this is the first look since the rows may have changed in other ways.
     is_first: bool,
+    /// Whether the sides of conflicts are still those that the rows have.
+    has_same_sides: bool,
     /// Numbers of worktrees that are gone.
     gone: Vec<i64>,
     layout: RepoLayout,
@@ -282,11 +292,15 @@ impl Applied {
         };
         let gone: BTreeSet<String> = rows.iter().map(|row| row.name.clone()).filter(is_gone).collect();
         let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
+        let is_conflict =
+            |file: &FileState| matches!(&file.shown, ShownBy::Versions(sides) if sides.len() > 1);
         let is_new = |file: &&FileState| {
-            hashes.get(&*file.name) != Some(&file.hash) && !unwritten.contains(&file.name)
+            !unwritten.contains(&file.name)
+                && (hashes.get(&*file.name) != Some(&file.hash) || !self.has_same_sides && is_conflict(file))
         };
-        let changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
+        let mut changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
         let is_linked = is_linked || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
+        set_authors_of_known(&self.layout, store, &mut changed, now_ms)?;
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows: &Rows<'_>| Ok(rows.take_files(&changed, &gone)?))?;
         } else if !is_linked {

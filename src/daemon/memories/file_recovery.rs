@@ -177,7 +177,7 @@ impl Left {
     fn pass(&self) -> Result<Kept, PathError> {
         let bytes = fs::read(&self.path).at("read", &self.path)?;
         let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());
-        let state = state.map(|(id, text)| state_of(&self.name, &id, &text));
+        let state = state.map(|(id, text)| state_of(&self.name, &id, &text, false));
         match state.filter(|state| matches!(state.shown, ShownBy::Versions(_))) {
             Some(state) => Ok(Kept::Passed(state)),
             None => {

@@ -21,6 +21,8 @@ pub(super) struct Listing {
     pub(super) files: BTreeMap<String, Stat>,
     /// Number of other files that are not among these.
     pub(super) n_unlisted: usize,
+    /// Whether git was putting commits on top of others, which turns the sides of a conflict.
+    pub(super) is_rebasing: bool,
     /// The directory, before it was listed; `None` where there is none.
     pub(super) dir: Option<Stat>,
 }
@@ -28,7 +30,8 @@ pub(super) struct Listing {
 impl Listing {
     /// Returns whether the same files are there, unchanged.
     pub(super) fn has_same_files(&self, other: &Self) -> bool {
-        self.n_unlisted == other.n_unlisted && self.files == other.files
+        let Self { files, n_unlisted, is_rebasing, dir: _ } = self;
+        (files, n_unlisted, is_rebasing) == (&other.files, &other.n_unlisted, &other.is_rebasing)
     }
 }
 
@@ -59,6 +62,11 @@ impl Look {
     /// Returns whether no file has changed since.
     pub(super) fn is_of(&self, listing: &Listing) -> bool {
         !self.has_racy && self.listing.has_same_files(listing)
+    }
+
+    /// Returns whether the sides of conflicts are the same as in another listing.
+    pub(super) fn has_same_sides(&self, listing: &Listing) -> bool {
+        self.listing.is_rebasing == listing.is_rebasing
     }
 
     /// Returns whether one file has not changed since.

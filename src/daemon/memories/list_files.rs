@@ -60,7 +60,7 @@ pub(super) fn list(root: &Path, last: Option<&Look>) -> Result<Listing, PathErro
             Err(error) => return Err(error).at("look at", &path),
         }
     }
-    Ok(Listing { files, n_unlisted, dir: Some(stat) })
+    Ok(Listing { files, n_unlisted, dir: Some(stat), ..Listing::default() })
 }
 
 /// Returns the directory of memories; `None` if there is none.

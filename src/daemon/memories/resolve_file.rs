@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_form::{file_of, outcome};
+use super::file_check::one_sided;
+use super::file_form::{file_of, is_rebasing, outcome};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused, unreadable};
 use super::stamp::Stamp;
@@ -13,8 +14,8 @@ use super::{resolve_own, show, team_resolve};
 use crate::daemon::error::RpcResult;
 use crate::memory::file::MemoryFile;
 use crate::memory::{fields, file};
-use crate::proto::RpcError;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+use crate::proto::{RpcError, code};
 use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
 use crate::types::memory_file;
 
@@ -37,10 +38,8 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     let id = found.id;
     let name = file::name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
-    let mut parsed = match (file::sides(&text), params.side) {
-        (Ok(None), _) => {
-            return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));
-        }
+    let mut parsed = match (file::own_side_first(&text, is_rebasing(&stamp.layout)), params.side) {
+        (Ok(None), _) => return Err(not_in_conflict(&id, stamp)),
         (Ok(Some([_, theirs])), Some(SideName::Theirs)) => MemoryFile::parse(&theirs).map_err(bad)?,
         (Ok(Some([ours, _])), Some(SideName::Ours)) => MemoryFile::parse(&ours).map_err(bad)?,
         (_, Some(SideName::Both)) => return Err(no_own_side(&id)),
@@ -66,6 +65,18 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
 }
 
+/// Returns the error for a memory without two sides. Git may still wait for an answer: one side has removed the file.
+fn not_in_conflict(id: &str, stamp: &Stamp) -> Stopped<RpcError> {
+    let path = memory_file(id);
+    match one_sided(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
+        None => refused(format!("id: {id} is not in conflict"), "`memo update` changes it"),
+        Some(check) => {
+            let error = RpcError::new(code::INVALID_PARAMS, format!("{path}: {}", check.detail));
+            Stopped::Refused(error.with_hint(check.hint.unwrap_or_default()))
+        }
+    }
+}
+
 /// Returns a text that was given as the outcome, as a file has it.
 pub(super) fn text_of(given: &str) -> Done<String> {
     Ok(fields::content(given, false).map_err(bad)?.text.replace("\r\n", "\n"))
@@ -82,10 +93,20 @@ pub(super) fn write_outcome(
     file.updated = stamp.now_ms.max(file.updated.min(stamp.now_ms) + 1);
     let version = outcome(id, &file)?;
     stamp.set_resolved(id, file);
-    let whole =
-        FileState { name: file::name(id), hash: version.hash, shown: ShownBy::Versions(vec![version]) };
+    let event = stamp.event("resolve");
+    let whole = FileState {
+        name: file::name(id),
+        hash: version.hash,
+        shown: ShownBy::Versions(vec![version]),
+        event: Some(event.clone()),
+    };
+    let last = rows.history(id)?.len();
     rows.take_files(&[whole], &BTreeSet::new())?;
-    rows.note_their_side(theirs, &find(rows, id)?, &stamp.event("resolve"))?;
+    // It was noted if it is not what the memory said before, but without what theirs said.
+    let is_noted = rows.history(id)?.iter().skip(last).any(|change| change.action == event.action);
+    if theirs.is_some() || !is_noted {
+        rows.note_their_side(theirs, &find(rows, id)?, &event)?;
+    }
     if !stamp.is_agent() {
         rows.trust(id)?; // who chooses has read it
     }

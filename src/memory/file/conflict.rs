@@ -36,6 +36,23 @@ pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
     found
 }
 
+/// Returns the two sides as [`sides`], with what was written in the worktree as the first.
+///
+/// While commits are put on top of others (`is_rebasing`), git calls these others, HEAD, ours; so it does where it applies what was
+/// stashed.
+///
+/// # Errors
+/// As [`sides`].
+pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
+    let is_labelled = |nth: usize, label: &str| {
+        let mut marks = text.lines().filter(|line| mark(line).is_some_and(|(of, _)| of == nth));
+        marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
+    };
+    let is_turned = is_rebasing && is_labelled(0, "HEAD") || is_labelled(3, "Stashed changes");
+    let turn = |[one, other]: [String; 2]| if is_turned { [other, one] } else { [one, other] };
+    Ok(sides(text)?.map(turn))
+}
+
 /// Returns the two sides by markers of one size.
 fn sides_of(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
@@ -79,6 +96,24 @@ fn mark(line: &str) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_written_here_comes_first() {
+        let text =
+            |labels: [&str; 2]| format!("<<<<<<< {}\na\n=======\nb\n>>>>>>> {}\n", labels[0], labels[1]);
+        let cases = [
+            (text(["HEAD", "side"]), false, ["a\n", "b\n"]),
+            (text(["HEAD", "0123abc (x)"]), true, ["b\n", "a\n"]),
+            (text(["Updated upstream", "Stashed changes"]), false, ["b\n", "a\n"]),
+            // Of `memo sync-notes`, in the middle of a rebase.
+            (text(["0123abc", "4567def"]), true, ["a\n", "b\n"]),
+        ];
+        for (text, is_rebasing, expected) in cases {
+            let expected = expected.map(str::to_owned);
+            assert_eq!(own_side_first(&text, is_rebasing), Ok(Some(expected)), "{text}");
+        }
+        assert_eq!(own_side_first("a", true), Ok(None));
+    }
 
     #[test]
     fn both_sides_are_whole() {

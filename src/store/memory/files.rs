@@ -31,6 +31,8 @@ const OWN_AND_TWO_SIDES: &str = "in conflict in git, while a memory of yours alo
 const GONE: &str = "file";
 /// The source of changes that come from files.
 pub const FROM_FILE: &str = "repo";
+/// Who has changed a file, where git does not know.
+const WHOEVER: &str = "whoever edited the file";
 
 /// Hash of a file.
 pub(super) type Hash = [u8; 32];
@@ -66,6 +68,8 @@ pub struct FileState {
     pub hash: Hash,
     /// What it shows.
     pub shown: ShownBy,
+    /// How a change of a memory that is known is noted; `None` where nothing is known of who made it.
+    pub event: Option<MemoryEvent>,
 }
 
 /// A stored row about a file of a worktree.
@@ -137,7 +141,7 @@ impl Rows<'_> {
                         continue;
                     }
                     for version in versions {
-                        let row = self.take_version(version, before.as_ref())?;
+                        let row = self.take_version(version, before.as_ref(), file.event.as_ref())?;
                         self.point(&file.name, version.side, Some(row), &file.hash, None)?;
                         touched.push(version.record.id.clone());
                     }
@@ -173,24 +177,31 @@ impl Rows<'_> {
     }
 
     /// Stores a version, unless a row has it; returns its row.
-    fn take_version(&self, version: &FileVersion, before: Option<&Record>) -> Result<i64, StoreError> {
+    fn take_version(
+        &self,
+        version: &FileVersion,
+        before: Option<&Record>,
+        change: Option<&MemoryEvent>,
+    ) -> Result<i64, StoreError> {
         let FileVersion { side, hash, record, links } = version;
         // A clock that was ahead does not stay ahead here.
         let (created, updated) = (record.created.min(self.now_ms()), record.updated.min(self.now_ms()));
         let record = &Record { created, updated, ..record.clone() };
-        let event = |action: &str, fields| MemoryEvent {
+        let event = |action: &str, author: &str| MemoryEvent {
             at: self.now_ms(),
             action: action.to_owned(),
-            author: record.author.clone(),
+            author: author.to_owned(),
             source: FROM_FILE.to_owned(),
-            fields,
+            fields: Map::new(),
         };
         let Some(main) = self.main(&record.id)? else {
-            self.put_file_row(&record.id, record, (hash, links), Some(&event("add", Map::new())))?;
+            self.put_file_row(&record.id, record, (hash, links), Some(&event("add", &record.author)))?;
             return self.row_of(&record.id);
         };
+        // The file says who has added the memory, and not who has changed it.
+        let event = change.cloned().unwrap_or_else(|| event("update", WHOEVER));
         if main.is_own() {
-            return self.put_beside_own(record, hash, links);
+            return self.put_beside_own(record, (hash, links), event);
         }
         if main.version.as_ref() == Some(hash) && *side != Side::Theirs {
             return Ok(main.row);
@@ -219,7 +230,7 @@ impl Rows<'_> {
         };
         let fields = self.differences(seen, &said);
         let is_noted = !fields.is_empty() && *side != Side::Theirs;
-        let event = event("update", fields);
+        let event = MemoryEvent { fields, ..event };
         self.put_file_row(&at, &new, (hash, links), is_noted.then_some(&event))?;
         self.row_of(&at)
     }

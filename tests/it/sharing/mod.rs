@@ -1,5 +1,7 @@
 //! Do memories reach others through git, and is nothing lost on the way?
 
+#[cfg(unix)]
+mod authors;
 mod conflicts;
 mod files;
 #[cfg(unix)]

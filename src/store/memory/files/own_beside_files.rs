@@ -14,24 +14,18 @@ use super::{FROM_FILE, Hash, OWN_AND_TWO_SIDES, version_id};
 use crate::proto::memory::LinkKind;
 
 impl Rows<'_> {
-    /// Stores what a file says beside the memory of this user alone that has its id; returns the row. Which of the two is shown
+    /// Stores what a file says beside the memory of this user alone that has its id; returns the row. A `change` of what it said before is noted. Which of the two is shown
     /// is decided by [`Self::settle_own`].
     pub(super) fn put_beside_own(
         &self,
         record: &Record,
-        hash: &Hash,
-        links: &[(LinkKind, String)],
+        (hash, links): (&Hash, &[(LinkKind, String)]),
+        change: MemoryEvent,
     ) -> Result<i64, StoreError> {
         let at = version_id(&record.id, self.worktree()?, Side::Whole);
         // An earlier version that was seen is in the history.
         let event = self.find_record_at(&at)?.and_then(|known| {
-            let fields = self.differences(&known, &said_of(&known, record));
-            let event = MemoryEvent {
-                fields,
-                source: FROM_FILE.to_owned(),
-                author: record.author.clone(),
-                ..MemoryEvent::of_daemon(self.now_ms(), "update")
-            };
+            let event = MemoryEvent { fields: self.differences(&known, &said_of(&known, record)), ..change };
             (!event.fields.is_empty()).then_some(event)
         });
         self.put_file_row(&at, record, (hash, links), event.as_ref())?;
