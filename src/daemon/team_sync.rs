@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::error::RpcResult;
+use super::memories::file_check::how_to_resolve_own;
 use super::memories::share_rules::{NoTeam, TeamAccess};
 use super::request;
 use super::shared::Shared;
@@ -20,6 +21,7 @@ use crate::proto::team::{
     FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
 };
 use crate::proto::{Check, RpcError, code};
+use crate::store::TeamTrouble;
 use crate::team::{Address, Member, TeamError, password};
 use crate::types::rfc3339;
 
@@ -173,28 +175,11 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
     if matches!(part(shared).await, Err(NoPart::Outside(_))) {
         return Vec::new();
     }
-    let bad =
-        |name: String, detail, hint: &str| Check { name, ok: false, detail, hint: Some(hint.to_owned()) };
     let troubles = match shared.memories.team_troubles().await {
         Ok(troubles) => troubles,
         Err(error) => return vec![bad("team".to_owned(), error.message, "`memo logs` says more")],
     };
-    let mut checks: Vec<Check> = troubles
-        .into_iter()
-        .map(|(id, why)| {
-            let hint = format!(
-                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
-            );
-            match why {
-                None => bad(format!("team: {id}"), "in conflict with what the team has".to_owned(), &hint),
-                Some(why) => bad(
-                    format!("team: {id}"),
-                    why,
-                    "until that ends, the team's text is not shown here; `memo update` replaces one that cannot be read",
-                ),
-            }
-        })
-        .collect();
+    let mut checks: Vec<Check> = troubles.into_iter().map(check_trouble).collect();
     match status(shared).await {
         Ok(TeamStatusResult { failure: Some(failure), unsent, synced, is_connected, may_write, .. }) => {
             let synced = synced.unwrap_or_else(|| "never".to_owned());
@@ -213,6 +198,32 @@ pub(super) async fn check(shared: &Arc<Shared>) -> Vec<Check> {
         Err(error) => checks.push(bad("team".to_owned(), error.message, "`memo logs` says more")),
     }
     checks
+}
+
+fn check_trouble(trouble: TeamTrouble) -> Check {
+    let TeamTrouble { id, why, is_shown } = trouble;
+    let name = format!("team: {id}");
+    match why {
+        None => {
+            let hint = format!(
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+            );
+            bad(name, "in conflict with what the team has".to_owned(), &hint)
+        }
+        Some(_) if is_shown => {
+            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            bad(name, detail.to_owned(), &how_to_resolve_own(&id))
+        }
+        Some(why) => bad(
+            name,
+            why.replace(" ID", &format!(" {id}")),
+            "until that ends, the team's text is not shown here; `memo update` replaces one that cannot be read",
+        ),
+    }
+}
+
+fn bad(name: String, detail: String, hint: &str) -> Check {
+    Check { name, ok: false, detail, hint: Some(hint.to_owned()) }
 }
 
 fn told(failure: TeamError) -> RpcError {

@@ -45,7 +45,7 @@ pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped};
 pub use self::outbox::Outgoing;
 pub use self::passed_time::Uptime;
 pub use self::rows::Rows;
-pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow};
+pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow, TeamTrouble};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::write::Earlier;
 use super::StoreError;

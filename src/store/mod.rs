@@ -39,7 +39,7 @@ pub use memory::{
     Anchored, Checked, Derived, EMBED_STEP, Earlier, FROM_FILE, FROM_TEAM, Facts, FileRow, FileState,
     FileVersion, Followed, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
     MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows, ShownBy,
-    Side, Stopped, TeamCounts, TeamRow, Uptime, VectorChanges, VectorModel, WorktreeRow,
+    Side, Stopped, TeamCounts, TeamRow, TeamTrouble, Uptime, VectorChanges, VectorModel, WorktreeRow,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;

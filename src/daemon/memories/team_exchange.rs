@@ -11,7 +11,7 @@ use super::rules::{Done, refused};
 use super::{team_take, team_write};
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::store::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts};
+use crate::store::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts, TeamTrouble};
 use crate::team::{Mark, Version};
 
 /// Most changes that are sent at once, and their most bytes after the first.
@@ -77,7 +77,7 @@ impl Memories {
                 team_take::show_theirs(rows, &id)?;
             }
             // What stood in the way may be gone.
-            for (id, _) in rows.team_troubles()?.into_iter().filter(|(_, why)| why.is_some()) {
+            for TeamTrouble { id, .. } in rows.team_troubles()?.into_iter().filter(|of| of.why.is_some()) {
                 team_take::show_again(rows, &id)?;
             }
             let has_any = !rows.team_ids("", 1)?.is_empty();
@@ -220,7 +220,7 @@ impl Memories {
     }
 
     /// Returns memories in conflict with the team, and texts of it that show no memory, with the reason.
-    pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<(String, Option<String>)>> {
+    pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
         let read = |rows: &Rows<'_>| Ok(rows.team_troubles()?);
         let read = move |store: &mut MemoryStore| -> Done<_> { store.read(now_ms(), read) };
         Ok(self.ask(read).await??)

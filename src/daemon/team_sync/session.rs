@@ -81,7 +81,7 @@ async fn exchange_all(
             return Err(taken.err().unwrap_or_else(|| ended(part)));
         }
         let troubles = shared.memories.team_troubles().await.map_err(here)?;
-        shared.team.set_hidden(troubles.iter().filter(|(_, why)| why.is_some()).count());
+        shared.team.set_hidden(troubles.iter().filter(|of| of.is_hidden()).count());
         shared.team.end(&about, asked, now_ms(), taken.err());
         done();
         is_rung = tokio::select! {

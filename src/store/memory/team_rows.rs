@@ -23,6 +23,24 @@ const TAKEN_BACK: &str = "you have taken it back: `memo share --team` gives it t
 /// Why a memory is archived that the team has archived.
 const ARCHIVED: &str = "team";
 
+/// A memory of the team that needs somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TeamTrouble {
+    /// Its id.
+    pub id: String,
+    /// Why the team's text is not the memory; `None` for a conflict of two changes.
+    pub why: Option<String>,
+    /// Whether the team's text is shown beside what this user has.
+    pub is_shown: bool,
+}
+
+impl TeamTrouble {
+    /// Returns whether the team's text is nowhere to be seen.
+    pub fn is_hidden(&self) -> bool {
+        self.why.is_some() && !self.is_shown
+    }
+}
+
 /// What is known of a memory of the team.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamRow {
@@ -359,16 +377,19 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns memories in conflict and texts that show none: their ids, and for the latter why.
+    /// Returns memories in conflict, and texts that are not the memory with their id.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_troubles(&self) -> Result<Vec<(String, Option<String>)>, StoreError> {
+    pub fn team_troubles(&self) -> Result<Vec<TeamTrouble>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "SELECT id, why FROM team_memory WHERE theirs IS NOT NULL OR why IS NOT NULL ORDER BY id",
+                "SELECT t.id, t.why, EXISTS (SELECT 1 FROM memory m WHERE m.id = t.id || '#team')
+                 FROM team_memory t WHERE t.theirs IS NOT NULL OR t.why IS NOT NULL ORDER BY t.id",
             )?
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .query_map([], |row| {
+                Ok(TeamTrouble { id: row.get(0)?, why: row.get(1)?, is_shown: row.get(2)? })
+            })?
             .collect()
         })
     }
@@ -382,8 +403,10 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "SELECT (SELECT count(*) FROM team_memory WHERE text != '' AND why IS NULL),
                      (SELECT count(*) FROM outbox),
-                     (SELECT count(*) FROM team_memory WHERE theirs IS NOT NULL),
-                     (SELECT count(*) FROM team_memory WHERE why IS NOT NULL)",
+                     (SELECT count(*) FROM team_memory t WHERE t.theirs IS NOT NULL OR t.why IS NOT NULL
+                         AND EXISTS (SELECT 1 FROM memory m WHERE m.id = t.id || '#team')),
+                     (SELECT count(*) FROM team_memory t WHERE t.why IS NOT NULL
+                         AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.id = t.id || '#team'))",
             )?
             .query_row([], |row| {
                 Ok(TeamCounts {

@@ -176,6 +176,13 @@ fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
     }
     let checks = bob.call("doctor", json!({}))["checks"].to_string();
     assert!(checks.contains(&id) && checks.contains("a memory of yours alone has its id"), "{checks}");
+    // Both are shown, and nothing says otherwise.
+    assert!(!checks.contains("not shown here"), "{checks}");
+    let status = bob.sync();
+    assert_eq!([&status["unreadable"], &status["conflicts"]], [0, 1], "{status}");
+    let listed = bob.call("memory.list", json!({}));
+    assert_eq!(bob.texts()[&id].len(), 2);
+    assert!(!listed.to_string().contains("not shown here"), "{listed}");
     bob.update(&id, "private of bob");
     let refused = bob.live.memo(&["share", "--team", &id]).output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
