@@ -22,8 +22,8 @@ pub(in crate::cli) fn share(
     output: &mut Output,
 ) -> CliResult {
     let words = match typed.team {
-        true => ["shared with the team", "would be shared with the team"],
-        false => ["shared", "would be shared"],
+        true => ["shared with the team", "would be shared with the team", "shared with the team already"],
+        false => ["shared", "would be shared", "shared already"],
     };
     set("memory.share", words, typed, context, output)
 }
@@ -31,12 +31,13 @@ pub(in crate::cli) fn share(
 /// Exits with 1 when nothing was shared.
 pub(in crate::cli) fn unshare(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let typed = ShareWithArgs { share: typed, team: false };
-    set("memory.unshare", ["kept here alone", "would be kept here alone"], typed, context, output)
+    let words = ["kept here alone", "would be kept here alone", "here alone already"];
+    set("memory.unshare", words, typed, context, output)
 }
 
 fn set(
     method: &str,
-    [done, would]: [&str; 2],
+    [done, would, already]: [&str; 3],
     ShareWithArgs { share: typed, team }: ShareWithArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -57,6 +58,9 @@ fn set(
         output.flush()?;
         let what = count(result.memories.len() as u64, "memory", "memories");
         match (result.memories.is_empty(), result.dry_run) {
+            (true, _) if result.already > 0 => {
+                output.say(&format!("{} {already}", count(result.already, "memory is", "memories are")));
+            }
             (true, _) => output.say("no such memories"),
             (false, true) => output.say(&format!("{what} {would}")),
             (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {

@@ -11,7 +11,8 @@ use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::paint;
 use crate::proto::memory::{
-    Edge, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams, ResolveResult,
+    Edge, IdsParams, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, MemoriesResult, Node,
+    ResolveParams, ResolveResult,
 };
 
 pub(in crate::cli) fn link(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
@@ -59,7 +60,13 @@ pub(in crate::cli) fn resolve(
     context: &CommandContext,
     output: &mut Output,
 ) -> CliResult {
-    let Some(loser) = typed.loser else { return memory_files::resolve(typed, context, output) };
+    let is_chosen = typed.ours || typed.theirs || typed.both || typed.text.is_some();
+    let Some(loser) = typed.loser else {
+        return match is_chosen {
+            true => memory_files::resolve(typed, context, output),
+            false => Err(nothing_chosen(typed.winner, context)?),
+        };
+    };
     let params = ResolveParams { caller: caller(context), winner: typed.winner, loser };
     let result: ResolveResult = context.connect()?.call("memory.resolve", &params)?;
     output.value(&result, |output| {
@@ -73,6 +80,26 @@ pub(in crate::cli) fn resolve(
     })?;
     notice(result.notice.as_ref(), output);
     Ok(0)
+}
+
+/// Returns the error for one memory and no side: it names the sides of one that is in conflict.
+fn nothing_chosen(id: String, context: &CommandContext) -> Result<CliError, CliError> {
+    let params = IdsParams { caller: caller(context), ids: vec![id] };
+    let found: MemoriesResult = context.connect()?.call("memory.get", &params)?;
+    let (id, is_disputed) = match found.memories.first() {
+        Some(memory) => (memory.id.as_str(), memory.conflict.is_some()),
+        None => ("", false),
+    };
+    Ok(match is_disputed {
+        true => CliError::Usage {
+            message: format!("{id}: in conflict, and nothing says which side holds"),
+            hint: "--ours: yours holds; --theirs: the other one; --text TEXT: this text; --both: each, yours under an id of its own",
+        },
+        false => CliError::Usage {
+            message: format!("{id}: is not in conflict, and there is no second memory"),
+            hint: "`memo resolve WINNER LOSER` decides between two memories",
+        },
+    })
 }
 
 /// Exits with 1 when there are none.

@@ -60,6 +60,10 @@ fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {
 /// The caller may choose any path.
 fn file_error(error: StoreError) -> RpcError {
     match error {
+        StoreError::File { path, source } if source.kind() == std::io::ErrorKind::AlreadyExists => {
+            bad_params(format!("{}: there is a file of that name; nothing was written", path.display()))
+                .with_hint("name another file: a backup replaces none; remove that one first if it may go")
+        }
         StoreError::File { .. } | StoreError::Sqlite { .. } => bad_params(error.to_string()),
         _ => error.into(),
     }

@@ -253,24 +253,29 @@ impl Import<'_> {
         let known = if is_named { self.rows.get(&record.id)? } else { None };
         let twin =
             if record.lives(self.stamp.now_ms) { self.rows.same_text(&record, &derived.hash)? } else { None };
+        let read_updated = record.updated;
         if let Some(known) = &known {
             self.follow(known, &mut record, draft);
         }
         // Without `own`, an import does not say who said what is here already.
         let source = known.as_ref().filter(|_| !self.params.own).map(|known| known.source.clone());
         let said = Record { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
+        let said = known.as_ref().map_or(said.clone(), |known| shared_as(known, &said));
         match (known, twin) {
             (Some(known), _) if is_same(&known, &said) => Ok(fate(ImportStatus::Same, known.id)),
             (Some(known), _) if self.params.merge && known.updated >= record.updated => {
                 Ok(fate(ImportStatus::Older, known.id))
             }
-            (Some(known), _) if !self.params.merge => Ok(differs(&known, &said, draft)),
+            (Some(known), _) if !self.params.merge => {
+                let age = Age { read: read_updated, taken: record.updated };
+                Ok(differs(&known, &said, draft, age))
+            }
             (Some(known), Some(twin)) if twin.id != known.id => {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
                 Ok(Imported { id: Some(known.id), ..refusal(why) })
             }
             (Some(known), _) => {
-                let fields = show::differences(&known, &record);
+                let fields = show::differences(&known, &shared_as(&known, &record));
                 self.rows.put(&record, &derived, &MemoryEvent { fields, ..self.event() })?;
                 Ok(fate(ImportStatus::Updated, known.id))
             }
@@ -396,18 +401,37 @@ fn is_same(known: &Record, record: &Record) -> bool {
     said(known) == said(record) && known.archived_at.is_some() == record.archived_at.is_some()
 }
 
-fn differs(known: &Record, record: &Record, draft: &Draft) -> Imported {
+/// Returns a record with what an import does not change: with whom the memory is shared, and which side of a conflict it is.
+fn shared_as(known: &Record, record: &Record) -> Record {
+    Record {
+        shared: known.shared,
+        team: known.team,
+        repository: known.repository.clone(),
+        is_unconfirmed: known.is_unconfirmed,
+        side: known.side,
+        ..record.clone()
+    }
+}
+
+/// Times of the last change of what is imported, unix ms.
+struct Age {
+    /// As it was read.
+    read: i64,
+    /// As it is taken: of two that are as old, what is imported may be the newer.
+    taken: i64,
+}
+
+fn differs(known: &Record, record: &Record, draft: &Draft, age: Age) -> Imported {
     let names: Vec<String> = show::differences(known, record).into_iter().map(|(name, _)| name).collect();
-    let newer = match known.updated.cmp(&record.updated) {
-        std::cmp::Ordering::Less => "the one to import is newer",
-        std::cmp::Ordering::Greater => "the one here is newer",
-        std::cmp::Ordering::Equal => "both are as old",
+    let newer = match known.updated.cmp(&age.read) {
+        std::cmp::Ordering::Less => "the one to import is newer (--merge keeps the newer)",
+        std::cmp::Ordering::Greater => "the one here is newer (--merge keeps the newer)",
+        std::cmp::Ordering::Equal if age.taken > age.read => {
+            "both are as old (with --merge beside the other options, the one to import holds)"
+        }
+        std::cmp::Ordering::Equal => "both are as old (with --merge, the one here holds)",
     };
     let what = draft.original.as_ref().map_or(String::new(), |original| format!(" ({})", json!(original)));
-    let why = format!(
-        "{}{what} is here and differs in {}; {newer} (--merge keeps the newer)",
-        known.id,
-        names.join(", ")
-    );
+    let why = format!("{}{what} is here and differs in {}; {newer}", known.id, names.join(", "));
     Imported { id: Some(known.id.clone()), ..refusal(why) }
 }

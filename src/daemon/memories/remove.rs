@@ -64,12 +64,22 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
     let team = "of the team, archived there too";
     let result = removed(params, &records)?;
     let mut notices = Vec::from_iter(removal_notice(&records, team));
-    if !params.dry_run {
-        for record in records.iter().filter(|record| record.shared) {
-            notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
-        }
-        rows.archive(&records, "forgotten", &stamp.event("forget"))?;
+    if params.dry_run {
+        return Ok(RemoveResult { notice: joined(notices), ..result });
     }
+    for record in records.iter().filter(|record| record.shared) {
+        notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
+    }
+    rows.archive(&records, "forgotten", &stamp.event("forget"))?;
+    let mut n_elsewhere = 0;
+    for record in &records {
+        n_elsewhere += usize::from(rows.is_elsewhere(&record.id)?);
+    }
+    notices.extend((n_elsewhere > 0).then(|| {
+        format!(
+            "not in the archive, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
+        )
+    }));
     Ok(RemoveResult { notice: joined(notices), ..result })
 }
 

@@ -29,7 +29,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
     }
     let before = Before::of(rows)?;
     let filter = memory_filter(rows, &params.selection, false, stamp.now_ms)?;
-    let (mut memories, mut files, mut parted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut memories, mut files, mut parted, mut already) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for record in rows.list(&filter, Default::default(), 0, None)?.0 {
         let is_done = match (is_shared, params.team) {
             (true, true) => record.team,
@@ -37,6 +37,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
             (false, _) => !record.shared && !record.team,
         };
         if is_done {
+            already += 1;
             continue;
         }
         match is_shared {
@@ -76,7 +77,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
     }
     let notice =
         if is_shared && !params.team { hidden_elsewhere(&stamp.layout, &memories) } else { joined(parted) };
-    Ok(ShareResult { dry_run: params.dry_run, memories, files, notice })
+    Ok(ShareResult { dry_run: params.dry_run, memories, files, already, notice })
 }
 
 /// Returns a notice where memories are a file of this worktree from now on, and others had them before.

@@ -44,6 +44,8 @@ pub struct ShareResult {
     pub memories: Vec<Brief>,
     /// Their files.
     pub files: Vec<SharedFile>,
+    /// Number of memories that were shared (or, for `memory.unshare`, were not) before: nothing was done with them.
+    pub already: u64,
     /// For the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
