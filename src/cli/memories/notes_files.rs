@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::notes_git::NotesGit;
 use super::request::caller;
-use super::sync_notes::in_conflict;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::escape;
@@ -102,6 +101,15 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     }
     own.paths.sort();
     Ok(own)
+}
+
+/// Returns the error for files in conflict.
+pub(super) fn in_conflict(ids: &[String]) -> CliError {
+    CliError::Git {
+        message: format!("in conflict: {}", ids.join(", ")),
+        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends it; then exchange again"
+            .to_owned(),
+    }
 }
 
 /// Fails if a commit has anything but files of memories: it would be written into the worktree.

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::notes_files::{Own, Unfit, id_of_path, own_files, refuse_others};
+use super::notes_files::{Own, Unfit, id_of_path, in_conflict, own_files, refuse_others};
 use super::notes_git::{FETCHED, HERE, MARKED, NOTES, NotesGit, THEIRS, failed};
 use super::notes_merge::{Merged, merge};
 use super::notes_place::{FileChange, place_files};
@@ -349,13 +349,5 @@ impl Sync<'_> {
     fn place(&self, mine: Option<&str>, tree: &str) -> Result<(), CliError> {
         let changes = self.git.changes(mine.unwrap_or(&self.empty_tree), tree)?;
         place_files(&self.context.layout.root, &changes)
-    }
-}
-
-pub(super) fn in_conflict(ids: &[String]) -> CliError {
-    CliError::Git {
-        message: format!("in conflict: {}", ids.join(", ")),
-        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends it; then exchange again"
-            .to_owned(),
     }
 }

@@ -1,5 +1,6 @@
-//! Answers what `memo sync-notes` asks about files that are exchanged without a branch: whether others may have a text, and what
-//! becomes of a file that is not there any more.
+//! Answers what `memo sync-notes` asks about files that are exchanged without a branch.
+//!
+//! It asks whether others may have a text, and what becomes of a file that is not there any more.
 
 use super::file_form::version_of;
 use super::file_write::begin;

@@ -1,5 +1,6 @@
-//! Finds out who has changed the file of a memory, as far as git knows: who wrote the commit that touched it last, where the file is
-//! as that commit has it.
+//! Finds out who has changed the file of a memory, as far as git knows.
+//!
+//! That is who wrote the commit that touched it last, where the file is as that commit has it.
 
 use std::time::{Duration, Instant};
 
