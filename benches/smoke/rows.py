@@ -136,6 +136,9 @@ ROWS = [
              lambda score, asked, index, p50, p99: score > 30 and asked >= 6 and index > 0 and rises(p50, p99), 4),
         Each(rf"^(?:code|docs|code-search|talks) +1 +\S.*>= 0.6", count=4)],
         ("scorers",), prepare=write_quality, forbidden=".*an arm did not run.*"),
+    Row("benches/questions/asked/check.py", [], [
+        Each(r"^(\d+) questions of (\d+) repositories$", lambda asked, repositories: asked >= 3000 and repositories >= 40),
+        Each(r"^no fault$", count=1)]),
     Row("benches/references/history.py", ["{shop}", "--trees", "{top}/trees", "--memo", "{memo}", "--commits", "2"], [
         Each(r"^all +(?:tests|impact) +2 +0 +100\.0", count=2), Each(r"^all +(?:name|directory|path|words|vectors|search) +2 +0 ", count=6),
         Each(r"^fresh (\d+) ms .* does not name: (\d+)", lambda ms, unseen: ms > 0 and unseen == 0)]),
