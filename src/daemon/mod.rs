@@ -205,9 +205,7 @@ fn serve(
         let why = caught(move || main_loop.run(&events, index_on_demand))
             .unwrap_or("the loop panicked, and it alone knows what is fresh");
         tracing::info!(why, "stopping");
-        if why == own_files::LOST {
-            for_loop.memories.note_lost();
-        }
+        for_loop.memories.note_lost(why == own_files::LOST);
         for_loop.progress.cancelled.store(true, Ordering::Relaxed);
         for_loop.llm.stop();
         let _ = last_job.send(worker::Job::Stop); // it may have ended

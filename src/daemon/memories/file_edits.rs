@@ -1,7 +1,7 @@
-//! Takes edits of the files of memories as they happen, so that what was saved in a worktree is in the history even if that is
-//! removed before anybody asks.
+//! Takes edits of the files of memories as they happen.
 //!
-//! Only what is saved is taken. What is gone, in conflict or cannot be read may be so for a moment: the next request decides.
+//! So what was saved in a worktree is in the history, even if that is removed before anybody asks. Only what is saved is taken: what
+//! is gone, in conflict or cannot be read may be so for a moment, and the next request decides.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;

@@ -130,7 +130,7 @@ fn is_taken(link: &Path, git_dir: &Path) -> bool {
     let Ok(text) = fs::read_to_string(link) else { return false };
     let Some(written) = text.strip_prefix("gitdir:") else { return false };
     let leads_to = link.parent().unwrap_or(link).join(written.trim()); // it may be relative
-    let resolved = [&leads_to, git_dir].map(|dir| fs::canonicalize(dir).ok());
+    let resolved = [&leads_to, git_dir].map(|dir| canonical(dir).ok());
     matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
 }
 

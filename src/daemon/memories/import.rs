@@ -26,13 +26,13 @@ use crate::proto::memory::{LinkKind, StoredVector};
 use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows};
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {
+    let params: ImportParams = call.params()?;
     let given: Map<String, Value> = call.params()?;
     if !["drafts", "memories", "links", "snapshot"].iter().any(|name| given.contains_key(*name)) {
         return Err(bad_params(
             "drafts: missing; send memories as `drafts`, or a page of `memory.export` as it is",
         ));
     }
-    let params: ImportParams = call.params()?;
     let is_any = params.drafts.iter().any(|draft| draft.vector.is_some());
     let kind = if is_any { VectorKind::in_use(call).await? } else { None };
     let run = move |rows: &Rows<'_>, params: &ImportParams, stamp: &Stamp| {

@@ -223,9 +223,9 @@ impl Memories {
         })
     }
 
-    /// Has the thread make nothing in the state dir at its end.
-    pub(in crate::daemon) fn note_lost(&self) {
-        self.is_lost.store(true, Ordering::Release);
+    /// Records whether the state dir is lost: then the thread makes nothing there at its end.
+    pub(in crate::daemon) fn note_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Release);
     }
 
     /// Ends the thread after its queued jobs.

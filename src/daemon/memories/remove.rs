@@ -65,7 +65,7 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
     let result = removed(params, &records)?;
     let mut notices = Vec::from_iter(removal_notice(&records, team));
     if params.dry_run {
-        return Ok(RemoveResult { notice: joined(notices), ..result });
+        return Ok(RemoveResult { notice: joined(&notices), ..result });
     }
     for record in records.iter().filter(|record| record.shared) {
         notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
@@ -80,7 +80,7 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
             "not in the archive, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
         )
     }));
-    Ok(RemoveResult { notice: joined(notices), ..result })
+    Ok(RemoveResult { notice: joined(&notices), ..result })
 }
 
 pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {

@@ -224,7 +224,7 @@ pub(super) fn part_from_archived(rows: &Rows<'_>, id: &str, event: &MemoryEvent)
 }
 
 /// Returns notices as one; `None` if there are none.
-pub(super) fn joined(notices: Vec<String>) -> Option<String> {
+pub(super) fn joined(notices: &[String]) -> Option<String> {
     (!notices.is_empty()).then(|| notices.join("; "))
 }
 

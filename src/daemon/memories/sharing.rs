@@ -76,7 +76,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
         files.extend(before.changes(rows, stamp)?.into_iter().map(shown));
     }
     let notice =
-        if is_shared && !params.team { hidden_elsewhere(&stamp.layout, &memories) } else { joined(parted) };
+        if is_shared && !params.team { hidden_elsewhere(&stamp.layout, &memories) } else { joined(&parted) };
     Ok(ShareResult { dry_run: params.dry_run, memories, files, already, notice })
 }
 

@@ -4,9 +4,11 @@ use rusqlite::{params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
 use super::{MemoryEvent, MemoryFilter, Record, Rows, StoreError};
+use crate::proto::exchange::MOST_DRAFTS;
 
 impl Rows<'_> {
-    /// Returns memories after row `after` in order of insertion, about `most_bytes` of them, each with its row.
+    /// Returns memories after row `after` in order of insertion, about `most_bytes` of them and at most as many as one import
+    /// takes, each with its row.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -27,6 +29,7 @@ impl Rows<'_> {
             let mut rows = statement.query(params_from_iter(values))?;
             let (mut found, mut n_bytes) = (Vec::new(), 0);
             while n_bytes < most_bytes
+                && found.len() < MOST_DRAFTS
                 && let Some(row) = rows.next()?
             {
                 let record = record(row)?;
