@@ -268,7 +268,7 @@ impl Import<'_> {
             }
             (Some(known), _) if !self.params.merge => {
                 let age = Age { read: read_updated, taken: record.updated };
-                Ok(differs(&known, &said, draft, age))
+                Ok(differs(&known, &said, draft, &age))
             }
             (Some(known), Some(twin)) if twin.id != known.id => {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
@@ -421,7 +421,7 @@ struct Age {
     taken: i64,
 }
 
-fn differs(known: &Record, record: &Record, draft: &Draft, age: Age) -> Imported {
+fn differs(known: &Record, record: &Record, draft: &Draft, age: &Age) -> Imported {
     let names: Vec<String> = show::differences(known, record).into_iter().map(|(name, _)| name).collect();
     let newer = match known.updated.cmp(&age.read) {
         std::cmp::Ordering::Less => "the one to import is newer (--merge keeps the newer)",
