@@ -4,10 +4,14 @@
 //! another host where its name was made to point here (DNS rebinding), and it cannot read the token.
 
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::http::request::Parts;
 use hyper::{Method, StatusCode, Uri};
 
 use super::response::Failure;
 use super::token::Secrets;
+
+/// Longest head of a request, bytes.
+pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// A header of browsers that says which site a request comes from (<https://www.w3.org/TR/fetch-metadata/>).
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -93,6 +97,18 @@ pub(super) fn proof(headers: &HeaderMap, cookie_name: &str, secrets: &Secrets) -
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = the_only(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// Refuses a head that is too long. The reader of HTTP asks for its limit only before it reads on, so it takes up to twice as much.
+pub(super) fn check_length(head: &Parts) -> Result<(), Failure> {
+    let line = head.method.as_str().len() + head.uri.to_string().len() + "  HTTP/1.1\r\n".len();
+    let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    if line + headers.sum::<usize>() + "\r\n".len() <= MAX_HEAD_BYTES {
+        return Ok(());
+    }
+    let message = format!("the head of a request may have {MAX_HEAD_BYTES} bytes");
+    Err(Failure::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", message)
+        .with_hint("send what is long in the body"))
 }
 
 /// Refuses a change whose body is not JSON. A form of another site can send only what is not.

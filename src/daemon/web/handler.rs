@@ -41,6 +41,7 @@ pub(super) async fn answer(site: Arc<Site>, request: Request<Incoming>) -> Respo
 }
 
 async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<Body>, Failure> {
+    guard::check_length(head)?;
     site.hosts.check_host(&head.headers, &head.uri)?;
     let path = head.uri.path();
     if !path.starts_with(PREFIX) {

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_io_timeout::TimeoutStream;
 
+use super::guard::MAX_HEAD_BYTES;
 use super::handler::answer;
 use super::response::{Body, Failure, HEADERS};
 use super::site::{OpenPeer, Site};
@@ -25,8 +26,6 @@ use crate::daemon::descriptors;
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Time limit for a peer to take some of its response, or for one who is turned away to take all.
 const UNREAD: Duration = Duration::from_secs(10);
-/// Longest head of a request, bytes.
-const MAX_HEAD_BYTES: usize = 64 << 10;
 /// Longest wait for running requests at the end.
 const DRAIN: Duration = Duration::from_secs(2);
 

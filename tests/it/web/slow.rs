@@ -129,6 +129,34 @@ fn a_connection_is_kept_and_one_that_ends_early_is_not() {
     web.assert_alive("after junk");
 }
 
+/// Sends a request whose head has so many bytes, in one write or in several; returns the status of the answer.
+fn ask_with_head_of(web: &Web, n_bytes: usize, n_writes: usize) -> u16 {
+    let head = format!("{}Connection: close\r\nX-Long: ", web.head("GET", "/v1/stats", &[]));
+    let head = format!("{head}{}\r\n\r\n", "x".repeat(n_bytes - head.len() - "\r\n\r\n".len()));
+    assert_eq!(head.len(), n_bytes);
+    let mut stream = web.connect();
+    for part in head.as_bytes().chunks(n_bytes.div_ceil(n_writes)) {
+        let _ = stream.write_all(part); // who sends too much may not be listened to
+    }
+    read_answer(&mut BufReader::new(stream)).map_or(0, |answer| answer.status)
+}
+
+#[test]
+fn a_head_has_64_kib_and_no_more() {
+    let web = Web::new();
+    let most = 64 << 10;
+    for (n_bytes, status) in [(most - 1, 200), (most, 200), (most + 1, 431), (100_000, 431)] {
+        for n_writes in [1, 7] {
+            assert_eq!(ask_with_head_of(&web, n_bytes, n_writes), status, "{n_bytes} in {n_writes} writes");
+        }
+    }
+    let query = format!("/v1/search?query={}", "x".repeat(40_000));
+    let long = "y".repeat(30_000);
+    let answer = web.ask_with("GET", &query, &[("X-Long", &long)], "");
+    assert_eq!((answer.status, answer.code().as_str()), (431, "too-large"), "the line counts too");
+    web.assert_alive("after long heads");
+}
+
 #[test]
 fn requests_over_the_limit_are_told_when_to_come_back() {
     let web = Web::new();
