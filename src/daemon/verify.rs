@@ -4,7 +4,7 @@
 //! stale line is shown, even if the watcher is dead.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::event::Freshness;
 use super::known_texts::{KnownText, KnownTexts};
@@ -16,7 +16,7 @@ use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
 use crate::search::snippet::{Extent, Snippet, Snippets};
 use crate::search::translation;
-use crate::search::{Answer, Found, arms, explain};
+use crate::search::{Answer, Found, arms, explain, most_looked_at};
 use crate::types::{Kind, SourceKey};
 
 /// Longest signature, in characters.
@@ -33,11 +33,6 @@ pub(super) struct Verified {
 
 /// Longest text that is kept, bytes: more than the tokens that a cross-encoder takes.
 const MOST_TEXT: usize = 2_000;
-
-/// Number of candidates for each wanted hit that are looked at for copies of what is shown.
-const MOST_LOOKED_AT: usize = 4;
-/// Most of them beyond the wanted number.
-const MOST_FURTHER: usize = 100;
 
 /// What is said of each hit.
 #[derive(Clone, Copy)]
@@ -70,10 +65,11 @@ pub(super) fn verify(
         hit(found, snippet, at, text, explains)
     };
     let mut hits: Vec<Hit> = Vec::new();
+    let mut counted: HashMap<usize, HashSet<&str>> = HashMap::new();
     let mut passages: Vec<(usize, Passage<'_>)> = Vec::new();
     for (nth, found) in answer.found.iter().enumerate() {
         let is_full = hits.len() == limit;
-        if is_full && nth >= (MOST_LOOKED_AT * limit).min(limit + MOST_FURTHER) {
+        if is_full && nth >= most_looked_at(limit) {
             break;
         }
         let Candidate { kind, path, classes, .. } = &found.ranked.candidate;
@@ -94,11 +90,14 @@ pub(super) fn verify(
         let Some((text, position)) = files.span(found) else { continue };
         let passage = Passage::new(*kind, name(found), (path, *classes), position, &text);
         match passages.iter().find(|(_, shown)| passage.repeats(shown)) {
-            Some((original, _)) => add_copies(&mut hits[*original], found),
+            Some((original, _)) => {
+                add_copies(&mut hits[*original], counted.entry(*original).or_default(), found);
+            }
             None if is_full => {}
             None => {
                 // A list leaves nothing out.
                 passages.extend((!answer.is_list).then_some((hits.len(), passage)));
+                counted.insert(hits.len(), paths(found).collect());
                 keep(&text);
                 let text = text.into_owned();
                 let around = files.lines_around(found, snippets.lines_around());
@@ -120,12 +119,16 @@ fn name(found: &Found) -> Option<&str> {
     }
 }
 
-fn add_copies(original: &mut Hit, copy: &Found) {
-    let copies = original.copies.get_or_insert_default();
-    let path = &copy.ranked.candidate.path;
-    for path in std::iter::once(path).chain(&copy.other_paths) {
-        if !copies.paths.contains(path) && *path != original.path {
-            copies.add(path);
+/// Returns the files that have the text of a hit: its own, and those of the same content.
+fn paths(found: &Found) -> impl Iterator<Item = &str> {
+    std::iter::once(found.ranked.candidate.path.as_str()).chain(found.other_paths.iter().map(String::as_str))
+}
+
+/// Counts the files of a copy that are not `counted` yet: one file may say the same in several places.
+fn add_copies<'a>(original: &mut Hit, counted: &mut HashSet<&'a str>, copy: &'a Found) {
+    for path in paths(copy) {
+        if counted.insert(path) {
+            original.copies.get_or_insert_default().add(path);
         }
     }
 }

@@ -27,6 +27,16 @@ const MOST_EXTENDED: usize = 2;
 /// Most copies of a file that are counted.
 const MOST_COPIES: usize = 1_000;
 
+/// Number of candidates for each wanted hit that are looked at for copies of what is shown.
+const MOST_LOOKED_AT: usize = 4;
+/// Most of them beyond the wanted number.
+const MOST_FURTHER: usize = 100;
+
+/// Returns how many candidates are looked at for copies of hits when all wanted ones are found.
+pub fn most_looked_at(limit: usize) -> usize {
+    (MOST_LOOKED_AT * limit).min(limit + MOST_FURTHER)
+}
+
 /// A search of the index.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
@@ -158,11 +168,9 @@ pub fn run(reader: &Reader, ask: &Ask<'_>) -> Result<Answer, StoreError> {
         let content = members.view.content(hit.candidate.content);
         definition_pieces::extend((reader, ask.kept), content, &mut hit.candidate)?;
     }
-    let mut found: Vec<Found> = ranked
-        .into_iter()
-        .enumerate()
-        .map(|(nth, ranked)| found(members, ranked, nth < MOST_EXTENDED * ask.limit))
-        .collect();
+    let n_shown = most_looked_at(ask.limit).max(MOST_EXTENDED * ask.limit);
+    let mut found: Vec<Found> =
+        ranked.into_iter().enumerate().map(|(nth, ranked)| found(members, ranked, nth < n_shown)).collect();
     add_texts(reader, &mut found, ask.limit)?;
     Ok(Answer { found, query: query.clone(), degraded, is_outdated, is_list: lists })
 }

@@ -43,7 +43,7 @@ mod word_similarity;
 
 use crate::proto::{Arms, Explain, Factor, Signal};
 
-pub use answer::{Answer, Ask, Found, run};
+pub use answer::{Answer, Ask, Found, most_looked_at, run};
 
 #[cfg(test)]
 pub(crate) mod testing;

@@ -61,6 +61,50 @@ fn overloads_that_stand_apart_are_hits_of_their_own() {
     assert_eq!(digs, 2, "{hits:?}");
 }
 
+/// Returns a passage that others with another `end` repeat.
+fn passage(end: &str) -> String {
+    format!(
+        "## Walrus\n\nThe walrus keeps who is logged in, for how long, and with which key the token was signed by the \
+         server. It expires after a day, and the client renews it an hour before that, {end}.\n\n"
+    )
+}
+
+#[test]
+fn each_copy_counts_once() {
+    let live = Live::new();
+    live.write("guide/walrus.md", passage("without asking"));
+    // Each says it three times, and all of them are equal.
+    let three = ["first", "then", "last"].map(passage).concat();
+    for nth in 0..8 {
+        live.write(&format!("copy{nth}/walrus.md"), &three);
+    }
+    for query in ["guide walrus", "walrus token", "copy7 walrus", "guide/walrus.md without asking"] {
+        let hits = search(&live, query, 10);
+        for hit in &hits {
+            let n_copies = if hit["path"] == "guide/walrus.md" { 8 } else { 7 };
+            let is_first = hit["rank"] == 1;
+            let count = hit["copies"]["count"].as_u64().unwrap();
+            assert!(count == n_copies || is_first && count == 8, "{query}: {count}: {hits:?}");
+        }
+        assert_eq!(hits[0]["copies"]["count"], 8, "{query}: {hits:?}");
+    }
+    let hits = search(&live, "guide/walrus.md without asking", 10);
+    assert_eq!(paths(&hits), ["guide/walrus.md"], "all others repeat it: {hits:?}");
+}
+
+#[test]
+fn equal_files_of_late_copies_count_too() {
+    let live = Live::new();
+    live.write("guide/walrus.md", passage("without asking"));
+    for variant in ["a", "b", "c"] {
+        for nth in 0..3 {
+            live.write(&format!("{variant}{nth}/walrus.md"), passage(&format!("with {variant}")));
+        }
+    }
+    let one = search(&live, "walrus", 1);
+    assert_eq!(one[0]["copies"]["count"], 9, "{one:?}");
+}
+
 #[test]
 fn what_is_there_several_times_is_one_hit_with_a_count() {
     let live = Live::new();
