@@ -77,6 +77,11 @@ impl TreeEntry {
     pub fn is_file(&self) -> bool {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
+
+    /// Returns whether it is the content of a file, or where a symbolic link leads.
+    pub fn has_text(&self) -> bool {
+        self.is_file() || self.kind == EntryKind::Link
+    }
 }
 
 impl Objects {

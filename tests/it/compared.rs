@@ -51,6 +51,28 @@ fn subjects(result: &Value) -> Vec<&str> {
     commits.map(|commit| commit["subject"].as_str().unwrap()).collect()
 }
 
+#[cfg(unix)]
+#[test]
+fn symbolic_links_are_compared_as_by_git() {
+    let live = Live::new();
+    live.sh("mkdir d; echo one > d/a.md; ln -s d/a.md kept; ln -s d/a.md gone; ln -s nowhere broken; ln -s d dir; ln -s d/a.md turned");
+    live.sh("ln -s d/a.md becomes; git add -A; git commit -q -m first");
+    let check = |words: &[&str], expected: &[&str], what: &str| {
+        let (_, answer) = changed(&live, words);
+        assert_eq!(files(&answer), expected, "{what}: {answer}");
+        assert_eq!((&answer["fresh"], &answer["complete"]), (&json!(true), &json!(true)), "{what}: {answer}");
+    };
+    check(&[], &[], "all are as they were");
+    live.sh("rm gone broken dir becomes; ln -sfn d turned; ln -s kept new; echo two > becomes");
+    let all =
+        ["modified becomes", "removed broken", "removed dir", "removed gone", "added new", "modified turned"];
+    check(&[], &all, "in the worktree");
+    live.sh("git add -A; git commit -q -m second");
+    check(&["HEAD~1"], &all, "of the commit before");
+    check(&["HEAD~1..HEAD"], &all, "between two commits");
+    check(&["HEAD~1..HEAD", "--", "dir"], &["removed dir"], "one of them");
+}
+
 #[test]
 fn two_commits_and_paths() {
     let live = Live::idle();

@@ -119,7 +119,7 @@ impl Worktree<'_> {
         }
         for (path, was) in old {
             // A sparse checkout omits files, and so do our own ignore files.
-            if !was.is_file() || self.tracked.left_out(path.as_str().into()).is_some() {
+            if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
                 continue;
             }
             let is_gone = is_gone(self.texts, &path);

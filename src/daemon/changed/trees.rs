@@ -11,7 +11,7 @@ use crate::git::{GitError, ObjectId, TreeEntry};
 const MOST_FILES: usize = 100_000;
 
 /// Returns the changes from one commit to another, by path, and the number of those that were not compared; without `base`
-/// every file is added. Links and submodules have no definitions and are left out.
+/// every file is added. Submodules have a history of their own and are left out.
 ///
 /// # Errors
 /// When a commit or a tree cannot be read.
@@ -26,7 +26,7 @@ pub(super) fn changes(
     let n_left_out = found.total - found.paths.len();
     let mut changes = Changes::default();
     for change in found.paths {
-        let (old, new) = (change.old.filter(TreeEntry::is_file), change.new.filter(TreeEntry::is_file));
+        let (old, new) = (change.old.filter(TreeEntry::has_text), change.new.filter(TreeEntry::has_text));
         let new = new.map(|new| Added { id: new.id, hash: None });
         match (old, new) {
             (None, Some(new)) => drop(changes.added.insert(change.path, new)),
