@@ -7,7 +7,7 @@ use super::anchors::put_anchors;
 use super::rows::{COLUMNS, record};
 use super::shared_with::Sharing;
 use super::words::put_words;
-use super::{Derived, MemoryEvent, Record, Rows, StoreError};
+use super::{Derived, MemoryEvent, Record, Rows, Side, StoreError};
 
 /// Time for which the answer to a named request is kept, ms; much longer than any client retries.
 const REQUEST_MS: i64 = 3_600_000;
@@ -215,7 +215,10 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn delete_with_files(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
-        self.delete_rows(records, event)?;
+        let (beside, others): (Vec<Record>, Vec<Record>) =
+            records.iter().cloned().partition(|record| record.side == Side::Ours && !record.is_shared());
+        self.delete_rows(&others, event)?;
+        self.delete_but_not_files(&beside, event)?; // what others have of it stays
         self.forget_answers()
     }
 

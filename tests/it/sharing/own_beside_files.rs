@@ -187,13 +187,21 @@ fn the_archive_keeps_what_is_mine() {
 }
 
 #[test]
-fn a_reset_deletes_both() {
+fn a_reset_deletes_mine_and_leaves_theirs() {
     let (live, id) = disputed();
     let told = call(&live, "memory.forget", json!({ "ids": [id], "dry_run": true }));
     assert!(told["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{told}");
     let dry = call(&live, "memory.reset", json!({ "dry_run": true }));
     let gone = call(&live, "memory.reset", json!({ "expect": dry["digest"] }));
-    assert_eq!((listed(&live, &id).len(), path_of(&live, &id).exists()), (0, false), "{gone}");
+    assert!(gone["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{gone}");
+    assert_eq!((sides(&live, &id), path_of(&live, &id).exists()), (whole("beta is theirs"), true), "{gone}");
+    let again = call(&live, "memory.reset", json!({ "dry_run": true }));
+    call(&live, "memory.reset", json!({ "expect": again["digest"] }));
+    assert_eq!(
+        (listed(&live, &id).len(), path_of(&live, &id).exists()),
+        (0, false),
+        "it is a shared one then"
+    );
 }
 
 #[test]
