@@ -1,5 +1,7 @@
 //! Recalls memories: finds them and extends their lifetime.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::keeper::derive;
@@ -16,7 +18,7 @@ use crate::paths::CallerDir;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
-use crate::store::{MemoryEvent, Record, Rows};
+use crate::store::{MemoryEvent, Record, Rows, Side};
 use crate::types::Kind;
 
 /// Default and maximum number of memories.
@@ -30,6 +32,8 @@ struct Hit {
     is_reinforced: bool,
     /// The memory, if it is a copy of what another repository has.
     copy: Option<Record>,
+    /// What others say under the id of a memory in conflict, if that was found.
+    theirs: Option<Record>,
 }
 
 /// Searches, then reinforces in one transaction the memories that match by a word or are clearly near.
@@ -69,6 +73,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
             is_reinforced: record.repository.is_none() && ranked.candidate.is_meant(),
             id: record.id.clone(),
             score: ranked.score,
+            theirs: (record.side == Side::Theirs).then(|| record.clone()),
             copy: record.repository.is_some().then_some(record),
         };
         Ok(shared.memories.find(&wanted)?.found.into_iter().map(hit).collect())
@@ -78,8 +83,10 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
 
 /// Reinforces the memories found, and leaves out those that are gone by now.
 fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResult> {
-    let mut memories = Vec::new();
-    for Hit { id, score, is_reinforced, copy } in hits {
+    let (mut memories, mut reinforced) = (Vec::new(), HashSet::new());
+    for Hit { id, score, is_reinforced, copy, theirs } in hits {
+        // Both sides of a conflict are one memory.
+        let is_reinforced = *is_reinforced && reinforced.insert(id);
         let found = copy.clone().map_or_else(|| rows.get(id), |copy| Ok(Some(copy)))?;
         let Some(before) = found.filter(|record| record.lives(stamp.now_ms)) else { continue };
         let after = match is_reinforced {
@@ -95,13 +102,15 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
             false => before.clone(),
         };
         let changed = show::differences(&before, &after);
-        if *is_reinforced {
+        if is_reinforced {
             let event = MemoryEvent { fields: changed.clone(), ..stamp.event("recall") };
             match after.is_shared() {
                 true => rows.put_recall(&after, &event)?,
                 false => rows.put_standing(&after, &event)?,
             }
         }
+        let (last_access, access_count) = (after.last_access, after.access_count);
+        let after = theirs.clone().map_or(after, |theirs| Record { last_access, access_count, ..theirs });
         memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
     }
     Ok(RecallResult { memories, notice: None })

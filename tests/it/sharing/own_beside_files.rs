@@ -205,6 +205,20 @@ fn a_reset_deletes_mine_and_leaves_theirs() {
 }
 
 #[test]
+fn a_recall_of_both_sides_counts_once() {
+    let (live, id) = disputed();
+    call(&live, "memory.update", json!({ "id": id, "content": "walrus is mine" }));
+    write_file(&live, &id, &file("walrus is theirs, as I said of the walrus", ""));
+    let found = call(&live, "memory.recall", json!({ "query": "walrus" }))["memories"].clone();
+    let said: Vec<&Value> = found.as_array().unwrap().iter().map(|hit| &hit["content"]).collect();
+    assert_eq!(said.len(), 2, "{found}");
+    assert!(said.contains(&&json!("walrus is mine")), "each side is shown as it is: {found}");
+    assert_eq!(get(&live, &id)["access_count"], 1);
+    let history = call(&live, "memory.history", json!({ "ids": [id] }))["changes"].to_string();
+    assert_eq!(history.matches("\"recall\"").count(), 1, "{history}");
+}
+
+#[test]
 fn a_merge_in_conflict_does_not_touch_what_is_mine() {
     let (live, id) = disputed();
     let [ours, theirs] = ["beta", "gamma"].map(|text| file(text, ""));
