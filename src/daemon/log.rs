@@ -17,19 +17,34 @@ const MAX_BYTES: u64 = 5 << 20;
 
 /// Writes everything at or above `level` to the file.
 pub(super) fn start(path: &Path, level: &str) -> Result<(), PathError> {
-    let log = Log { shared: Arc::new(Mutex::new(Rotating::open(path).at("open", path)?)) };
+    let log = Log::of(Rotating::open(path).at("open", path)?);
     // ureq logs addresses, whose queries may have a key.
     let quiet = "ureq=warn".parse().expect("a directive");
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info")).add_directive(quiet);
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log);
+    // Else a line that fails is told on stderr with a macro that panics if that fails too, as on a full disk, and so does the hook below.
+    let lines = lines.log_internal_errors(false);
     // This fails only if a subscriber is set already, in a process that runs several daemons.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log).try_init();
+    let _ = lines.try_init();
     std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "panic")));
     Ok(())
 }
 
 #[derive(Clone)]
 struct Log {
-    shared: Arc<Mutex<Rotating>>,
+    shared: Arc<Mutex<Lines>>,
+}
+
+/// Writes lines, and says how many could not be written once the next one can.
+struct Lines {
+    log: Rotating,
+    n_lost: u64,
+}
+
+impl Log {
+    fn of(log: Rotating) -> Self {
+        Self { shared: Arc::new(Mutex::new(Lines { log, n_lost: 0 })) }
+    }
 }
 
 struct Rotating {
@@ -76,9 +91,25 @@ impl Write for Rotating {
     }
 }
 
+impl Lines {
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        if self.n_lost > 0 {
+            // The last line may have been written in part.
+            writeln!(self.log, "\nlines that could not be written: {}", self.n_lost)?;
+            self.n_lost = 0;
+        }
+        self.log.write_all(line)
+    }
+}
+
 impl Write for Log {
+    /// Never fails: nobody can be told, and the daemon goes on without its log.
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        lock(&self.shared).write(buffer)
+        let mut lines = lock(&self.shared);
+        if lines.write(buffer).is_err() {
+            lines.n_lost += 1;
+        }
+        Ok(buffer.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -109,6 +140,23 @@ mod tests {
         }
         let size = |name: &str| std::fs::metadata(temp.path().join(name)).unwrap().len();
         assert_eq!((size("memod.log"), size("memod.log.1")), (2 << 20, 5 << 20));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_line_that_cannot_be_written_is_counted_and_fails_nobody() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("memod.log");
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let mut log = Log::of(Rotating { path: path.clone(), file: full, bytes: 0 });
+        for _ in 0..3 {
+            log.write_all(b"a line\n").expect("it is not told");
+        }
+        lock(&log.shared).log.file = File::create(&path).unwrap();
+        log.write_all(b"with room\n").unwrap();
+        log.write_all(b"and again\n").unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "\nlines that could not be written: 3\nwith room\nand again\n");
     }
 
     #[test]

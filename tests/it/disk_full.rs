@@ -97,6 +97,27 @@ fn a_daemon_that_starts_on_a_full_disk_reads() {
     assert_eq!(memo(&live, &["list"]).1["memories"].as_array().unwrap().len(), 2);
 }
 
+#[test]
+fn a_daemon_that_can_write_neither_its_log_nor_stderr_goes_on() {
+    let live = Live::idle();
+    let state_dir = live.layout().state_dir;
+    let Some(_mounted) = served(&live, &state_dir) else { return };
+    assert_eq!(memo(&live, &["stop"]).0, 0);
+    live.wait_for_end();
+    let log = live.layout().log_file();
+    fs::remove_file(&log).unwrap(); // so there is no room for the first line
+    let filler = fill(&state_dir);
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    live.start_as(live.memod().stderr(full));
+    assert_eq!(paths(&search(&live, "alpha")), ["a.md"]);
+    assert_eq!(fs::read_to_string(&log).unwrap(), "", "nothing could be written");
+    fs::remove_file(filler).unwrap();
+    assert_eq!(memo(&live, &["stop"]).0, 0);
+    assert_eq!(live.wait_for_end(), Some(0));
+    let log = fs::read_to_string(log).unwrap();
+    assert!(log.contains("lines that could not be written: ") && log.contains("stopping why="), "{log}");
+}
+
 /// Takes the vectors out of the databases, as if none had been computed yet, and kills the daemon: that leaves the files
 /// beside the databases, without which none can be opened on a full disk.
 fn remove_vectors(live: &Live, state_dir: &Path) {
