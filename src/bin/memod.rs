@@ -14,6 +14,9 @@ use memod::paths::Env;
 use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
 use serde_json::json;
 
+#[global_allocator]
+static ALLOCATOR: daemon::WithReserve = daemon::WithReserve;
+
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
 #[command(version)]

@@ -251,7 +251,9 @@ fn spawn(error: &io::Error) -> Option<String> {
     match error.kind() {
         io::ErrorKind::NotFound => hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON"),
         io::ErrorKind::PermissionDenied => hint("check that it is a program and may be run"),
-        io::ErrorKind::WouldBlock => hint("too many processes run: raise `ulimit -u`"),
+        io::ErrorKind::WouldBlock => {
+            hint("too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`")
+        }
         _ => io_hint(error).and_then(hint),
     }
 }

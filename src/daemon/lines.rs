@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::{Instant, timeout_at};
 
+use super::error::busy;
+use super::memory_limit;
 use crate::proto::{RpcError, code};
 
 const MAX_LINE_BYTES: usize = 8 << 20;
@@ -38,18 +40,35 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             None => *self.deadline.insert(Instant::now() + self.line_time),
         };
         let too = |what: String| RpcError::new(code::INVALID_REQUEST, what);
-        let room = MAX_LINE_BYTES + 1 - self.line.len();
-        let mut limited = (&mut self.reader).take(room as u64);
-        // In each case, line break, end of stream or error, the line has no further bytes.
-        let _ = timeout_at(deadline, limited.read_until(b'\n', &mut self.line))
+        timeout_at(deadline, self.read_line())
             .await
-            .map_err(|_| too(format!("no line end within {} s", self.line_time.as_secs())))?;
+            .map_err(|_| too(format!("no line end within {} s", self.line_time.as_secs())))??;
         self.deadline = None;
         let mut line = std::mem::take(&mut self.line);
         if line.pop_if(|last| *last == b'\n').is_none() && line.len() > MAX_LINE_BYTES {
             return Err(too(format!("a line over {MAX_LINE_BYTES} bytes")));
         }
         Ok(Some(line))
+    }
+
+    /// Reads to the end of the line. In each case, line break, end of stream or error, it has no further bytes. Cancel safe.
+    async fn read_line(&mut self) -> Result<(), RpcError> {
+        while let Ok(bytes) = self.reader.fill_buf().await {
+            let line_end = bytes.iter().position(|byte| *byte == b'\n');
+            let room = MAX_LINE_BYTES + 1 - self.line.len();
+            let n_bytes = line_end.map_or(bytes.len(), |at| at + 1).min(room);
+            if let Err(limit) = memory_limit::reserve(&mut self.line, n_bytes) {
+                self.line = Vec::new();
+                let error = busy(format!("no memory for so long a line{limit}"));
+                return Err(error.with_hint("raise the limit, or send less at a time"));
+            }
+            self.line.extend_from_slice(&bytes[..n_bytes]);
+            self.reader.consume(n_bytes);
+            if n_bytes == 0 || line_end.is_some() || n_bytes == room {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Reads the rest of a line that was given up, for a while: a peer that still writes does not read why.

@@ -41,6 +41,7 @@ mod lock;
 mod log;
 mod main_loop;
 mod memories;
+mod memory_limit;
 mod memory_scope;
 mod model_methods;
 mod models;
@@ -96,6 +97,7 @@ use self::lock::DaemonLock;
 use self::main_loop::MainLoop;
 pub use self::memories::export::print_memories;
 use self::memories::keeper::Memories;
+pub use self::memory_limit::WithReserve;
 use self::models::Models;
 pub use self::preflight::check;
 pub use self::program::program;
@@ -134,6 +136,7 @@ pub enum Ended {
 /// When it cannot start; nothing is left behind that the next start would not replace.
 pub fn run(root: &Path, index_on_demand: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
     descriptors::raise_limit();
+    memory_limit::prepare()?;
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
@@ -212,6 +215,8 @@ fn serve(
         let _ = stop.send(true); // the server may have failed already
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
+    let for_limit = Arc::clone(&shared);
+    memory_limit::watch(move || for_limit.send(Event::Stop(memory_limit::USED_UP)))?;
     runtime.spawn(counting::count(Arc::clone(&shared)));
     runtime.spawn(team_sync::keep(Arc::clone(&shared)));
     ready();
@@ -253,7 +258,7 @@ async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        .max_blocking_threads(MOST_THREADS)
+        .max_blocking_threads(memory_limit::max_threads(MOST_THREADS))
         .thread_name("serve")
         .enable_all()
         .build()

@@ -37,10 +37,10 @@ pub enum IndexError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// No further thread can be started.
-    #[error("cannot start a thread to read files: {0}; `ulimit -u` may be too low")]
+    #[error("cannot start a thread to read files: {0}; `ulimit -u` or `ulimit -v` may be too low")]
     Thread(#[source] std::io::Error),
     /// No further process can be started, or each one fails at once.
-    #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or the memory may be too low")]
+    #[error("cannot run `memod extract`, which parses files: {0}; `ulimit -u` or `ulimit -v` may be too low")]
     Extractor(#[source] std::io::Error),
     /// The code panicked. The open transaction was rolled back.
     #[error("panicked: {0}; `memo logs` says more")]

@@ -50,6 +50,7 @@ fn os_hint(error: &io::Error) -> Option<&'static str> {
     match error.raw_os_error()? {
         libc::EMFILE => Some("too many files are open: raise `ulimit -n`, then `memo restart`"),
         libc::ENFILE => Some("too many files are open on this machine: raise `sysctl fs.file-max`"),
+        libc::ENOMEM => Some("free some memory, or raise the limit of it (`ulimit -v`)"),
         libc::EIO => Some("look at that file system and its disk; the system's log may say more"),
         _ => None,
     }

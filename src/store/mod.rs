@@ -128,7 +128,7 @@ impl StoreError {
                     "look at that file system and its disk; the system's log may say more; a backup that \
                      cannot be read may be moved elsewhere"
                 }
-                Some(ErrorCode::OutOfMemory) => "free some memory",
+                Some(ErrorCode::OutOfMemory) => "free some memory, or raise the limit of it (`ulimit -v`)",
                 _ => usual,
             },
         }

@@ -59,6 +59,8 @@ mod memories;
 mod memory_anchors;
 mod memory_databases;
 mod memory_io;
+#[cfg(target_os = "linux")]
+mod memory_limit;
 mod memory_search;
 mod memory_similar;
 mod models;

@@ -549,6 +549,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "index_repair",
                 "lock",
                 "log",
+                "memory_limit",
                 "memory_scope",
                 "models",
                 "path_spec",

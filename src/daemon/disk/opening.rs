@@ -44,7 +44,7 @@ pub(super) fn open(
     let unwatched = watch_git(shared, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
     let walker = reconcile::start(shared, jobs, lane, &layout, row.id).map_err(|error| {
         let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
-        busy.with_hint("`ulimit -u` may be too low")
+        busy.with_hint("`ulimit -u` or `ulimit -v` may be too low")
     })?;
     let mut disk = Disk {
         shared: Arc::clone(shared),

@@ -50,7 +50,7 @@ impl MainLoop {
                 tracing::error!(root = %root.display(), %error, "a worktree cannot be opened");
                 if let Some(ask) = ask {
                     let error = RpcError::new(code::BUSY, format!("{}: {error:#}", root.display()));
-                    refuse(ask, error.with_hint("`ulimit -u` may be too low"));
+                    refuse(ask, error.with_hint("`ulimit -u` or `ulimit -v` may be too low"));
                 }
             }
         }
