@@ -2,9 +2,10 @@
 //!
 //! Migrations are only ever appended. A database of a newer schema is refused, not touched.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Error, ErrorCode};
 use rusqlite_migration::{M, Migrations};
 
 use super::{StoreError, corrupt};
@@ -210,7 +211,7 @@ pub(super) fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> 
     check_ours(conn, found).map_err(|error| StoreError::new(path, error))?;
     let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
-        rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::new(path, err),
+        rusqlite_migration::Error::RusqliteError { err, .. } => StoreError::new(path, of_version(err, found)),
         other => StoreError::Sqlite {
             path: path.to_owned(),
             source: rusqlite::Error::ToSqlConversionFailure(Box::new(other)),
@@ -232,12 +233,57 @@ pub(super) fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<
     Ok(())
 }
 
+/// Refuses a database that lacks a table or a column of its version.
+pub(super) fn check_tables(conn: &Connection, versions: &[&str]) -> rusqlite::Result<()> {
+    let model = Connection::open_in_memory()?;
+    versions.iter().try_for_each(|sql| model.execute_batch(sql))?;
+    let known = columns(conn)?;
+    match columns(&model)?.into_iter().find(|column| !known.contains(column)) {
+        None => Ok(()),
+        Some(missing) => Err(corrupt(format!("schema {} without its {missing}", versions.len()))),
+    }
+}
+
+/// Returns the columns of all tables, as `table.column`.
+fn columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
+    conn.prepare(
+        "SELECT m.name || '.' || c.name FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
+         WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL %'",
+    )?
+    .query_map([], |row| row.get(0))?
+    .collect()
+}
+
+/// Says that the tables are not those of the version, where that is why a migration failed.
+fn of_version(error: Error, version: i64) -> Error {
+    let code = match &error {
+        Error::SqlInputError { error, .. } => Some(error.code),
+        error => error.sqlite_error_code(),
+    };
+    match code {
+        Some(ErrorCode::Unknown | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
+            corrupt(format!("its tables are not those of schema {version}: {}", first_line(&error)))
+        }
+        _ => error,
+    }
+}
+
+/// Returns an error without the statement, which may have many lines.
+fn first_line(error: &Error) -> String {
+    let text = match error {
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    };
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
 /// Refuses the database of another program, or one that lost its version: no migration applies to its tables.
 fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
     match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
         (0, (1_u64.., _)) => Err(corrupt("tables without our version".to_owned())),
+        (..0, _) => Err(corrupt("a version that is below zero".to_owned())),
         (1.., (_, 0_u64)) => Err(corrupt("a version of ours without our tables".to_owned())),
         _ => Ok(()),
     }

@@ -68,7 +68,12 @@ impl MemoryDb {
             ))
         })?;
         db.check_quickly()?;
-        let version: i64 = db.run(|conn| conn.pragma_query_value(None, "user_version", |row| row.get(0)))?;
+        let version = db.run(schema::version)?;
+        if let Some(versions) = usize::try_from(version).ok().and_then(|version| MEMORY.get(..version))
+            && !versions.is_empty()
+        {
+            db.run(|conn| schema::check_tables(conn, versions))?;
+        }
         if (1..MEMORY.len() as i64).contains(&version) {
             before_migration(&db, version)?;
         }

@@ -380,10 +380,18 @@ impl MemoryStore {
             Ok(meta) if meta.len() == 0 && has_copies => return self.restore(now_ms, "was empty"),
             _ => {}
         }
-        let backups = &self.backups;
-        let before_migration =
-            |db: &MemoryDb, version| backups.add(db, now_ms, Label::Schema(version)).map(drop);
-        match MemoryDb::open(&self.path, before_migration) {
+        let (backups, mut backup) = (&self.backups, None);
+        let before_migration = |db: &MemoryDb, version| {
+            backup = Some(backups.make(db, now_ms, Label::Schema(version))?);
+            Ok(())
+        };
+        let opened = MemoryDb::open(&self.path, before_migration);
+        match (&opened, backup) {
+            (Ok(_), Some(backup)) => backups.delete_surplus(&backup),
+            (Err(_), Some(backup)) => drop(fs::remove_file(backup)), // nothing was migrated
+            (_, None) => {}
+        }
+        match opened {
             Ok((db, true)) if has_copies => {
                 drop(db);
                 self.restore(now_ms, "held no memories")

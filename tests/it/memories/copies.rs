@@ -136,6 +136,61 @@ fn a_copy_that_is_of_no_use_is_passed_over() {
     }
 }
 
+/// Schemas that a database does not have, whatever it says.
+const OTHER_SCHEMAS: [(&str, &str, &str); 6] = [
+    ("an older one", "PRAGMA user_version = 3", "its tables are not those of schema 3: "),
+    ("one without a value twice", "PRAGMA user_version = 5", "its tables are not those of schema 5: "),
+    ("one below zero", "PRAGMA user_version = -7", "a version that is below zero"),
+    ("no memories", "PRAGMA foreign_keys = OFF; DROP TABLE memory", "without its memory."),
+    (
+        "an older one of another program",
+        "PRAGMA foreign_keys = OFF; DROP TABLE memory; CREATE TABLE memory(id TEXT, text TEXT);
+         PRAGMA user_version = 3",
+        "schema 3 without its memory.",
+    ),
+    ("no history", "DROP TABLE history", "without its history."),
+];
+
+#[test]
+fn a_database_without_the_tables_of_its_schema_is_put_aside() {
+    for (what, sql, said) in OTHER_SCHEMAS {
+        let live = Live::idle();
+        session(&live, &["first", "second"]);
+        change(&db(&live), sql);
+        let answer = memo(&live, &["list"]).1;
+        let notice = answer["notice"].as_str().unwrap_or_else(|| panic!("{what}: {answer}"));
+        assert!(notice.contains("is damaged") && notice.contains(said), "{what}: {notice}");
+        assert_eq!(texts(&live), ["first", "second"], "{what}");
+        assert_eq!(beside(&live, "memory.db.damaged-").len(), 1, "{what}: it is kept");
+        assert!(is_whole(&live), "{what}");
+        let schema_backups = fs::read_dir(copies(&live)).unwrap().flatten();
+        let names = schema_backups.map(|entry| entry.file_name().into_string().unwrap());
+        assert!(!names.into_iter().any(|name| name.contains("-schema")), "{what}: nothing was migrated");
+        stop(&live);
+    }
+}
+
+#[test]
+fn a_database_of_a_newer_schema_is_refused_and_stays() {
+    let live = Live::idle();
+    session(&live, &["first"]);
+    change(&db(&live), "PRAGMA user_version = 99");
+    let (code, answer) = memo(&live, &["list"]);
+    let message = answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    assert_eq!(code, 3, "{answer}");
+    assert!(message.contains("written by a newer memod (schema 99, we know "), "{message}");
+    assert!(answer["error"]["hint"].as_str().unwrap().contains("install the version"), "{answer}");
+    stop(&live);
+    change(&db(&live), &format!("PRAGMA user_version = {}", newest_schema(&live)));
+    assert_eq!(texts(&live), ["first"], "it was left alone");
+}
+
+/// Returns the number of the schema of the newest copy.
+fn newest_schema(live: &Live) -> i64 {
+    let conn = rusqlite::Connection::open(copy(live)).unwrap();
+    conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+}
+
 #[test]
 fn what_two_copies_hold_is_united() {
     let live = Live::idle();
