@@ -71,6 +71,19 @@ impl Backups {
         self.names().next().is_some()
     }
 
+    /// Returns whether something was written to a database that no backup has.
+    pub(super) fn lack(&self, db: &MemoryDb) -> Result<bool, StoreError> {
+        let lineage = db.lineage()?;
+        let mut names: Vec<(PathBuf, String)> = self.names().collect();
+        names.sort_by(|(_, a), (_, b)| b.cmp(a)); // mostly it is the last one
+        let is_it = |(path, _): &(PathBuf, String)| {
+            MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .and_then(|copy| copy.lineage())
+                .is_ok_and(|copy| copy == lineage)
+        };
+        Ok(lineage.writes() > 0 && !names.iter().any(is_it))
+    }
+
     /// Returns all backups, newest first, with unreadable ones at the end.
     pub(super) fn all(&self) -> Vec<Copy> {
         let read = |(path, name): (PathBuf, String)| {

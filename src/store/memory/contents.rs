@@ -3,7 +3,7 @@
 //! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
 //! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{OptionalExtension, params};
 
@@ -28,6 +28,8 @@ pub(super) struct Contents {
     alone: HashSet<String>,
     /// Whether no damage hides any content.
     pub(super) is_whole: bool,
+    /// What could not be read, or not of all memories.
+    unread: BTreeSet<&'static str>,
 }
 
 /// The result of merging another database.
@@ -44,6 +46,23 @@ impl Contents {
     pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
         let deleted = self.deleted.iter().map(|(id, ..)| &**id);
         self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
+    }
+
+    /// Returns what is lost unless a backup has it, as a part of a sentence; `None` if all could be read.
+    pub(super) fn loss(&self) -> Option<String> {
+        if self.unread.is_empty() {
+            return None;
+        }
+        let unread: Vec<&str> = self.unread.iter().copied().collect();
+        Some(match self.saved.is_empty() {
+            true => {
+                "nothing of the damaged file could be read: what is newer than the copies is lost".to_owned()
+            }
+            false => format!(
+                "not all of the damaged file could be read: what is newer than the copies of {} may be lost",
+                unread.join(", ")
+            ),
+        })
     }
 
     /// Says which memories the team has, and which are this user's alone; that is else not said here.
@@ -80,7 +99,7 @@ impl MemoryDb {
             ways.map(|way| columns.iter().fold(way.to_owned(), replace))
         };
         let older = [without(&["m.agent"]), without(&["m.agent", "m.key"])].concat();
-        let mut is_whole = false;
+        let (mut is_whole, mut unread) = (false, BTreeSet::from(["memories"]));
         'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
             for order in ["ASC", "DESC"] {
                 let (records, is_all) = self.scan(columns, order)?;
@@ -88,20 +107,25 @@ impl MemoryDb {
                 found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
                 if is_all {
                     is_whole = columns == SAVED_COLUMNS;
+                    unread.clear();
+                    unread.extend(columns.contains("'[]'").then_some("tags and anchors"));
                     break 'ways;
                 }
             }
         }
         let history = |id: &str| readable(self.read(0, |rows| rows.history(id)));
         let links = |id: &str| readable(self.read(0, |rows| rows.links(id)));
-        let save = |record: Record| {
+        let mut save = |record: Record| {
             let (history, links) = (history(&record.id)?, links(&record.id)?);
+            unread.extend(history.is_none().then_some("histories"));
+            unread.extend(links.is_none().then_some("links"));
             Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
         };
         let deleted = readable(self.deleted())?;
-        is_whole &= deleted.is_some();
-        let saved = found.into_iter().map(save).collect::<Result<_, StoreError>>()?;
-        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), alone: HashSet::new(), is_whole })
+        let saved = found.into_iter().map(&mut save).collect::<Result<_, StoreError>>()?;
+        unread.extend(deleted.is_none().then_some("removals"));
+        is_whole &= unread.is_empty();
+        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), alone: HashSet::new(), is_whole, unread })
     }
 
     /// # Errors

@@ -65,6 +65,8 @@ pub struct MemoryStore {
     acknowledged_ms: Option<i64>,
     /// Whether something was committed since the last backup.
     is_changed: bool,
+    /// Whether the backups were asked if one has all that was there when it was opened.
+    is_compared: bool,
     /// Whether expired memories are deleted instead of archived.
     purges_expired: bool,
     uptime: Option<fn() -> Uptime>,
@@ -122,6 +124,7 @@ impl MemoryStore {
             notice: None,
             acknowledged_ms: None,
             is_changed: false,
+            is_compared: false,
             purges_expired: false,
             uptime: None,
             elsewhere: Vec::new(),
@@ -416,17 +419,21 @@ impl MemoryStore {
         let mark = Mark::of(&self.path)?;
         let gone = || StoreError::file(&self.path, std::io::ErrorKind::NotFound.into());
         self.open = Some((db, mark.ok_or_else(gone)?));
-        (self.is_opened, self.lacks_vectors) = (true, true);
+        (self.is_opened, self.lacks_vectors, self.is_compared) = (true, true, false);
         Ok(())
     }
 
-    /// Makes a backup if something was written since the last one, and returns whether it did. The last one of each day
-    /// stays.
+    /// Makes a backup if something was written since the last one, also by a daemon that was killed, and returns whether it did. The
+    /// last one of each day stays.
     ///
     /// # Errors
     /// When it cannot be made; the memories are not affected.
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
-        let Some((db, _)) = self.open.as_ref().filter(|_| self.is_changed) else { return Ok(false) };
+        let Some((db, _)) = &self.open else { return Ok(false) };
+        let is_asked = !std::mem::replace(&mut self.is_compared, true);
+        if !self.is_changed && !(is_asked && self.backups.lack(db)?) {
+            return Ok(false);
+        }
         self.backups.add(db, now_ms, Label::Daily)?;
         self.is_changed = false;
         Ok(true)

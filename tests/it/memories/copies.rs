@@ -1,13 +1,14 @@
 //! Tests which copies come back after a damage, and which are kept until then.
 
 use std::fs;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use serde_json::json;
 
 use super::{add, beside, call, db, is_whole, memo, stop, texts};
-use crate::live::Live;
+use crate::live::{Live, until};
 
 fn copies(live: &Live) -> PathBuf {
     live.layout().state_dir.join("backups")
@@ -248,5 +249,75 @@ fn a_database_without_a_version_is_put_aside() {
     assert!(is_whole(&live));
     for (name, n_kept) in [("memory.db.damaged-", 1), ("index.db.damaged-", 0)] {
         assert_eq!(beside(&live, name).len(), n_kept, "{name}");
+    }
+}
+
+#[test]
+fn what_a_killed_daemon_wrote_is_copied_by_the_next_one() {
+    let live = Live::idle();
+    live.start();
+    let first = add(&live, "alpha fact about routers");
+    until("the first write is copied", || {
+        copies(&live).exists() && fs::read_dir(copies(&live)).unwrap().count() == 1
+    });
+    let second = add(&live, "beta fact about cookies");
+    call(&live, "memory.update", json!({ "id": second, "content": "beta fact about cakes" }));
+    call(&live, "memory.link", json!({ "from": first, "to": second }));
+    live.kill();
+    live.start();
+    stop(&live); // it has written nothing itself
+    let conn = Connection::open(copy(&live)).unwrap();
+    let count = |table: &str| -> i64 {
+        conn.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!((count("memory"), count("link")), (2, 1));
+    drop(conn);
+    let name = copy(&live);
+    live.start();
+    stop(&live);
+    assert_eq!(copy(&live), name, "nothing has changed since");
+    zero_roots(&live, &["link", "history"]);
+    let notice = notice(&live);
+    assert!(!notice.contains("could be read"), "all of it is in the copy: {notice}");
+    assert_eq!(
+        call(&live, "memory.get", json!({ "ids": [first] }))["memories"][0]["links"][0]["id"],
+        json!(second)
+    );
+    let history = call(&live, "memory.history", json!({ "ids": [second] }))["changes"].to_string();
+    assert!(history.contains("beta fact about cookies"), "{history}");
+}
+
+#[test]
+fn what_could_not_be_saved_is_said() {
+    let live = Live::idle();
+    session(&live, &["first", "second"]);
+    let old = fs::read(copy(&live)).unwrap();
+    live.start();
+    let [one, other] = ["third", "fourth"].map(|text| add(&live, text));
+    call(&live, "memory.link", json!({ "from": one, "to": other }));
+    stop(&live);
+    fs::write(copy(&live), old).unwrap();
+    zero_roots(&live, &["link", "history"]);
+    let line = memo(&live, &["list"]).1["notice"].as_str().unwrap().to_owned();
+    let said = "not all of the damaged file could be read: what is newer than the copies of histories, links may be lost";
+    assert!(line.contains("4 memories were restored") && line.contains(said), "{line}");
+    assert!(notice(&live).contains(said));
+    stop(&live);
+    assert!(damage(&live).contains("nothing of the damaged file could be read"));
+}
+
+/// Overwrites the first page of tables.
+fn zero_roots(live: &Live, tables: &[&str]) {
+    let conn = Connection::open(db(live)).unwrap();
+    let root = |table: &&str| -> u64 {
+        let sql = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+        conn.query_row(sql, [table], |row| row.get(0)).unwrap()
+    };
+    let roots: Vec<u64> = tables.iter().map(root).collect();
+    drop(conn);
+    let file = fs::File::options().write(true).open(db(live)).unwrap();
+    for root in roots {
+        (&file).seek(SeekFrom::Start((root - 1) * 4_096)).unwrap();
+        (&file).write_all(&[0; 4_096]).unwrap();
     }
 }

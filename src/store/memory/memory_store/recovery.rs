@@ -76,14 +76,18 @@ impl MemoryStore {
             rows.begin_lineage(&lineage)?;
             Ok::<_, StoreError>(united.n_put)
         })?;
-        let knows_deleted = saved.is_whole || last.is_some_and(|last| new.lineage == last);
+        let is_in_copy = last.is_some_and(|last| new.lineage == last);
+        let knows_deleted = saved.is_whole || is_in_copy;
+        let loss = saved.loss().filter(|_| !is_in_copy).map_or(String::new(), |loss| format!("; {loss}"));
         let is_any = self.path.exists() || has_log(&self.path);
         let (path, kept) = (self.path.display(), kept(is_any.then(|| self.aside(now_ms))));
         let said = new.said(n_saved, knows_deleted);
-        let text = format!("memory.db {why}; {}", restored(new.db.count()?));
-        let notice = Notice::new(now_ms, &text, &format!("{path} {why}; {said}{kept}"));
+        let text = format!("memory.db {why}; {}{loss}", restored(new.db.count()?));
+        let notice = Notice::new(now_ms, &text, &format!("{path} {why}; {said}{loss}{kept}"));
         self.finish(new.db, now_ms, &notice)?;
-        self.put_in_place(now_ms)
+        self.put_in_place(now_ms)?;
+        self.is_changed |= n_saved > 0;
+        Ok(())
     }
 
     /// Builds a database from the newest usable backup and those with further memories.
@@ -150,7 +154,9 @@ impl MemoryStore {
         self.put_aside(now_ms)?;
         rename_if_there(&self.finished(), &self.path)?;
         self.note_replaced("salvage");
-        self.use_db(MemoryDb::open_copy(&self.path)?)
+        self.use_db(MemoryDb::open_copy(&self.path)?)?;
+        self.is_compared = true; // it is made of the copies, which stay until something is written
+        Ok(())
     }
 
     /// Returns the name of a finished database that is not installed yet.
