@@ -63,7 +63,10 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     let mut parse = parse(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let question = |key, dir| Question { shared, at, past: &past, head, key, dir, limit, until };
+    let question = |key: SourceKey, dir| {
+        let former = if in_head(&key) { None } else { former_name(shared, at, &past, tree, &key) };
+        Question { shared, at, past: &past, head, key, former, dir, limit, until }
+    };
     let Some((key, part)) = found else {
         return match definition(shared, at, &params.target, &dir)? {
             Some((key, found)) => question(key, dir).lines(&found.1, Some(&found.0)),
@@ -127,18 +130,44 @@ struct Question<'a> {
     past: &'a History,
     head: ObjectId,
     key: SourceKey,
+    /// Its name in `head`, where it was renamed since.
+    former: Option<String>,
     dir: CallerDir,
     limit: usize,
     until: Instant,
 }
 
+/// Returns the name that a file of the worktree has in a tree, if it was renamed and that is not committed yet.
+fn former_name(
+    shared: &Shared,
+    at: &Freshness,
+    past: &History,
+    tree: ObjectId,
+    key: &SourceKey,
+) -> Option<String> {
+    let root = &at.layout.root;
+    let Ok(Read { content: Content::Text(text), .. }) =
+        scan::read(root, key, shared.config.index.max_file_bytes)
+    else {
+        return None;
+    };
+    let is_gone = |path: &str| {
+        scan::lstat(&root.join(path)).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+    };
+    past.objects.name_in_tree(tree, key.as_str(), text.as_bytes(), is_gone).ok().flatten()
+}
+
 impl Question<'_> {
+    fn name_in_head(&self) -> &str {
+        self.former.as_deref().unwrap_or(self.key.as_str())
+    }
+
     fn whole(&self) -> RpcResult<WhyResult> {
-        let log = self.past.objects.log(self.head, self.key.as_str(), self.limit, self.until);
+        let log = self.past.objects.log(self.head, self.name_in_head(), self.limit, self.until);
         let mut result = of_log(self.past, log?, &self.key)?;
         // A directory or binary file is committed as a whole, and a text line by line.
         if let Ok(text) = self.text() {
-            let lines = self.past.objects.uncommitted(self.head, self.key.as_str(), text.as_bytes());
+            let lines = self.past.objects.uncommitted(self.head, self.name_in_head(), text.as_bytes());
             result.uncommitted = spans(&lines?);
         }
         Ok(result)
@@ -153,8 +182,13 @@ impl Question<'_> {
             return Err(error.with_hint("ask for the whole: `memo why PATH`"));
         }
         let wanted_lines = wanted.iter().flat_map(|(first, last)| *first..=*last).collect();
-        let blamed =
-            self.past.objects.blame(self.head, self.key.as_str(), text.as_bytes(), &wanted_lines, self.until);
+        let blamed = self.past.objects.blame(
+            self.head,
+            self.name_in_head(),
+            text.as_bytes(),
+            &wanted_lines,
+            self.until,
+        );
         let Blame { commits, moves, uncommitted, unknown, late, gaps } = blamed?;
         let more = commits.len() > self.limit;
         let mut result = WhyResult {

@@ -22,6 +22,31 @@ pub(super) struct FormerName {
 }
 
 impl Objects {
+    /// Returns the name in a tree of a file that was renamed since and has this text: of the files for which `is_gone`, the one that
+    /// shares most lines, at least half.
+    ///
+    /// # Errors
+    /// When the tree is missing or damaged.
+    pub fn name_in_tree(
+        &self,
+        tree: ObjectId,
+        path: &str,
+        text: &[u8],
+        is_gone: impl Fn(&str) -> bool,
+    ) -> Result<Option<String>, GitError> {
+        let files = self.files(tree)?.into_iter();
+        let mut gone: Vec<(String, TreeEntry)> =
+            files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
+        gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));
+        let compared = gone.into_iter().take(MOST_COMPARED).filter_map(|(old, entry)| {
+            let was = self.blob(entry.id, MOST_BYTES).ok().flatten()?;
+            Some((likeness(&was, text), old))
+        });
+        let alike = compared.filter(|(share, _)| *share >= ALIKE);
+        // Of equal ones the first, which has the name of the file if one has.
+        Ok(alike.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, old)| old))
+    }
+
     /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of
     /// the one that shares most lines, at least half.
     ///

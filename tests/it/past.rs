@@ -21,6 +21,28 @@ fn oids(result: &Value) -> Vec<String> {
     commits.map(|commit| commit["oid"].as_str().unwrap().to_owned()).collect()
 }
 
+#[test]
+fn a_rename_that_is_not_committed_keeps_its_history() {
+    let live = Live::new();
+    live.write("lib/only.rs", PARSER);
+    let first = commit(&live, "Add a parser");
+    for script in ["git mv lib/only.rs lib/o2.rs", "git mv lib/o2.rs o3.rs && sed -i s/number/digit/g o3.rs"]
+    {
+        live.sh(script);
+        let path = if script.contains("o3") { "o3.rs" } else { "lib/o2.rs" };
+        let (_, whole) = memo(&live, &["why", path]);
+        assert_eq!(oids(&whole), [first.as_str()], "{script}: {whole}");
+        let (_, line) = memo(&live, &["why", &format!("{path}:3")]);
+        assert_eq!(oids(&line), [first.as_str()], "{script}: {line}");
+        assert_eq!(line["uncommitted"], json!([]), "{script}: {line}");
+    }
+    let (_, line) = memo(&live, &["why", "o3.rs:1"]);
+    assert_eq!(line["uncommitted"], json!([[1, 1]]), "it was changed: {line}");
+    live.write("other.rs", "nothing of it\n");
+    let (_, other) = memo(&live, &["why", "other.rs"]);
+    assert_eq!((oids(&other).len(), &other["uncommitted"]), (0, &json!([[1, 1]])), "{other}");
+}
+
 const PARSER: &str = "\
 /// Parses a number.
 pub fn parse(text: &str) -> Option<u32> {
