@@ -14,6 +14,9 @@ use crate::proto::memory::{
 };
 use crate::types::memory_file;
 
+/// Why a memory is archived whose file is gone.
+const BY_FILE: &str = "file";
+
 pub(super) fn wholes(memories: &[Memory], dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
     for (at, memory) in memories.iter().enumerate() {
         if at > 0 {
@@ -56,9 +59,13 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
         row("metadata", &escape(&Value::from(memory.metadata.clone()).to_string()), output)?;
     }
     if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
+        let why = match why.as_str() {
+            BY_FILE => "no worktree has its file any more; `memo restore` writes it again",
+            why => why,
+        };
         row("archived", &format!("{at}, {why}"), output)?;
     }
-    if memory.shared {
+    if memory.shared && memory.archived_why.as_deref() != Some(BY_FILE) {
         row("shared", &escape(&memory_file(&memory.id)), output)?;
     }
     if let Some(repository) = &memory.repository {
