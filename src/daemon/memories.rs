@@ -22,6 +22,7 @@ pub(super) mod file_edits;
 mod file_form;
 mod file_look;
 mod file_recovery;
+mod file_text;
 mod file_write;
 mod file_writer;
 pub(super) mod finder;

@@ -346,8 +346,16 @@ pub struct RestoreResult {
     pub only_here: u64,
     /// Memories that only the backup has and that come back.
     pub only_there: u64,
-    /// Memories that have changed since the backup.
+    /// Memories that have changed since the backup, in other ways than by recalls, and are reverted.
     pub differ: u64,
+    /// Files of shared memories that are written again as in the backup, because verbs have changed or removed them.
+    pub files_written: u64,
+    /// Files that verbs have written since, and that are removed.
+    pub files_removed: u64,
+    /// Memories whose files git, an editor or a person has changed since: these hold, and the memories are not counted above.
+    pub files_kept: u64,
+    /// Files of the backup that git or a person has removed since: what no other worktree has is in the archive.
+    pub files_gone: u64,
     /// Path of a backup of the former state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,

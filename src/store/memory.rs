@@ -50,7 +50,7 @@ pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::write::Earlier;
 use super::StoreError;
 use crate::proto::anchor::Anchor;
-use crate::proto::memory::Tier;
+use crate::proto::memory::{LinkKind, Tier};
 
 /// The id of a memory with its anchors.
 pub type Anchored = (String, Vec<Anchor>);
@@ -127,6 +127,9 @@ impl Record {
     }
 }
 
+/// Returns the text of a file that says a memory, with these links, and its hash.
+pub(super) type FileText = fn(&Record, &[(LinkKind, String)]) -> Option<(String, [u8; 32])>;
+
 /// What the store has computed of records.
 #[derive(Clone, Copy)]
 pub struct Forms {
@@ -136,6 +139,8 @@ pub struct Forms {
     pub differences: fn(&Record, &Record) -> Map<String, Value>,
     /// Makes an id of a time, unix ms, and random bytes.
     pub new_id: fn(i64, [u8; 10]) -> String,
+    /// Returns the text of a file that says this, and its hash; `None` if others may not have it.
+    pub file_text: FileText,
 }
 
 /// Data that is computed from a record and stored with it.

@@ -523,7 +523,8 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "memories/finder",
                 "memories/known_files",
                 "memories/panics",
-                // A leaf: the store compares memories as they are shown.
+                // Leaves: the store compares memories as they are shown, and writes their files.
+                "memories/file_text",
                 "memories/show",
                 "own_files",
                 "gates",

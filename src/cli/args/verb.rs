@@ -351,8 +351,8 @@ pub(in crate::cli) enum Verb {
     Backup(BackupArgs),
     /// Replace all memories by those of a backup
     ///
-    /// Shows what would change and asks first. The present memories are copied before, and the copy is named. `memo import
-    /// --merge` adds the memories of a backup instead. Exits with 1 when nothing would change.
+    /// Shows what would change, asks, and copies the present memories before. Files of shared memories are restored where only
+    /// verbs changed them. `memo import --merge` adds memories instead. Exits with 1 when nothing would change.
     ///
     /// Example: memo restore-backup latest --dry-run
     RestoreBackup(RestoreBackupArgs),

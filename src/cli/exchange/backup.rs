@@ -50,7 +50,7 @@ pub(in crate::cli) fn restore(
     let mut params = RestoreParams { caller: caller(context), path, dry_run: !typed.yes };
     let mut client = context.connect()?;
     let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
-    let is_none = result.only_here + result.only_there + result.differ == 0;
+    let is_none = !changes_anything(&result);
     if output.json {
         output.json(&result)?;
         return Ok(if is_none { EXIT_NONE } else { 0 });
@@ -68,9 +68,28 @@ pub(in crate::cli) fn restore(
     Ok(if is_none { EXIT_NONE } else { 0 })
 }
 
+fn changes_anything(result: &RestoreResult) -> bool {
+    let RestoreResult { only_here, only_there, differ, files_written, files_removed, .. } = result;
+    only_here + only_there + differ + files_written + files_removed > 0
+}
+
 fn show(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
     let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
+    let RestoreResult { files_written, files_removed, files_kept, files_gone, .. } = result;
     output.line(&format!("{path}: {}, here {here}", count(*there, "memory", "memories")))?;
     output.line(&format!("{only_there} come back, {only_here} are removed, {differ} are reverted"))?;
+    if files_written + files_removed > 0 {
+        output.line(&format!(
+            "files of shared memories: {files_written} written again, {files_removed} removed"
+        ))?;
+    }
+    if *files_kept > 0 {
+        output.line(&format!("files that others have changed since, which hold: {files_kept}"))?;
+    }
+    if *files_gone > 0 {
+        output.line(&format!(
+            "files that others have removed since, which stay away: {files_gone}; `memo restore` writes one again"
+        ))?;
+    }
     output.flush()
 }

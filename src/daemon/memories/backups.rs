@@ -1,12 +1,14 @@
 //! Makes and restores backups on request.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::transaction::{Call, with_store};
+use super::transaction::{Call, read, with_store};
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::request::blocking;
+use crate::daemon::request::{blocking, deadline, locate, reading};
+use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams};
 use crate::proto::{RpcError, code};
 use crate::store::{MemoryStore, RestoreError, StoreError};
@@ -38,6 +40,7 @@ pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
 pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
     let params: RestoreParams = call.params()?;
     let path = absolute(params.path)?;
+    let (dry_run, cwd) = (params.dry_run, call.caller.cwd.clone());
     let job = move |store: &mut MemoryStore, now_ms| {
         let done = store.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
         done.map_err(|error| match error {
@@ -46,7 +49,35 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
             RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
         })
     };
-    with_store(call.shared, job).await
+    let answer = with_store(call.shared, job).await?;
+    if !dry_run {
+        write_files(call.shared, &cwd).await;
+    }
+    Ok(answer)
+}
+
+/// Writes the files that a restored backup asks for: those of the caller's worktree before it is answered, and those of others as soon
+/// as their file systems let it. What cannot be written is tried again with each look at the worktree.
+async fn write_files(shared: &Arc<Shared>, cwd: &str) {
+    look(shared, cwd).await;
+    let Ok(worktrees) = read(shared, |rows| Ok(rows.worktrees()?)).await else { return };
+    let main = shared.layout.common_dir.as_ref().and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
+    for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move { look(&shared, &root).await });
+    }
+}
+
+/// Makes the files of a worktree and the rows agree.
+async fn look(shared: &Arc<Shared>, dir: &str) {
+    let looked = async {
+        let layout = locate(shared, dir, deadline(shared, None)).await?;
+        let root = layout.root.clone();
+        reading(shared, &root, move |shared| shared.memories.look_at_files(&layout, &[])).await
+    };
+    if let Err(error) = looked.await {
+        tracing::warn!(dir, error = error.message, "files of memories that came back");
+    }
 }
 
 fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {

@@ -1,5 +1,6 @@
 //! Converts between a memory and what its file says.
 
+use super::file_text::file_with;
 use super::rules::{Done, refused};
 use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
@@ -95,24 +96,8 @@ pub(super) fn cannot_be_shared(id: &str, why: &str) -> Stopped<RpcError> {
 /// Returns what the file of a memory is to say. Comments, keys that this version does not know, and links to memories that are not here,
 /// stay as the `former` file has them.
 pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFile>) -> Done<MemoryFile> {
-    Ok(MemoryFile {
-        title: record.title.clone(),
-        container: record.container.clone(),
-        tags: record.tags.clone(),
-        tier: record.tier,
-        priority: record.priority,
-        confidence: record.confidence,
-        author: record.author.clone(),
-        agent: record.agent.clone(),
-        created: record.created,
-        updated: record.updated,
-        anchors: record.anchors.clone(),
-        links: links(rows, record, former.map_or(&[], |former| &former.links))?,
-        metadata: record.metadata.clone(),
-        others: former.map(|former| former.others.clone()).unwrap_or_default(),
-        comments: former.map(|former| former.comments.clone()).unwrap_or_default(),
-        content: record.content.replace("\r\n", "\n"),
-    })
+    let links = links(rows, record, former.map_or(&[], |former| &former.links))?;
+    Ok(file_with(record, links, former))
 }
 
 /// Returns the links to memories that are shared with the same people. A mutual link stands in the file of its first end, unless another one has it already.

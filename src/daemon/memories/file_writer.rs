@@ -13,6 +13,7 @@ use super::known_files::FileCounters;
 use super::rules::Done;
 use super::stamp::Stamp;
 use super::team_write;
+use crate::memory::file::hash;
 use crate::store::{MemoryStore, PendingFile, Rows};
 
 /// No worktree has this number.
@@ -48,7 +49,10 @@ impl FileWriter {
         if changes.is_empty() {
             return Ok(value);
         }
-        changes.iter().try_for_each(|file| rows.put_pending(file))?;
+        for file in &changes {
+            rows.put_pending(file)?;
+            rows.note_written(&file.name, file.text.as_deref().map(hash).as_ref())?;
+        }
         self.counters.note_write();
         *self.prepared.borrow_mut() = changes;
         prepare(&self.root, &self.prepared.borrow()).map_err(|error| failed(&error))?;

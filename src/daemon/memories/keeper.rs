@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use tokio::sync::{Notify, oneshot};
 
+use super::file_text::file_text;
 use super::finder::{Finder, vector_model};
 use super::known_files::KnownFiles;
 use super::panics::Panics;
@@ -257,7 +258,7 @@ fn found(checked: &Checked) -> String {
 }
 
 /// What the store has computed here.
-const FORMS: Forms = Forms { derive, differences: show::differences, new_id: id::new_id };
+const FORMS: Forms = Forms { derive, differences: show::differences, new_id: id::new_id, file_text };
 
 /// Computes the derived data of a record.
 pub(super) fn derive(record: &Record) -> Derived {

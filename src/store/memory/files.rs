@@ -11,6 +11,7 @@ mod own_in_archive;
 mod pending;
 mod pointers;
 mod taking_out;
+mod written_files;
 
 use std::collections::BTreeSet;
 
@@ -19,6 +20,7 @@ use serde_json::{Map, Value};
 
 pub(super) use self::own_beside_files::said_of;
 pub use self::pending::PendingFile;
+pub(super) use self::written_files::{FilePlace, KnownFile};
 use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
 use crate::proto::memory::LinkKind;
@@ -128,9 +130,11 @@ impl Rows<'_> {
     pub fn take_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), StoreError> {
         let mut touched = Vec::new();
         for name in gone {
+            self.forget_written(name, None)?;
             touched.extend(self.unpoint(name)?);
         }
         for file in changed {
+            self.forget_written(&file.name, Some(&file.hash))?;
             let before = self.shown_before(file)?;
             touched.extend(self.unpoint(&file.name)?);
             match &file.shown {

@@ -24,7 +24,6 @@ pub(super) struct Lineage {
 pub(super) struct Version {
     row: i64,
     pub(super) updated: i64,
-    pub(super) is_living: bool,
 }
 
 impl Lineage {
@@ -107,13 +106,8 @@ impl MemoryDb {
     /// When the database cannot be read.
     pub(super) fn versions(&self) -> Result<HashMap<String, Version>, StoreError> {
         self.run(|conn| {
-            conn.prepare("SELECT id, row, updated, archived_at IS NULL FROM memory WHERE instr(id, '#') = 0")?
-                .query_map([], |row| {
-                    Ok((
-                        row.get(0)?,
-                        Version { row: row.get(1)?, updated: row.get(2)?, is_living: row.get(3)? },
-                    ))
-                })?
+            conn.prepare("SELECT id, row, updated FROM memory WHERE instr(id, '#') = 0")?
+                .query_map([], |row| Ok((row.get(0)?, Version { row: row.get(1)?, updated: row.get(2)? })))?
                 .collect()
         })
     }

@@ -10,6 +10,7 @@ mod missing_vectors;
 mod model_switch;
 mod notice;
 mod recovery;
+mod restored_files;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use std::time::SystemTime;
 use super::backups::{Backups, Copy, Label};
 use super::db::next_generation;
 use super::vectors::MakeModel;
-use super::{Checked, Forms, MemoryDb, NotedChange, Rows, StoreError, Uptime, VectorModel};
+use super::{Checked, FileText, Forms, MemoryDb, NotedChange, Rows, StoreError, Uptime, VectorModel};
 use crate::paths;
 use crate::paths::with_suffix;
 use crate::proto::memory::BackupInfo;

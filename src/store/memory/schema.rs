@@ -249,4 +249,13 @@ END;
 ALTER TABLE worktree ADD COLUMN root TEXT;
 ALTER TABLE worktree ADD COLUMN made_ns INTEGER;
 ",
+    "
+-- What a verb last wrote to a file of a worktree, until somebody else changes that. A backup that is restored undoes this alone.
+CREATE TABLE written_file(
+    worktree INTEGER NOT NULL REFERENCES worktree(id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    hash BLOB,                                   -- as in memory_file; NULL: it removed the file
+    PRIMARY KEY(worktree, name)
+) STRICT, WITHOUT ROWID;
+",
 ];

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
-use super::super::lineage::Version;
-use super::{MemoryDb, MemoryStore, Rows, Stopped};
+use super::super::rows::SAVED_COLUMNS;
+use super::restored_files::FilePlan;
+use super::{FileText, MemoryDb, MemoryStore, Rows, Stopped};
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
@@ -27,8 +28,8 @@ pub enum RestoreError {
     None,
 }
 
-/// Memories by id.
-type Versions = HashMap<String, Version>;
+/// Hashes of memories by id.
+type Digests = HashMap<String, [u8; 32]>;
 
 impl MemoryStore {
     /// Copies everything into a new file, or next to our own backups, and reads it back. The backup is on disk on return.
@@ -100,24 +101,33 @@ impl MemoryStore {
             let why = "it has triggers or views that are not memod's".to_owned();
             return Err(copied.unusable(why, "`memo import` takes the memories alone").into());
         }
-        let mut result = compare(&here.versions()?, &there.versions()?);
+        let plan = FilePlan::of(here, &there)?;
+        let mut result = compare(&here.digests()?, &there.digests()?, &plan);
         (result.path, result.dry_run) = (path.display().to_string(), dry_run);
         if dry_run {
             return Ok(result);
         }
         result.kept = Some(self.backups.add(here, now_ms, Label::Replaced)?.display().to_string());
-        succeed(here, &mut there, now_ms)?;
+        succeed(here, &mut there, now_ms, (&plan, self.forms.file_text))?;
         here.replace_by(&there)?;
         self.is_changed = true;
         self.note_replaced("restore_backup");
         self.open = None; // all that was known of it is of yesterday
         self.ready(now_ms)?;
+        // Else a damage would bring back what was reverted, from the copy of before.
+        let _ =
+            self.back_up(now_ms).inspect_err(|error| tracing::warn!(%error, "no backup of what is restored"));
         Ok(result)
     }
 }
 
 /// Makes a backup the next version of this database, so that removed memories do not come back from other backups.
-fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), StoreError> {
+fn succeed(
+    here: &MemoryDb,
+    there: &mut MemoryDb,
+    now_ms: i64,
+    (plan, file_text): (&FilePlan, FileText),
+) -> Result<(), StoreError> {
     let mut lineage = here.lineage()?;
     lineage.take(&there.lineage()?);
     let (deleted, seen) = (here.deleted()?, here.seen());
@@ -129,22 +139,27 @@ fn succeed(here: &MemoryDb, there: &mut MemoryDb, now_ms: i64) -> Result<(), Sto
             }
         }
         rows.set_seen(&seen)?;
+        plan.apply(rows, file_text)?;
         rows.begin_lineage(&lineage)
     })
 }
 
-fn compare(here: &Versions, there: &Versions) -> RestoreResult {
-    let only = |of: &Versions, not: &Versions| of.keys().filter(|id| !not.contains_key(*id)).count() as u64;
-    let said = |version: &Version| (version.updated, version.is_living);
-    let differs = |(id, version): &(&String, &Version)| {
-        there.get(*id).is_some_and(|other| said(other) != said(version))
-    };
+fn compare(here: &Digests, there: &Digests, plan: &FilePlan) -> RestoreResult {
+    let count =
+        |ids: &mut dyn Iterator<Item = &String>| ids.filter(|id| !plan.kept.contains(*id)).count() as u64;
+    let only = |of: &Digests, not: &Digests| count(&mut of.keys().filter(|id| !not.contains_key(*id)));
+    let differs = |id: &&String| there.get(*id).is_some_and(|other| here.get(*id) != Some(other));
+    let (files_written, files_removed) = plan.counts();
     RestoreResult {
         here: here.len() as u64,
         there: there.len() as u64,
         only_here: only(here, there),
         only_there: only(there, here),
-        differ: here.iter().filter(differs).count() as u64,
+        differ: count(&mut here.keys().filter(differs)),
+        files_written,
+        files_removed,
+        files_kept: plan.kept.len() as u64,
+        files_gone: plan.n_gone,
         ..RestoreResult::default()
     }
 }
@@ -191,6 +206,31 @@ impl MemoryDb {
                 Err(StoreError::new(to, corrupt(said)))
             }
         }
+    }
+
+    /// Returns a hash of each memory with its links, without recalls: it changes when anything else of the memory does.
+    fn digests(&self) -> Result<Digests, StoreError> {
+        let columns = SAVED_COLUMNS.replace("m.last_access, m.access_count", "NULL, NULL");
+        self.run(|conn| {
+            let mut statement = conn.prepare(&format!(
+                "SELECT {columns}, m.shared, m.repository,
+                     EXISTS (SELECT 1 FROM trusted_version t WHERE t.memory = m.row AND t.hash = m.version),
+                     (SELECT group_concat(k.kind || ' ' || o.id, ',' ORDER BY k.kind, o.id)
+                          FROM link k JOIN memory o ON o.row = k.target WHERE k.source = m.row)
+                 FROM memory m WHERE instr(m.id, '#') = 0"
+            ))?;
+            let n_columns = statement.column_count();
+            let mut rows = statement.query([])?;
+            let mut digests = Digests::new();
+            while let Some(row) = rows.next()? {
+                let mut hasher = blake3::Hasher::new();
+                for column in 0..n_columns {
+                    hasher.update(format!("{:?};", row.get_ref(column)?).as_bytes());
+                }
+                digests.insert(row.get(0)?, *hasher.finalize().as_bytes());
+            }
+            Ok(digests)
+        })
     }
 
     /// Returns the names and definitions of triggers and views.

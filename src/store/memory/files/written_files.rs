@@ -1,0 +1,118 @@
+//! Keeps what verbs last wrote to the files of worktrees, until somebody else changes them.
+//!
+//! So a backup that is restored can tell a file that a verb has changed or removed from one that git or an editor has.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rusqlite::params;
+
+use super::super::{Rows, StoreError};
+use super::Hash;
+
+/// The git dir of a worktree, from the common dir, and the name of a file.
+pub(in crate::store::memory) type FilePlace = (String, String);
+
+/// A file of a worktree as the rows have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::store::memory) struct KnownFile {
+    /// Hash of its text.
+    pub(in crate::store::memory) hash: Hash,
+    /// The row that it shows, ours where it is in conflict in git; `None` if it shows no memory.
+    pub(in crate::store::memory) row: Option<i64>,
+}
+
+impl Rows<'_> {
+    /// Records the hash of what a verb is about to write to a file of the worktree; `None`: it removes it.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_written(&self, name: &str, hash: Option<&Hash>) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("INSERT OR REPLACE INTO written_file VALUES(memod_worktree(), ?1, ?2)")?
+                .execute(params![name, hash])
+                .map(drop)
+        })
+    }
+
+    /// Forgets what a verb wrote to a file of the worktree, unless that is what is there; `None` for no file.
+    pub(super) fn forget_written(&self, name: &str, there: Option<&Hash>) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "DELETE FROM written_file WHERE worktree = memod_worktree() AND name = ?1 AND hash IS NOT ?2",
+            )?
+            .execute(params![name, there])
+            .map(drop)
+        })
+    }
+
+    /// Returns what is known of the files of all worktrees.
+    pub(in crate::store::memory) fn known_files(&self) -> Result<BTreeMap<FilePlace, KnownFile>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                // The other columns are those of the row with the least side.
+                "SELECT w.git_dir, f.name, f.hash, f.memory, min(f.side) FROM memory_file f JOIN worktree w ON w.id = f.worktree
+                 GROUP BY f.worktree, f.name",
+            )?
+            .query_map([], |row| {
+                Ok(((row.get(0)?, row.get(1)?), KnownFile { hash: row.get(2)?, row: row.get(3)? }))
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns what verbs last wrote to files of all worktrees; `None` for one that they removed.
+    pub(in crate::store::memory) fn written_files(
+        &self,
+    ) -> Result<HashMap<FilePlace, Option<Hash>>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT w.git_dir, f.name, f.hash FROM written_file f JOIN worktree w ON w.id = f.worktree",
+            )?
+            .query_map([], |row| Ok(((row.get(0)?, row.get(1)?), row.get(2)?)))?
+            .collect()
+        })
+    }
+
+    /// Replaces what is known of verbs and of files that are to be written. The worktrees must be known.
+    pub(in crate::store::memory) fn set_written_files(
+        &self,
+        written: &HashMap<FilePlace, Option<Hash>>,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.execute_batch("DELETE FROM written_file; DELETE FROM pending_file")?;
+            let mut put =
+                conn.prepare("INSERT INTO written_file SELECT id, ?2, ?3 FROM worktree WHERE git_dir = ?1")?;
+            let mut written = written.iter();
+            written
+                .try_for_each(|((git_dir, name), hash)| put.execute(params![git_dir, name, hash]).map(drop))
+        })
+    }
+
+    /// Makes a file of the worktree show a row with this text, ours where it was in conflict in git.
+    pub(in crate::store::memory) fn set_file_text(
+        &self,
+        name: &str,
+        row: i64,
+        hash: &Hash,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            // This user vouches for the text as for the version that it is of: comments alone may differ.
+            conn.execute(
+                "INSERT OR IGNORE INTO trusted_version SELECT t.memory, ?2 FROM memory m
+                 JOIN trusted_version t ON t.memory = coalesce(m.main, m.row) AND t.hash = m.version WHERE m.row = ?1",
+                params![row, hash],
+            )?;
+            conn.execute("UPDATE memory SET version = ?2 WHERE row = ?1", params![row, hash])?;
+            conn.execute(
+                "DELETE FROM memory_file WHERE worktree = memod_worktree() AND name = ?1 AND memory IS NOT ?2",
+                params![name, row],
+            )?;
+            conn.execute(
+                "UPDATE memory_file SET hash = ?2, side = iif(side = 1, 0, side)
+                 WHERE worktree = memod_worktree() AND name = ?1",
+                params![name, hash],
+            )
+            .map(drop)
+        })
+    }
+}
