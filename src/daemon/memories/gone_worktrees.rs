@@ -12,7 +12,7 @@ use super::file_look::worktree_key;
 use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
-use crate::paths::RepoLayout;
+use crate::paths::{RepoLayout, canonical};
 use crate::proto::Check;
 use crate::scan::lstat;
 use crate::store::{MemoryStore, WorktreeRow};

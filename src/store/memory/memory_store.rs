@@ -244,7 +244,7 @@ impl MemoryStore {
     /// Returns what is said of worktrees that are gone.
     fn gone_worktrees(&self, now_ms: i64) -> Option<String> {
         let (db, _) = self.open.as_ref()?;
-        db.read(now_ms, Rows::gone_worktrees_notice).ok().flatten()
+        db.read(now_ms, |rows: &Rows<'_>| rows.gone_worktrees_notice()).ok().flatten()
     }
 
     fn happened(&self, now_ms: i64) -> Option<&Notice> {
