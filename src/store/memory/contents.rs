@@ -48,6 +48,11 @@ impl Contents {
         self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
     }
 
+    /// Returns the contents of a file of which nothing can be read.
+    pub(super) fn unreadable() -> Self {
+        Self { unread: BTreeSet::from(["memories"]), ..Self::default() }
+    }
+
     /// Returns what is lost unless a backup has it, as a part of a sentence; `None` if all could be read.
     pub(super) fn loss(&self) -> Option<String> {
         if self.unread.is_empty() {

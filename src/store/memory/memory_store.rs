@@ -432,7 +432,8 @@ impl MemoryStore {
     pub fn back_up(&mut self, now_ms: i64) -> Result<bool, StoreError> {
         let Some((db, _)) = &self.open else { return Ok(false) };
         let is_asked = !std::mem::replace(&mut self.is_compared, true);
-        if !self.is_changed && !(is_asked && self.backups.lack(db)?) {
+        let is_due = self.is_changed || is_asked && self.backups.lack(db)?;
+        if !is_due {
             return Ok(false);
         }
         self.backups.add(db, now_ms, Label::Daily)?;

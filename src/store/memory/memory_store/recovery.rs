@@ -60,7 +60,11 @@ impl MemoryStore {
         let mut new = self.united_copies(now_ms)?;
         revive_log(&self.path);
         let damaged = readable(MemoryDb::connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE))?;
-        let mut saved = damaged.as_ref().map_or_else(|| Ok(Contents::default()), MemoryDb::contents)?;
+        let mut saved = match &damaged {
+            Some(damaged) => damaged.contents()?,
+            None if self.path.exists() => Contents::unreadable(),
+            None => Contents::default(),
+        };
         let sharing = damaged.as_ref().map(MemoryDb::saved_sharing).transpose()?.flatten();
         if let Some(sharing) = &sharing {
             saved.set_sharing(sharing);
