@@ -105,7 +105,7 @@ impl From<ForeignError> for RpcError {
 impl From<GitError> for RpcError {
     fn from(error: GitError) -> Self {
         match error {
-            GitError::Io(failed) if failed.is_transient() => LocateError::Io(failed).into(),
+            GitError::Io(failed) => LocateError::Io(failed).into(),
             error => with(Self::new(code::INTERNAL, error.to_string()), error.hint()),
         }
     }

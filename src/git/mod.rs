@@ -110,6 +110,13 @@ impl GitError {
         matches!(self, Self::Io(error) if error.is_transient())
     }
 
+    /// Returns whether a file is there that could not be read, so that nobody knows what it says; a retry may succeed, or needs a
+    /// permission first.
+    pub fn is_unread(&self) -> bool {
+        let is_denied = |error: &PathError| error.source.kind() == io::ErrorKind::PermissionDenied;
+        matches!(self, Self::Io(error) if error.is_transient() || is_denied(error))
+    }
+
     /// Returns the remedy, if it is known.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -128,11 +135,17 @@ impl GitError {
     }
 }
 
-/// Returns the transient error of the system that prevented gix from reading `path`, if there was one.
+/// Returns the error of the system that prevented gix from reading `path`, if it is transient or a permission is missing.
 fn interrupted(error: &gix::Error, path: &Path) -> Option<GitError> {
-    let source = error.downcast_any_ref::<io::Error>().filter(|error| is_transient(error))?;
-    let source = source.raw_os_error().map_or(source.kind().into(), io::Error::from_raw_os_error);
-    Some(PathError { action: "read", path: path.to_owned(), source }.into())
+    let is_unread =
+        |error: &&io::Error| is_transient(error) || error.kind() == io::ErrorKind::PermissionDenied;
+    let source = error.downcast_any_ref::<io::Error>().filter(is_unread)?;
+    Some(PathError { action: "read", path: path.to_owned(), source: copy_of(source) }.into())
+}
+
+/// Returns the same error of the system.
+fn copy_of(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error)
 }
 
 /// The target in the file `HEAD` if refs are stored in a reftable, see gitrepository-layout(5).

@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::OnceLock;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -13,8 +14,8 @@ use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::special::ObjectDirs;
-use super::{GitError, ObjectHash, interrupted};
-use crate::paths::{IoContext as _, RepoLayout, read_regular};
+use super::{GitError, ObjectHash, copy_of, interrupted};
+use crate::paths::{PathError, RepoLayout, read_regular};
 
 /// Size of the cache for trees, which are stored as deltas, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -26,6 +27,8 @@ pub struct Objects {
     object_hash: ObjectHash,
     /// Commits whose parents were left out by a shallow clone.
     shallow: HashSet<ObjectId>,
+    /// The first pack that cannot be opened; looked for once an object is missing.
+    unread_pack: OnceLock<Option<PathError>>,
 }
 
 /// The data of a commit that a walk needs.
@@ -93,9 +96,17 @@ impl Objects {
         let Some(common_dir) = &layout.common_dir else { return Ok(None) };
         let dir = common_dir.join("objects");
         let dirs = ObjectDirs::find(&dir)?;
-        let mut odb = gix::odb::at(&dir, object_hash).at("read", &dir)?;
+        let opened = gix::odb::at(&dir, object_hash);
+        let mut odb = match opened {
+            Ok(odb) => odb,
+            Err(source) => {
+                let error = PathError { action: "read", path: dir, source };
+                return Err(GitError::Io(dirs.find_unread().unwrap_or(error)));
+            }
+        };
         odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
-        Ok(Some(Self { odb, dirs, object_hash, shallow: read_shallow(&common_dir.join("shallow")) }))
+        let shallow = read_shallow(&common_dir.join("shallow"));
+        Ok(Some(Self { odb, dirs, object_hash, shallow, unread_pack: OnceLock::new() }))
     }
 
     /// Returns the data of a commit that a walk needs.
@@ -211,17 +222,38 @@ impl Objects {
         self.object_hash
     }
 
+    /// Returns the error for an object that was not found: it may be in a pack that cannot be opened, which gix leaves out.
+    fn missing(&self, id: ObjectId) -> GitError {
+        if let Some(PathError { action, path, source }) =
+            self.unread_pack.get_or_init(|| self.dirs.find_unread())
+        {
+            return PathError { action, path: path.clone(), source: copy_of(source) }.into();
+        }
+        self.dirs.find_unread_loose(&id).map_or(GitError::Missing { id }, GitError::Io)
+    }
+
+    /// Returns the error for an object that could not be read, with the pack that may not be opened, if that is why.
+    fn unread(&self, id: ObjectId, error: &gix::Error) -> GitError {
+        match interrupted(error, Path::new(&format!("git object {id}"))) {
+            Some(interrupted) if !interrupted.is_transient() => {
+                self.dirs.find_unread().map_or(interrupted, GitError::Io)
+            }
+            Some(interrupted) => interrupted,
+            None => damaged(id, error),
+        }
+    }
+
     fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
         self.dirs.refuse_special(&id)?;
-        let header = self.odb.try_header(&id).map_err(|error| unread(id, &error))?;
-        header.ok_or(GitError::Missing { id })
+        let header = self.odb.try_header(&id).map_err(|error| self.unread(id, &error))?;
+        header.ok_or_else(|| self.missing(id))
     }
 
     fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
         self.dirs.refuse_special(&id)?;
-        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| unread(id, &error))?;
-        let found = found.ok_or(GitError::Missing { id })?.kind;
+        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| self.unread(id, &error))?;
+        let found = found.ok_or_else(|| self.missing(id))?.kind;
         if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
     }
 }
@@ -242,10 +274,6 @@ impl gix::objs::Find for Objects {
 
 fn wrong(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
     GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
-}
-
-fn unread(id: ObjectId, error: &gix::Error) -> GitError {
-    interrupted(error, Path::new(&format!("git object {id}"))).unwrap_or_else(|| damaged(id, error))
 }
 
 fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {

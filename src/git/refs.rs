@@ -3,8 +3,9 @@
 //! Reads loose and packed refs, including those private to a worktree, and follows symbolic ones. Refs in a reftable are
 //! reported as unreadable.
 
-use std::fs;
+use std::path::Path;
 use std::time::SystemTime;
+use std::{fs, io};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
@@ -23,7 +24,7 @@ const MOST_SYMBOLIC: usize = 5;
 pub struct Tip {
     /// The commit of `HEAD`, `None` on a branch without one, or why it is unknown.
     pub head: Result<Option<ObjectId>, String>,
-    /// Whether `head` is unknown because of a transient error.
+    /// Whether `head` is unknown because a file of git could not be read.
     pub is_unread: bool,
     /// How the repository names its objects.
     pub object_hash: ObjectHash,
@@ -57,7 +58,7 @@ impl Refs {
         let shallow = self.layout.common_dir.as_ref().and_then(|dir| fs::metadata(dir.join("shallow")).ok());
         let head = self.find("HEAD");
         Tip {
-            is_unread: head.as_ref().is_err_and(GitError::is_transient),
+            is_unread: head.as_ref().is_err_and(GitError::is_unread),
             head: head.map_err(|error| error.to_string()),
             object_hash: self.object_hash,
             shallow: shallow.map(|meta| (meta.len(), meta.modified().ok())),
@@ -94,8 +95,11 @@ impl Refs {
         let found = store.try_find(partial.as_ref());
         match found {
             Ok(reference) => Ok(reference.map(|reference| reference.target)),
-            Err(error) => Err(interrupted(&error, &git_dir.join(name))
-                .unwrap_or_else(|| unreadable(name, error.to_string()))),
+            Err(error) => {
+                let places = [git_dir.join(name), common_dir.join(name), common_dir.join("packed-refs")];
+                let place = places.iter().find(|place| is_unread(place)).unwrap_or(&places[0]);
+                Err(interrupted(&error, place).unwrap_or_else(|| unreadable(name, error.to_string())))
+            }
         }
     }
 
@@ -106,6 +110,16 @@ impl Refs {
             _ => None,
         }
     }
+}
+
+/// Returns whether a file is there, and cannot be read.
+fn is_unread(path: &Path) -> bool {
+    fs::read(path).is_err_and(|error| {
+        !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory
+        )
+    })
 }
 
 fn unreadable(name: &str, reason: String) -> GitError {

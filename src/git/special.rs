@@ -2,11 +2,11 @@
 //!
 //! Opening a FIFO in the place of a ref, a pack or a list of alternates waits for a writer that may never come.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::{GitError, ObjectHash};
-use crate::paths::{IoContext as _, if_readable, may_block, read_regular};
+use crate::paths::{IoContext as _, PathError, if_readable, may_block, read_regular};
 
 /// Most directories of objects that are followed.
 const MOST_ALTERNATES: usize = 64;
@@ -70,6 +70,40 @@ impl ObjectDirs {
         let (dir, name) = hex.split_at(2);
         self.0.iter().try_for_each(|objects| refuse_special(&objects.join(dir).join(name)))
     }
+}
+
+impl ObjectDirs {
+    /// Returns the first directory of packs, index or pack that is there and cannot be opened.
+    pub(super) fn find_unread(&self) -> Option<PathError> {
+        self.0.iter().find_map(|objects| {
+            let dir = objects.join("pack");
+            let entries = match fs::read_dir(&dir) {
+                Err(error) => return if_there(dir, error),
+                Ok(entries) => entries,
+            };
+            entries.into_iter().find_map(|entry| match entry {
+                Err(error) => if_there(dir.clone(), error),
+                Ok(entry) => if_there(entry.path(), fs::File::open(entry.path()).err()?),
+            })
+        })
+    }
+
+    /// Returns why a loose object that is there cannot be opened, if so.
+    pub(super) fn find_unread_loose(&self, id: &gix::oid) -> Option<PathError> {
+        let hex = id.to_hex().to_string();
+        let (dir, name) = hex.split_at(2);
+        let paths = self.0.iter().map(|objects| objects.join(dir).join(name));
+        paths.into_iter().find_map(|path| {
+            let error = fs::File::open(&path).err()?;
+            if_there(path, error)
+        })
+    }
+}
+
+/// Returns the error of what cannot be opened; `None` if it is not there.
+fn if_there(path: PathBuf, source: io::Error) -> Option<PathError> {
+    let error = PathError { action: "read", path, source };
+    (!error.is_absent()).then_some(error)
 }
 
 fn refuse_special_packs(dir: &Path) -> Result<(), GitError> {

@@ -45,7 +45,7 @@ impl<'a> Walk<'a> {
             }
             Err(error) => {
                 let gap = error.to_string();
-                if error.is_transient() {
+                if error.is_unread() {
                     self.unread.get_or_insert_with(|| gap.clone());
                 }
                 self.gaps.push(gap);

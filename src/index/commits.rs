@@ -122,7 +122,7 @@ impl Commits {
         let mut history = self.histories.remove(&view).unwrap_or_default();
         let (objects, mut complaint) = match Objects::open(layout, tip.object_hash) {
             Ok(objects) => (objects, None),
-            Err(error) => (None, Some((error.to_string(), error.is_transient()))),
+            Err(error) => (None, Some((error.to_string(), error.is_unread()))),
         };
         if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
             let mut plan = self.plan(view, tip, objects.as_ref(), &mut history.nodes)?;
@@ -239,7 +239,7 @@ impl Commits {
                         plan.n_pathless += usize::from(rendered.is_partial);
                         changes.push(rendered.into_change(key));
                     }
-                    Ok(Err(error)) => plan.note(error.to_string(), error.is_transient()),
+                    Ok(Err(error)) => plan.note(error.to_string(), error.is_unread()),
                     Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
                 }
             }

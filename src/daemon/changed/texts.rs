@@ -53,7 +53,7 @@ impl<'a> Texts<'a> {
     pub(super) fn past(&self, id: ObjectId) -> Option<String> {
         let read = self.past.objects.blob(id, MOST_BYTES);
         let bytes = read.inspect_err(|error| {
-            if error.is_transient() {
+            if error.is_unread() {
                 let _ = self.unread.set(error.to_string()); // the first is enough
             }
         });
