@@ -84,7 +84,7 @@ impl Rules {
             case: if settings.ignore_case { Case::Fold } else { Case::Sensitive },
             tracked,
             global: global.into_iter().flatten().collect(),
-            memo: read_patterns(&layout.root.join(MEMO_IGNORE), false)?.unwrap_or_default(),
+            memo: read_memo_ignore(&layout.root)?,
             own: own_dirs(layout),
             objects: in_git.map(|dir| (dir.join("objects"), settings.object_hash)),
             root: layout.root.clone(),
@@ -291,6 +291,22 @@ fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathErro
     let bytes = if_readable(read).at("read", path)?;
     let bytes = bytes.filter(|bytes| bytes.len() as u64 <= MAX_IGNORE_FILE_BYTES);
     Ok(bytes.map(|bytes| Patterns::parse(&bytes)))
+}
+
+/// Reads `.memoignore`. Without the permission nobody knows what it hides, so its files do not count as if it were absent; of git's
+/// own ignore files git says that they do.
+///
+/// # Errors
+/// When it is there, and cannot be read.
+fn read_memo_ignore(root: &Path) -> Result<Patterns, PathError> {
+    let path = root.join(MEMO_IGNORE);
+    if let Some(patterns) = read_patterns(&path, false)? {
+        return Ok(patterns);
+    }
+    match open_regular(&path, false) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(error).at("read", &path),
+        _ => Ok(Patterns::default()),
+    }
 }
 
 fn own_dirs(layout: &RepoLayout) -> Vec<Vec<u8>> {
