@@ -7,6 +7,7 @@
 mod advice;
 pub mod anchor;
 mod brief;
+mod caveats;
 mod code_history;
 mod complete;
 mod events;
@@ -33,6 +34,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
 pub use self::brief::{BriefParams, BriefResult, BriefSection};
+pub use self::caveats::{AnswerPart, Caveats, Owes};
 pub use self::code_history::{
     ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
     WhyMemory, WhyMove, WhyParams, WhyResult,
@@ -83,6 +85,8 @@ pub struct Method {
     pub result: &'static str,
     /// Whether it changes nothing, so that a client without an answer may ask again.
     pub only_reads: bool,
+    /// What its answer owes where something could not be read.
+    pub owes: Owes,
 }
 
 impl Method {
@@ -92,98 +96,107 @@ impl Method {
     }
 }
 
-const fn reads(name: &'static str, params: &'static str, result: &'static str) -> Method {
-    Method { name, params, result, only_reads: true }
+const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
+    Method { name, params, result, only_reads: true, owes }
 }
 
-const fn writes(name: &'static str, params: &'static str, result: &'static str) -> Method {
-    Method { name, params, result, only_reads: false }
+const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
+    Method { name, params, result, only_reads: false, owes }
 }
 
-/// Every method with the types of its params and its result.
+const NOTHING: Owes = Owes::Nothing;
+const REPORT: Owes = Owes::Report;
+const ALL: Owes = Owes::Fresh(&AnswerPart::ALL);
+const MEMORIES: Owes = Owes::Fresh(&[AnswerPart::Memories]);
+/// Memories, and whether the code that they are about is as it was.
+const STATES: Owes = Owes::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
+const CODE: Owes = Owes::Fresh(&[AnswerPart::Code]);
+const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
+
+/// Every method with the types of its params and its result, and what that owes.
 ///
 /// The reference of the protocol and the description of the HTTP API are made from this table and the named types.
 pub const METHODS: &[Method] = &[
-    reads("hello", "HelloParams", "HelloResult"),
-    reads("search", "SearchParams", "SearchResult"),
-    reads("brief", "BriefParams", "BriefResult"),
-    writes("advise", "AdviseParams", "AdviseResult"),
-    reads("map", "MapParams", "MapResult"),
-    reads("show", "ShowParams", "ShowResult"),
-    reads("outline", "OutlineParams", "OutlineResult"),
-    reads("refs", "RefsParams", "RefsResult"),
-    reads("callers", "ReachParams", "ReachResult"),
-    reads("callees", "ReachParams", "ReachResult"),
-    reads("impact", "ReachParams", "ReachResult"),
-    reads("tests", "ReachParams", "ReachResult"),
-    reads("implements", "ReachParams", "ReachResult"),
-    reads("why", "WhyParams", "WhyResult"),
-    reads("changed", "ChangedParams", "ChangedResult"),
-    reads("complete", "CompleteParams", "CompleteResult"),
-    reads("status", "StatusParams", "StatusResult"),
-    reads("sync", "SyncParams", "SyncResult"),
-    reads("subscribe", "SubscribeParams", "SubscribeResult"),
-    reads("unsubscribe", "", ""),
-    writes("reindex", "CwdParams", ""),
-    reads("doctor", "CwdParams", "DoctorResult"),
-    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult"),
-    writes("stop", "", ""),
-    writes("serve.start", "ServeParams", "ServeResult"),
-    writes("serve.stop", "CwdParams", "ServeResult"),
-    reads("serve.status", "CwdParams", "ServeResult"),
-    writes("hooks.install", "HooksParams", "HooksResult"),
-    writes("hooks.uninstall", "HooksParams", "HooksResult"),
-    reads("hooks.status", "HooksParams", "HooksResult"),
-    reads("model.list", "CwdParams", "ModelsResult"),
-    writes("model.import", "ModelParams", "ModelsResult"),
-    writes("model.use", "ModelParams", "ModelsResult"),
-    writes("model.remove", "ModelParams", "ModelsResult"),
-    reads("llm.status", "CwdParams", "LlmStatusResult"),
-    writes("llm.expand", "LlmExpandParams", "LlmExpandResult"),
-    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult"),
-    writes("llm.compare", "LlmCompareParams", "LlmCompareResult"),
-    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult"),
-    writes("llm.distil", "LlmDistilParams", "LlmDistilResult"),
-    reads("team.status", "TeamParams", "TeamStatusResult"),
-    writes("team.sync", "TeamParams", "TeamStatusResult"),
-    writes("team.leave", "TeamParams", "TeamLeaveResult"),
-    reads("team.members", "TeamParams", "TeamMembersResult"),
-    writes("memory.add", "AddParams", "AddResult"),
-    reads("memory.get", "IdsParams", "MemoriesResult"),
-    reads("memory.list", "ListParams", "MemoriesResult"),
-    writes("memory.update", "UpdateParams", "UpdateResult"),
-    writes("memory.confirm", "ConfirmParams", "UpdateResult"),
-    writes("memory.forget", "RemoveParams", "RemoveResult"),
-    writes("memory.restore", "IdsParams", "MemoriesResult"),
-    writes("memory.purge", "RemoveParams", "RemoveResult"),
-    writes("memory.reset", "RemoveParams", "RemoveResult"),
-    reads("memory.tags", "TallyParams", "TallyResult"),
-    reads("memory.containers", "TallyParams", "TallyResult"),
-    reads("memory.history", "IdsParams", "HistoryResult"),
-    reads("memory.stats", "TallyParams", "StatsResult"),
-    writes("memory.recall", "RecallParams", "RecallResult"),
-    writes("memory.promote", "PromoteParams", "UpdateResult"),
-    writes("memory.share", "ShareParams", "ShareResult"),
-    writes("memory.unshare", "ShareParams", "ShareResult"),
-    writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult"),
-    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult"),
-    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult"),
-    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult"),
-    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult"),
-    writes("memory.link", "LinkParams", "LinkResult"),
-    writes("memory.unlink", "LinkParams", "LinkResult"),
-    reads("memory.links", "LinksParams", "LinksResult"),
-    writes("memory.resolve", "ResolveParams", "ResolveResult"),
-    reads("memory.related", "RelatedParams", "RelatedResult"),
-    writes("memory.dedupe", "DedupeParams", "DedupeResult"),
-    writes("memory.merge", "MergeParams", "MergeResult"),
-    writes("memory.import", "ImportParams", "ImportResult"),
-    writes("memory.import_markdown", "MarkdownParams", "ImportResult"),
-    reads("memory.import_keys", "KeysParams", "KeysResult"),
-    writes("memory.read_database", "DatabaseParams", "DatabaseResult"),
-    reads("memory.export", "ExportParams", "ExportResult"),
-    writes("memory.backup", "BackupParams", "BackupResult"),
-    writes("memory.restore_backup", "RestoreParams", "RestoreResult"),
+    reads("hello", "HelloParams", "HelloResult", NOTHING),
+    reads("search", "SearchParams", "SearchResult", ALL),
+    reads("brief", "BriefParams", "BriefResult", ALL),
+    writes("advise", "AdviseParams", "AdviseResult", ALL),
+    reads("map", "MapParams", "MapResult", CODE),
+    reads("show", "ShowParams", "ShowResult", CODE),
+    reads("outline", "OutlineParams", "OutlineResult", CODE),
+    reads("refs", "RefsParams", "RefsResult", ALL),
+    reads("callers", "ReachParams", "ReachResult", ALL),
+    reads("callees", "ReachParams", "ReachResult", ALL),
+    reads("impact", "ReachParams", "ReachResult", ALL),
+    reads("tests", "ReachParams", "ReachResult", ALL),
+    reads("implements", "ReachParams", "ReachResult", ALL),
+    reads("why", "WhyParams", "WhyResult", ALL),
+    reads("changed", "ChangedParams", "ChangedResult", HISTORY),
+    reads("complete", "CompleteParams", "CompleteResult", CODE),
+    reads("status", "StatusParams", "StatusResult", REPORT),
+    reads("sync", "SyncParams", "SyncResult", HISTORY),
+    reads("subscribe", "SubscribeParams", "SubscribeResult", NOTHING),
+    reads("unsubscribe", "", "", NOTHING),
+    writes("reindex", "CwdParams", "", NOTHING),
+    reads("doctor", "CwdParams", "DoctorResult", REPORT),
+    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NOTHING),
+    writes("stop", "", "", NOTHING),
+    writes("serve.start", "ServeParams", "ServeResult", NOTHING),
+    writes("serve.stop", "CwdParams", "ServeResult", NOTHING),
+    reads("serve.status", "CwdParams", "ServeResult", NOTHING),
+    writes("hooks.install", "HooksParams", "HooksResult", NOTHING),
+    writes("hooks.uninstall", "HooksParams", "HooksResult", NOTHING),
+    reads("hooks.status", "HooksParams", "HooksResult", NOTHING),
+    reads("model.list", "CwdParams", "ModelsResult", NOTHING),
+    writes("model.import", "ModelParams", "ModelsResult", NOTHING),
+    writes("model.use", "ModelParams", "ModelsResult", NOTHING),
+    writes("model.remove", "ModelParams", "ModelsResult", NOTHING),
+    reads("llm.status", "CwdParams", "LlmStatusResult", NOTHING),
+    writes("llm.expand", "LlmExpandParams", "LlmExpandResult", NOTHING),
+    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NOTHING),
+    writes("llm.compare", "LlmCompareParams", "LlmCompareResult", MEMORIES),
+    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult", MEMORIES),
+    writes("llm.distil", "LlmDistilParams", "LlmDistilResult", NOTHING),
+    reads("team.status", "TeamParams", "TeamStatusResult", NOTHING),
+    writes("team.sync", "TeamParams", "TeamStatusResult", NOTHING),
+    writes("team.leave", "TeamParams", "TeamLeaveResult", NOTHING),
+    reads("team.members", "TeamParams", "TeamMembersResult", NOTHING),
+    writes("memory.add", "AddParams", "AddResult", STATES),
+    reads("memory.get", "IdsParams", "MemoriesResult", STATES),
+    reads("memory.list", "ListParams", "MemoriesResult", STATES),
+    writes("memory.update", "UpdateParams", "UpdateResult", STATES),
+    writes("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
+    writes("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
+    writes("memory.restore", "IdsParams", "MemoriesResult", STATES),
+    writes("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
+    writes("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
+    reads("memory.tags", "TallyParams", "TallyResult", MEMORIES),
+    reads("memory.containers", "TallyParams", "TallyResult", MEMORIES),
+    reads("memory.history", "IdsParams", "HistoryResult", MEMORIES),
+    reads("memory.stats", "TallyParams", "StatsResult", MEMORIES),
+    writes("memory.recall", "RecallParams", "RecallResult", STATES),
+    writes("memory.promote", "PromoteParams", "UpdateResult", STATES),
+    writes("memory.share", "ShareParams", "ShareResult", MEMORIES),
+    writes("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
+    writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
+    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult", NOTHING),
+    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
+    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
+    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
+    writes("memory.link", "LinkParams", "LinkResult", MEMORIES),
+    writes("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
+    reads("memory.links", "LinksParams", "LinksResult", MEMORIES),
+    writes("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
+    reads("memory.related", "RelatedParams", "RelatedResult", MEMORIES),
+    writes("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
+    writes("memory.merge", "MergeParams", "MergeResult", STATES),
+    writes("memory.import", "ImportParams", "ImportResult", MEMORIES),
+    writes("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
+    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES),
+    writes("memory.read_database", "DatabaseParams", "DatabaseResult", NOTHING),
+    reads("memory.export", "ExportParams", "ExportResult", MEMORIES),
+    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES),
+    writes("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES),
 ];
 
 /// How much must be indexed before the answer; design 6.

@@ -31,6 +31,8 @@ use reply_form::ReplyForm;
 
 /// Largest input that is parsed, bytes. The rest is read too, because an agent may fail when it cannot write.
 const MAX_INPUT: usize = 16 << 20;
+/// Least time for a receipt, which the daemon takes at once.
+const RECEIPT_WITHIN: Duration = Duration::from_millis(5);
 /// Pause between two attempts to reach a daemon that is being started.
 const AGAIN: Duration = Duration::from_millis(10);
 
@@ -51,9 +53,11 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
         return Ok(0);
     }
     let left = until.saturating_duration_since(Instant::now());
-    if let Ok(Ok(Some(text))) = answer.recv_timeout(left) {
+    if let Ok(Ok(Some(told))) = answer.recv_timeout(left) {
         // An agent that does not read the answer has no use for an error either.
-        output.line_if_possible(&text);
+        if output.line_if_possible(&told.text) {
+            told.give_receipt(until);
+        }
     }
     // Only now, because the agent waits for the answer; and without one too, because an older daemon may be the slow one.
     if let Some(layout) = older.get() {
@@ -62,13 +66,32 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
     Ok(0)
 }
 
+/// What an agent is told.
+struct Told {
+    /// What to print.
+    text: String,
+    receipt: Option<String>,
+    client: Client,
+    cwd: String,
+}
+
+impl Told {
+    /// Tells the daemon that the text was passed on. What it is not told of is told again: twice is better than never.
+    fn give_receipt(self, until: Instant) {
+        let Self { receipt: Some(receipt), mut client, cwd, .. } = self else { return };
+        client.answer_within(until.saturating_duration_since(Instant::now()).max(RECEIPT_WITHIN));
+        let params = AdviseParams { cwd, receipt: Some(receipt), ..AdviseParams::default() };
+        let _: Result<AdviseResult, ClientError> = client.call("advise", &params);
+    }
+}
+
 /// Returns what to print; `None` to be silent. Tells `older` of a daemon that is to be replaced, before it is asked.
 fn answer_for(
     typed: &HookArgs,
     dir: Option<&Path>,
     until: Instant,
     older: &OnceLock<RepoLayout>,
-) -> Result<Option<String>, Silence> {
+) -> Result<Option<Told>, Silence> {
     let input = read_input(typed)?;
     let form = ReplyForm::of(typed.agent.as_deref(), &input);
     form.carries(typed.event.into(), &input).map_err(Silence::Agent)?;
@@ -79,10 +102,13 @@ fn answer_for(
         let _ = older.set(context.layout.clone()); // nobody else sets it
     }
     let within_ms = u64::try_from(until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(0);
-    let params = AdviseParams { within_ms: Some(within_ms), ..params(typed, &input, &context) };
-    let result: AdviseResult = client.call("advise", &params)?;
-    let text = Some(result.text).filter(|text| !text.is_empty());
-    Ok(text.map(|text| form.reply(typed.event.into(), &input, &text)))
+    let params =
+        AdviseParams { within_ms: Some(within_ms), gives_receipt: true, ..params(typed, &input, &context) };
+    let AdviseResult { text, receipt, .. } = client.call("advise", &params)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Told { text: form.reply(typed.event.into(), &input, &text), receipt, client, cwd: params.cwd }))
 }
 
 /// Why nothing is told.

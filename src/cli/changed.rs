@@ -77,7 +77,7 @@ fn notes(result: &ChangedResult, output: &Output) {
         let older = count(result.commits_left_out as u64, "older commit", "older commits");
         output.say(&format!("{older} not shown: `git log` shows all"));
     }
-    if let Some(reason) = &result.reason {
+    for reason in result.reason.iter().chain(&result.cut) {
         output.say(&format!("not complete: {reason}"));
     }
 }

@@ -251,8 +251,11 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     if result.mode == Mode::Hybrid && are_near && !result.hits.iter().any(has_words) {
         parts.push(format!("no word of {} was found; these are near in meaning", query(result)));
     }
-    if !result.degraded.is_empty() {
-        parts.push(format!("degraded: {}", result.degraded.join(", ")));
+    let reason = result.reason.as_deref().unwrap_or_default();
+    let degraded: Vec<&str> =
+        result.degraded.iter().map(String::as_str).filter(|why| !reason.contains(why)).collect();
+    if !degraded.is_empty() {
+        parts.push(format!("degraded: {}", degraded.join(", ")));
     }
     if result.left_out > 0 {
         let more = count(result.left_out as u64, "more hit does", "more hits do");

@@ -18,8 +18,8 @@ use super::escaping_writer::EscapingWriter;
 use super::file_link::{has_links, link};
 use super::pager::{PagedWriter, Postponed};
 use super::rows::{self, Listing, Shape};
-use super::text::{Styles, escape, escape_lines, paint};
-use crate::proto::Ordered;
+use super::text::{Styles, behind, escape, escape_lines, paint};
+use crate::proto::{Caveats, Ordered};
 
 /// The two streams of one run.
 pub(super) struct Output {
@@ -235,11 +235,13 @@ impl Output {
         Ok(self.out.flush()?)
     }
 
-    /// Writes a line of data at once, and forgets it if that fails.
-    pub(super) fn line_if_possible(&mut self, text: &str) {
-        if self.line(text).and_then(|()| self.flush()).is_err() {
+    /// Writes a line of data at once, and forgets it if that fails; returns whether it was written.
+    pub(super) fn line_if_possible(&mut self, text: &str) -> bool {
+        let is_written = self.line(text).and_then(|()| self.flush()).is_ok();
+        if !is_written {
             self.out = BufWriter::new(Box::new(io::sink()));
         }
+        is_written
     }
 
     /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
@@ -276,6 +278,14 @@ impl Output {
             return;
         }
         self.talk_line(format!("{} {}", paint(self.talk.bad, "memo:"), escape(text)));
+    }
+
+    /// Writes to stderr what an answer says about itself, even with `--quiet`. JSON has the reason.
+    pub(super) fn say_caveats(&self, caveats: &Caveats) {
+        if !caveats.fresh && !self.json {
+            self.warn(&behind(caveats.reason.as_deref()));
+        }
+        caveats.notice.iter().for_each(|notice| self.warn(notice));
     }
 
     /// Fails if no user can answer [`Self::ask`]. `what` needs the confirmation, and `hint` says what to type instead.

@@ -21,7 +21,7 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::memories::REMOVE_HINT;
 use super::output::Output;
 use super::status::row;
-use super::text::{count, escape, shell_word};
+use super::text::{behind, count, escape, shell_word};
 use super::{exchange, hooks, setup};
 
 /// Beginning of the name of an export.
@@ -56,6 +56,9 @@ struct Removal {
     /// What the daemon says about the memories.
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
+    /// Why some memories may not be as their files say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<String>,
     #[serde(skip)]
     export_to: PathBuf,
     #[serde(skip)]
@@ -200,8 +203,9 @@ impl Removal {
     }
 
     fn count_memories(&mut self, client: &mut Client, context: &CommandContext) -> Result<(), CliError> {
-        let (end, notice) = exchange::export_all(client, context, None)?;
-        (self.memories, self.links, self.notice) = (end.memories, end.links, notice);
+        let (end, caveats) = exchange::export_all(client, context, None)?;
+        (self.memories, self.links, self.notice) = (end.memories, end.links, caveats.notice);
+        self.behind = (!caveats.fresh).then(|| behind(caveats.reason.as_deref()));
         self.export = (end.memories > 0).then(|| self.export_to.clone());
         Ok(())
     }
@@ -289,9 +293,7 @@ impl Removal {
         for dir in &self.kept {
             row("stays", &format!("{}: its memories cannot be read", dir.display()))?;
         }
-        if let Some(notice) = &self.notice {
-            output.warn(notice);
-        }
+        self.notice.iter().chain(&self.behind).for_each(|text| output.warn(text));
         Ok(())
     }
 

@@ -116,9 +116,10 @@ fn notes(result: &WhyResult, output: &Output) {
     if result.more {
         output.say("there are older commits: --limit shows more");
     }
-    if !result.complete {
+    if !result.fresh {
         let reason = result.reason.as_deref().unwrap_or("history was not read to its end");
-        output.say(&format!("not complete: {reason}"));
+        let what = if result.complete { "as far as is known" } else { "not complete" };
+        output.say(&format!("{what}: {reason}"));
     }
 }
 

@@ -3,6 +3,7 @@
 //! At the start of a session that is the brief, for a prompt the memories that are relevant to it, and before an edit the
 //! memories about the files. A session is told each thing once.
 
+mod edited_files;
 mod note;
 mod prompt;
 pub(super) mod told;
@@ -10,16 +11,21 @@ pub(super) mod told;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::briefing;
+use super::briefing::{self, Wanted};
+use super::caveats;
 use super::error::{RpcResult, bad_params};
-use super::history::key_of;
 use super::memories::memories_for_path::memories_for_path;
 use super::memories::records::records;
+use super::memories::states::note_unsure;
 use super::request::{blocking, locate};
 use super::shared::Shared;
 use crate::proto::anchor::State;
 use crate::proto::memory::Memory;
-use crate::proto::{Advice, AdviseParams, AdviseResult, Beginning, BriefParams, Occasion, Sync, WhyMemory};
+use crate::proto::{
+    Advice, AdviseParams, AdviseResult, AnswerPart, Beginning, BriefParams, Caveats, Occasion, Sync,
+    WhyMemory, code,
+};
+use edited_files::{EditedFile, edited_files};
 use note::Note;
 use told::SessionKey;
 
@@ -35,6 +41,8 @@ const AFTER_MAP: Duration = Duration::from_millis(60);
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
 const MAX_SESSION: usize = 256;
+/// Errors after which it is not known what memories say.
+const UNREADABLE: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
 
 /// One call.
 struct Call {
@@ -52,10 +60,17 @@ pub(super) async fn advise(shared: &Arc<Shared>, params: AdviseParams) -> RpcRes
     let within = params.within_ms.map_or(WITHIN, Duration::from_millis);
     let session = session(&params)?;
     let call = Call { until: began + within.min(10 * WITHIN), budget, session, params };
+    if let Some(receipt) = call.params.receipt.clone() {
+        return call.take_receipt(shared, receipt).await;
+    }
     let result = match call.params.occasion {
-        Occasion::SessionStart => call.session_start(shared).await?,
-        Occasion::Prompt => call.prompt(shared).await?,
-        Occasion::BeforeEdit => call.before_edit(shared).await?,
+        Occasion::SessionStart => call.session_start(shared).await,
+        Occasion::Prompt => call.prompt(shared).await,
+        Occasion::BeforeEdit => call.before_edit(shared).await,
+    };
+    let result = match result {
+        Err(error) if UNREADABLE.contains(&error.code) => call.tell_unread(shared, error.message).await?,
+        result => result?,
     };
     Ok(AdviseResult { budget, took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
@@ -80,14 +95,35 @@ impl Call {
         if self.begin(shared).await? {
             return Ok(silent("this session has the brief"));
         }
-        let budget = Some(note::room_for_brief(self.budget));
+        let unread = caveats::noted(AnswerPart::Memories);
+        let budget = Some(note::room_for_brief(self.budget, unread.as_deref()));
         let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: Sync::Fs };
         let map_until = self.until.checked_sub(AFTER_MAP).unwrap_or_else(Instant::now);
-        let brief = briefing::brief_until(shared, params, self.until, Some(map_until)).await?;
-        let Some(note) = Note::of_brief(&brief.text, self.budget) else {
+        let wanted = Wanted { until: self.until, map_until: Some(map_until), memories: unread.is_none() };
+        let brief = briefing::brief_until(shared, params, wanted).await?;
+        let Some(note) = Note::of_brief(&brief.text, self.budget, unread.as_deref()) else {
             return Ok(silent("nothing to show, or the budget is too small for it"));
         };
-        self.tell(shared, note, true).await
+        let caveats = Caveats { fresh: brief.fresh, reason: brief.reason, notice: None };
+        Ok(AdviseResult { caveats, ..self.tell(shared, note, true).await? })
+    }
+
+    /// Tells that memories cannot be read, and nothing of what they said before.
+    async fn tell_unread(&self, shared: &Arc<Shared>, why: String) -> RpcResult<AdviseResult> {
+        caveats::note(AnswerPart::Memories, why.clone());
+        let note = Note::of_unread(&why, &self.told(shared).await?, self.budget);
+        self.tell(shared, note, false).await
+    }
+
+    /// Counts what an answer told as told, now that its caller has passed it on.
+    async fn take_receipt(&self, shared: &Arc<Shared>, receipt: String) -> RpcResult<AdviseResult> {
+        locate(shared, &self.params.cwd, self.until).await?;
+        blocking(shared, move |shared| {
+            shared.told.take_receipt(&receipt);
+            Ok(())
+        })
+        .await?;
+        Ok(silent("a receipt was taken"))
     }
 
     /// Forgets what a session no longer knows; returns whether it was told the brief.
@@ -103,15 +139,18 @@ impl Call {
     async fn before_edit(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
         let cwd = &self.params.cwd;
         let layout = locate(shared, cwd, self.until).await?;
-        let paths = self.params.paths.iter().take(MOST_PATHS);
-        let keys: Vec<String> =
-            paths.filter_map(|path| key_of(path, cwd, &layout)).map(|key| key.to_string()).collect();
-        if keys.is_empty() {
-            return Ok(silent("no file of this worktree is named"));
+        let paths = self.params.paths.iter().take(MOST_PATHS).cloned().collect();
+        let files = edited_files(shared, &layout, cwd, paths).await?;
+        if files.is_empty() {
+            return Ok(silent("no file of this repository is named"));
+        }
+        if let Some(why) = caveats::noted(AnswerPart::Memories) {
+            return self.tell_unread(shared, why).await;
         }
         let mut found: Vec<WhyMemory> = Vec::new();
-        for key in &keys {
-            let (memories, _) = memories_for_path(shared, cwd, key, &[], self.until).await?;
+        for EditedFile { root, path } in &files {
+            let (memories, unsure) = memories_for_path(shared, root, path, &[], self.until).await?;
+            note_unsure(unsure);
             found.extend(memories);
         }
         // Stable: within a state the order of the file.
@@ -135,16 +174,21 @@ impl Call {
         self.tell(shared, Note::of_memories(memories, &told, self.budget), false).await
     }
 
-    /// Returns the memories that the session was told.
+    /// Returns the memories that the session was told. That they cannot be read is told again once they could.
     async fn told(&self, shared: &Arc<Shared>) -> RpcResult<Vec<String>> {
-        let session = self.session.filter(|_| !self.params.explain);
+        let Some(session) = self.session.filter(|_| !self.params.explain) else { return Ok(Vec::new()) };
+        let are_read = caveats::noted(AnswerPart::Memories).is_none();
         blocking(shared, move |shared| {
-            Ok(session.map(|session| shared.told.memories(session)).unwrap_or_default())
+            if are_read {
+                shared.told.forget(session, |id| id.starts_with(note::UNREAD));
+            }
+            Ok(shared.told.memories(session))
         })
         .await
     }
 
-    /// Remembers what a note tells and returns it, unless the caller has gone by now.
+    /// Returns what a note tells, and remembers it: at once, or when the caller says that it has passed it on. A caller that has
+    /// gone is told nothing.
     async fn tell(&self, shared: &Arc<Shared>, note: Note, is_brief: bool) -> RpcResult<AdviseResult> {
         if note.text.is_empty() {
             let reason = note.silent();
@@ -154,16 +198,18 @@ impl Call {
             return Ok(silent("it took too long"));
         }
         let session = self.session.filter(|_| !self.params.explain);
-        let ids: Vec<String> = note.ids();
+        let (ids, gives_receipt) = (note.ids(), self.params.gives_receipt);
         let remember = move |shared: &Shared| {
-            if let Some(session) = session {
-                shared.told.remember(session, ids, is_brief);
+            let Some(session) = session else { return Ok(None) };
+            if gives_receipt {
+                return Ok(Some(shared.told.expect_receipt(session, ids, is_brief)));
             }
-            Ok(())
+            shared.told.remember(session, ids, is_brief);
+            Ok(None)
         };
-        blocking(shared, remember).await?;
-        let tokens = note::tokens(&note.text);
-        Ok(AdviseResult { text: note.text, tokens, items: self.shown(note.items), ..AdviseResult::default() })
+        let receipt = blocking(shared, remember).await?;
+        let (tokens, items) = (note::tokens(&note.text), self.shown(note.items));
+        Ok(AdviseResult { text: note.text, tokens, items, receipt, ..AdviseResult::default() })
     }
 
     /// Returns the items that the caller wants to see.

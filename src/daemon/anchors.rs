@@ -62,7 +62,14 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
         })
     };
     let ((value, reason), again) = request::on_snapshot(shared, ask, judge).await?;
-    Ok(Judged { value: value?, reason: reason.or(again) })
+    let reason = reason.or(again);
+    match (value, &reason) {
+        // What is not found may be in what is not known.
+        (Err(error), Some(why)) => {
+            Err(RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error })
+        }
+        (value, _) => Ok(Judged { value: value?, reason }),
+    }
 }
 
 /// Anchors by memory, checked on one snapshot.

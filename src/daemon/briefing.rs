@@ -17,9 +17,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde_json::Value;
 use tokio::join;
 use tokio::time::timeout_at;
 
+use super::caveats;
 use super::changed::changed;
 use super::error::RpcResult;
 use super::event::Freshness;
@@ -37,8 +39,8 @@ use crate::paths::CallerDir;
 use crate::proto::anchor::State;
 use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, marks};
 use crate::proto::{
-    BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams, MapResult,
-    Sync,
+    AnswerPart, BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams,
+    MapResult, RpcError, Sync, code,
 };
 use crate::scan::{self, Content, Read};
 use crate::store::Reader;
@@ -77,17 +79,27 @@ const SHORT_OID: usize = 12;
 
 /// Builds the page.
 pub(super) async fn brief(shared: &Arc<Shared>, params: BriefParams) -> RpcResult<BriefResult> {
-    brief_until(shared, params, deadline(shared, None), None).await
+    let wanted = Wanted { until: deadline(shared, None), map_until: None, memories: true };
+    brief_until(shared, params, wanted).await
 }
 
-/// Like [`brief`], waiting for freshness until a deadline. The map is left out if it is not there in time: it takes longer
-/// than everything else.
+/// What a brief is to have.
+pub(super) struct Wanted {
+    /// Deadline for freshness.
+    pub(super) until: Instant,
+    /// The map is left out if it is not there by then: it takes longer than everything else.
+    pub(super) map_until: Option<Instant>,
+    /// Whether to say what memories say.
+    pub(super) memories: bool,
+}
+
+/// Like [`brief`], with what is wanted.
 pub(super) async fn brief_until(
     shared: &Arc<Shared>,
     params: BriefParams,
-    until: Instant,
-    map_until: Option<Instant>,
+    wanted: Wanted,
 ) -> RpcResult<BriefResult> {
+    let Wanted { until, map_until, memories } = wanted;
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
@@ -99,8 +111,8 @@ pub(super) async fn brief_until(
     let view = at.view;
     let routes = blocking(shared, move |shared| Ok(shared.read(|reader| reader.routes(view))?));
     let (pinned, (mut to_check, mut n_to_check), changes, commits, project, routes) = join!(
-        pinned(shared),
-        to_check(shared, &params.cwd),
+        async { if memories { pinned(shared).await } else { Ok(Vec::new()) } },
+        async { if memories { to_check(shared, &params.cwd).await } else { (Vec::new(), 0) } },
         uncommitted(shared, &params.cwd),
         commits,
         project,
@@ -203,7 +215,10 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
         let caller = Caller { cwd: cwd.to_owned(), ..Caller::default() };
         let (limit, sort) = (Some(MOST_TO_CHECK), Sort::Priority);
         let params = ListParams { caller, state: vec![state], limit, sort, ..ListParams::default() };
-        let answer = list_anchored(shared, params).await.unwrap_or_default();
+        let answer = list_anchored(shared, params).await.unwrap_or_else(|error| {
+            caveats::note(AnswerPart::Memories, error.message);
+            Value::Null
+        });
         let list: MemoriesResult = serde_json::from_value(answer).unwrap_or_default();
         total += usize::try_from(list.total).unwrap_or(usize::MAX);
         memories.extend(list.memories);
@@ -215,25 +230,50 @@ async fn to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
 async fn uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
     let limit = Some(MOST_FILES);
     let params = ChangedParams { cwd: cwd.to_owned(), limit, sync: Sync::None, ..ChangedParams::default() };
-    let result = changed(shared, params).await.unwrap_or_default();
+    let result = changed(shared, params).await.unwrap_or_else(|error| {
+        note_unread(&error);
+        ChangedResult::default()
+    });
     // Before the first commit every file is new, which tells an agent nothing.
     if result.base.is_some() { result } else { ChangedResult::default() }
 }
 
+/// Notes that commits could not be read. Outside git, and before the first commit, there are none.
+fn note_unread(error: &RpcError) {
+    if [code::GIT, code::IO, code::INTERNAL].contains(&error.code) {
+        caveats::note(AnswerPart::Commits, &*error.message);
+    }
+}
+
 /// Returns the newest commits, one line each; nothing outside git.
 fn commits(at: &Freshness) -> Vec<String> {
-    let Ok(past) = History::open(at) else { return Vec::new() };
-    let Ok(Some(head)) = past.refs.find("HEAD") else { return Vec::new() };
+    newest_commits(at).unwrap_or_else(|error| {
+        note_unread(&error);
+        Vec::new()
+    })
+}
+
+fn newest_commits(at: &Freshness) -> RpcResult<Vec<String>> {
+    let past = History::open(at)?;
+    let Some(head) = past.refs.find("HEAD")? else { return Ok(Vec::new()) };
     let known = HashMap::new();
+    let mut walk = Walk::new(&past.objects, &known, head);
     // A merge repeats what its commits say.
-    let own =
-        Walk::new(&past.objects, &known, head).take(MOST_WALKED).filter(|(_, node)| node.parents.len() < 2);
-    let described = own.take(MOST_COMMITS).filter_map(|(id, _)| past.describe(id).ok());
+    let own: Vec<_> = walk
+        .by_ref()
+        .take(MOST_WALKED)
+        .filter(|(_, node)| node.parents.len() < 2)
+        .take(MOST_COMMITS)
+        .collect();
+    if let Some(why) = walk.unread.take() {
+        caveats::note(AnswerPart::Commits, why);
+    }
+    let described = own.into_iter().filter_map(|(id, _)| past.describe(id).inspect_err(note_unread).ok());
     let line = |(info, subject, _): (crate::proto::CommitInfo, String, String)| {
         let oid: String = info.oid.chars().take(SHORT_OID).collect();
         cut(&format!("- {oid} {} {subject}", day(&info.date)), MOST_LINE)
     };
-    described.map(line).collect()
+    Ok(described.map(line).collect())
 }
 
 fn is_unconfirmed(memory: &Memory) -> bool {

@@ -90,6 +90,8 @@ fn answer(
         format!("the time limit was reached before the definitions of {n_late} files were compared")
     });
     let unread = texts.unread().cloned();
+    let reason = at.reason.clone().or(unread).or(late).or(uncompared);
+    let fresh = at.fresh && reason.is_none();
     Ok(ChangedResult {
         base,
         subject,
@@ -99,9 +101,10 @@ fn answer(
         files,
         commits: commits.newest,
         commits_left_out: commits.n_left_out,
-        complete: at.fresh && [&unread, &late, &uncompared, &commits.cut].iter().all(|why| why.is_none()),
-        fresh: at.fresh && unread.is_none(),
-        reason: at.reason.clone().or(unread).or(late).or(uncompared).or(commits.cut),
+        complete: fresh && commits.cut.is_none(),
+        fresh,
+        reason,
+        cut: commits.cut,
         took_ms: 0.0,
     })
 }

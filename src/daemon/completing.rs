@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::error::RpcResult;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::proto::{CompleteParams, CompleteResult, CompletionKind, Sync};
+use crate::proto::{Caveats, CompleteParams, CompleteResult, CompletionKind, Sync};
 use crate::store::Reader;
 
 /// Most words of an answer; more help nobody at a prompt.
@@ -15,6 +15,7 @@ const MOST_WORDS: usize = 500;
 pub(super) async fn complete(shared: &Arc<Shared>, params: CompleteParams) -> RpcResult<CompleteResult> {
     let at = freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
     let root = at.layout.root.clone();
+    let caveats = Caveats { fresh: at.fresh, reason: at.reason.clone(), notice: None };
     let words = move |shared: &Shared| {
         let CompleteParams { what, dir, prefix, .. } = &params;
         let read = |reader: &Reader| match what {
@@ -23,5 +24,5 @@ pub(super) async fn complete(shared: &Arc<Shared>, params: CompleteParams) -> Rp
         };
         Ok(shared.read(read)?)
     };
-    Ok(CompleteResult { words: reading(shared, &root, words).await? })
+    Ok(CompleteResult { words: reading(shared, &root, words).await?, caveats })
 }

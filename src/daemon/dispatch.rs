@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::caveats::NotedCaveats;
 use super::error::{RpcResult, no_method};
 use super::event::{Event, ViewReport};
 use super::githooks::{self, Verb};
@@ -27,14 +28,20 @@ use crate::proto::{
 };
 use crate::store::Reader;
 
-/// Runs one method.
+/// Runs one method. What its answer owes is written here, and nowhere else.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
-    if Method::find(method).is_none() {
+    let Some(method) = Method::find(method) else {
         return Err(no_method(method)); // a method must be documented to be called
-    }
+    };
     shared.note_use();
-    let worktree = enter(shared, method, &params).await?;
-    WORKTREE.scope(worktree, call_in_worktree(shared, method, params)).await
+    let caveats = Arc::new(NotedCaveats::default());
+    let request = async {
+        let worktree = enter(shared, method, &params).await?;
+        WORKTREE.scope(worktree, call_in_worktree(shared, method.name, params)).await
+    };
+    let mut result = caveats.scope(request).await?;
+    caveats.write(method, &mut result);
+    Ok(result)
 }
 
 /// Runs one method with the memories that the worktree of the caller has.

@@ -139,6 +139,8 @@ pub(super) struct Freshness {
     pub(super) files_note: Option<String>,
     /// Why commits are missing from the index, if any are.
     pub(super) commits_note: Option<String>,
+    /// Whether whole commits are missing, and not only their changed paths.
+    pub(super) lacks_commits: bool,
     /// Whether the history has older commits than the index holds, because of `index.commits`.
     pub(super) has_older_commits: bool,
     /// Why the last round of embedding left something without a vector, if it did.

@@ -160,7 +160,7 @@ pub(super) async fn suggest(shared: &Arc<Shared>, params: LlmSuggestParams) -> R
     let Outcome { proposed, requests, problem } =
         ask(shared, params.dry_run, prompt, suggest::suggestion).await?;
     let (title, tags) = proposed.map(|found| (found.title, found.tags)).unwrap_or_default();
-    Ok(LlmSuggestResult { title, tags, requests, problem })
+    Ok(LlmSuggestResult { title, tags, requests, problem, ..LlmSuggestResult::default() })
 }
 
 /// Asks how memories that are near each other are related.
@@ -189,7 +189,12 @@ pub(super) async fn compare(shared: &Arc<Shared>, params: LlmCompareParams) -> R
     let read = |answer: &str| judge::judged(answer, texts.len());
     let outcome = ask(shared, dry_run, |key| judge::prompt(&texts, key), read).await?;
     outcome.proposed.into_iter().flatten().for_each(|judged| propose(&mut pairs, judged));
-    Ok(LlmCompareResult { pairs, requests: outcome.requests, problem: outcome.problem })
+    Ok(LlmCompareResult {
+        pairs,
+        requests: outcome.requests,
+        problem: outcome.problem,
+        ..LlmCompareResult::default()
+    })
 }
 
 /// Adds what the model says of a pair, and the command that would do it. The newer one of a contradiction is proposed to hold.

@@ -7,6 +7,7 @@
 mod advice;
 mod anchors;
 mod briefing;
+mod caveats;
 mod changed;
 mod clock;
 mod completing;

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
+use super::caveats;
 use super::connection::Connection;
 use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
 use super::event::{Ask, Event, Freshness};
@@ -57,8 +58,13 @@ pub(super) async fn blocking<T: Send + 'static>(
 ) -> RpcResult<T> {
     let _turn = shared.gates.turns.acquire().await;
     let shared = Arc::clone(shared);
-    let in_scope = memory_scope::carry(move || run(&shared));
+    let in_scope = in_request(move || run(&shared));
     spawn_blocking(in_scope).await.map_err(|panic| panicked(&panic))?
+}
+
+/// Returns code that runs on another thread as a part of the present request.
+fn in_request<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    memory_scope::carry(caveats::carry(run))
 }
 
 /// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
@@ -76,7 +82,7 @@ pub(super) async fn reading<T: Send + 'static>(
     let place = shared.gates.enter_worktree(root, until).await.map_err(full)?;
     let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(|_| full(Full::Busy))?;
     let shared = Arc::clone(shared);
-    let mut done = spawn_blocking(memory_scope::carry(move || {
+    let mut done = spawn_blocking(in_request(move || {
         let _places = (place, behind); // as long as the thread has it
         run(&shared)
     }));
@@ -164,7 +170,8 @@ fn look_around(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
     Err(wrong_repository(cwd, &shared.layout))
 }
 
-fn unanswered(path: &Path, waited: Duration) -> RpcError {
+/// Returns the error for a file system that does not answer.
+pub(super) fn unanswered(path: &Path, waited: Duration) -> RpcError {
     let message =
         format!("{}: its file system has not answered within {} ms", path.display(), waited.as_millis());
     RpcError::new(code::IO, message)

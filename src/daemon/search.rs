@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::expansion;
@@ -22,7 +23,7 @@ use super::status::embed_failed;
 use super::verify::{Forms, Verified, verify};
 use crate::paths::{CallerDir, RepoLayout};
 use crate::proto::memory::Caller;
-use crate::proto::{Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
+use crate::proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
 use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
@@ -71,7 +72,9 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
     let mut vectorless = None;
-    if question.memories.is_some() && params.sync == Sync::Full {
+    if question.memories.is_none() {
+        caveats::leave_out(AnswerPart::Memories);
+    } else if params.sync == Sync::Full {
         vectorless = shared.memories.complete().await.err();
     }
     let mut result = answer(shared, &question).await?;
@@ -95,10 +98,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         }
     }
     if let Some(error) = vectorless {
-        let why = format!("memories: not all have their vectors: {}", error.message);
-        result.fresh = false;
-        result.reason.get_or_insert_with(|| why.clone());
-        result.degraded.push(why);
+        caveats::note(AnswerPart::Memories, format!("not all have their vectors: {}", error.message));
     }
     let mut parsed = question.scope.query.parsed();
     parsed.notes.extend(question.scope.notes.iter().cloned().chain(result.parsed.notes));
@@ -273,10 +273,10 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         add_knn_notes(&mut degraded, at, embed_failed.as_deref());
     }
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
-    if filter.kinds.contains(&Kind::Commit) {
+    if filter.kinds.contains(&Kind::Commit) || (at.lacks_commits && has_commits(&filter)) {
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }
-    degraded.extend(memories.error.take().map(|error| format!("memories: {}", error.message)));
+    note_failure(&mut memories);
     degraded.extend(question.memories.iter().flat_map(|_| notes_on_memories(shared)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
@@ -331,6 +331,13 @@ fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
 fn corrected(shared: &Shared, reader: &Reader, ask: &search::Ask<'_>) -> Result<Option<Query>, StoreError> {
     let words = WordsOfView { postings: reader.postings()?, chunks: ask.chunks };
     corrected_query(ask.query, &[&words, &shared.memories])
+}
+
+/// Notes why memories could not be searched, if they could not.
+fn note_failure(memories: &mut Remembered<'_>) {
+    if let Some(error) = memories.error.take() {
+        caveats::note(AnswerPart::Memories, error.message);
+    }
 }
 
 /// Says which memories may be old, or need somebody.

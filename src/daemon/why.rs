@@ -4,18 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::{History, key_of, spans};
 use super::memories::memories_for_path::memories_for_path;
+use super::memories::states::note_unsure;
 use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::git::{Blame, Log, Move, ObjectId};
 use crate::paths::CallerDir;
-use crate::proto::{RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use crate::scan::{self, Content, Read};
+use crate::proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
+use crate::scan::{self, Content, Read, ReadError};
 use crate::store::Reader;
 use crate::types::SourceKey;
 
@@ -37,12 +39,13 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<Wh
     match memories_for_path(shared, &cwd, &result.path, &result.lines, deadline(shared, None)).await {
         Ok((memories, unsure)) => {
             result.memories = memories;
-            result.reason = result.reason.or(unsure.map(|why| format!("states of memories: {why}")));
+            note_unsure(unsure);
         }
         // Without memories, history alone is an answer.
-        Err(error) => result.reason = result.reason.or(Some(format!("memories: {}", error.message))),
+        Err(error) => caveats::note(AnswerPart::Memories, error.message),
     }
-    Ok(WhyResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
+    let (fresh, took_ms) = (result.complete, began.elapsed().as_secs_f64() * 1_000.0);
+    Ok(WhyResult { fresh, took_ms, ..result })
 }
 
 fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -> RpcResult<WhyResult> {
@@ -222,6 +225,9 @@ impl Question<'_> {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
             Ok(Read { content: Content::Refused(refusal), .. }) => {
                 Err(refused(format!("{}, so it has no lines", refusal.as_str())))
+            }
+            Err(ReadError::Transient(error) | ReadError::Unreadable(error)) => {
+                Err(RpcError::new(code::IO, error.to_string()))
             }
             Err(error) => Err(refused(format!("no lines to ask about ({error})"))),
         }

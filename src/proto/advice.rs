@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::anchor::State;
+use super::caveats::Caveats;
 
 /// What happens in the session of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +72,11 @@ pub struct AdviseParams {
     pub within_ms: Option<u64>,
     /// Whether to list what was considered, and to remember nothing.
     pub explain: bool,
+    /// Whether the caller sends the `receipt` of the answer once it has passed the text on. What was told counts as told only
+    /// then; of other callers at once.
+    pub gives_receipt: bool,
+    /// The receipt of an answer whose text was passed on. Nothing else is asked then.
+    pub receipt: Option<String>,
 }
 
 /// Result of `advise`.
@@ -85,10 +91,15 @@ pub struct AdviseResult {
     pub budget: usize,
     /// Why `text` is empty.
     pub silent: Option<String>,
+    /// To be sent when the text was passed on; null if nothing is remembered, or at once.
+    pub receipt: Option<String>,
     /// The memories in `text`, best first; with `explain` also those that were considered.
     pub items: Vec<Advice>,
     /// Milliseconds in the daemon.
     pub took_ms: f64,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// A memory that was considered.

@@ -40,7 +40,10 @@ pub struct WhyResult {
     pub more: bool,
     /// Whether the search was complete.
     pub complete: bool,
-    /// Why it was not.
+    /// Whether it was, and all that it is made of could be read.
+    #[serde(default)]
+    pub fresh: bool,
+    /// Why it is not.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -144,10 +147,13 @@ pub struct ChangedResult {
     pub commits_left_out: usize,
     /// Whether everything was compared, including symbols.
     pub complete: bool,
-    /// Whether the promise of the requested level holds.
+    /// Whether all files were compared, and the promise of the requested level holds.
     pub fresh: bool,
-    /// Why the result is incomplete or not fresh.
+    /// Why it is not fresh.
     pub reason: Option<String>,
+    /// Why there may be more commits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<String>,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
 }

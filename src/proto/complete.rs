@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::caveats::Caveats;
+
 /// Params of `complete`: what begins so, for the completion of a command line. Nothing is waited for.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,4 +35,7 @@ pub enum CompletionKind {
 pub struct CompleteResult {
     /// The words, at most 500, in order; of paths the names in `dir`, those of directories with a `/` at the end.
     pub words: Vec<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

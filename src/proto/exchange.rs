@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::anchor::Anchor;
+use super::caveats::Caveats;
 use super::memory::{Caller, Memory, Selection, StoredVector, Tier};
 
 /// The name in the first line of an export.
@@ -197,9 +198,9 @@ pub struct ImportResult {
     /// Why a document was not imported, or only in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.import_keys`.
@@ -219,9 +220,9 @@ pub struct KeysParams {
 pub struct KeysResult {
     /// Keys of living memories, in order.
     pub keys: Vec<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.read_database`: reads a page of the database of another system.
@@ -286,9 +287,9 @@ pub struct ExportResult {
     pub links: Vec<LinkDraft>,
     /// Start of the next page; null for the last one.
     pub next: Option<i64>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.backup`.
@@ -312,9 +313,9 @@ pub struct BackupResult {
     pub bytes: u64,
     /// Number of memories in it, including archived ones.
     pub memories: u64,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.restore_backup`.
@@ -359,7 +360,7 @@ pub struct RestoreResult {
     /// Path of a backup of the former state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

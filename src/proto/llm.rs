@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::caveats::Caveats;
 use super::memory::Brief;
 
 /// One message.
@@ -148,6 +149,9 @@ pub struct LlmSuggestResult {
     pub requests: Vec<LlmRequest>,
     /// Why there is nothing.
     pub problem: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `llm.compare`: whether memories that are near each other say the same or contradict each other. Nothing is
@@ -195,6 +199,9 @@ pub struct LlmCompareResult {
     pub requests: Vec<LlmRequest>,
     /// Why nothing is said of them.
     pub problem: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `llm.distil`: memories that a part of a transcript is worth. Nothing is stored.

@@ -41,6 +41,7 @@ pub use self::similar::{
 };
 pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
 use super::anchor::{Anchor, State};
+use super::caveats::Caveats;
 
 /// The lifetime of a memory without an explicit expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -211,15 +212,9 @@ pub struct MemoriesResult {
     pub memories: Vec<Memory>,
     /// Total number, shown or not.
     pub total: u64,
-    /// Whether all states are up to date; absent if no memory has anchors.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fresh: Option<bool>,
-    /// Why they are not.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Conditions on the fields of memories, combined with AND.

@@ -364,3 +364,44 @@ fn a_directory_that_is_slow_is_not_one_that_hangs() {
     }
     assert!(n_answers > 0, "{n_busy} of them found no place");
 }
+
+/// All that looks at memories looks at that directory, also for those that are no files.
+#[test]
+fn a_directory_of_memories_that_hangs_is_named_in_time() {
+    let (live, source, _) = repository();
+    let add = |content: &str| live.call("memory.add", json!({ "content": content }))["memory"]["id"].clone();
+    let (shared, _own) = (add("gamma is shared"), add("delta is not"));
+    live.call("memory.share", json!({ "ids": [shared] }));
+    let dir = live.root().join(".memod/memories");
+    let file = format!("{}.md", shared.as_str().unwrap());
+    fs::copy(dir.join(&file), source.join(&file)).unwrap();
+    let Some(mount) = Hanging::mount(&source, &dir) else { return };
+    assert_eq!(live.call("memory.list", json!({}))["fresh"], json!(true));
+    mount.hang();
+    let asked = [
+        ("memory.list", json!({})),
+        ("memory.get", json!({ "ids": [shared] })),
+        ("memory.recall", json!({ "query": "delta" })),
+        ("memory.export", json!({})),
+        ("search", json!({ "query": "delta", "kind": ["memory"] })),
+        ("why", json!({ "target": "a.md" })),
+        ("brief", json!({})),
+        ("status", json!({})),
+    ];
+    for (method, params) in asked {
+        let began = Instant::now();
+        let answer = live.call(method, params);
+        let told = format!("{}{}", answer["reason"], answer["degraded"]);
+        let is_named = told.contains(".memod/memories") && told.contains("has not answered");
+        assert!(answer["fresh"] != json!(true) && is_named, "{method}: {answer}");
+        assert!(began.elapsed() < Duration::from_secs(10), "{method}: {:?}", began.elapsed());
+    }
+    let add = json!({ "cwd": live.root(), "content": "epsilon" });
+    let refused = live.rpc().call("memory.add", &add).expect_err("what is there is not known");
+    assert!(refused["message"].as_str().unwrap().contains(".memod/memories"), "{refused}");
+    let prompt = json!({ "prompt": "what is delta?", "within_ms": 900 });
+    let told = live.call("advise", prompt);
+    assert!(told["text"].as_str().unwrap().contains("cannot be read"), "{told}");
+    mount.go_on();
+    until("it answers again", || live.call("memory.list", json!({}))["fresh"] == json!(true));
+}

@@ -71,6 +71,8 @@ mod one_hit;
 mod opened;
 mod outlines;
 mod output;
+#[cfg(target_os = "linux")]
+mod owed;
 #[cfg(unix)]
 mod paged;
 mod panics;

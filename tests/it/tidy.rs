@@ -522,6 +522,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "memories/keeper",
                 "memories/finder",
                 "memories/known_files",
+                "memories/look_progress",
                 "memories/panics",
                 // Leaves: the store compares memories as they are shown, and writes their files.
                 "memories/file_text",
@@ -544,6 +545,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["event", "disk/task"],
             &[
                 "error",
+                "caveats",
                 "clock",
                 "descriptors",
                 "index_file",

@@ -16,6 +16,7 @@ pub(super) fn explain(typed: &HookArgs, global: &Global, output: &mut Output) ->
         Err(silence) => AdviseResult { silent: Some(silence.to_string()), ..AdviseResult::default() },
     };
     output.value(&result, |output| print(&result, output))?;
+    output.say_caveats(&result.caveats);
     Ok(if result.text.is_empty() { EXIT_NONE } else { 0 })
 }
 

@@ -26,6 +26,7 @@ pub(in crate::cli) fn back_up(
         output.say(&format!("{}, {}", count(result.memories, "memory", "memories"), bytes(result.bytes)));
         Ok(())
     })?;
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -65,6 +66,7 @@ pub(in crate::cli) fn restore(
         Some(kept) => output.say(&format!("restored; the former memories are kept as {kept}")),
         None => output.say("nothing was changed"),
     }
+    output.say_caveats(&result.caveats);
     Ok(if is_none { EXIT_NONE } else { 0 })
 }
 

@@ -10,12 +10,13 @@ use serde::Serialize;
 use super::jsonl::{End, Header};
 use crate::cli::args::ExportArgs;
 use crate::cli::context::CommandContext;
-use crate::cli::error::{CliError, CliResult};
+use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
-use crate::cli::text::count;
+use crate::cli::text::{behind, count};
 use crate::client::{Client, Options, StoppedMemories, VERSION};
 use crate::paths::{IoContext, canonical, rename_over};
+use crate::proto::Caveats;
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use crate::proto::memory::Memory;
 
@@ -28,7 +29,20 @@ enum Line<'a> {
     End(End),
 }
 
-/// Writes page by page, and holds only ids and links in memory.
+/// What was written, and what it says about itself.
+type Written = (End, Caveats);
+
+/// The report on an export into a file.
+#[derive(Serialize)]
+struct Exported<'a> {
+    path: &'a Path,
+    memories: u64,
+    links: u64,
+    #[serde(flatten)]
+    caveats: &'a Caveats,
+}
+
+/// Writes page by page, and holds only ids and links in memory. Exits with 1 when a memory may be as it was some time ago.
 pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let mut params = ExportParams {
         caller: caller(context),
@@ -38,10 +52,9 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
     };
     let mut client = context.connect()?;
     let Some(path) = &typed.out else {
-        let end = write(&mut client, &mut params, typed.archived, &mut |line| output.raw(line))?;
+        let written = write(&mut client, &mut params, typed.archived, &mut |line| output.raw(line))?;
         output.flush()?;
-        say(end, output);
-        return Ok(0);
+        return Ok(say(&written, output));
     };
     if let Some(dir) = context.layout.own_state(path, &context.env) {
         let message = format!("--out: {} is part of memod's own state, {}", path.display(), dir.display());
@@ -51,18 +64,18 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
         // A file must not replace a pipe or a device.
         let mut file = BufWriter::new(File::options().write(true).open(path).at("open", path)?);
         let mut put = |line: &[u8]| Ok(file.write_all(line).at("write", path)?);
-        let end = write(&mut client, &mut params, typed.archived, &mut put)?;
+        let written = write(&mut client, &mut params, typed.archived, &mut put)?;
         file.flush().at("write", path)?;
-        return done(path, end, output);
+        return done(path, &written, output);
     }
     if !typed.force && fs::symlink_metadata(path).is_ok() {
         let message = format!("--out: {}: the file exists", path.display());
         return Err(CliError::Usage { message, hint: "name another file, or replace it with --force" });
     }
     let mut file = Aside::create(path)?;
-    let end = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
+    let written = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
     if typed.force { file.keep() } else { file.keep_new() }?;
-    done(path, end, output)
+    done(path, &written, output)
 }
 
 /// Writes all memories, archived ones included, and their links into a new file. Without a path they are only counted.
@@ -73,12 +86,11 @@ pub(in crate::cli) fn export_all(
     client: &mut Client,
     context: &CommandContext,
     path: Option<&Path>,
-) -> Result<(End, Option<String>), CliError> {
+) -> Result<Written, CliError> {
     let mut params = ExportParams { caller: caller(context), ..ExportParams::default() };
-    let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
-    let Some(path) = path else { return write_noting(&mut page, &mut params, true, &mut |_| Ok(())) };
+    let Some(path) = path else { return write(client, &mut params, true, &mut |_| Ok(())) };
     let mut file = Aside::create(path)?;
-    let done = write_noting(&mut page, &mut params, true, &mut |line| file.write(line))?;
+    let done = write(client, &mut params, true, &mut |line| file.write(line))?;
     file.keep_new()?;
     Ok(done)
 }
@@ -90,25 +102,36 @@ pub(in crate::cli) fn export_stopped(context: &CommandContext, path: &Path) -> R
     let mut file = Aside::create(path)?;
     let mut page = |_: &ExportParams| Ok(memories.next_page()?);
     let mut put = |line: &[u8]| file.write(line);
-    let (end, _) = write_noting(&mut page, &mut ExportParams::default(), true, &mut put)?;
+    let (end, _) = write_pages(&mut page, &mut ExportParams::default(), true, &mut put)?;
     if end.memories > 0 {
         file.keep()?;
     }
     Ok(end)
 }
 
-fn done(path: &Path, end: End, output: &mut Output) -> CliResult {
-    if output.json {
-        output.json(&serde_json::json!({ "path": path, "memories": end.memories, "links": end.links }))?;
-    } else {
-        say(end, output);
+/// Reports an export into a file.
+fn done(path: &Path, written: &Written, output: &mut Output) -> CliResult {
+    if !output.json {
+        return Ok(say(written, output));
     }
-    Ok(0)
+    let (end, caveats) = written;
+    output.json(&Exported { path, memories: end.memories, links: end.links, caveats })?;
+    Ok(exit(caveats))
 }
 
-fn say(end: End, output: &Output) {
+fn say((end, caveats): &Written, output: &Output) -> u8 {
     let memories = count(end.memories, "memory", "memories");
     output.say(&format!("{memories} and {} exported", count(end.links, "link", "links")));
+    if output.json && !caveats.fresh {
+        output.warn(&behind(caveats.reason.as_deref())); // stdout has the memories alone
+    }
+    output.say_caveats(caveats);
+    exit(caveats)
+}
+
+/// Fails where a memory may be as it was some time ago, so that a script does not take the file for a backup.
+fn exit(caveats: &Caveats) -> u8 {
+    if caveats.fresh { 0 } else { EXIT_NONE }
 }
 
 /// Returns the page of an export that params name.
@@ -121,21 +144,20 @@ fn write(
     params: &mut ExportParams,
     archived: bool,
     put: &mut Put<'_>,
-) -> Result<End, CliError> {
+) -> Result<Written, CliError> {
     let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
-    write_noting(&mut page, params, archived, put).map(|(end, _)| end)
+    write_pages(&mut page, params, archived, put)
 }
 
-/// Returns also the notice of the last page.
-fn write_noting(
+fn write_pages(
     next_page: &mut Page<'_>,
     params: &mut ExportParams,
     archived: bool,
     put: &mut Put<'_>,
-) -> Result<(End, Option<String>), CliError> {
+) -> Result<Written, CliError> {
     let header = Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
     let mut header = Some(line(&header));
-    let (mut ids, mut links, mut notice) = (HashSet::new(), Vec::new(), None);
+    let (mut ids, mut links, mut caveats) = (HashSet::new(), Vec::new(), Caveats::default());
     for is_archive in [false, true] {
         if is_archive && !archived {
             break;
@@ -154,7 +176,7 @@ fn write_noting(
                 }
             }
             links.extend(page.links);
-            notice = page.notice;
+            caveats.add(page.caveats);
             match page.next {
                 Some(next) => params.after = next,
                 None => break,
@@ -167,7 +189,7 @@ fn write_noting(
     links.iter().try_for_each(|link| put(&line(&Line::Link(link))))?;
     let end = End { memories: ids.len() as u64, links: links.len() as u64 };
     put(&line(&Line::End(end)))?;
-    Ok((end, notice))
+    Ok((end, caveats))
 }
 
 fn line<T: Serialize>(value: &T) -> Vec<u8> {

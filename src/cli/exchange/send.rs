@@ -11,13 +11,13 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
-use crate::cli::text::count;
+use crate::cli::text::{behind, count};
 use crate::client::Client;
 use crate::proto::exchange::{
     Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
 };
 use crate::proto::memory::Caller;
-use crate::proto::{MAX_DEPTH, depth};
+use crate::proto::{Caveats, MAX_DEPTH, depth};
 
 /// Size of a batch, bytes of JSON. Even with the largest draft it is far below the daemon's limit on a line.
 const BATCH_BYTES: usize = 1 << 20;
@@ -243,9 +243,9 @@ impl<'a> Sender<'a> {
                 _ => {}
             }
         }
-        if let Some(text) = result.notice {
-            self.note(text);
-        }
+        let Caveats { fresh, reason, notice } = result.caveats;
+        let behind = (!fresh).then(|| behind(reason.as_deref()));
+        behind.into_iter().chain(notice).for_each(|text| self.note(text));
     }
 
     /// Ends a source: the daemon archives what it no longer has.

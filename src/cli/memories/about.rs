@@ -1,6 +1,6 @@
 //! Prints the anchors of memories, and confirms that memories still hold.
 
-use super::request::{caller, notice};
+use super::request::caller;
 use crate::cli::args::IdArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
@@ -27,7 +27,7 @@ pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -61,11 +61,4 @@ pub(super) fn mark(state: Option<State>, output: &Output) -> String {
     bad.map_or(String::new(), |state| {
         format!(" {}", paint(output.styles.bad, &format!("[{}]", state.as_str())))
     })
-}
-
-/// Reports why the states may be out of date.
-pub(super) fn say_unsure(reason: Option<&String>, output: &Output) {
-    if let Some(reason) = reason {
-        output.say(&format!("the states of memories may be out of date: {reason}"));
-    }
 }

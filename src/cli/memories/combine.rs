@@ -1,6 +1,6 @@
 //! Combines several memories into one.
 
-use super::request::{caller, notice, or_stdin, say_redacted};
+use super::request::{caller, or_stdin, say_redacted};
 use super::show;
 use crate::cli::args::ConsolidateArgs;
 use crate::cli::context::CommandContext;
@@ -47,7 +47,7 @@ pub(in crate::cli) fn consolidate(
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     let is_done = !result.groups.is_empty() && result.groups.iter().all(|group| group.refused.is_none());
     Ok(if is_done { 0 } else { EXIT_NONE })
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::request::{caller, notice};
-use super::{about, show};
+use super::request::caller;
+use super::show;
 use crate::cli::args::{GetArgs, HistoryArgs, ListArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
@@ -25,8 +25,7 @@ pub(in crate::cli) fn get(typed: GetArgs, context: &CommandContext, output: &mut
     let result: MemoriesResult = context.connect()?.call("memory.get", &params)?;
     let dir = context.dir();
     output.list(&result, |output| show::wholes(&result.memories, &dir, output))?;
-    about::say_unsure(result.reason.as_ref(), output);
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -53,9 +52,8 @@ pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &m
         } else if end < result.total {
             output.say(&format!("{end} of {}; --offset {end} shows the next, --all shows all", result.total));
         }
-        about::say_unsure(result.reason.as_ref(), output);
     }
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
@@ -68,6 +66,7 @@ fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<Me
         let next: MemoriesResult = client.call("memory.list", &params)?;
         n_new = next.memories.len();
         result.memories.extend(next.memories);
+        result.caveats.add(next.caveats);
     }
     Ok(result)
 }
@@ -109,7 +108,7 @@ pub(in crate::cli) fn containers(context: &CommandContext, output: &mut Output) 
 fn tally(method: &str, context: &CommandContext, output: &mut Output) -> CliResult {
     let result: TallyResult = context.connect()?.call(method, &TallyParams { caller: caller(context) })?;
     output.list(&result, |output| show::tallies(&result.names, output))?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.names.is_empty() { EXIT_NONE } else { 0 })
 }
 
@@ -121,7 +120,7 @@ pub(in crate::cli) fn history(
     let params = IdsParams { caller: caller(context), ids: vec![typed.id] };
     let result: HistoryResult = context.connect()?.call("memory.history", &params)?;
     output.list(&result, |output| show::history(&result, output))?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -129,6 +128,6 @@ pub(in crate::cli) fn stats(context: &CommandContext, output: &mut Output) -> Cl
     let result: StatsResult =
         context.connect()?.call("memory.stats", &TallyParams { caller: caller(context) })?;
     output.value(&result, |output| show::stats(&result, output))?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }

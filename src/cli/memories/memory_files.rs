@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::notes_git::NotesGit;
-use super::request::{caller, notice, or_stdin};
+use super::request::{caller, or_stdin};
 use super::show;
 use crate::cli::args::{ResolveArgs, ShareArgs, ShareWithArgs};
 use crate::cli::context::CommandContext;
@@ -74,7 +74,7 @@ fn set(
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
@@ -100,6 +100,6 @@ pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut
         output.say(&format!("the conflict is over{next}"));
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }

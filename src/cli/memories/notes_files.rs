@@ -9,9 +9,9 @@ use super::notes_git::NotesGit;
 use super::request::caller;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::cli::text::escape;
+use crate::cli::text::{behind, escape};
 use crate::paths::IoContext as _;
-use crate::proto::memory::{ListParams, MemoriesResult};
+use crate::proto::memory::{ListParams, MemoriesResult, TallyParams, TallyResult};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
 /// Length of the part of an id after `mem_`: a ULID.
@@ -51,10 +51,14 @@ pub(super) fn id_of_path(path: &str) -> Option<&str> {
 /// Returns the files of the worktree, once the daemon has looked at them.
 ///
 /// # Errors
-/// When one of them is in conflict.
+/// When one of them is in conflict, or cannot be read.
 pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     let (mut whole, mut disputed) = (HashSet::new(), Vec::new());
     let mut client = context.connect()?;
+    let tags: TallyResult = client.call("memory.tags", &TallyParams { caller: caller(context) })?;
+    if !tags.caveats.fresh {
+        return Err(not_known(tags.caveats.reason.as_deref()));
+    }
     for offset in (0..).step_by(PAGE as usize) {
         let params =
             ListParams { caller: caller(context), limit: Some(PAGE), offset, ..ListParams::default() };
@@ -101,6 +105,14 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     }
     own.paths.sort();
     Ok(own)
+}
+
+/// Returns the error for files that cannot be read: what they say is not known, and so not screened.
+fn not_known(why: Option<&str>) -> CliError {
+    CliError::Git {
+        message: format!("{}; nothing was exchanged", escape(&behind(why))),
+        hint: "run it again when all files of memories can be read".to_owned(),
+    }
 }
 
 /// Returns the error for files in conflict.

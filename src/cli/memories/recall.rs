@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::request::{caller, notice};
+use super::request::caller;
 use super::show;
 use crate::cli::args::{PromoteArgs, RecallArgs, RecentArgs};
 use crate::cli::context::CommandContext;
@@ -36,7 +36,7 @@ pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
@@ -74,7 +74,7 @@ pub(in crate::cli) fn recent(typed: &RecentArgs, context: &CommandContext, outpu
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
@@ -94,6 +94,6 @@ pub(in crate::cli) fn promote(
         output.say(&format!("{}{already}, {end}", tier.as_str()));
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::memory_files;
-use super::request::{caller, notice};
+use super::request::caller;
 use super::show::{brief_line, spoken};
 use crate::cli::args::{LinkingArgs, LinksArgs, ResolveArgs};
 use crate::cli::context::CommandContext;
@@ -46,7 +46,7 @@ fn set(
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(!result.changed.is_empty())
 }
 
@@ -78,7 +78,7 @@ pub(in crate::cli) fn resolve(
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -122,7 +122,7 @@ pub(in crate::cli) fn links(typed: LinksArgs, context: &CommandContext, output: 
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.links.is_empty() { EXIT_NONE } else { 0 })
 }
 

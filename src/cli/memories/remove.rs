@@ -1,6 +1,6 @@
 //! Runs the verbs that archive and delete memories.
 
-use super::request::{caller, notice};
+use super::request::caller;
 use super::show;
 use crate::cli::args::{ConsentArgs, RemoveArgs};
 use crate::cli::context::CommandContext;
@@ -60,8 +60,8 @@ fn remove(
         result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
         output.flush()?;
     }
-    let told = result.notice.clone();
-    notice(told.as_ref(), output);
+    let told = result.caveats.clone();
+    output.say_caveats(&told);
     let what = count(result.memories.len() as u64, "memory", "memories");
     if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {what}?", removal.verb))? {
         output.say("nothing was changed");
@@ -84,7 +84,9 @@ fn remove(
     if let Some(path) = &result.backup {
         output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
     }
-    notice(result.notice.as_ref().filter(|_| result.notice != told), output);
+    if result.caveats != told {
+        output.say_caveats(&result.caveats);
+    }
     Ok(exit(&result))
 }
 

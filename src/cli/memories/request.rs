@@ -23,8 +23,8 @@ pub(in crate::cli) fn caller(context: &CommandContext) -> Caller {
     Caller { cwd, client, agent_name: context.agent.clone(), request }
 }
 
-/// Prints the notice of the daemon, if there is one.
-pub(super) fn notice(text: Option<&String>, output: &Output) {
+/// Prints a notice of the daemon, if there is one.
+pub(super) fn say_notice(text: Option<&String>, output: &Output) {
     if let Some(text) = text {
         output.warn(text);
     }

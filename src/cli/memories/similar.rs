@@ -1,6 +1,6 @@
 //! Prints near-duplicate and related memories.
 
-use super::request::{caller, notice};
+use super::request::caller;
 use super::show;
 use crate::cli::args::{DedupeArgs, RelatedArgs};
 use crate::cli::context::CommandContext;
@@ -60,7 +60,7 @@ pub(in crate::cli) fn related(
         }
         Ok(())
     })?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     if result.memories.is_empty() && !output.json {
         output.say(&format!("no memory is linked to {}, and none is near it in meaning", result.id));
     }
@@ -113,7 +113,7 @@ pub(in crate::cli) fn dedupe(typed: DedupeArgs, context: &CommandContext, output
             ));
         }
     }
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(if result.groups.is_empty() { EXIT_NONE } else { 0 })
 }
 

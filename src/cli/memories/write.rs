@@ -1,6 +1,6 @@
 //! Runs the verbs that add and change memories.
 
-use super::request::{caller, notice, or_stdin, say_redacted, text};
+use super::request::{caller, or_stdin, say_notice, say_redacted, text};
 use super::{show, similar};
 use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
 use crate::cli::context::CommandContext;
@@ -37,8 +37,8 @@ pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut
         similar::say_added(&result, has_about, output);
         Ok(())
     })?;
-    notice(result.warning.as_ref(), output);
-    notice(result.notice.as_ref(), output);
+    say_notice(result.warning.as_ref(), output);
+    output.say_caveats(&result.caveats);
     if typed.suggest && result.created {
         // The memory is on disk, and its id is printed, whatever the model does.
         output.flush()?;
@@ -93,8 +93,8 @@ fn change(params: UpdateParams, context: &CommandContext, output: &mut Output) -
         }
         Ok(())
     })?;
-    notice(result.warning.as_ref(), output);
-    notice(result.notice.as_ref(), output);
+    say_notice(result.warning.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }
 
@@ -102,6 +102,6 @@ pub(in crate::cli) fn restore(typed: IdsArgs, context: &CommandContext, output: 
     let params = IdsParams { caller: caller(context), ids: typed.ids };
     let result: MemoriesResult = context.connect()?.call("memory.restore", &params)?;
     output.value(&result, |output| show::lines(&result.memories, output))?;
-    notice(result.notice.as_ref(), output);
+    output.say_caveats(&result.caveats);
     Ok(0)
 }

@@ -8,8 +8,8 @@ use crate::proto::memory::{
     RelatedResult, Tally, TallyResult,
 };
 use crate::proto::{
-    ChangedFile, ChangedResult, Hit, OutlineItem, OutlineResult, ReachResult, ReachedDefinition, RefUse,
-    RefsResult, SearchResult, WhyCommit, WhyResult,
+    Caveats, ChangedFile, ChangedResult, Hit, OutlineItem, OutlineResult, ReachResult, ReachedDefinition,
+    RefUse, RefsResult, SearchResult, WhyCommit, WhyResult,
 };
 
 /// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title, and `trust`, which no answer leaves
@@ -72,11 +72,21 @@ pub(in crate::cli) const MEMORIES: Table = Table {
     compact_aliases: &[],
 };
 
+/// Returns what an answer made of memories says about itself; a fresh one says nothing.
+fn caveats(caveats: &Caveats) -> [Fact; 2] {
+    let fresh = if caveats.fresh { Value::Null } else { json!(false) };
+    [("fresh", fresh), ("reason", json!(caveats.reason))]
+}
+
 impl Listing for RecallResult {
     type Row = Recalled;
 
     fn rows(&self) -> &[Recalled] {
         &self.memories
+    }
+
+    fn facts(&self) -> Vec<Fact> {
+        caveats(&self.caveats).into()
     }
 }
 
@@ -88,7 +98,7 @@ impl Listing for MemoriesResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("total", json!(self.total))]
+        [("total", json!(self.total))].into_iter().chain(caveats(&self.caveats)).collect()
     }
 }
 
@@ -175,6 +185,10 @@ impl Listing for TallyResult {
     fn rows(&self) -> &[Tally] {
         &self.names
     }
+
+    fn facts(&self) -> Vec<Fact> {
+        caveats(&self.caveats).into()
+    }
 }
 
 /// Changes of a memory.
@@ -203,7 +217,7 @@ impl Listing for HistoryResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("id", json!(self.id))]
+        [("id", json!(self.id))].into_iter().chain(caveats(&self.caveats)).collect()
     }
 }
 
@@ -355,6 +369,7 @@ impl Listing for ChangedResult {
             ("complete", json!(self.complete)),
             ("fresh", json!(self.fresh)),
             ("reason", json!(self.reason)),
+            ("cut", json!(self.cut)),
         ]
     }
 }
@@ -393,6 +408,7 @@ impl Listing for WhyResult {
             ("uncommitted", some_text(&super::formats::text(&json!(self.uncommitted)))),
             ("more", json!(self.more)),
             ("complete", json!(self.complete)),
+            ("fresh", json!(self.fresh)),
             ("reason", json!(self.reason)),
         ]
     }
@@ -422,7 +438,7 @@ impl Listing for LinksResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("more", json!(self.more))]
+        [("more", json!(self.more))].into_iter().chain(caveats(&self.caveats)).collect()
     }
 }
 
@@ -453,6 +469,6 @@ impl Listing for RelatedResult {
     }
 
     fn facts(&self) -> Vec<Fact> {
-        vec![("of", json!(self.id))]
+        [("of", json!(self.id))].into_iter().chain(caveats(&self.caveats)).collect()
     }
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use super::note::Note;
 use super::{Call, silent};
+use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
 use crate::daemon::memories::records::shown;
-use crate::daemon::memories::states::states;
+use crate::daemon::memories::states::{note_unsure, states};
 use crate::daemon::request::{blocking, locate};
 use crate::daemon::shared::Shared;
 use crate::proto::anchor::{Anchor, State};
 use crate::proto::memory::Memory;
-use crate::proto::{Advice, AdviseResult, Evidence, Sync};
+use crate::proto::{Advice, AdviseResult, AnswerPart, Evidence, Sync};
 use crate::search::asked::{Asked, asked};
 use crate::search::memory_search::{FoundMemory, MemoryAsk};
 use crate::search::query::parse;
@@ -47,6 +48,9 @@ impl Call {
         if asked.is_empty() {
             return Ok(silent("the prompt has no word to go by"));
         }
+        if let Some(why) = caveats::noted(AnswerPart::Memories) {
+            return self.tell_unread(shared, why).await;
+        }
         let mut weighed = blocking(shared, move |shared| weigh(shared, &asked)).await?;
         self.judge(shared, &mut weighed).await?;
         sort(&mut weighed);
@@ -70,6 +74,7 @@ impl Call {
         }
         let lists: Vec<Vec<Anchor>> = meant.iter().map(|weighed| weighed.memory.anchors.clone()).collect();
         let judged = states(shared, &self.params.cwd, Sync::Fs, self.until, lists).await?;
+        note_unsure(judged.reason);
         for (weighed, anchors) in meant.into_iter().zip(judged.value) {
             let state = State::of(&anchors);
             match state {

@@ -55,11 +55,25 @@ pub(in crate::daemon) struct Told {
     file: PathBuf,
     /// The session that changed last is the last one.
     sessions: Mutex<Option<Vec<Session>>>,
+    pending: Mutex<Pending>,
+}
+
+/// What was told in answers of which nobody knows yet whether they were passed on.
+#[derive(Default)]
+struct Pending {
+    /// Number of receipts so far.
+    n_receipts: u64,
+    /// By receipt, the oldest first.
+    told: VecDeque<(String, SessionKey, Vec<String>, bool)>,
 }
 
 impl Told {
     pub(in crate::daemon) fn new(layout: &RepoLayout) -> Self {
-        Self { file: layout.state_dir.join("told.json"), sessions: Mutex::default() }
+        Self::in_file(layout.state_dir.join("told.json"))
+    }
+
+    fn in_file(file: PathBuf) -> Self {
+        Self { file, sessions: Mutex::default(), pending: Mutex::default() }
     }
 
     /// Forgets what a session no longer knows; returns whether it still has the brief, perhaps summarised. Blocks.
@@ -81,6 +95,41 @@ impl Told {
         let sessions = self.sessions();
         let found = sessions.iter().flatten().find(|session| session.key == key);
         found.map(|session| session.memories.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Keeps what a session is told until its receipt comes; without one it is told again.
+    pub(super) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
+        let mut pending = lock(&self.pending);
+        pending.n_receipts += 1;
+        let receipt = format!("{}-{}", std::process::id(), pending.n_receipts);
+        pending.told.push_back((receipt.clone(), key, ids, brief));
+        if pending.told.len() > MOST_SESSIONS {
+            pending.told.pop_front();
+        }
+        receipt
+    }
+
+    /// Adds what the answer with this receipt told. Blocks.
+    pub(super) fn take_receipt(&self, receipt: &str) {
+        let mut pending = lock(&self.pending);
+        let found = pending.told.iter().position(|(known, ..)| known == receipt);
+        let found = found.and_then(|at| pending.told.remove(at));
+        drop(pending);
+        if let Some((_, key, ids, brief)) = found {
+            self.remember(key, ids, brief);
+        }
+    }
+
+    /// Forgets that a session was told some things. Blocks.
+    pub(super) fn forget(&self, key: SessionKey, is_meant: impl Fn(&str) -> bool) {
+        let mut sessions = self.sessions();
+        let sessions = sessions.get_or_insert_default();
+        let session = sessions.iter_mut().find(|session| session.key == key);
+        let Some(session) = session.filter(|session| session.memories.iter().any(|id| is_meant(id))) else {
+            return;
+        };
+        session.memories.retain(|id| !is_meant(id));
+        self.save(sessions);
     }
 
     /// Adds what a session is told. Blocks.
@@ -134,7 +183,7 @@ mod tests {
     use super::*;
 
     fn told(dir: &Path) -> Told {
-        Told { file: dir.join("told.json"), sessions: Mutex::default() }
+        Told::in_file(dir.join("told.json"))
     }
 
     fn ids(range: std::ops::Range<usize>) -> Vec<String> {
@@ -161,6 +210,23 @@ mod tests {
         told.remember(key, ids(0..2), false);
         assert!(!told.begin(key, Beginning::Clear));
         assert_eq!(told.memories(key), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_not_passed_on_is_told_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (told, key) = (told(dir.path()), SessionKey::of("one"));
+        let first = told.expect_receipt(key, ids(0..1), false);
+        let second = told.expect_receipt(key, ids(1..2), true);
+        assert_ne!(first, second);
+        assert!(told.memories(key).is_empty() && !told.begin(key, Beginning::Resume));
+        told.take_receipt(&second);
+        told.take_receipt(&second);
+        told.take_receipt("of another daemon");
+        assert_eq!(told.memories(key), ids(1..2));
+        assert!(told.begin(key, Beginning::Resume));
+        told.forget(key, |id| id == "mem_1");
+        assert!(told.memories(key).is_empty());
     }
 
     #[test]

@@ -15,6 +15,7 @@ use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::memory::fields;
 use crate::memory::text_difference::difference;
+use crate::proto::Caveats;
 use crate::proto::memory::{DedupeParams, DedupeResult, Group};
 use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
@@ -149,7 +150,7 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
         groups.push(Group { keep: show::brief(keep), merge, cosine, digest });
     }
     groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
-    Ok(DedupeResult { groups, threshold, notice: None })
+    Ok(DedupeResult { groups, threshold, caveats: Caveats::default() })
 }
 
 /// Returns the connected groups of pairs, each with its lowest cosine.

@@ -1,44 +1,140 @@
 //! Binds each request to the memories that its worktree has.
 
+use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
+use super::file_look::worktree_key;
+use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
-use crate::daemon::request::{deadline, locate, reading};
+use crate::daemon::request::{deadline, locate, reading, unanswered};
 use crate::daemon::shared::Shared;
+use crate::paths::RepoLayout;
+use crate::proto::{AnswerPart, Method};
 
-/// Methods that show or change memories, besides those of their own.
-const METHODS: [&str; 9] =
-    ["search", "brief", "advise", "why", "status", "doctor", "complete", "llm.compare", "llm.suggest"];
+/// Longest wait for one answer of a file system.
+const SLOW: Duration = Duration::from_secs(1);
+/// How often it is looked whether a file system still answers.
+const TICK: Duration = Duration::from_millis(20);
 /// Methods about the memories of the whole repository, also those of other worktrees.
-const OF_REPOSITORY: [&str; 5] =
-    ["memory.export", "memory.import_keys", "memory.read_database", "memory.backup", "memory.restore_backup"];
+const OF_REPOSITORY: [&str; 4] =
+    ["memory.export", "memory.import_keys", "memory.backup", "memory.restore_backup"];
+/// Methods that show what another worktree has of a memory, if this one has nothing of it.
+const SHOW_OTHERS: [&str; 2] = ["memory.history", "memory.restore"];
+/// Types of results that have memories only if these are asked for.
+const WITH_MEMORIES: [&str; 2] = ["RefsResult", "ReachResult"];
 
-/// Returns the worktree in which a method runs, once the rows of its shared memories are as its files.
+/// Returns the worktree in which a method runs, once the rows of its shared memories are as its files. Notes why they are not.
 ///
 /// # Errors
 /// When a method about memories alone is called, and the rows cannot be written.
-pub(in crate::daemon) async fn enter(shared: &Arc<Shared>, method: &str, params: &Value) -> RpcResult<i64> {
-    let is_of_memories = method.starts_with("memory.");
-    let is_beside = || params["with"].as_array().is_some_and(|with| with.contains(&json!("memories")));
-    let is_asked = is_of_memories || METHODS.contains(&method) || is_beside();
-    let Some(cwd) = params["cwd"].as_str().filter(|_| is_asked) else {
+pub(in crate::daemon) async fn enter(
+    shared: &Arc<Shared>,
+    method: &Method,
+    params: &Value,
+) -> RpcResult<i64> {
+    let Some(cwd) = params["cwd"].as_str().filter(|_| is_made_of_memories(method, params)) else {
         return Ok(0);
     };
     let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
         return Ok(0); // the method says what is wrong
     };
-    let root = layout.root.clone();
+    let is_of_memories = method.name.starts_with("memory.");
+    let is_of_repository = OF_REPOSITORY.contains(&method.name);
+    if is_of_repository || SHOW_OTHERS.contains(&method.name) {
+        look_at_others(shared, &layout).await; // first: links are then those of the caller's files
+    }
     let gone = shared.memories.find_gone_worktrees(&layout).await;
-    let look = move |shared: &Shared| match shared.memories.look_at_files(&layout, &gone) {
-        // Files and commits are found without memories, and the answer says what is wrong with those.
+    let worktree = match look(shared, &layout, gone, Patience::of(method, params)).await {
+        // Files and commits are found without memories.
         Err(error) if !is_of_memories => {
             tracing::warn!(error = error.message, "files of memories");
-            Ok(shared.memories.last_worktree(&layout))
+            caveats::note(AnswerPart::Memories, error.message);
+            shared.memories.last_worktree(&layout)
         }
-        looked => looked,
+        looked => looked?,
     };
-    let worktree = reading(shared, &root, look).await?;
-    Ok(if OF_REPOSITORY.contains(&method) { 0 } else { worktree })
+    Ok(if is_of_repository { 0 } else { worktree })
+}
+
+/// How long a request waits for one answer of the file system.
+#[derive(Clone, Copy)]
+struct Patience {
+    limit: Duration,
+    /// Whether it goes on without the answer then; what changes memories fails.
+    goes_on: bool,
+}
+
+impl Patience {
+    fn of(method: &Method, params: &Value) -> Self {
+        let within = params["within_ms"].as_u64().map(Duration::from_millis);
+        // What is left is for the answer.
+        let limit = within.map_or(SLOW, |within| SLOW.min(within * 2 / 3));
+        let goes_on =
+            method.only_reads || !method.name.starts_with("memory.") || method.name == "memory.recall";
+        Self { limit, goes_on }
+    }
+}
+
+/// Makes the rows of a worktree equal to its files, and notes what could not be read; returns its number.
+async fn look(
+    shared: &Arc<Shared>,
+    layout: &RepoLayout,
+    gone: Vec<i64>,
+    patience: Patience,
+) -> RpcResult<i64> {
+    let (files, key) = (&shared.memories.files, worktree_key(layout));
+    let give_up = |place: &Path| {
+        if !patience.goes_on {
+            return Err(unanswered(place, patience.limit));
+        }
+        let why = format!("{}: its file system has not answered yet", place.display());
+        caveats::note(AnswerPart::Memories, why);
+        Ok(shared.memories.last_worktree(layout))
+    };
+    // One thread at most hangs in a worktree.
+    if let Some(place) = files.unanswered_for(&key, patience.limit) {
+        return give_up(&place);
+    }
+    let (progress, of_thread) = (files.begin_look(&key), layout.clone());
+    let for_thread = Arc::clone(&progress);
+    let look = move |shared: &Shared| shared.memories.look_at_files(&of_thread, &gone, &for_thread);
+    let mut looking = pin!(reading(shared, &layout.root, look));
+    loop {
+        if let Ok(looked) = timeout(TICK, &mut looking).await {
+            let (worktree, failure) = looked?;
+            if let Some(why) = failure {
+                caveats::note(AnswerPart::Memories, why);
+            }
+            return Ok(worktree);
+        }
+        if let Some(place) = progress.unanswered_for(patience.limit) {
+            return give_up(&place);
+        }
+    }
+}
+
+/// Does the same with each other worktree that has memories: what only one of them has is shown as well.
+async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
+    let patience = Patience { limit: SLOW, goes_on: true };
+    for other in shared.memories.find_others(layout, &shared.env).await {
+        let looked = match other {
+            Ok(other) => look(shared, &other, Vec::new(), patience).await.map_err(|error| error.message),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = looked {
+            caveats::note(AnswerPart::Memories, why);
+        }
+    }
+}
+
+/// Returns whether the answer to a call has memories.
+fn is_made_of_memories(method: &Method, params: &Value) -> bool {
+    let is_asked = || params["with"].as_array().is_some_and(|with| with.contains(&json!("memories")));
+    method.owes.parts().contains(&AnswerPart::Memories)
+        && (!WITH_MEMORIES.contains(&method.result) || is_asked())
 }

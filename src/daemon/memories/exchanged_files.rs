@@ -8,6 +8,7 @@ use super::rules::{Done, bad};
 use super::stamp::Stamp;
 use crate::memory::file::{self, MemoryFile};
 use crate::memory::{fields, id};
+use crate::proto::Caveats;
 use crate::proto::memory::{
     CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
 };
@@ -43,7 +44,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &RestoreFileParams, stamp: &Stamp
         // What the database does not know has vanished, too: it may be an older one.
         None => FileFate::AsItWas,
     };
-    Ok(RestoreFileResult { fate, notice: None })
+    Ok(RestoreFileResult { fate, caveats: Caveats::default() })
 }
 
 fn bring_back(rows: &Rows<'_>, known: &Record, text: &str, stamp: &Stamp) -> Done<FileFate> {

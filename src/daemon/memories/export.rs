@@ -13,6 +13,7 @@ use crate::daemon::clock;
 use crate::daemon::error::RpcResult;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
+use crate::proto::Caveats;
 use crate::proto::exchange::{ExportParams, ExportResult};
 use crate::proto::memory::{Memory, StoredVector};
 use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
@@ -65,5 +66,10 @@ fn page(rows: &Rows<'_>, params: &ExportParams, model: &str) -> Done<ExportResul
         Ok(Memory { vector, ..show::memory(record, now_ms) })
     };
     let memories = page.into_iter().map(whole).collect::<Result<_, _>>()?;
-    Ok(ExportResult { memories, links: links.into_iter().map(Into::into).collect(), next, notice: None })
+    Ok(ExportResult {
+        memories,
+        links: links.into_iter().map(Into::into).collect(),
+        next,
+        caveats: Caveats::default(),
+    })
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gix::bstr::BString;
 
 use super::keeper::Memories;
-use super::known_files::SeenFiles;
 use super::rules::Done;
+use crate::daemon::caveats;
 use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
 use crate::daemon::request::{deadline, locate, reading};
@@ -14,7 +14,7 @@ use crate::daemon::shared::Shared;
 use crate::git::{GitError, Settings, Tracked, UserDirs};
 use crate::memory::file;
 use crate::paths::RepoLayout;
-use crate::proto::{Check, RpcError};
+use crate::proto::{AnswerPart, Check, RpcError};
 use crate::store::{FileRow, MemoryStore, Side};
 
 /// Lists the files of a worktree that one side of a merge has removed and the other has changed: git leaves the file as it was
@@ -51,7 +51,7 @@ const MOST_CHECKS: usize = 50;
 impl Memories {
     /// Checks the files of the worktree; nothing is said where there are none.
     pub(in crate::daemon) async fn check_files(&self) -> Vec<Check> {
-        let SeenFiles { failure, n_unlisted } = self.files.seen(memory_scope::worktree());
+        let n_unlisted = self.files.n_unlisted(memory_scope::worktree());
         let files = self.ask(|store| rows(store, now_ms())).await;
         let files = match files.map(|files| files.map_err(RpcError::from)) {
             Ok(Ok(files)) => files,
@@ -63,13 +63,13 @@ impl Memories {
             checks.truncate(MOST_CHECKS);
             checks.push(bad(file::DIR, format!("{n_more} more files like these"), None));
         }
-        checks.extend(failure.map(|why| bad(file::DIR, why, None)));
         if n_unlisted > 0 {
             let detail = format!("{n_unlisted} more files that are no memories");
             let hint = "only files that are named by the id of a memory belong there: move the others away";
             checks.push(bad(file::DIR, detail, Some(hint.to_owned())));
         }
-        if checks.is_empty() && !files.is_empty() {
+        let are_read = caveats::noted(AnswerPart::Memories).is_none();
+        if are_read && checks.is_empty() && !files.is_empty() {
             let detail = format!("{} files of shared memories, none in conflict", files.len());
             checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
         }
@@ -79,7 +79,10 @@ impl Memories {
     /// Returns a notice on files that need somebody. Blocks.
     pub(in crate::daemon) fn files_note(&self) -> Option<String> {
         let counted = self.finder.read(now_ms(), |rows, _| rows.file_troubles());
-        told(counted.and_then(Result::ok).unwrap_or_default(), self.files.seen(memory_scope::worktree()))
+        told(
+            counted.and_then(Result::ok).unwrap_or_default(),
+            self.files.n_unlisted(memory_scope::worktree()),
+        )
     }
 }
 
@@ -120,17 +123,15 @@ fn bad(name: &str, detail: String, hint: Option<String>) -> Check {
 }
 
 /// Returns a notice on files that need somebody.
-pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, seen: SeenFiles) -> Option<String> {
+pub(super) fn troubles(store: &mut MemoryStore, now_ms: i64, n_unlisted: usize) -> Option<String> {
     let counted: Done<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.file_troubles()?));
-    told(counted.unwrap_or_default(), seen)
+    told(counted.unwrap_or_default(), n_unlisted)
 }
 
-fn told([n_disputed, n_unreadable]: [u64; 2], seen: SeenFiles) -> Option<String> {
-    let SeenFiles { failure, n_unlisted } = seen;
+fn told([n_disputed, n_unreadable]: [u64; 2], n_unlisted: usize) -> Option<String> {
     let counted = [n_disputed, n_unreadable + n_unlisted as u64];
     let told = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
-    let told = told.map(|(n, what)| format!("{n} {what}")).chain(failure);
-    let told: Vec<String> = told.collect();
+    let told: Vec<String> = told.map(|(n, what)| format!("{n} {what}")).collect();
     (!told.is_empty())
         .then(|| format!("files of shared memories: {}; `memo doctor` lists them", told.join(", ")))
 }

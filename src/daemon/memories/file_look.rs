@@ -4,9 +4,9 @@
 //! that git or an editor has just written is in the answer, whether or not a watcher works. Only what differs is read.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::{fs, io};
 
 use super::file_authors::set_authors_of_known;
 use super::file_form::{is_rebasing, state_of};
@@ -15,12 +15,13 @@ use super::gone_worktrees::place_of;
 use super::keeper::Memories;
 use super::known_files::{FileCounters, Listing, Look};
 use super::list_files::list;
+use super::look_progress::LookProgress;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
 use crate::memory::file;
-use crate::paths::{IoContext as _, PathError, RepoLayout, is_transient};
+use crate::paths::{IoContext as _, PathError, RepoLayout};
 use crate::proto::RpcError;
 use crate::scan;
 use crate::store::{FileState, MemoryStore, Rows, ShownBy, WorktreeRow};
@@ -36,11 +37,16 @@ impl Memories {
     }
 
     /// Makes the rows of shared memories equal to the files of a worktree; returns its number. What worktrees had that are `gone` is
-    /// archived. Blocks. Where files cannot be listed or read, the rows stay, and the reason is told.
+    /// archived. Blocks. The rows of files that cannot be listed or read stay, and the second value says why.
     ///
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
-    pub(super) fn look_at_files(&self, layout: &RepoLayout, gone: &[i64]) -> RpcResult<i64> {
+    pub(super) fn look_at_files(
+        &self,
+        layout: &RepoLayout,
+        gone: &[i64],
+        progress: &LookProgress,
+    ) -> RpcResult<(i64, Option<String>)> {
         let (key, counters) = (worktree_key(layout), self.files.counters());
         for _ in 0..ATTEMPTS {
             let n_written = counters.n_written();
@@ -48,11 +54,14 @@ impl Memories {
             let read_at_ns = now_ms().saturating_mul(1_000_000);
             let known = self.files.last(&key).filter(|look| look.generation == generation);
             let mut failure = None;
-            let seen = match seen(layout, known.as_deref()) {
+            let seen = seen(layout, known.as_deref(), progress);
+            progress.end();
+            let seen = match seen {
                 Ok((_, None))
                     if gone.is_empty() && known.as_ref().is_some_and(|look| is_current(look, &counters)) =>
                 {
-                    return Ok(known.map_or(UNKNOWN, |look| look.worktree));
+                    self.files.log_failure(&key, None);
+                    return Ok((known.map_or(UNKNOWN, |look| look.worktree), None));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
                 Err(error) => {
@@ -63,7 +72,7 @@ impl Memories {
             let (listed, read) = seen.unzip();
             let applied = Applied {
                 key: key.clone(),
-                names: listed.as_ref().map(|listed: &Listing| listed.files.keys().cloned().collect()),
+                names: listed.as_ref().map(|listed: &Listing| listed.names().cloned().collect()),
                 read: read.unwrap_or_default(),
                 is_first: known.is_none(),
                 has_same_sides: listed
@@ -83,20 +92,14 @@ impl Memories {
             let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
             let Some((mut taken, generation)) = answer.map_err(RpcError::from)? else { continue };
             self.files.set_worktrees(std::mem::take(&mut taken.worktrees));
-            match (failure.or(taken.failure), listed) {
-                (None, Some(files)) => {
-                    self.files
-                        .set_last(key, Look::new(taken.worktree, (generation, n_written), files, read_at_ns));
-                }
-                (failure, _) => {
-                    let why = failure.unwrap_or_default();
-                    // Each request looks, so it is logged once.
-                    if self.files.set_failure(taken.worktree, &why) {
-                        tracing::warn!(why, "files of memories");
-                    }
-                }
+            let mut failure = failure.or(taken.failure);
+            if let Some(listed) = listed.filter(|_| failure.is_none()) {
+                failure = listed.failure();
+                let of_rows = (generation, n_written);
+                self.files.set_last(key.clone(), Look::new(taken.worktree, of_rows, listed, read_at_ns));
             }
-            return Ok(taken.worktree);
+            self.files.log_failure(&key, failure.as_ref());
+            return Ok((taken.worktree, failure));
         }
         Err(busy(format!("{}: files are written faster than they can be read", file::DIR)))
     }
@@ -111,10 +114,14 @@ fn is_current(look: &Look, counters: &FileCounters) -> bool {
     }
 }
 
-/// Lists the files, and reads those that differ from the last look; `None` if none can.
-fn seen(layout: &RepoLayout, last: Option<&Look>) -> Result<(Listing, Option<Vec<FileState>>), PathError> {
-    let is_rebasing = is_rebasing(layout);
-    let listed = Listing { is_rebasing, ..list(&layout.root, last)? };
+/// Lists the files, and reads those that differ from the last look; `None` if none can. One that cannot be read stops no other.
+fn seen(
+    layout: &RepoLayout,
+    last: Option<&Look>,
+    progress: &LookProgress,
+) -> Result<(Listing, Option<Vec<FileState>>), PathError> {
+    let root = &layout.root;
+    let mut listed = Listing { is_rebasing: is_rebasing(layout), ..list(root, last, progress)? };
     if last.is_some_and(|look| look.is_of(&listed)) {
         return Ok((listed, None));
     }
@@ -122,9 +129,19 @@ fn seen(layout: &RepoLayout, last: Option<&Look>) -> Result<(Listing, Option<Vec
     let is_known =
         |name: &str, stat: &Stat, look: &Look| look.has_same_sides(&listed) && look.has_read(name, stat);
     let changed = files.filter(|(name, stat)| last.is_none_or(|look| !is_known(name, stat, look)));
-    let read =
-        changed.map(|(name, stat)| read(&layout.root, name, stat, &listed)).collect::<Result<_, _>>()?;
-    Ok((listed, Some(read)))
+    let (mut states, mut unread) = (Vec::new(), Vec::new());
+    for (name, stat) in changed {
+        progress.ask(&root.join(file::DIR).join(name));
+        match read(root, name, stat, &listed) {
+            Ok(state) => states.push(state),
+            Err(error) => unread.push((name.clone(), error.to_string())),
+        }
+    }
+    for (name, why) in unread {
+        listed.files.remove(&name);
+        listed.unread.insert(name, why);
+    }
+    Ok((listed, Some(states)))
 }
 
 /// Reads the files that differ from the last look.
@@ -132,7 +149,7 @@ fn seen(layout: &RepoLayout, last: Option<&Look>) -> Result<(Listing, Option<Vec
 /// # Errors
 /// When they cannot be listed or read at the moment.
 pub(super) fn read_changed(layout: &RepoLayout, last: &Look) -> Result<Vec<FileState>, PathError> {
-    Ok(seen(layout, Some(last))?.1.unwrap_or_default())
+    Ok(seen(layout, Some(last), &LookProgress::default())?.1.unwrap_or_default())
 }
 
 /// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
@@ -146,7 +163,7 @@ pub(super) fn worktree_key(layout: &RepoLayout) -> String {
 /// Reads one file.
 ///
 /// # Errors
-/// When it cannot be read at the moment.
+/// When it is there and cannot be read: what it says is not known.
 fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileState, PathError> {
     let nothing = |why: String| {
         let hash = *blake3::hash(why.as_bytes()).as_bytes();
@@ -154,7 +171,7 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
     };
     let id = match file::id_of(name) {
         Ok(id) => id,
-        Err(_) if listed.files.keys().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
+        Err(_) if listed.names().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
             return nothing(
                 "its name differs from that of another file in upper and lower case alone".to_owned(),
             );
@@ -171,8 +188,8 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
     let bytes = match scan::bytes(root, &key, file::MAX_FILE) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return nothing(format!("{} bytes, over {}", stat.size, file::MAX_FILE)),
-        Err(error) if is_transient(&error) => return Err(error).at("read", &path),
-        Err(error) => return nothing(error.to_string()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return nothing(error.to_string()),
+        Err(error) => return Err(error).at("read", &path),
     };
     match file::text_of(&bytes) {
         Ok(text) => Ok(state_of(name, &id, &text, listed.is_rebasing)),

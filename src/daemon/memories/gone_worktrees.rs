@@ -12,7 +12,7 @@ use super::file_look::worktree_key;
 use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
-use crate::paths::{RepoLayout, canonical};
+use crate::paths::{Env, RepoLayout, canonical};
 use crate::proto::Check;
 use crate::scan::lstat;
 use crate::store::{MemoryStore, WorktreeRow};
@@ -53,6 +53,35 @@ impl Memories {
         self.find_presences(layout).await.into_iter().filter_map(check).collect()
     }
 
+    /// Returns the layouts of the other worktrees that have memories, or why one cannot be looked at.
+    pub(super) async fn find_others(
+        &self,
+        layout: &RepoLayout,
+        env: &Env,
+    ) -> Vec<Result<RepoLayout, String>> {
+        let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
+        let own = worktree_key(layout);
+        // Not those of the last look: a verb may have given another worktree its first file since.
+        let mut others = self.read_worktrees().await;
+        others.retain(|worktree| worktree.git_dir != own);
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let (looking, env) = (self.files.looking(), env.clone());
+        let names = others.iter().map(|other| place_or_git_dir(other, &common_dir).display().to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let look = async move {
+            let place = looking.acquire_owned().await;
+            spawn_blocking(move || {
+                let _place = place; // as long as the thread has it
+                others.iter().filter_map(|worktree| find_other(&common_dir, worktree, &env)).collect()
+            })
+            .await
+        };
+        let found = timeout(WAIT, look).await.ok().and_then(Result::ok);
+        found.unwrap_or_else(|| vec![Err(format!("{names}: the file system has not answered yet"))])
+    }
+
     async fn find_presences(&self, layout: &RepoLayout) -> Vec<(WorktreeRow, Presence)> {
         let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
         let own = worktree_key(layout);
@@ -77,11 +106,16 @@ impl Memories {
         timeout(WAIT, look).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Returns the known worktrees; none if the database cannot be read, as who looks at files finds out.
+    /// Returns the worktrees that were known at the last look, or are now.
     async fn known_worktrees(&self) -> Vec<WorktreeRow> {
-        if let Some(known) = self.files.worktrees() {
-            return known;
+        match self.files.worktrees() {
+            Some(known) => known,
+            None => self.read_worktrees().await,
         }
+    }
+
+    /// Reads the known worktrees; none if the database cannot be read, as who looks at files finds out.
+    async fn read_worktrees(&self) -> Vec<WorktreeRow> {
         let read = |store: &mut MemoryStore| -> Done<Vec<WorktreeRow>> {
             store.read(now_ms(), |rows| Ok(rows.worktrees()?))
         };
@@ -90,6 +124,39 @@ impl Memories {
             _ => Vec::new(),
         }
     }
+}
+
+/// Returns where a worktree is as far as is known: the main one is beside the directory that all share.
+fn place_or_git_dir(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
+    match &worktree.root {
+        Some(root) => PathBuf::from(root),
+        None if worktree.git_dir.is_empty() && common_dir.ends_with(".git") => {
+            common_dir.parent().unwrap_or(common_dir).to_owned()
+        }
+        None => common_dir.join(&worktree.git_dir),
+    }
+}
+
+/// Finds another worktree; `None` if it is gone.
+fn find_other(common_dir: &Path, worktree: &WorktreeRow, env: &Env) -> Option<Result<RepoLayout, String>> {
+    if !worktree.git_dir.is_empty() {
+        match find_presence(common_dir, worktree) {
+            Presence::Here => {}
+            Presence::Gone => return None,
+            Presence::Away(why) => return Some(Err(why)),
+        }
+    }
+    let place = place_or_git_dir(worktree, common_dir);
+    Some(match RepoLayout::locate(&place, env) {
+        Ok(found)
+            if worktree_key(&found) == worktree.git_dir
+                && found.common_dir.as_deref() == Some(common_dir) =>
+        {
+            Ok(found)
+        }
+        Ok(_) => Err(format!("{}: another worktree is there", place.display())),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
 /// Looks for a worktree as git does: `gitdir` in its git dir says where its `.git` is.

@@ -17,6 +17,7 @@ use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::embed::is_quantized_unit;
 use crate::memory::{Refused, fields, id, text, time};
+use crate::proto::Caveats;
 use crate::proto::anchor::Anchor;
 use crate::proto::exchange::{
     Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
@@ -135,7 +136,7 @@ fn take(
 }
 
 pub(super) fn keys(rows: &Rows<'_>, params: &KeysParams) -> Done<KeysResult> {
-    Ok(KeysResult { keys: rows.keys(&params.beginning)?, notice: None })
+    Ok(KeysResult { keys: rows.keys(&params.beginning)?, caveats: Caveats::default() })
 }
 
 /// Returns why something was refused, and what to do.

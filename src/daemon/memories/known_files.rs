@@ -1,11 +1,14 @@
 //! Keeps what was last seen of the files of shared memories in each worktree.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use super::look_progress::LookProgress;
 use crate::scan::is_racy;
 use crate::store::WorktreeRow;
 use crate::threads::lock;
@@ -25,13 +28,31 @@ pub(super) struct Listing {
     pub(super) is_rebasing: bool,
     /// The directory, before it was listed; `None` where there is none.
     pub(super) dir: Option<Stat>,
+    /// Why files that are there, and not among these, could not be looked at or read.
+    pub(super) unread: BTreeMap<String, String>,
 }
 
 impl Listing {
-    /// Returns whether the same files are there, unchanged.
+    /// Returns whether the same files are there, unchanged, and all of them can be read.
     pub(super) fn has_same_files(&self, other: &Self) -> bool {
-        let Self { files, n_unlisted, is_rebasing, dir: _ } = self;
-        (files, n_unlisted, is_rebasing) == (&other.files, &other.n_unlisted, &other.is_rebasing)
+        let are_read = self.unread.is_empty() && other.unread.is_empty();
+        are_read
+            && (self.n_unlisted, self.is_rebasing) == (other.n_unlisted, other.is_rebasing)
+            && self.files == other.files
+    }
+
+    /// Returns the names that are known one by one, whether or not the files can be read.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.files.keys().chain(self.unread.keys())
+    }
+
+    /// Returns why not all files could be read, if so.
+    pub(super) fn failure(&self) -> Option<String> {
+        let first = self.unread.values().next()?;
+        Some(match self.unread.len() - 1 {
+            0 => first.clone(),
+            n_more => format!("{first}, and {n_more} more"),
+        })
     }
 }
 
@@ -79,8 +100,7 @@ impl Look {
     pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
         let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
         let is_worth_it = self.listing.n_unlisted > 0; // not every file system notes all changes of a directory
-        (is_same && is_worth_it)
-            .then(|| (self.listing.files.keys().cloned().collect(), self.listing.n_unlisted))
+        (is_same && is_worth_it).then(|| (self.listing.names().cloned().collect(), self.listing.n_unlisted))
     }
 }
 
@@ -88,15 +108,6 @@ impl Look {
 fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
     let as_changed = Stat { mtime_ns: stat.ctime_ns, ..*stat };
     is_racy(stat, read_at_ns) || is_racy(&as_changed, read_at_ns)
-}
-
-/// What a look at the files of a worktree has found out, besides the files themselves.
-#[derive(Default)]
-pub(super) struct SeenFiles {
-    /// Why they could not be listed or read.
-    pub(super) failure: Option<String>,
-    /// Number of files that are no memories, besides those that are known one by one.
-    pub(super) n_unlisted: usize,
 }
 
 /// What the thread that owns the memories tells those who look.
@@ -131,9 +142,11 @@ impl FileCounters {
 /// The last looks at worktrees, by git dir.
 pub(super) struct KnownFiles {
     looks: Mutex<HashMap<String, Arc<Look>>>,
-    /// Why the last look at a worktree failed, by its number.
-    failures: Mutex<HashMap<i64, String>>,
+    /// Why the last look at a worktree could not read all, by git dir.
+    failures: Mutex<HashMap<String, String>>,
     counters: FileCounters,
+    /// Looks that have begun, by git dir.
+    running: Mutex<HashMap<String, Vec<Weak<LookProgress>>>>,
     /// All worktrees; `None` before the first look.
     worktrees: Mutex<Option<Vec<WorktreeRow>>>,
     looking: Arc<Semaphore>,
@@ -145,6 +158,7 @@ impl Default for KnownFiles {
             looks: Mutex::default(),
             failures: Mutex::default(),
             counters: FileCounters::default(),
+            running: Mutex::default(),
             worktrees: Mutex::default(),
             looking: Arc::new(Semaphore::new(LOOKING)),
         }
@@ -157,21 +171,43 @@ impl KnownFiles {
     }
 
     pub(super) fn set_last(&self, key: String, look: Look) {
-        lock(&self.failures).remove(&look.worktree);
         lock(&self.looks).insert(key, Arc::new(look));
     }
 
-    /// Returns whether the last look failed in another way, or not at all.
-    pub(super) fn set_failure(&self, worktree: i64, why: &str) -> bool {
-        lock(&self.failures).insert(worktree, why.to_owned()).as_deref() != Some(why)
+    /// Begins a look; its progress counts as long as somebody holds it.
+    pub(super) fn begin_look(&self, key: &str) -> Arc<LookProgress> {
+        let progress = Arc::new(LookProgress::default());
+        let mut running = lock(&self.running);
+        let looks = running.entry(key.to_owned()).or_default();
+        looks.retain(|look| look.strong_count() > 0);
+        looks.push(Arc::downgrade(&progress));
+        progress
     }
 
-    /// Returns what the last look at a worktree has found out, besides the files themselves.
-    pub(super) fn seen(&self, worktree: i64) -> SeenFiles {
-        let failure = lock(&self.failures).get(&worktree).cloned();
+    /// Returns the path for which a look at a worktree has waited so long, if there is one.
+    pub(super) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
+        let running = lock(&self.running);
+        let looks = running.get(key)?.iter().filter_map(Weak::upgrade);
+        looks.into_iter().find_map(|look| look.unanswered_for(limit))
+    }
+
+    /// Logs why a look could not read all, unless the last one could not for the same reason: each request looks.
+    pub(super) fn log_failure(&self, key: &str, failure: Option<&String>) {
+        let mut failures = lock(&self.failures);
+        let former = match failure {
+            Some(why) => failures.insert(key.to_owned(), why.clone()),
+            None => failures.remove(key),
+        };
+        if let Some(why) = failure.filter(|why| former.as_ref() != Some(*why)) {
+            tracing::warn!(why, "files of memories");
+        }
+    }
+
+    /// Returns how many files the last look at a worktree found that are no memories, besides those that are known one by one.
+    pub(super) fn n_unlisted(&self, worktree: i64) -> usize {
         let looks = lock(&self.looks);
         let look = looks.values().find(|look| look.worktree == worktree);
-        SeenFiles { failure, n_unlisted: look.map_or(0, |look| look.listing.n_unlisted) }
+        look.map_or(0, |look| look.listing.n_unlisted)
     }
 
     pub(super) fn worktrees(&self) -> Option<Vec<WorktreeRow>> {

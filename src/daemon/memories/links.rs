@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::rules::{Done, find, must_live, refused};
 use super::show;
 use super::stamp::Stamp;
+use crate::proto::Caveats;
 use crate::proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
@@ -28,7 +29,7 @@ pub(super) fn link(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Done<
     }
     let kind = params.kind.unwrap_or_default();
     let changed = if put(rows, &from, &to, kind, stamp)? { vec![kind] } else { Vec::new() };
-    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, notice: None })
+    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, caveats: Caveats::default() })
 }
 
 pub(super) fn unlink(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Done<LinkResult> {
@@ -40,7 +41,7 @@ pub(super) fn unlink(rows: &Rows<'_>, params: &LinkParams, stamp: &Stamp) -> Don
             changed.push(kind);
         }
     }
-    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, notice: None })
+    Ok(LinkResult { from: show::brief(&from), to: show::brief(&to), changed, caveats: Caveats::default() })
 }
 
 /// Resolves a contradiction: one memory holds, and the other stays but ranks below it.
@@ -59,7 +60,7 @@ pub(super) fn resolve(rows: &Rows<'_>, params: &ResolveParams, stamp: &Stamp) ->
     let loser = Record { priority: LOSER_PRIORITY, confidence, ..before.clone() };
     let (loser, changed) = stamp.put(rows, "resolve", &before, loser)?;
     let (winner, loser) = (show::brief(&winner), show::brief(&loser));
-    Ok(ResolveResult { winner, loser, linked, changed, notice: None })
+    Ok(ResolveResult { winner, loser, linked, changed, caveats: Caveats::default() })
 }
 
 fn two(rows: &Rows<'_>, first: &str, second: &str) -> Done<(Record, Record)> {
@@ -144,7 +145,12 @@ pub(super) fn links(rows: &Rows<'_>, params: &LinksParams) -> Done<LinksResult> 
             links.insert(link);
         }
     }
-    Ok(LinksResult { memories, links: links.into_iter().map(edge).collect(), more, notice: None })
+    Ok(LinksResult {
+        memories,
+        links: links.into_iter().map(edge).collect(),
+        more,
+        caveats: Caveats::default(),
+    })
 }
 
 fn node(record: &Record, depth: u64, now_ms: i64) -> Node {

@@ -2,12 +2,13 @@
 //!
 //! What is no memory costs one listing: of such files only the first are looked at one by one, and the others are counted.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::known_files::{Listing, Look};
+use super::look_progress::LookProgress;
 use crate::memory::file;
 use crate::paths::{IoContext as _, PathError};
 use crate::scan::lstat;
@@ -42,7 +43,8 @@ impl Names {
 ///
 /// # Errors
 /// When it cannot be listed, or is not a directory of the worktree.
-pub(super) fn list(root: &Path, last: Option<&Look>) -> Result<Listing, PathError> {
+pub(super) fn list(root: &Path, last: Option<&Look>, progress: &LookProgress) -> Result<Listing, PathError> {
+    progress.ask(&root.join(file::DIR));
     let Some((dir, stat)) = find_dir(root)? else { return Ok(Listing::default()) };
     let (names, n_unlisted) = match last.and_then(|look| look.known_names(&stat)) {
         Some(known) => known,
@@ -51,16 +53,20 @@ pub(super) fn list(root: &Path, last: Option<&Look>) -> Result<Listing, PathErro
             (ids.into_iter().chain(others).collect(), n_unlisted)
         }
     };
-    let mut files = BTreeMap::new();
+    let mut listing = Listing { n_unlisted, dir: Some(stat), ..Listing::default() };
     for name in names {
         let path = dir.join(&name);
+        progress.ask(&path);
         match lstat(&path) {
-            Ok(stat) => drop(files.insert(name, stat)),
+            Ok(stat) => drop(listing.files.insert(name, stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).at("look at", &path),
+            Err(error) => {
+                let why = PathError { action: "look at", path, source: error }.to_string();
+                listing.unread.insert(name, why);
+            }
         }
     }
-    Ok(Listing { files, n_unlisted, dir: Some(stat), ..Listing::default() })
+    Ok(listing)
 }
 
 /// Returns the directory of memories; `None` if there is none.

@@ -5,6 +5,7 @@ use super::stamp::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
 use crate::memory::{Refused, anchor, fields};
+use crate::proto::Caveats;
 use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
 use crate::store::{FROM_FILE, FROM_TEAM, Record, Rows};
 
@@ -82,5 +83,5 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
         links::put(rows, &kept, other, LinkKind::Supersedes, stamp)?;
     }
     let merged = others.iter().map(show::brief).collect();
-    Ok(MergeResult { memory: show::memory(kept, stamp.now_ms), merged, notice: None })
+    Ok(MergeResult { memory: show::memory(kept, stamp.now_ms), merged, caveats: Caveats::default() })
 }

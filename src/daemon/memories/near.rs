@@ -14,8 +14,8 @@ use crate::daemon::shared::Shared;
 use crate::embed::QueryVector;
 use crate::memory::text;
 use crate::memory::text_difference::{difference, has_same_words, is_similar_title};
-use crate::proto::RpcError;
 use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
+use crate::proto::{Caveats, RpcError};
 use crate::search::memory_search::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
 use crate::types::MemoryRow;
@@ -180,7 +180,7 @@ fn related_to(rows: &Rows<'_>, near: &Near, params: &RelatedParams) -> Done<Rela
     others.retain(|other| !linked.contains(&other.memory.id));
     memories.extend(others);
     memories.truncate(limit);
-    Ok(RelatedResult { id: record.id, memories, notice: None })
+    Ok(RelatedResult { id: record.id, memories, caveats: Caveats::default() })
 }
 
 impl Near {

@@ -10,6 +10,7 @@ use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::memory::id;
+use crate::proto::Caveats;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
@@ -76,11 +77,11 @@ pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult
         _ => find(rows, typed)?.id,
     };
     let changes = rows.history(&id)?.into_iter().map(show::change).collect();
-    Ok(HistoryResult { id, changes, notice: None })
+    Ok(HistoryResult { id, changes, caveats: Caveats::default() })
 }
 
 pub(super) fn tags(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
-    Ok(TallyResult { names: rows.tags()?, notice: None })
+    Ok(TallyResult { names: rows.tags()?, caveats: Caveats::default() })
 }
 
 /// Returns the names of the first tags that [`tags`] lists.
@@ -89,7 +90,7 @@ pub(in crate::daemon) async fn tag_names(shared: &Shared, limit: usize) -> RpcRe
 }
 
 pub(super) fn containers(rows: &Rows<'_>, _: &TallyParams) -> Done<TallyResult> {
-    Ok(TallyResult { names: rows.containers()?, notice: None })
+    Ok(TallyResult { names: rows.containers()?, caveats: Caveats::default() })
 }
 
 pub(super) async fn stats(call: &Call<'_>) -> RpcResult<Value> {
@@ -112,7 +113,7 @@ pub(super) async fn stats(call: &Call<'_>) -> RpcResult<Value> {
             elsewhere: store.elsewhere().iter().map(|path| path.display().to_string()).collect(),
             bytes: store.bytes(),
             backups: store.backups(),
-            notice: None,
+            caveats: Caveats::default(),
         }))
     };
     with_store(call.shared, stats).await

@@ -16,7 +16,7 @@ use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
 use crate::paths::CallerDir;
 use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
-use crate::proto::{Mode, SearchParams};
+use crate::proto::{Caveats, Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows, Side};
 use crate::types::Kind;
@@ -113,7 +113,7 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
         let after = theirs.clone().map_or(after, |theirs| Record { last_access, access_count, ..theirs });
         memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
     }
-    Ok(RecallResult { memories, notice: None })
+    Ok(RecallResult { memories, caveats: Caveats::default() })
 }
 
 /// Moves a memory up one tier, or to the tier that was named.

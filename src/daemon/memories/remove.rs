@@ -16,6 +16,7 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::error::RpcResult;
 use crate::memory::id;
+use crate::proto::Caveats;
 use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows, Side};
 use crate::types::memory_file;
@@ -44,7 +45,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Don
             written.push(memory_file(&record.id));
         }
     }
-    Ok(MemoriesResult { notice: written_notice(&written), ..get(rows, params)? })
+    Ok(MemoriesResult { caveats: Caveats::of_notice(written_notice(&written)), ..get(rows, params)? })
 }
 
 /// Returns a notice on files that are written.
@@ -63,9 +64,10 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
     let records = selected(rows, params, false, stamp.now_ms)?;
     let team = "of the team, archived there too";
     let result = removed(params, &records)?;
-    let mut notices = Vec::from_iter(removal_notice(&records, team));
+    let Caveats { notice, .. } = removal_notice(&records, team);
+    let mut notices = Vec::from_iter(notice);
     if params.dry_run {
-        return Ok(RemoveResult { notice: joined(&notices), ..result });
+        return Ok(RemoveResult { caveats: Caveats::of_notice(joined(&notices)), ..result });
     }
     for record in records.iter().filter(|record| record.shared) {
         notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
@@ -80,7 +82,7 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
             "not in the archive, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
         )
     }));
-    Ok(RemoveResult { notice: joined(&notices), ..result })
+    Ok(RemoveResult { caveats: Caveats::of_notice(joined(&notices)), ..result })
 }
 
 pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
@@ -92,7 +94,7 @@ pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Do
     }
     let mut result = removed(params, &records)?;
     if records.len() < n_meant {
-        result.notice = Some(format!(
+        result.caveats.notice = Some(format!(
             "{} more are over by the clock, but so much time has not been seen to pass; name their ids to delete them",
             n_meant - records.len()
         ));
@@ -132,7 +134,7 @@ fn delete_all(
 ) -> Done<RemoveResult> {
     let records = all(rows, stamp.now_ms)?;
     let result =
-        RemoveResult { notice: removal_notice(&records, "kept by the team"), ..removed(params, &records)? };
+        RemoveResult { caveats: removal_notice(&records, "kept by the team"), ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
         rows.delete_with_files(&records, &stamp.event("reset"))?;
@@ -160,7 +162,7 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
 
 /// Returns a notice on what of memories that are removed is not this user's alone; `team` says what becomes of those that the
 /// team has.
-fn removal_notice(records: &[Record], team: &str) -> Option<String> {
+fn removal_notice(records: &[Record], team: &str) -> Caveats {
     let ours: Vec<&Record> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
     let counted = [
@@ -171,7 +173,8 @@ fn removal_notice(records: &[Record], team: &str) -> Option<String> {
     ];
     let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what}: {n}"));
     let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
+    let notice = (!told.is_empty()).then(|| told.join("; "));
+    Caveats::of_notice(notice)
 }
 
 /// Returns the memories that would be removed; fails if they are not those that were shown before.

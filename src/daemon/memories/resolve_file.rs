@@ -15,7 +15,7 @@ use crate::daemon::error::RpcResult;
 use crate::memory::file::MemoryFile;
 use crate::memory::{fields, file};
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::proto::{RpcError, code};
+use crate::proto::{Caveats, RpcError, code};
 use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
 use crate::types::memory_file;
 
@@ -62,7 +62,7 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
     write_outcome(rows, &id, parsed, theirs.as_ref(), stamp)?;
     let record = find(rows, &id)?;
     let path = memory_file(&id);
-    Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, notice: None })
+    Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path, caveats: Caveats::default() })
 }
 
 /// Returns the error for a memory without two sides. Git may still wait for an answer: one side has removed the file.

@@ -8,6 +8,7 @@ use super::stamp::Stamp;
 use super::{show, team_resolve, team_take};
 use crate::memory::file::{self, MemoryFile};
 use crate::memory::id;
+use crate::proto::Caveats;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{Record, Rows};
 use crate::types::memory_file;
@@ -43,7 +44,10 @@ fn keep_both(rows: &Rows<'_>, own: &Record, is_in_file: bool, stamp: &Stamp) -> 
     Ok(ResolveFileResult {
         memory: show::memory(find(rows, &new_id)?, stamp.now_ms),
         path: String::new(),
-        notice: Some(format!("yours is {new_id} now; {} is what {who} says", own.id)),
+        caveats: Caveats {
+            notice: Some(format!("yours is {new_id} now; {} is what {who} says", own.id)),
+            ..Caveats::default()
+        },
     })
 }
 
@@ -74,7 +78,7 @@ fn choose_with_file(
     Ok(ResolveFileResult {
         memory: show::memory(find(rows, &own.id)?, stamp.now_ms),
         path: if is_changed { memory_file(&own.id) } else { String::new() },
-        notice: None,
+        caveats: Caveats::default(),
     })
 }
 

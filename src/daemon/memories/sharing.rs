@@ -11,6 +11,7 @@ use super::transaction::Call;
 use super::{show, team_write};
 use crate::daemon::error::RpcResult;
 use crate::paths::RepoLayout;
+use crate::proto::Caveats;
 use crate::proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
 use crate::store::{PendingFile, Rows, Side};
 use crate::types::memory_file;
@@ -77,7 +78,7 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
     }
     let notice =
         if is_shared && !params.team { hidden_elsewhere(&stamp.layout, &memories) } else { joined(&parted) };
-    Ok(ShareResult { dry_run: params.dry_run, memories, files, already, notice })
+    Ok(ShareResult { dry_run: params.dry_run, memories, files, already, caveats: Caveats::of_notice(notice) })
 }
 
 /// Returns a notice where memories are a file of this worktree from now on, and others had them before.

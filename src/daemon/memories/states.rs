@@ -11,27 +11,28 @@ use super::rules::{Done, memory_filter};
 use super::show;
 use super::transaction::{Call, locate, read, with_store};
 use crate::daemon::anchors::{Judged, is_about, on_snapshot};
+use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
 use crate::paths::CallerDir;
-use crate::proto::Sync;
 use crate::proto::anchor::{Anchor, State, StateCounts};
 use crate::proto::memory::{ListParams, MemoriesResult, Memory, Sort};
+use crate::proto::{AnswerPart, Caveats, Sync};
 use crate::store::{Anchored, MemoryFilter, Rows};
 
 /// Sets the states of the memories with anchors in a result, under `memory` or `memories`.
 pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
     let Value::Object(fields) = &mut answer else { return answer };
-    if fields.contains_key("fresh") {
-        return answer; // told already
-    }
     let parts = fields.iter_mut().filter(|(name, _)| matches!(name.as_str(), "memory" | "memories"));
     let memories = parts.flat_map(|(_, part)| match part {
         Value::Array(list) => list.iter_mut().collect(),
         one => vec![one],
     });
-    let is_about = |memory: &&mut Value| memory["anchors"].as_array().is_some_and(|list| !list.is_empty());
+    let is_about = |memory: &&mut Value| {
+        let is_judged = memory.get("state").is_some();
+        !is_judged && memory["anchors"].as_array().is_some_and(|list| !list.is_empty())
+    };
     let memories: Vec<&mut Value> = memories.filter(is_about).collect();
     if memories.is_empty() {
         return answer;
@@ -39,18 +40,24 @@ pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {
     let lists =
         memories.iter().map(|memory| serde_json::from_value(memory["anchors"].clone()).unwrap_or_default());
     let until = deadline(call.shared, None);
-    let reason = match states(call.shared, &call.caller.cwd, Sync::Fs, until, lists.collect()).await {
+    match states(call.shared, &call.caller.cwd, Sync::Fs, until, lists.collect()).await {
         Ok(Judged { value, reason }) => {
             for (memory, anchors) in memories.into_iter().zip(value) {
                 (memory["state"], memory["anchors"]) = (json!(State::of(&anchors)), json!(anchors));
             }
-            reason
+            note_unsure(reason);
         }
         // The write has succeeded, even if the states cannot be determined.
-        Err(error) => Some(error.message),
-    };
-    (answer["fresh"], answer["reason"]) = (json!(reason.is_none()), json!(reason));
+        Err(error) => note_unsure(Some(error.message)),
+    }
     answer
+}
+
+/// Notes why the states of memories may be out of date.
+pub(in crate::daemon) fn note_unsure(reason: Option<String>) {
+    if let Some(why) = reason {
+        caveats::note(AnswerPart::Code, format!("states of memories: {why}"));
+    }
 }
 
 /// Checks the anchors of several memories.
@@ -125,6 +132,7 @@ pub(in crate::daemon) async fn list_anchored(shared: &Arc<Shared>, params: ListP
     let (ids, lists): (Vec<_>, Vec<_>) = anchored(shared, meant, params.sort).await?.into_iter().unzip();
     let until = deadline(shared, None);
     let Judged { value, reason } = states(shared, &params.caller.cwd, Sync::Fs, until, lists).await?;
+    note_unsure(reason);
     let layout = locate(shared, &params.caller).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.caller.cwd));
     let mut judged = Vec::new();
@@ -143,8 +151,7 @@ pub(in crate::daemon) async fn list_anchored(shared: &Arc<Shared>, params: ListP
             let memory = show::memory(record, rows.now_ms());
             memories.push(Memory { state: State::of(anchors), anchors: anchors.clone(), ..memory });
         }
-        let (fresh, reason) = (Some(reason.is_none()), reason.clone());
-        Ok(json!(MemoriesResult { memories, total, fresh, reason, notice: None }))
+        Ok(json!(MemoriesResult { memories, total, caveats: Caveats::default() }))
     };
     with_store(shared, move |store, now_ms| store.read(now_ms, read)).await
 }

@@ -5,6 +5,7 @@ use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
 use crate::memory::file::MemoryFile;
+use crate::proto::Caveats;
 use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{Record, Rows, Side};
 
@@ -64,5 +65,9 @@ pub(super) fn put_outcome(
     rows.set_team_version(&version, !stamp.is_agent())?; // who chooses has read it
     rows.set_equal_to_team(id)?;
     let record = find(rows, id)?;
-    Ok(ResolveFileResult { memory: show::memory(record, stamp.now_ms), path: String::new(), notice: None })
+    Ok(ResolveFileResult {
+        memory: show::memory(record, stamp.now_ms),
+        path: String::new(),
+        caveats: Caveats::default(),
+    })
 }

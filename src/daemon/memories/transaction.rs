@@ -311,11 +311,11 @@ pub(super) async fn with_store<E: Into<RpcError>>(
     shared: &Shared,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
 ) -> RpcResult<Value> {
-    let seen = shared.memories.files.seen(memory_scope::worktree());
+    let n_unlisted = shared.memories.files.n_unlisted(memory_scope::worktree());
     let job = move |store: &mut MemoryStore| {
         let now_ms = now_ms();
         let mut answer = run(store, now_ms).map_err(|error| looked_in(error.into(), store, now_ms))?;
-        let told = [store.notice(now_ms), troubles(store, now_ms, seen)];
+        let told = [store.notice(now_ms), troubles(store, now_ms, n_unlisted)];
         let told: Vec<String> = told.into_iter().flatten().collect();
         if !told.is_empty() {
             add_notice(&mut answer, &told.join("; "));

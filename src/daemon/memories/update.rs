@@ -11,6 +11,7 @@ use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
 use crate::memory::fields::Kept;
 use crate::memory::{fields, time};
+use crate::proto::Caveats;
 use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Record, Rows};
 
@@ -35,7 +36,7 @@ fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResu
     let is_asked = after.content != before.content && !params.fields.allow_secret;
     let warning = is_asked.then(|| fields::warning("content", &after.content)).flatten();
     let memory = show::memory(after, stamp.now_ms);
-    Ok(UpdateResult { changed, redacted, warning, memory, notice: None })
+    Ok(UpdateResult { changed, redacted, warning, memory, caveats: Caveats::default() })
 }
 
 /// Returns the changed memory, and the number of private parts that were removed from new texts.

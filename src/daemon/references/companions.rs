@@ -8,6 +8,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
 use crate::daemon::memories::memories_for_path::{Place, memories_for_places};
+use crate::daemon::memories::states::note_unsure;
 use crate::daemon::request::{freshness, reading};
 use crate::daemon::shared::Shared;
 use crate::proto::{Sync, WhyCommit, WhyMemory, With};
@@ -44,7 +45,7 @@ pub(super) async fn companions(
     if with.contains(&With::Memories) {
         let memories = memories_for_places(shared, cwd, places.clone(), until).await?;
         found.memories = memories.0;
-        found.cut = memories.1.map(|why| format!("states of memories: {why}"));
+        note_unsure(memories.1);
     }
     if with.contains(&With::Commits) {
         let at = freshness(shared, cwd, Sync::None, until).await?;
@@ -53,7 +54,7 @@ pub(super) async fn companions(
         let (commits, is_late) = reading(shared, &root, move |_| commits(&at, &paths)).await?;
         found.commits = commits;
         let late = is_late.then(|| "history was not read to its end in 2 s".to_owned());
-        found.cut = found.cut.or(late);
+        found.cut = late;
     }
     Ok(found)
 }

@@ -125,6 +125,11 @@ impl CommitsState {
         self.error.as_ref().or(self.note.as_ref())
     }
 
+    /// Returns whether commits are missing that may come back.
+    pub(super) fn has_gaps(&self) -> bool {
+        self.error.is_some() || self.retry.is_some()
+    }
+
     /// Returns whether no known commit is missing from the index.
     pub(super) fn is_current(&self) -> bool {
         self.n_looks == 0 && self.reading.is_none() && self.wanted.is_none() && self.error.is_none()

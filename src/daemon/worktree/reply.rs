@@ -169,6 +169,7 @@ impl WorktreeState {
             failed,
             files_note: self.files_note.clone(),
             commits_note: self.commits.note().cloned(),
+            lacks_commits: self.commits.has_gaps(),
             has_older_commits: self.commits.has_older,
             embed_note: rounds.error.clone(),
             pending: Pending { files: self.pending_files(), embeddings: 0 },

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Caller, Contradicted, Memory, Tier};
+use crate::proto::Caveats;
 use crate::proto::anchor::Anchor;
 
 /// The fields of a memory besides its text; a part of the params of `memory.add` and `memory.update`.
@@ -71,9 +72,9 @@ pub struct AddResult {
     pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.update`; absent fields stay.
@@ -133,7 +134,7 @@ pub struct UpdateResult {
     pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

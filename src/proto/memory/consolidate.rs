@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller};
+use crate::proto::Caveats;
 
 /// Params of `memory.consolidate`: combines memories into one with all their tags, metadata and anchors, the highest
 /// priority, the lowest confidence and the latest expiry.
@@ -75,7 +76,7 @@ pub struct ConsolidateResult {
     pub redacted: usize,
     /// The groups; exactly one for `memory.consolidate`.
     pub groups: Vec<Consolidated>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

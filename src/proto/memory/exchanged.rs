@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Caller;
+use crate::proto::Caveats;
 
 /// Params of `memory.check_files`: asks which texts others may have.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -46,9 +47,9 @@ pub struct RestoreFileParams {
 pub struct RestoreFileResult {
     /// What becomes of the file.
     pub fate: FileFate,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// What becomes of a file that is not in the worktree any more.

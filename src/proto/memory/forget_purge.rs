@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Selection};
+use crate::proto::Caveats;
 
 /// Params of `memory.forget` (archives living memories), `memory.purge` (deletes archived ones) and `memory.reset` (deletes
 /// all, after a backup).
@@ -35,7 +36,7 @@ pub struct RemoveResult {
     /// Path of the backup that `memory.reset` made before it deleted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::proto::Caveats;
+
 /// One change of a memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,7 +30,7 @@ pub struct HistoryResult {
     pub id: String,
     /// Changes, oldest first.
     pub changes: Vec<Change>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller};
+use crate::proto::Caveats;
 
 /// The relation of one memory to another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,9 +96,9 @@ pub struct LinkResult {
     pub to: Brief,
     /// Kinds that were linked or unlinked; empty if nothing changed.
     pub changed: Vec<LinkKind>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.links`.
@@ -150,9 +151,9 @@ pub struct LinksResult {
     pub links: Vec<Edge>,
     /// Whether more memories than shown are within this depth.
     pub more: bool,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.resolve`: decides which of two contradicting memories holds.
@@ -180,7 +181,7 @@ pub struct ResolveResult {
     pub linked: Vec<LinkKind>,
     /// Names of changed fields of the memory that no longer holds.
     pub changed: Vec<String>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Caller, Memory, Tier, Traits};
-use crate::proto::Mode;
+use crate::proto::{Caveats, Mode};
 
 /// Params of `memory.recall`: searches memories and extends the lifetime of those found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -51,9 +51,9 @@ pub struct Recalled {
 pub struct RecallResult {
     /// Memories, best first.
     pub memories: Vec<Recalled>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Params of `memory.promote`.

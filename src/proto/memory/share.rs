@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Memory, Scope, Selection};
+use crate::proto::Caveats;
 
 /// Params of `memory.share` (writes memories to files of the worktree, or gives them to the team) and `memory.unshare` (removes
 /// the files, or archives them for the team; the memories stay here).
@@ -46,9 +47,9 @@ pub struct ShareResult {
     pub files: Vec<SharedFile>,
     /// Number of memories that were shared (or, for `memory.unshare`, were not) before: nothing was done with them.
     pub already: u64,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// A side of a conflict.
@@ -87,9 +88,9 @@ pub struct ResolveFileResult {
     /// Path of its file from the worktree's top; empty where no file changes. `git add` with it tells git that the conflict is over; memod leaves the index of
     /// git alone.
     pub path: String,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Returns whether a memory with this trust came from others, and nobody here vouches for it.

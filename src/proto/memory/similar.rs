@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Brief, Caller, Memory};
+use crate::proto::Caveats;
 
 /// A memory that the added text may contradict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,9 +39,9 @@ pub struct RelatedResult {
     pub id: String,
     /// Linked memories, then others, the nearest first.
     pub memories: Vec<Related>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// A memory that is related to another.
@@ -77,9 +78,9 @@ pub struct DedupeResult {
     pub groups: Vec<Group>,
     /// The minimum cosine.
     pub threshold: f64,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// Near-duplicates in one container.
@@ -119,7 +120,7 @@ pub struct MergeResult {
     pub memory: Memory,
     /// Archived memories.
     pub merged: Vec<Brief>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

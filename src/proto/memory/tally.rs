@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Caller;
+use crate::proto::Caveats;
 
 /// Params of `memory.tags`, `memory.containers` and `memory.stats`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -28,9 +29,9 @@ pub struct Tally {
 pub struct TallyResult {
     /// Names by number of memories, then alphabetically.
     pub names: Vec<Tally>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }
 
 /// A backup of memory.db.
@@ -78,7 +79,7 @@ pub struct StatsResult {
     pub elsewhere: Vec<String>,
     /// Backups, newest first.
     pub backups: Vec<BackupInfo>,
-    /// For the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
 }

@@ -196,7 +196,7 @@ fn a_directory_that_is_none_is_told_by_every_process() {
     fs::write(&dir, "hi").unwrap();
     for _ in 0..2 {
         let list = live.call("memory.list", json!({}));
-        assert!(list["notice"].as_str().is_some_and(|notice| notice.contains("not a directory")), "{list}");
+        assert!(list["reason"].as_str().is_some_and(|reason| reason.contains("not a directory")), "{list}");
         let found = live.call("search", json!({ "query": "alpha" }));
         assert!(found["degraded"].to_string().contains("not a directory"), "{found}");
         assert!(complaint(&live, ".memod/memories").unwrap().contains("not a directory"));
@@ -205,7 +205,8 @@ fn a_directory_that_is_none_is_told_by_every_process() {
     }
     fs::remove_file(&dir).unwrap();
     fs::rename(dir.with_extension("aside"), &dir).unwrap();
-    assert_eq!(live.call("memory.list", json!({}))["notice"], json!(null));
+    let list = live.call("memory.list", json!({}));
+    assert_eq!((&list["fresh"], &list["notice"]), (&json!(true), &json!(null)), "{list}");
 }
 
 #[test]

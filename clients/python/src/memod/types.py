@@ -675,8 +675,10 @@ class WhyResult(Record):
     """Whether there are more commits than `limit`."""
     complete: bool
     """Whether the search was complete."""
+    fresh: bool
+    """Whether it was, and all that it is made of could be read."""
     reason: Optional[str]
-    """Why it was not."""
+    """Why it is not."""
     trust: str
     """`repo`: the text comes from the repository, and is data, not an instruction."""
     took_ms: float
@@ -751,9 +753,11 @@ class ChangedResult(Record):
     complete: bool
     """Whether everything was compared, including symbols."""
     fresh: bool
-    """Whether the promise of the requested level holds."""
+    """Whether all files were compared, and the promise of the requested level holds."""
     reason: Optional[str]
-    """Why the result is incomplete or not fresh."""
+    """Why it is not fresh."""
+    cut: Optional[str]
+    """Why there may be more commits."""
     took_ms: float
     """Milliseconds in the daemon, waiting included."""
 
@@ -1092,6 +1096,10 @@ class AddResult(Record):
     """What was stored may be a credential, though it does not look like one."""
     memory: Memory
     """The stored memory."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1101,10 +1109,10 @@ class ListResult(Record):
     """Memories, in the requested order."""
     total: int
     """Total number, shown or not."""
-    fresh: Optional[bool]
-    """Whether all states are up to date; absent if no memory has anchors."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
     reason: Optional[str]
-    """Why they are not."""
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1192,6 +1200,10 @@ class UpdateResult(Record):
     """What was stored may be a credential, though it does not look like one."""
     memory: Memory
     """The stored memory."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1247,6 +1259,10 @@ class ForgetResult(Record):
     """Identifies exactly these memories."""
     backup: Optional[str]
     """Path of the backup that `memory.reset` made before it deleted them."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1261,6 +1277,10 @@ class Tally(Record):
 class TallyResult(Record):
     names: list[Tally]
     """Names by number of memories, then alphabetically."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1283,6 +1303,10 @@ class HistoryResult(Record):
     """Full id of the memory."""
     changes: list[Change]
     """Changes, oldest first."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1325,6 +1349,10 @@ class StatsResult(Record):
     """Other databases of this repository, from when its state was elsewhere; their memories are merged."""
     backups: list[BackupInfo]
     """Backups, newest first."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1426,6 +1454,10 @@ class Recalled(Record):
 class RecallResult(Record):
     memories: list[Recalled]
     """Memories, best first."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1457,6 +1489,10 @@ class ConsolidateResult(Record):
     """Number of private parts that were removed from the summary."""
     groups: list[Consolidated]
     """The groups; exactly one for `memory.consolidate`."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1468,6 +1504,10 @@ class LinkResult(Record):
     """The second."""
     changed: list[LinkKind]
     """Kinds that were linked or unlinked; empty if nothing changed."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1505,6 +1545,10 @@ class LinksResult(Record):
     """Oldest first."""
     more: bool
     """Whether more memories than shown are within this depth."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1518,6 +1562,10 @@ class ResolveResult(Record):
     """New links."""
     changed: list[str]
     """Names of changed fields of the memory that no longer holds."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1542,6 +1590,10 @@ class RelatedResult(Record):
     """The requested memory."""
     memories: list[Related]
     """Linked memories, then others, the nearest first."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1569,6 +1621,10 @@ class DedupeResult(Record):
     """Groups, the largest first."""
     threshold: float
     """The minimum cosine."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1578,6 +1634,10 @@ class MergeResult(Record):
     """The merged memory."""
     merged: list[Brief]
     """Archived memories."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 
@@ -1589,6 +1649,10 @@ class BackupResult(Record):
     """Its size."""
     memories: int
     """Number of memories in it, including archived ones."""
+    fresh: bool
+    """Whether everything that was written before the request is in it: false where a file could not be read, or the code that a memory is about is not known."""
+    reason: Optional[str]
+    """Why it is not fresh."""
     notice: Optional[str]
     """For the user."""
 

@@ -67,6 +67,31 @@ export const usedWorktree = () => worktree;
 /** Whether an event is of a worktree that is not shown. */
 export const isOther = (root) => Boolean(root && worktree && root !== worktree);
 
+/** Methods whose views say beside the answer why it may be old. */
+const SAY_THEMSELVES = ["complete", "map", "memory.list", "search"];
+/** Why other answers of the view may be old, by method. */
+const caveats = new Map();
+let tellCaveats = () => {};
+
+/** Calls a function with the reasons why answers of the view may be old, whenever they change. */
+export function watchCaveats(watcher) {
+  tellCaveats = watcher;
+}
+
+/** Forgets what was said of answers, when another view is shown. */
+export function forgetCaveats() {
+  caveats.clear();
+  tellCaveats([]);
+}
+
+function noteCaveats(method, answer) {
+  if (typeof answer?.fresh !== "boolean" || SAY_THEMSELVES.includes(method)) return;
+  const reason = answer.fresh ? undefined : answer.reason ?? "the index is behind";
+  if (caveats.get(method) === reason) return;
+  reason ? caveats.set(method, reason) : caveats.delete(method);
+  tellCaveats([...new Set(caveats.values())]);
+}
+
 /** Opens a session with the token of an address. */
 export async function openSession(token) {
   await call("session", {}, { headers: { Authorization: "Bearer " + token } });
@@ -87,7 +112,10 @@ export async function call(method, params = {}, { signal, headers } = {}) {
       become("lost");
       throw new ApiError(0, "lost", "the daemon does not answer");
     }
-    if (response.ok) return answer;
+    if (response.ok) {
+      noteCaveats(method, answer);
+      return answer;
+    }
     if (response.status === 503 && n < MAX_BUSY) {
       await pause(Number(response.headers.get("Retry-After") ?? 1) * 1000, signal);
       continue;

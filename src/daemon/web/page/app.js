@@ -66,6 +66,7 @@ async function route({ keepFocus = false } = {}) {
   }
   const place = el("div", { class: "view view-" + (VIEWS[name] ? name : "search") });
   replace(main, place);
+  api.forgetCaveats();
   const context = {
     arg, query, say, signal: stop.signal,
     /** Names the view in the title of the window. */
@@ -113,6 +114,11 @@ function showConnection(state, before) {
       replace(line, "The daemon answers again. What you were writing is still here. ", button("Dismiss", () => replace(line)));
     } else route({ keepFocus: true });
   }
+}
+
+/** Says why what is shown may be old. */
+function showCaveats(reasons) {
+  replace(byId("caveats"), reasons.length > 0 && "Not up to date: " + reasons.join("; "));
 }
 
 /** Shows in a word whether the index is as the worktree is. */
@@ -176,6 +182,7 @@ async function takeToken() {
 
 async function begin() {
   api.watchConnection(showConnection);
+  api.watchCaveats(showCaveats);
   watchKeys(() => shown.keys);
   events.listen("progress", ({ worktree, progress }) => {
     if (!api.isOther(worktree)) progress ? showFreshness(null, progress) : refresh();

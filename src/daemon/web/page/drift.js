@@ -19,7 +19,7 @@ export async function show(root, context) {
   const { memories, total, fresh, reason } = await call("memory.list", { state: ["drifted", "orphaned"], limit: LIMIT, offset, sort: "updated" }, { signal });
   if (total > 0 && memories.length === 0) return (location.hash = "#/drift"); // the last page was confirmed
   replace(told, total === 0 ? "No memory is drifted or orphaned." : count(total, "memory is", "memories are") + " drifted or orphaned.",
-    fresh === false && el("span", { class: "note" }, "states may be behind" + (reason ? ": " + reason : "")));
+    fresh === false && el("span", { class: "note" }, "not up to date" + (reason ? ": " + reason : "")));
   let left = total;
   const after = (card, words) => {
     left--;

@@ -45,7 +45,7 @@ export async function show(root, context) {
     const answer = await call("memory.list", { ...filter, limit: LIMIT, offset }, { signal });
     const { memories, total, fresh, reason, notice } = answer;
     const found = total === 0 ? "No memories" + (isFiltered(query) ? " fit" : " yet") : count(total, filter.archived ? "archived memory" : "memory", filter.archived ? "archived memories" : "memories");
-    replace(told, found, fresh === false && el("span", { class: "note" }, "states may be behind" + (reason ? ": " + reason : "")), notice && el("span", { class: "note" }, notice));
+    replace(told, found, fresh === false && el("span", { class: "note" }, "not up to date" + (reason ? ": " + reason : "")), notice && el("span", { class: "note" }, notice));
     replace(list, memories.map((memory) => item(memory, filter.archived, context)));
     replace(pages, pager({ offset, limit: LIMIT, total, to: (from) => with_({ from }), context, what: "memories" }));
   };

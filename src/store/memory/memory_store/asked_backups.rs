@@ -10,6 +10,7 @@ use super::super::backups::Label;
 use super::super::rows::SAVED_COLUMNS;
 use super::restored_files::FilePlan;
 use super::{FileText, MemoryDb, MemoryStore, Rows, Stopped};
+use crate::proto::Caveats;
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{StoreError, corrupt};
@@ -56,7 +57,12 @@ impl MemoryStore {
             }
         };
         let bytes = fs::symlink_metadata(&path).map_err(|error| StoreError::file(&path, error))?.len();
-        Ok(BackupResult { path: path.display().to_string(), bytes, memories: db.count()?, notice: None })
+        Ok(BackupResult {
+            path: path.display().to_string(),
+            bytes,
+            memories: db.count()?,
+            caveats: Caveats::default(),
+        })
     }
 
     /// Writes as [`Self::write`] does, after a backup, whose path `write` gets.
