@@ -14,6 +14,7 @@ use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
 use crate::memory::{fields, id, time};
+use crate::proto::Caveats;
 use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
 
@@ -55,7 +56,8 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
     });
     rows.put(&record, &derived, &stamp.event("add"))?;
     let record = if stamp.shares.shares(&record) { share(rows, &record, stamp)? } else { record };
-    Ok(AddResult { created: true, contradicted, warning, notice, ..result(record) })
+    let caveats = Caveats::of_notice(notice);
+    Ok(AddResult { created: true, contradicted, warning, caveats, ..result(record) })
 }
 
 /// Returns the record to store, and the number of private parts that were removed.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::look_progress::LookProgress;
 use super::transaction::{Call, read, with_store};
+use crate::daemon::caveats;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{blocking, deadline, locate, reading};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams};
-use crate::proto::{RpcError, code};
+use crate::proto::{AnswerPart, RpcError, code};
 use crate::store::{MemoryStore, RestoreError, StoreError};
 
 pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
@@ -73,10 +75,13 @@ async fn look(shared: &Arc<Shared>, dir: &str) {
     let looked = async {
         let layout = locate(shared, dir, deadline(shared, None)).await?;
         let root = layout.root.clone();
-        reading(shared, &root, move |shared| shared.memories.look_at_files(&layout, &[])).await
+        let progress = LookProgress::default();
+        reading(shared, &root, move |shared| shared.memories.look_at_files(&layout, &[], &progress)).await
     };
-    if let Err(error) = looked.await {
-        tracing::warn!(dir, error = error.message, "files of memories that came back");
+    match looked.await {
+        Ok((_, Some(why))) => caveats::note(AnswerPart::Memories, why),
+        Ok((_, None)) => {}
+        Err(error) => tracing::warn!(dir, error = error.message, "files of memories that came back"),
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Instant;
 use super::file_authors::set_authors_of_known;
 use super::file_look::{read_changed, worktree_key};
 use super::keeper::Memories;
+use super::look_progress::LookProgress;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
@@ -44,7 +45,7 @@ impl Memories {
         let generation = self.generation.load(Ordering::Acquire);
         let last = self.files.last(&worktree_key(layout));
         let Some(last) = last.filter(|look| look.generation == generation && look.worktree != UNKNOWN) else {
-            return self.look_at_files(layout, &[]).map(drop);
+            return self.look_at_files(layout, &[], &LookProgress::default()).map(drop);
         };
         let saved = read_changed(layout, &last).unwrap_or_default();
         let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
