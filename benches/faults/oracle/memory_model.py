@@ -1,0 +1,184 @@
+"""The model of all memories of one repository; `memories.py` says how it is used."""
+
+import dataclasses
+
+from .memories import ARCHIVED, LIVING, PURGED, Addition, Attempt, Form, Linking, Record
+
+
+class MemoryModel:
+    """What must be there, what may be there, and what must not be there any more."""
+
+    def __init__(self):
+        self.records = {}  # id: Record
+        self.pending = []  # forms that were asked for and not acknowledged: one may be there under any id
+        self.without_id = []  # forms that were acknowledged without an id, as by an import: one is there
+        self.links = {}  # (from, kind, to): True, False, or None where either may be
+        self.texts = set()  # every text that anybody asked for, also without an answer
+        self.backups = {}  # name: what was there
+        self.acknowledged = 0
+
+    # --- what may be asked for
+
+    def certain(self, place=LIVING, shared=False):
+        """Returns ids of memories that are surely in this place, in order: those to do something to."""
+        return sorted(
+            id for id, record in self.records.items() if not record.is_foreign and record.is_surely(place, shared)
+        )
+
+    def form(self, id):
+        """Returns the only form of a memory; none where it is not certain."""
+        return self.records[id].form if id in self.records else None
+
+    # --- changes: call before asking, and end what is returned
+
+    def add(self, text, title=None, tags=(), priority=5, container="project", ends=False, shared=False):
+        """`memo add`. End with the memory of the answer: its id is taken from there."""
+        return Addition(self, Form(text, title, frozenset(tags), priority, container, LIVING, shared), ends)
+
+    def update(self, id, **fields):
+        """`memo update`, `memo resolve ID --text`: `text`, `title`, `tags`, `priority`, `container`."""
+        if "tags" in fields:
+            fields["tags"] = frozenset(fields["tags"])
+        return Attempt(self, [id], lambda form: form.change(**fields))
+
+    def append(self, id, line):
+        """`memo append`."""
+        return Attempt(self, [id], lambda form: form.change(text=f"{form.text}\n{line}"))
+
+    def tag(self, id, *tags):
+        """`memo tag`."""
+        return Attempt(self, [id], lambda form: form.change(tags=form.tags | frozenset(tags)))
+
+    def untag(self, id, *tags):
+        """`memo untag`."""
+        return Attempt(self, [id], lambda form: form.change(tags=form.tags - frozenset(tags)))
+
+    def archive(self, *ids):
+        """`memo forget` of what is in no file, or in the files of one worktree alone."""
+        return Attempt(self, ids, lambda form: form.change(place=ARCHIVED, shared=False))
+
+    def restore(self, *ids):
+        """`memo restore`. Say with `update_shared` that it is in a file again, if it came as one."""
+        return Attempt(self, ids, lambda form: form.change(place=LIVING))
+
+    def purge(self, *ids):
+        """`memo purge`: no answer has it any more, nor a file of the state dir but the backups."""
+        return Attempt(self, ids, lambda form: form.change(place=PURGED))
+
+    def share(self, *ids):
+        """`memo share`: from now on the files of the worktrees decide; it is seen where a file is."""
+        return Attempt(self, ids, lambda form: form.change(shared=True))
+
+    def unshare(self, *ids, forms=None):
+        """`memo unshare`: it is private again. `forms` by id: what its file said right before."""
+        forms = forms or {}
+        return Several([Attempt(self, [id], lambda form, id=id: forms.get(id, form).change(shared=False)) for id in ids])
+
+    def link(self, first, second, kind="related_to"):
+        """`memo link`."""
+        return Linking(self, (first, kind, second), True)
+
+    def unlink(self, first, second, kind="related_to"):
+        """`memo unlink`."""
+        return Linking(self, (first, kind, second), False)
+
+    def recall(self, *ids):
+        """`memo recall`: ids are those that the answer names; call after it. Counts are compared with `access_count`."""
+        for id in ids:
+            if id in self.records:
+                self.records[id].recalls += 1
+                self.records[id].may_recall += 1
+
+    def recall_unknown(self):
+        """A recall without an answer: any memory may have been recalled once more."""
+        for record in self.records.values():
+            record.may_recall += 1
+
+    def reset(self):
+        """`memo reset`: nothing is there any more, in no file of this worktree either."""
+        return Attempt(self, list(self.records), lambda form: form.change(place=PURGED, shared=False))
+
+    def backup(self, name):
+        """`memo backup NAME`; call when it was acknowledged. It has what is in this state now."""
+        forms = {id: set(record.forms) for id, record in self.records.items()}
+        self.backups[name] = Backup(forms, dict(self.links), list(self.without_id), list(self.pending))
+
+    def restored_from_backup(self, name):
+        """`memo restore-backup NAME`: call before; what the backup has is there, and nothing else."""
+        kept = self.backups[name]
+        for form in kept.forms:
+            self.records.setdefault(form, Record(form, kept.forms[form]))
+        return Restoration(self, kept)
+
+    # --- what is decided elsewhere
+
+    def become_shared(self, id):
+        """A file with this id came and says what the private memory says, so that they are one: the files decide from now on."""
+        for record in [self.records[id]] if id in self.records else []:
+            record.forms = {form.change(shared=True) for form in record.forms}
+
+    def lose_track(self, *ids):
+        """Says that something else decides about these (a team's member, an unknown merge): they may be there or not."""
+        for id in ids:
+            if id in self.records:
+                self.records[id].is_foreign = True
+
+    def may_come(self, text, id=None):
+        """Says that somebody else wrote this text, and that it may be there now or later, or not."""
+        self.texts.add(text)
+        if id and id not in self.records:
+            self.records[id] = Record(id, [Form(text)])
+            self.records[id].is_foreign = True
+
+
+@dataclasses.dataclass
+class Backup:
+    """What was there when a backup was made."""
+
+    forms: dict
+    links: dict
+    without_id: list
+    pending: list
+
+
+class Several:
+    """Some attempts that one answer ends."""
+
+    def __init__(self, attempts):
+        self.attempts = attempts
+
+    def acknowledged(self, memories=()):
+        for attempt in self.attempts:
+            attempt.acknowledged(memories)
+
+    def refused(self):
+        for attempt in self.attempts:
+            attempt.refused()
+
+    def unknown(self):
+        pass
+
+    def end(self, reply):
+        return all([attempt.end(reply) for attempt in self.attempts])
+
+
+class Restoration(Attempt):
+    """A backup that takes the place of what is here."""
+
+    def __init__(self, model, kept):
+        self.kept = kept
+        self.links = dict(model.links)
+        super().__init__(model, list(model.records), lambda form: form)
+        for id, record in model.records.items():
+            self.after[id] = kept.forms.get(id) or {form.change(place=PURGED, shared=False) for form in record.forms}
+            record.forms = self.before[id] | self.after[id]
+        model.links = {link: None for link in {*model.links, *kept.links}}
+
+    def acknowledged(self, memories=()):
+        super().acknowledged()
+        self.model.links = dict(self.kept.links)
+        self.model.without_id, self.model.pending = list(self.kept.without_id), list(self.kept.pending)
+
+    def refused(self):
+        super().refused()
+        self.model.links = self.links
