@@ -1,6 +1,13 @@
 """What an answer must say, given what is on the disk, in git, and what was acknowledged."""
 
+from .commits import Commits
+from .disk import Disk, leaks
 from .memories import ARCHIVED, LIVING, PURGED, Form
 from .memory_model import MemoryModel
+from .snippets import credential_in
+from .visible import Seen
+from .words import Words
 
-__all__ = ["ARCHIVED", "LIVING", "PURGED", "Form", "MemoryModel"]
+__all__ = [
+    "ARCHIVED", "LIVING", "PURGED", "Commits", "Disk", "Form", "MemoryModel", "Seen", "Words", "credential_in", "leaks",
+]  # fmt: skip

@@ -43,6 +43,9 @@ class Record:
         self.id, self.forms = id, set(forms)
         self.said = []  # texts that were acknowledged, in order: its history has them all
         self.ends, self.recalls, self.may_recall = False, 0, 0
+        # Whether it was ever in a file, or came back from a backup: then what it was is not known from what was asked alone.
+        self.was_shared, self.was_restored = False, False
+        self.about = None
         # Somebody else decides about it (a team, a ref of notes): it may be there or not, with any text that was ever written.
         self.is_foreign = False
 
@@ -64,9 +67,11 @@ class Attempt:
     def __init__(self, model, ids, change):
         self.model, self.ids = model, [id for id in ids if id in model.records]
         self.before = {id: set(model.records[id].forms) for id in self.ids}
-        self.after = {id: {change(form) for form in self.before[id]} for id in self.ids}
+        # A change gives one form, or all that may follow from it.
+        self.after = {id: set().union(*(as_set(change(form)) for form in self.before[id])) for id in self.ids}
         for id in self.ids:
             self._set(id, self.before[id] | self.after[id])
+            model.records[id].was_shared |= any(form.shared for form in self.after[id])
             model.texts |= {form.text for form in self.after[id]}
 
     def _set(self, id, forms):
@@ -105,16 +110,16 @@ class Attempt:
 class Addition(Attempt):
     """A memory that shall be there; its id is known when it was acknowledged."""
 
-    def __init__(self, model, form, ends=False):
+    def __init__(self, model, form, ends=False, about=None):
         super().__init__(model, [], lambda form: form)
-        self.form, self.ends = form, ends
+        self.form, self.ends, self.about = form, ends, about
         model.texts.add(form.text)
         model.pending.append(form)
 
     def acknowledged(self, memories=()):
         for memory in memories:
             record = Record(memory["id"], [self.form])
-            record.ends = self.ends
+            record.ends, record.about, record.was_shared = self.ends, self.about, self.form.shared
             record.said.append(self.form.text)
             self.model.records[record.id] = record
         if self.form in self.model.pending:
@@ -149,6 +154,10 @@ class Linking:
         done = not (reply.code or reply.error)
         (self.acknowledged if done else self.unknown)()
         return done
+
+
+def as_set(forms):
+    return {forms} if isinstance(forms, Form) else set(forms)
 
 
 def fits(form, memory):

@@ -16,6 +16,7 @@ class MemoryModel:
         self.texts = set()  # every text that anybody asked for, also without an answer
         self.backups = {}  # name: what was there
         self.acknowledged = 0
+        self.clock_was_wrong = False
 
     # --- what may be asked for
 
@@ -31,9 +32,9 @@ class MemoryModel:
 
     # --- changes: call before asking, and end what is returned
 
-    def add(self, text, title=None, tags=(), priority=5, container="project", ends=False, shared=False):
-        """`memo add`. End with the memory of the answer: its id is taken from there."""
-        return Addition(self, Form(text, title, frozenset(tags), priority, container, LIVING, shared), ends)
+    def add(self, text, title=None, tags=(), priority=5, container="project", ends=False, shared=False, about=None):
+        """`memo add`. End with the memory of the answer: its id is taken from there. `about` is the path that it is about."""
+        return Addition(self, Form(text, title, frozenset(tags), priority, container, LIVING, shared), ends, about)
 
     def update(self, id, **fields):
         """`memo update`, `memo resolve ID --text`: `text`, `title`, `tags`, `priority`, `container`."""
@@ -53,13 +54,22 @@ class MemoryModel:
         """`memo untag`."""
         return Attempt(self, [id], lambda form: form.change(tags=form.tags - frozenset(tags)))
 
-    def archive(self, *ids):
-        """`memo forget` of what is in no file, or in the files of one worktree alone."""
-        return Attempt(self, ids, lambda form: form.change(place=ARCHIVED, shared=False))
+    def archive(self, *ids, forms=None):
+        """`memo forget` of what is in no file, or in the file of one worktree alone: `forms` by id say what that said."""
+        forms = forms or {}
+        return Several([
+            Attempt(self, [id], lambda form, id=id: forms.get(id, form).change(place=ARCHIVED, shared=form.shared))
+            for id in ids
+        ])  # fmt: skip
 
     def restore(self, *ids):
-        """`memo restore`. Say with `update_shared` that it is in a file again, if it came as one."""
-        return Attempt(self, ids, lambda form: form.change(place=LIVING))
+        """`memo restore`. What came as a file, or was in one, is in a file again."""
+
+        def living(id):
+            was_shared = id in self.records and self.records[id].was_shared
+            return lambda form: {form.change(place=LIVING, shared=shared) for shared in {form.shared, was_shared}}
+
+        return Several([Attempt(self, [id], living(id)) for id in ids])
 
     def purge(self, *ids):
         """`memo purge`: no answer has it any more, nor a file of the state dir but the backups."""
@@ -171,7 +181,7 @@ class Restoration(Attempt):
         super().__init__(model, list(model.records), lambda form: form)
         for id, record in model.records.items():
             self.after[id] = kept.forms.get(id) or {form.change(place=PURGED, shared=False) for form in record.forms}
-            record.forms = self.before[id] | self.after[id]
+            record.forms, record.was_restored = self.before[id] | self.after[id], True
         model.links = {link: None for link in {*model.links, *kept.links}}
 
     def acknowledged(self, memories=()):

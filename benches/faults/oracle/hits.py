@@ -1,0 +1,205 @@
+"""Compares the files among the hits of a search with the disk."""
+
+import dataclasses
+import datetime
+
+from . import snippets, structure
+from .disk import WORDS, forms_of, steady
+from .findings import doubled, false, other, stale, twice
+
+# A word that so many files hold is found among the first hits, whatever else is like the query.
+SURELY_RANKED = 8
+OF_FILES = ("doc", "symbol", "map", "text")
+
+
+@dataclasses.dataclass
+class Asked:
+    """What was asked for, in the words of the oracle."""
+
+    words: tuple
+    is_phrase: bool = False
+    mode: str = "keyword"
+    level: str = "fs"
+    limit: int = 200
+    kinds: tuple = ()
+    lang: str | None = None
+    # A function of a path, and a moment: what they let pass.
+    path: object = None
+    since: datetime.datetime | None = None
+    tags: tuple = ()
+    root: str = ""
+    query: str = ""
+
+    @property
+    def wants_files(self):
+        return not self.tags and self.since is None and (not self.kinds or set(self.kinds) & set(OF_FILES))
+
+    @property
+    def wants_all_of_a_file(self):
+        """Whether any hit of a file that has the words would do."""
+        return not self.kinds
+
+    def has_words(self, file):
+        if self.is_phrase:
+            return snippets.phrase_in(self.words, file.text)
+        return set(self.words) <= file.words
+
+    def lets_pass(self, path):
+        language = structure.LANGUAGES.get(structure.ending(path))
+        return (self.path is None or self.path(path)) and self.lang in (None, language)
+
+
+def judge_files(asked, answer, before, after, world):
+    """Returns what is wrong with the files among the hits.
+
+    What is the same in both snapshots was written before and not touched; of everything else both forms may be shown. Where
+    nothing is promised but that no line is stale, a file may be shown that is there and does not count any more.
+    """
+    hits = [hit for hit in answer["hits"] if hit["kind"] in OF_FILES]
+    promised = asked.level != "none" and answer.get("fresh", True)  # MCP says it only where it is not so
+    found = twice([(hit["path"], tuple(hit["lines"]), hit["kind"], hit.get("title")) for hit in hits], "a hit")
+    shown = set()
+    for hit in hits:
+        path = hit["path"]
+        forms = forms_of(path, before, after)
+        if not forms and not promised:
+            forms = [file for file in [world.disk.read(after.root, path)] if file]
+        if not forms:
+            found.append(false(f"shows {path}, which does not count or is gone"))
+            continue
+        reasons = [judge_file_hit(hit, form, world.words.credentials) for form in forms]
+        if all(reasons):
+            found.append(false(f"of {path}: {reasons[0]}"))
+        if not asked.lets_pass(path) or not asked.wants_files or asked.kinds and hit["kind"] not in asked.kinds:
+            found.append(false(f"shows {hit['kind']} {path}, which the filters leave out"))
+        if asked.is_phrase and not any(snippets.phrase_in(asked.words, form.text) for form in forms):
+            found.append(false(f"shows {path}, which does not have the phrase {asked.words}"))
+        if has_any(asked.words, hit["snippet"] + " " + hit.get("signature", "")):
+            shown.add(path)
+        found += judge_copies(hit, before, after, promised, world)
+    if promised and asked.mode != "vector" and asked.wants_files and asked.wants_all_of_a_file:
+        found += missing(asked, hits, shown, before, after, len(answer["hits"]))
+    return found
+
+
+def has_any(words, text):
+    return not set(words).isdisjoint(WORDS.findall(text.lower()))
+
+
+def judge_file_hit(hit, file, credentials):
+    """Returns what is wrong with a hit, if this is its file: lines, snippet, the line that names it, title."""
+    first, last = hit["lines"]
+    if not 1 <= first <= last <= max(1, file.n_lines):
+        return f"lines {first}-{last} of {file.n_lines}"
+    if "snippet_line" in hit:
+        # Where the code is broken a piece of it may begin or end within a line.
+        ends = (first, last) if structure.is_broken(hit["path"], file) else ()
+        wrong = snippets.shows(file.lines, hit["snippet_line"], hit["snippet"], credentials, ends)
+        inside = first <= hit["snippet_line"] <= last
+    else:
+        wrong = None if snippets.has_lines(file.text, hit["snippet"], credentials) else f"no lines {hit['snippet']!r}"
+        inside = True
+    if wrong or not inside:
+        return wrong or f"a snippet from line {hit['snippet_line']} of the lines {first}-{last}"
+    return wrong_signature(hit, file, credentials) or wrong_title(hit, file)
+
+
+def wrong_signature(hit, file, credentials):
+    if hit.get("signature") is None:
+        return None
+    number = hit.get("signature_line")
+    if number is None:
+        is_there = any(line.strip().startswith(hit["signature"].strip()[:100]) for line in file.lines)
+        return None if is_there else f"no line is named {hit['signature']!r}"
+    line = file.line(number)
+    if line is None or not hit["lines"][0] <= number <= hit["lines"][1]:
+        return f"is named by line {number}, lines {hit['lines']}"
+    is_so = line.strip().startswith(hit["signature"].strip()) or snippets.shows_line(line.strip(), hit["signature"], credentials)
+    return None if is_so else f"line {number} is {line!r}, not {hit['signature']!r}"
+
+
+def wrong_title(hit, file):
+    """Returns what is wrong with the title: the definition at these lines, or the headings above them."""
+    title, first, last = hit.get("title"), *hit["lines"]
+    if hit["kind"] == "symbol":
+        name = (hit.get("symbol") or title or "").split(" ")[0].rsplit("::", 1)[-1].rsplit(".", 1)[-1]
+        if not name or name.lower() not in "\n".join(file.lines[first - 1 : last]).lower():
+            return f"names {title!r}, which does not stand in the lines {first}-{last}"
+        defined = structure.definitions(hit["path"], file)
+        for definition in defined or []:
+            if definition.name == name and (definition.last != last or not definition.first <= first <= definition.line):
+                if first <= definition.line <= last or len([one for one in defined if one.name == name]) == 1:
+                    return f"gives {name} the lines {first}-{last}, it has {definition.first}-{definition.last}"
+    if hit["kind"] == "doc" and title and structure.ending(hit["path"]) == "md" and structure.is_whole(file):
+        # Sections without headings of their own are joined with those after them.
+        paths = [structure.heading_path(file, number) for number in range(first, last + 1)]
+        if title not in [" > ".join(path) for path in paths]:
+            return f"titles it {title!r}, its headings are {paths[0]}"
+    return None
+
+
+def judge_copies(hit, before, after, promised, world):
+    copies = hit.get("copies")
+    if not copies:
+        return []
+    found = twice(copies["paths"], f"a copy of {hit['path']}")
+    if hit["path"] in copies["paths"] or copies["count"] < len(copies["paths"]):
+        found.append(false(f"counts {copies['count']} copies of {hit['path']}: {copies['paths']}"))
+    for path in copies["paths"]:
+        if not forms_of(path, before, after) and (promised or not world.disk.read(after.root, path)):
+            found.append(false(f"says that {path} is like {hit['path']}, and it does not count or is gone"))
+    return found
+
+
+def missing(asked, hits, shown, before, after, n_hits):
+    """Returns the files that have the words, were not touched, and are neither shown nor named as copies of what is shown."""
+    files = {path: file for path, file in steady(before, after).items() if asked.has_words(file) and asked.lets_pass(path)}
+    if n_hits >= asked.limit and len(files) > SURELY_RANKED:
+        return []
+    named = {path for hit in hits for path in (hit.get("copies") or {}).get("paths", ())}
+    unnamed = sum(hit["copies"]["count"] - len(hit["copies"]["paths"]) for hit in hits if hit.get("copies"))
+    left = sorted(set(files) - shown - named)
+    return [stale(f"says fresh and misses {path}, which has {' '.join(asked.words)}") for path in left[unnamed:]]
+
+
+def judge_frame(asked, answer, form, is_calm):
+    """Returns what is wrong with what an answer says of itself: counts, mode, query, reason, what is pending."""
+    found, hits = [], answer["hits"]
+    if len(hits) > asked.limit:
+        found.append(other(f"has {len(hits)} hits, more than {asked.limit}"))
+    if answer["total"] < len(hits):
+        found.append(false(f"says that {answer['total']} were found, and shows {len(hits)}"))
+    if not answer["fresh"] and not answer.get("reason"):
+        found.append(other("is not fresh and does not say why"))
+    if answer["fresh"] and answer.get("reason"):
+        found.append(other(f"is fresh, and says why not: {answer['reason']}"))
+    pending = answer.get("pending", {})
+    if answer["fresh"] and asked.level != "none" and pending.get("files"):
+        found.append(false(f"is fresh, and says that {pending['files']} files are pending"))
+    # Files that are no memories are told of; `doctor` is asked which.
+    untold = [said for said in answer.get("degraded", ()) if not said.startswith("files of shared memories: ")]
+    if is_calm and untold:
+        found.append(other(f"says that it is degraded while nothing is broken: {untold}"))
+    if form == "full":
+        found += judge_full(asked, answer)
+    scores = [hit["score"] for hit in hits]
+    if any(not 0 <= score <= 1 for score in scores):
+        found.append(false(f"has scores that are none: {scores}"))
+    return found
+
+
+def judge_full(asked, answer):
+    found = []
+    for key, expected in (("mode", asked.mode), ("query", asked.query)):
+        if answer[key] != expected:
+            found.append(false(f"says {key} {answer[key]!r}, asked was {expected!r}"))
+    if [hit["rank"] for hit in answer["hits"]] != list(range(1, len(answer["hits"]) + 1)):
+        found.append(false(f"has other ranks than 1, 2, 3: {[hit['rank'] for hit in answer['hits']]}"))
+    for hit in answer["hits"]:
+        if asked.root and hit["view"] != asked.root:
+            found.append(false(f"says that {hit['path']} is of {hit['view']}"))
+    blobs = {}
+    for hit in answer["hits"]:
+        if blobs.setdefault(hit["path"], hit["blob"]) != hit["blob"] and hit["kind"] in OF_FILES:
+            found.append(doubled(f"has two contents of {hit['path']} at once"))
+    return found

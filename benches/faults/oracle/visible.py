@@ -1,0 +1,103 @@
+"""Which memories a worktree must show, may show and must not show, by the model and by its memory files."""
+
+import dataclasses
+
+from . import memory_files
+from .memories import ARCHIVED, LIVING, Form
+
+
+@dataclasses.dataclass
+class Expected:
+    """What is expected of one memory in one worktree."""
+
+    id: str
+    # Each of these has to be shown, in one of its forms; more than one where two sides are in conflict.
+    must: list
+    # Whatever is shown must be one of these.
+    may: set
+
+    @property
+    def must_not(self):
+        return not self.may
+
+
+class Seen:
+    """Texts that were ever in a file of a memory, of which an answer that does not say fresh may show one."""
+
+    def __init__(self):
+        self.forms = {}
+
+    def add(self, snapshot):
+        for id, said in snapshot.memory_files.items():
+            self.forms.setdefault(id, set()).update(forms_of_file(said))
+
+    def of(self, id):
+        return self.forms.get(id, set())
+
+
+def forms_of_file(said):
+    """Returns a form for each side of a file."""
+    if not isinstance(said, list):
+        return set()
+    return {Form(one.text, one.title, one.tags, one.priority, one.container, LIVING, True) for one in said}
+
+
+def expect(model, before, after, seen, is_fresh, clock_is_right=True):
+    """Returns by id what is expected of all memories that the model or a file knows."""
+    ids = {*model.records, *before.memory_files, *after.memory_files}
+    found = {id: expect_one(model.records.get(id), id, before, after) for id in ids}
+    for id, expected in found.items():
+        record = model.records.get(id)
+        if not is_fresh:
+            expected.may |= seen.of(id) | {form for form in record.forms if form.place == LIVING} if record else seen.of(id)
+            expected.must = [forms for forms in expected.must if not any(form.shared for form in forms)]
+        if record and record.ends and not clock_is_right:
+            expected.must = []
+    return found
+
+
+def expect_one(record, id, before, after):
+    was, now = before.memory_files.get(id), after.memory_files.get(id)
+    private = {form for form in record.forms if form.place == LIVING and not form.shared} if record else set()
+    of_file = forms_of_file(was) | forms_of_file(now)
+    must = []
+    if record and not record.is_foreign and record.forms == private:
+        must.append(private)
+    if was is not None or now is not None:
+        if isinstance(was, memory_files.Unreadable) or isinstance(now, memory_files.Unreadable):
+            return unreadable(record, id, was, now, private, of_file, must)
+        if was == now:
+            must += [{form} for form in of_file]
+            must = [forms for forms in must if not is_same_as_file(forms, of_file)] if len(of_file) == 1 else must
+        return Expected(id, must, private | of_file)
+    if record and record.is_foreign:
+        private |= {form for form in record.forms if form.place == LIVING}
+    return Expected(id, must, private)
+
+
+def is_same_as_file(forms, of_file):
+    """Returns whether a private memory says what its file says, so that one of them is enough."""
+    return any(form.text == other.text for form in forms if not form.shared for other in of_file)
+
+
+def unreadable(record, id, was, now, private, of_file, must):
+    """A file that is no memory changes nothing of what is one's own; of what is shared nobody but the product knows."""
+    is_sure = was == now and was.is_sure
+    known = {form for form in record.forms if form.place == LIVING} if record else set()
+    return Expected(id, must, private | (set() if is_sure and not known else known | of_file | {ANYTHING}))
+
+
+ANYTHING = Form("*")
+
+
+def expect_archived(model, snapshots):
+    """Returns ids that must be in the archive, and those that may be."""
+    in_files = {id for snapshot in snapshots for id in snapshot.memory_files}
+    must, may = set(), set()
+    for id, record in model.records.items():
+        is_surely = record.is_surely(ARCHIVED) or record.is_surely(ARCHIVED, True)
+        if is_surely and not record.is_foreign and id not in in_files:
+            must.add(id)
+        if record.may_be(ARCHIVED) or record.is_foreign or record.may_be(LIVING, shared=True) or record.ends:
+            may.add(id)
+    return must, may | in_files
