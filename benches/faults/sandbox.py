@@ -1,89 +1,60 @@
 """A home, a repository and a daemon of their own, and what is asked of them."""
 
 import json
-import mmap
 import os
 import pathlib
 import re
-import shutil
-import struct
 import subprocess
 import time
 
+import clock
+
 GIT_SETTINGS = """[user]
- name = t
- email = t@example.org
+ name = {0}
+ email = {0}@example.org
 [init]
  defaultBranch = main
 [gc]
  auto = 0
 [advice]
  detachedHead = false
+[pull]
+ rebase = false
 """
-
-# A clock for the programs of the sandbox alone: the real one plus the seconds that the file $FAULTS_CLOCK holds.
-CLOCK = r"""
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-
-static volatile int64_t *ahead;
-
-__attribute__((constructor)) static void begin(void) {
-    int fd = open(getenv("FAULTS_CLOCK"), O_RDONLY | O_CLOEXEC);
-    void *map = fd < 0 ? MAP_FAILED : mmap(0, 8, PROT_READ, MAP_SHARED, fd, 0);
-    ahead = map == MAP_FAILED ? 0 : map;
-    if (fd >= 0) close(fd);
-}
-
-int clock_gettime(clockid_t id, struct timespec *now) {
-    int failed = syscall(SYS_clock_gettime, id, now);
-    if (!failed && ahead && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) now->tv_sec += *ahead;
-    return failed;
-}
-
-int gettimeofday(struct timeval *now, void *zone) {
-    struct timespec precise;
-    clock_gettime(CLOCK_REALTIME, &precise);
-    now->tv_sec = precise.tv_sec;
-    now->tv_usec = precise.tv_nsec / 1000;
-    return 0;
-}
-
-time_t time(time_t *out) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (out) *out = now.tv_sec;
-    return now.tv_sec;
-}
-"""
+ANSWER_WITHIN = 120
+FORMS = {"lean": ["--json"], "full": ["--json=full"], "text": []}
+INITIALIZE = {
+    "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "faults", "version": "1"},
+}  # fmt: skip
 
 
 class Reply:
-    """What `memo` said: its exit status, the JSON it printed, and how long it took."""
+    """What `memo` said: its exit status, what it printed, and how long it took."""
 
-    def __init__(self, args, code, out, err, seconds):
-        self.args, self.code, self.err, self.seconds = args, code, err, seconds
+    def __init__(self, args, code, out, err, seconds, is_json=True):
+        self.args, self.code, self.out, self.err, self.seconds = args, code, out, err, seconds
+        self.is_json, self.json = is_json, None
         try:
-            self.json = json.loads(out)
+            self.json = json.loads(out) if is_json else None
         except ValueError:
-            self.json = None
+            pass
 
     @property
     def error(self):
         """The error it printed, or why what it printed is no answer."""
+        if not self.is_json:
+            return {"code": "exit", "message": self.err.strip()[-400:]} if self.code > 1 or self.code < 0 else None
         if self.json is None:
             return {"code": "no-json", "message": self.err.strip()[-400:]}
         return self.json.get("error")
 
+    @property
+    def is_done(self):
+        """Whether a verb that changes something says that it is done."""
+        return self.code == 0 and not self.error
+
     def __str__(self):
-        said = json.dumps(self.json)
+        said = json.dumps(self.json) if self.json is not None else self.out
         cut = said if len(said) < 1500 else said[:1500] + "…"
         status = f"exit {self.code} after {self.seconds:.2f} s"
         return f"memo {' '.join(self.args)}\n  {status}: {cut}\n  {self.err.strip()}"
@@ -92,8 +63,8 @@ class Reply:
 class Sandbox:
     """A repository in a directory of its own, and linked worktrees beside it."""
 
-    def __init__(self, top, memo):
-        self.top, self.program = pathlib.Path(top), str(pathlib.Path(memo).resolve())
+    def __init__(self, top, memo, user="t"):
+        self.top, self.program, self.user = pathlib.Path(top), str(pathlib.Path(memo).absolute()), user
         for name in ("home", "run", "tmp"):
             (self.top / name).mkdir(parents=True)
         (self.top / "run").chmod(0o700)
@@ -104,27 +75,15 @@ class Sandbox:
             "TMPDIR": str(self.top / "tmp"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_OPTIONAL_LOCKS": "0",
+            "GIT_EDITOR": "true",
         }
-        (self.top / "home/.gitconfig").write_text(GIT_SETTINGS)
-        self.repo, self.worktrees = self.top / "repo", []
+        (self.top / "home/.gitconfig").write_text(GIT_SETTINGS.format(user))
+        self.repo, self.worktrees, self.neighbours = self.top / "repo", [], {}
+        self.unseen = {}  # files that were written without an event: path, and their metadata since
         self.repo.mkdir()
-        self.clock = self._clock()
+        self.clock = clock.make_clock(self.top / "tmp")
+        self.env |= self.clock.env if self.clock else {}
         self.git("init", "-q")
-
-    def _clock(self):
-        """Makes a clock that can jump, where there is a compiler; the sandbox's programs get it."""
-        source, library, file = (self.top / "tmp" / name for name in ("clock.c", "clock.so", "clock"))
-        source.write_text(CLOCK)
-        build = ["cc", "-shared", "-fPIC", "-O1", "-o", library, source]
-        if not shutil.which("cc") or subprocess.run(build).returncode:
-            return None
-        file.write_bytes(bytes(8))
-        self.env |= {"LD_PRELOAD": str(library), "FAULTS_CLOCK": str(file)}
-        with open(file, "r+b") as opened:
-            return mmap.mmap(opened.fileno(), 8)
-
-    def set_clock(self, seconds_ahead):
-        self.clock[:] = struct.pack("q", seconds_ahead)
 
     @property
     def state(self):
@@ -134,32 +93,74 @@ class Sandbox:
     def roots(self):
         return [self.repo, *self.worktrees]
 
-    def run(self, *command, cwd=None, timeout=120):
+    def neighbour(self, user):
+        """Returns the sandbox of somebody else on the same machine; makes it the first time."""
+        if user not in self.neighbours:
+            self.neighbours[user] = Sandbox(self.top / user, self.program, user)
+        return self.neighbours[user]
+
+    def settings(self, text):
+        """Replaces the user's own settings."""
+        file = self.top / "home/.config/memod/config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def stop(self):
+        """Stops all daemons; returns what the own one said."""
+        for neighbour in self.neighbours.values():
+            neighbour.stop()
+        return self.memo("stop")
+
+    def note_unseen(self, path):
+        """Notes that nothing but a look at all files can tell that this one was written."""
+        self.unseen[str(path)] = signature(path)
+
+    def is_unseen(self, path):
+        """Returns whether a file is as it was written without an event."""
+        return self.unseen.get(str(path), ()) == signature(path)
+
+    def run(self, *command, cwd=None, timeout=ANSWER_WITHIN, input=""):
         return subprocess.run(
-            [str(part) for part in command], cwd=cwd or self.repo, env=self.env, stdin=subprocess.DEVNULL,
+            [str(part) for part in command], cwd=cwd or self.repo, env=self.env, input=input,
             capture_output=True, text=True, errors="surrogateescape", timeout=timeout,
-        )
+        )  # fmt: skip
 
     def git(self, *args, cwd=None):
         """Runs git, which may fail; returns whether it did not."""
         return self.run("git", *args, cwd=cwd).returncode == 0
 
-    def memo(self, *args, cwd=None, meanwhile=None):
-        """Runs `memo … --json`; `meanwhile` is called once it has been started."""
-        command = [self.program, *map(str, args), "--json"]
-        began = time.monotonic()
+    def memo(self, *args, cwd=None, meanwhile=None, form="lean", stdin=None, timeout=ANSWER_WITHIN):
+        """Runs `memo` and takes its JSON, lean or full, or its text; `meanwhile` is called once it has been started."""
+        command, began = [self.program, *map(str, args), *FORMS[form]], time.monotonic()
         with subprocess.Popen(
             command, cwd=cwd or self.repo, env=self.env, text=True, errors="replace",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        ) as process:
+            stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        ) as process:  # fmt: skip
             if meanwhile:
                 meanwhile()
             try:
-                out, err = process.communicate(timeout=120)
+                out, err = process.communicate(stdin, timeout=timeout)
             except subprocess.TimeoutExpired:
                 process.kill()
-                out, err = "", f"no answer in 120 s{process.communicate()[1]}"
-        return Reply(command[1:], process.returncode, out, err, time.monotonic() - began)
+                out, err = "", f"no answer in {timeout} s{process.communicate()[1]}"
+        return Reply(command[1:], process.returncode, out, err, time.monotonic() - began, form != "text")
+
+    def mcp(self, calls, cwd=None):
+        """Calls tools of `memo mcp`; returns a result for each of them, or none where it ended before."""
+        messages = [{"method": "initialize", "id": 0, "params": INITIALIZE}, {"method": "notifications/initialized"}]
+        for number, (tool, arguments) in enumerate(calls, 1):
+            messages.append({"method": "tools/call", "id": number, "params": {"name": tool, "arguments": arguments}})
+        lines = "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+        said = self.memo("mcp", cwd=cwd, stdin=lines, form="text").out
+        answers = {}
+        for line in said.splitlines():
+            try:
+                message = json.loads(line)
+            except ValueError:
+                continue
+            answers[message.get("id")] = message.get("result") or {"error": message.get("error")}
+        return [answers.get(number) for number in range(1, len(calls) + 1)]
 
     def endpoint(self):
         """Returns the daemon's pid and socket, where one runs."""
@@ -189,6 +190,15 @@ class Sandbox:
             except OSError:
                 pass  # a thread that has just ended
         return sorted(map(int, children))
+
+
+def signature(path):
+    """Returns what changes when a file is touched; nothing where there is none."""
+    try:
+        entry = os.lstat(path)
+    except OSError:
+        return None
+    return (entry.st_ino, entry.st_size, entry.st_mtime_ns, entry.st_ctime_ns)
 
 
 def mount(top, mib):
