@@ -1,0 +1,1 @@
+"""A `memo` that lies, put before the real one: each lie of the table must be found out."""
