@@ -220,6 +220,7 @@ class Run:
         """Writes a file, sees it found, and gives it a secret's name: nothing of it may be left in the state dir."""
         try:
             path, secrets, make_secret = self.operations.become_secret(random, root)
+            self.world.words.credentials += oracle.planted_in((root / path).read_text())
             self.ask(functools.partial(asking.plain, wait_ms=8000), random, root)
             make_secret()
         except OSError as error:

@@ -25,7 +25,7 @@ def sync(world, random, root, before):
     """Waits until everything is indexed, and compares the list of files with git's."""
 
     def judge(reply, before, after):
-        if not reply.json["fresh"] or before.files is None or before.files != after.files:
+        if not reply.json["fresh"] or before.files is None or before.unseen or before.files != after.files:
             return []
         listed = world.sandbox.memo("status", "--files", cwd=root)
         again = world.disk.snapshot(root)

@@ -1,5 +1,7 @@
 """Asks for history: `memo why` and `memo changed`."""
 
+import hashlib
+import os
 import re
 
 from oracle import commits, structure
@@ -114,41 +116,34 @@ def changed(world, random, root, before):
 
 def differences(world, root, base, before, after):
     """Returns the status of each path by git, without renames; none when something changed meanwhile."""
-    if before.head != after.head or before.files is None or before.files != after.files:
+    if before.head != after.head or before.files is None or before.files != after.files or before.unseen:
         return None
     entries = world.commits.names(root, "ls-tree", "-r", "-z", base)
     listed = world.commits.names(root, "ls-files", "-z", "-co", "--exclude-standard")
     if entries is None or listed is None:
         return None
-    old = {entry.split("\t", 1)[1]: entry.split()[2] for entry in entries if entry.startswith("100")}
-    paths = [path for path in sorted(set(listed)) if is_file(root / path)]
-    hashed = hash_files(world, root, paths)
-    if hashed is None:
-        return None
-    new = dict(zip(paths, hashed))
+    old = {entry.split("\t", 1)[1]: entry.split()[2] for entry in entries if entry.startswith(("100", "120"))}
+    new = {path: oid for path in sorted(set(listed)) if (oid := blob_id(root / path))}
     status = {path: "added" for path in new if path not in old}
     status |= {path: "modified" for path in new if path in old and old[path] != new[path]}
-    status |= {path: "removed" for path in old if path not in new and not is_there(world, root, path)}
+    # Of a sparse checkout what is not there was not removed.
+    skipped = {name[2:] for name in world.commits.names(root, "ls-files", "-z", "-t") or [] if name.startswith("S ")}
+    gone = [path for path in old if path not in new and not is_there(world, root, path)]
+    status |= {path: "removed" for path in gone if path not in skipped}
     return {path: what for path, what in status.items() if not path.startswith(".memod/")}
 
 
-def hash_files(world, root, paths):
-    """Returns git's ids of the contents of files; none where one is gone."""
-    found = []
-    for start in range(0, len(paths), 200):
-        said = world.commits.git(root, "hash-object", "--", *paths[start : start + 200])
-        if said is None:
-            return None
-        found += said
-    return found
+def blob_id(path):
+    """Returns git's id of what a file has, or of where a link leads; none where there is neither."""
+    try:
+        data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return None
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def is_there(world, root, path):
     return (root / path).exists() or (root / path).is_symlink()
-
-
-def is_file(path):
-    return path.is_file() and not path.is_symlink()
 
 
 def judge_changed(answer, expected, before, after):

@@ -25,7 +25,7 @@ def judge_search(world, asked, form):
         wants = not asked.kinds or "commit" in asked.kinds
         is_any = asked.lang is None and asked.path is None and not asked.tags
         found += commits.judge_hits(
-            answer["hits"], asked.words, before, after, world.commits, is_whole and fresh and wants and is_any, asked.since
+            answer["hits"], asked.words, before, after, world.commits, fresh, is_whole and fresh and wants and is_any, asked.since
         )
         wants = (not asked.kinds or "memory" in asked.kinds) and asked.lang is None and asked.path is None
         expected = visible.expect(world.model, before, after, world.seen, fresh, world.clock_is_right)

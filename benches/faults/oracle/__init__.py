@@ -4,10 +4,10 @@ from .commits import Commits
 from .disk import Disk, leaks
 from .memories import ARCHIVED, LIVING, PURGED, Form
 from .memory_model import MemoryModel
-from .snippets import credential_in
+from .snippets import credential_in, planted_in
 from .visible import Seen
 from .words import Words
 
 __all__ = [
-    "ARCHIVED", "LIVING", "PURGED", "Commits", "Disk", "Form", "MemoryModel", "Seen", "Words", "credential_in", "leaks",
+    "ARCHIVED", "LIVING", "PURGED", "Commits", "Disk", "Form", "MemoryModel", "Seen", "Words", "credential_in", "leaks", "planted_in",
 ]  # fmt: skip

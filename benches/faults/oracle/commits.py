@@ -8,8 +8,8 @@ from .disk import WORDS
 from .findings import false, other, stale, twice
 
 FIELDS = "%x1e%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%b%x1f"
-# As many as are indexed, by default.
-LIMIT = 2000
+# As many as are indexed, by default, and as many paths of each.
+LIMIT, MOST_PATHS = 2000, 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +49,12 @@ class Commits:
                 return None
             self._by_head[snapshot.head] = {commit.oid: commit for commit in map(parse, said.stdout.split("\x1e")[1:])}
         return self._by_head[snapshot.head]
+
+    def one(self, root, oid):
+        """Returns a commit that is there, whether HEAD reaches it or not; none if there is no such one."""
+        command = ["git", "log", "-1", "--diff-merges=first-parent", "--name-only", "--no-renames", "-z", f"--format={FIELDS}"]
+        said = self.sandbox.run(*command, oid, cwd=root)
+        return parse(said.stdout.removeprefix("\x1e")) if not said.returncode and said.stdout else None
 
     def of(self, *snapshots):
         """Returns all commits that one of the snapshots reaches; none where git cannot say."""
@@ -103,10 +109,7 @@ def judge_hit(hit, known):
     if hit.get("title") not in (None, commit.subject):
         found.append(false(f"titles {oid} {hit['title']!r}, not {commit.subject!r}"))
     lines = commit.text.split("\n")
-    if "snippet_line" in hit:
-        wrong = snippets.shows(lines, hit["snippet_line"], hit["snippet"])
-    else:
-        wrong = None if snippets.has_lines(commit.text, hit["snippet"]) else f"no lines of it: {hit['snippet']!r}"
+    wrong = wrong_line(commit, lines, hit)
     if wrong:
         found.append(false(f"shows of commit {oid} what it does not say: {wrong}"))
     first, last = hit["lines"]
@@ -115,17 +118,36 @@ def judge_hit(hit, known):
     return found
 
 
-def judge_hits(hits, words, before, after, commits, is_complete, since=None):
-    """Returns what is wrong with all commits among the hits; where the answer `is_complete`, each that has the words is there."""
+def wrong_line(commit, lines, hit):
+    """Returns what is wrong with the snippet of a commit: its paths may come in any order."""
+    n_message, first = len(lines) - len(commit.paths) - 1, hit.get("snippet_line")
+    shown = hit["snippet"].split("\n")
+    if first is None:  # as over MCP
+        return next((line for line in shown if not any(snippets.shows_line(one, line) for one in lines)), None)
+    for number, line in enumerate(shown, first):
+        among = [lines[number - 1]] if number <= n_message else commit.paths[:MOST_PATHS]
+        is_count = number > n_message and line.startswith("… ") and len(commit.paths) > MOST_PATHS
+        if number > len(lines) or not is_count and not any(snippets.shows_line(one, line) for one in among):
+            return f"line {number}: {line!r}"
+    return None
+
+
+def judge_hits(hits, words, before, after, commits, promised, is_complete, since=None):
+    """Returns what is wrong with all commits among the hits; where the answer `is_complete`, each that has the words is there.
+
+    Where nothing is `promised`, a commit may be shown that HEAD does not reach any more.
+    """
     known = commits.of(before, after)
     if known is None:
         return []
     shown = [hit for hit in hits if hit["kind"] == "commit"]
+    oids = {hit["path"].removeprefix("commit:") for hit in shown}
+    if not promised:
+        known |= {oid: commit for oid in oids - set(known) if (commit := commits.one(after.root, oid))}
     found = twice([hit["path"] for hit in shown], "a commit")
     for hit in shown:
         found += judge_hit(hit, known)
     if is_complete and before.head == after.head:
-        oids = {hit["path"].removeprefix("commit:") for hit in shown}
         for commit in commits.reached(before).values():
             is_asked = set(words) <= commit.words and (since is None or commit.date >= since)
             if is_asked and commit.oid not in oids:

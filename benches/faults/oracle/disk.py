@@ -32,9 +32,11 @@ class File:
 class Snapshot:
     """What a worktree has at one moment."""
 
-    def __init__(self, root, files, memory_files, head):
+    def __init__(self, root, files, memory_files, head, unseen):
         # `files` is none when git cannot say, as with a repository that is half there.
         self.root, self.files, self.memory_files, self.head = root, files, memory_files, head
+        # Paths of files that were written without an event: only a look at all files finds them.
+        self.unseen = unseen
 
 
 class Disk:
@@ -45,7 +47,9 @@ class Disk:
 
     def snapshot(self, root):
         head = self.sandbox.run("git", "rev-parse", "-q", "--verify", "HEAD", cwd=root).stdout.strip()
-        return Snapshot(root, self.files(root), memory_files.read(root), head or None)
+        files = self.files(root)
+        unseen = {path for path in files or () if self.sandbox.unseen and self.sandbox.is_unseen(os.path.join(root, path))}
+        return Snapshot(root, files, memory_files.read(root), head or None, unseen)
 
     def files(self, root):
         """Returns the files that count by path; none when git cannot say."""
@@ -95,11 +99,11 @@ def forms_of(path, *snapshots):
     return forms
 
 
-def steady(before, after):
-    """Returns the files that were the same when it was asked for and when the answer came."""
+def steady(before, after, level="fs"):
+    """Returns the files that were the same when it was asked for and when the answer came, of those that the level promises."""
     return {
         path: file for path, file in (before.files or {}).items()
-        if after.files and after.files.get(path) and after.files[path].text == file.text
+        if (level == "strict" or path not in before.unseen) and after.files and after.files.get(path) and after.files[path].text == file.text
     }  # fmt: skip
 
 

@@ -69,7 +69,7 @@ def judge_files(asked, answer, before, after, world):
             continue
         reasons = [judge_file_hit(hit, form, world.words.credentials) for form in forms]
         if all(reasons):
-            found.append(false(f"of {path}: {reasons[0]}"))
+            found.append(false(f"of {path}: {reasons[0]} ({hit['kind']}, lines {hit['lines']}, {forms[0].lines[:4]})"))
         if not asked.lets_pass(path) or not asked.wants_files or asked.kinds and hit["kind"] not in asked.kinds:
             found.append(false(f"shows {hit['kind']} {path}, which the filters leave out"))
         if asked.is_phrase and not any(snippets.phrase_in(asked.words, form.text) for form in forms):
@@ -91,13 +91,13 @@ def judge_file_hit(hit, file, credentials):
     first, last = hit["lines"]
     if not 1 <= first <= last <= max(1, file.n_lines):
         return f"lines {first}-{last} of {file.n_lines}"
+    # Where the code is broken a piece of it may begin or end within a line.
+    ends = (first, last) if structure.is_broken(hit["path"], file) else ()
     if "snippet_line" in hit:
-        # Where the code is broken a piece of it may begin or end within a line.
-        ends = (first, last) if structure.is_broken(hit["path"], file) else ()
         wrong = snippets.shows(file.lines, hit["snippet_line"], hit["snippet"], credentials, ends)
         inside = first <= hit["snippet_line"] <= last
     else:
-        wrong = None if snippets.has_lines(file.text, hit["snippet"], credentials) else f"no lines {hit['snippet']!r}"
+        wrong = None if snippets.has_lines(file.text, hit["snippet"], credentials, ends) else f"no lines {hit['snippet']!r}"
         inside = True
     if wrong or not inside:
         return wrong or f"a snippet from line {hit['snippet_line']} of the lines {first}-{last}"
@@ -114,7 +114,9 @@ def wrong_signature(hit, file, credentials):
     line = file.line(number)
     if line is None or not hit["lines"][0] <= number <= hit["lines"][1]:
         return f"is named by line {number}, lines {hit['lines']}"
-    is_so = line.strip().startswith(hit["signature"].strip()) or snippets.shows_line(line.strip(), hit["signature"], credentials)
+    said = hit["signature"].strip()
+    is_piece = said in line and structure.is_broken(hit["path"], file)
+    is_so = line.strip().startswith(said) or is_piece or snippets.shows_line(line.strip(), hit["signature"], credentials)
     return None if is_so else f"line {number} is {line!r}, not {hit['signature']!r}"
 
 
@@ -153,7 +155,7 @@ def judge_copies(hit, before, after, promised, world):
 
 def missing(asked, hits, shown, before, after, n_hits):
     """Returns the files that have the words, were not touched, and are neither shown nor named as copies of what is shown."""
-    files = {path: file for path, file in steady(before, after).items() if asked.has_words(file) and asked.lets_pass(path)}
+    files = {path: file for path, file in steady(before, after, asked.level).items() if asked.has_words(file) and asked.lets_pass(path)}
     if n_hits >= asked.limit and len(files) > SURELY_RANKED:
         return []
     named = {path for hit in hits for path in (hit.get("copies") or {}).get("paths", ())}

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from .memories import ARCHIVED, LIVING, PURGED, Addition, Attempt, Form, Linking, Record
+from .memories import ARCHIVED, LIVING, PURGED, Addition, Attempt, Form, Linking, Record, fits
 
 
 class MemoryModel:
@@ -106,7 +106,7 @@ class MemoryModel:
 
     def reset(self):
         """`memo reset`: nothing is there any more, in no file of this worktree either."""
-        return Attempt(self, list(self.records), lambda form: form.change(place=PURGED, shared=False))
+        return Reset(self)
 
     def backup(self, name):
         """`memo backup NAME`; call when it was acknowledged. It has what is in this state now."""
@@ -119,6 +119,15 @@ class MemoryModel:
         for form in kept.forms:
             self.records.setdefault(form, Record(form, kept.forms[form]))
         return Restoration(self, kept)
+
+    def adopt(self, memory):
+        """Gives a memory that was acknowledged without an id, or not at all, the id under which it is there."""
+        for forms in (self.without_id, self.pending):
+            form = next((form for form in forms if fits(form, memory)), None)
+            if form and memory["id"] not in self.records:
+                forms.remove(form)
+                self.records[memory["id"]] = Record(memory["id"], [form])
+                self.records[memory["id"]].said.append(form.text)
 
     # --- what is decided elsewhere
 
@@ -170,6 +179,23 @@ class Several:
 
     def end(self, reply):
         return all([attempt.end(reply) for attempt in self.attempts])
+
+
+class Reset(Attempt):
+    """The end of all memories."""
+
+    def __init__(self, model):
+        super().__init__(model, list(model.records), lambda form: form.change(place=PURGED, shared=False))
+        self.without_id, model.without_id = model.without_id, []
+        model.pending += self.without_id
+
+    def acknowledged(self, memories=()):
+        super().acknowledged()
+        self.model.pending = []
+
+    def refused(self):
+        super().refused()
+        self.model.without_id += self.without_id
 
 
 class Restoration(Attempt):

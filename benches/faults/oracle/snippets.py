@@ -54,16 +54,21 @@ def redact(line, shown, credentials):
     return line
 
 
+def planted_in(text):
+    """Returns the values in a text that were written there to look like credentials."""
+    return re.findall(r"^password: (\w+)$", text, re.M)
+
+
 def credential_in(text, credentials):
     """Returns a planted credential that stands in a text."""
     return next((credential for credential in credentials if credential in text), None)
 
 
-def has_lines(text, snippet, credentials=()):
+def has_lines(text, snippet, credentials=(), ends=()):
     """Returns whether the lines of a snippet stand one after the other anywhere in a text."""
     lines = text.split("\n")
     n_shown = snippet.count("\n") + 1
-    return any(shows(lines, first, snippet, credentials) is None for first in range(1, len(lines) - n_shown + 2))
+    return any(shows(lines, first, snippet, credentials, ends) is None for first in range(1, len(lines) - n_shown + 2))
 
 
 def phrase_in(words, text):
