@@ -46,11 +46,12 @@ def try_lie(top, options, name):
     command = [sys.executable, BENCH, "--memo", launcher, "--seed", options.seed, *bound, "--log", top / f"log-{name}"]
     ran = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     expected = re.search(r"^  expected: (.*)", ran.stderr, re.M)
-    is_caught = bool(expected) and ran.returncode == 1
+    n_told = told.stat().st_size
+    is_caught = bool(expected) and ran.returncode == 1 and n_told > 0
     by = expected.group(1) if is_caught else (ran.stderr.strip().splitlines() or ["nothing"])[-1]
     answers = re.search(r"^answers +(\d+)", ran.stdout, re.M)
     clean_up(ran.stderr)
-    return Verdict(name, is_caught, by[:160], answers.group(1) if answers else "?", told.stat().st_size)
+    return Verdict(name, is_caught, by[:160], answers.group(1) if answers else "?", n_told)
 
 
 def clean_up(said):
