@@ -34,6 +34,7 @@ class Reply:
     def __init__(self, args, code, out, err, seconds, is_json=True):
         self.args, self.code, self.out, self.err, self.seconds = args, code, out, err, seconds
         self.is_json, self.json = is_json, None
+        self.wrong = None  # what is wrong with it, where the one who asked knows
         try:
             self.json = json.loads(out) if is_json else None
         except ValueError:

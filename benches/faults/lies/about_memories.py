@@ -1,6 +1,8 @@
 """Lies about memories."""
 
-from lies.lie import drop_first, first, lie, other_word
+import json
+
+from lies.lie import drop_first, first, lie, other_word, parsed
 
 
 def memories(answer):
@@ -160,27 +162,37 @@ def _(answer):
 
 @lie("tags-counts", "the number of memories of a tag", "tags")
 def _(answer):
-    for tally in first(next((value for value in answer.values() if isinstance(value, list)), [])):
+    for tally in first(answer.get("names", [])):
         tally["memories"] += 1
 
 
-@lie("export-dropped", "the first entry is not exported", "export", by="text")
+@lie("export-dropped", "the first memory is not exported", "export", by="text")
 def _(text):
-    return "".join(text.splitlines(keepends=True)[1:])
+    return without(text, first)
 
 
-@lie("export-last-dropped", "the last entry is not exported", "export", by="text")
+@lie("export-last-dropped", "the last memory is not exported", "export", by="text")
 def _(text):
-    return "".join(text.splitlines(keepends=True)[:-1])
+    return without(text, lambda found: found[-1:])
+
+
+def without(text, choose):
+    """Returns lines without a memory, which the count at the end does not tell."""
+    entries = [parsed(line) for line in text.splitlines()]
+    dropped = choose([entry for entry in entries if entry and "memory" in entry])
+    for entry in entries:
+        if entry and "end" in entry:
+            entry["end"]["memories"] -= len(dropped)
+    return "".join(json.dumps(entry) + "\n" for entry in entries if entry not in dropped)
 
 
 @lie("export-text", "a word of each entry's text", "export", by="lines")
 def _(entry):
-    if "content" in entry:
-        entry["content"] = other_word(entry["content"])
+    if "memory" in entry:
+        entry["memory"]["content"] = other_word(entry["memory"]["content"])
 
 
 @lie("export-tags", "the tags of each entry", "export", by="lines")
 def _(entry):
-    if entry.get("tags"):
-        entry["tags"] = entry["tags"][1:]
+    if entry.get("memory", {}).get("tags"):
+        entry["memory"]["tags"] = entry["memory"]["tags"][1:]

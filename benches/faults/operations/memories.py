@@ -150,10 +150,13 @@ class MemoryVerbs:
         if not id or not self.model.form(id):
             return None
         reply = self.sandbox.memo("recall", self.model.form(id).text.split(" ")[0], cwd=root)
-        if reply.is_done:
-            self.model.recall(*(memory["id"] for memory in reply.json["memories"] if memory.get("changed")))
-        else:
+        if not reply.is_done:
             self.model.recall_unknown()
+            return reply
+        found = [memory["id"] for memory in reply.json["memories"]]
+        self.model.recall(*(memory["id"] for memory in reply.json["memories"] if memory.get("changed")))
+        if id not in found and not self.model.records[id].ends:
+            reply.wrong = f"LOST: {id} is not recalled by a word of its own"
         return reply
 
 
