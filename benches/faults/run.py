@@ -203,6 +203,16 @@ class Run:
         self.note(f"{root.name}: {' '.join(map(str, reply.args))}: {tally.summary(reply)}")
         if reply.code == 3 and self.fault is self.calm:
             self.wrong("a memory verb works while nothing is broken", reply)
+        if reply.wrong and self.fault is self.calm:
+            self.wrong(reply.wrong, reply)
+        self.note_about(root, reply)
+
+    def note_about(self, root, reply):
+        """Notes what the file said that a new memory is about, so that its state can be told."""
+        for record in self.world.model.records.values():
+            if record.about and record.about_text is None and reply.is_done and record.about in reply.args:
+                file = self.world.disk.read(root, record.about)
+                record.about_text = file.text if file else ""
 
     def clock_is_right(self):
         return self.is_healing or not self.fault.clock_is_wrong

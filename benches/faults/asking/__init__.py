@@ -1,6 +1,6 @@
 """What is asked, and how often."""
 
-from . import agents, code, health, memories, past, searching
+from . import agents, asides, code, health, memories, past, searching
 from .question import Question, World
 
 __all__ = ["TABLE", "WHOLE", "Question", "World", "pick", "pick_memories", "plain"]
@@ -15,12 +15,13 @@ TABLE = [
     (searching.by_path, 2), (searching.by_language, 2), (searching.for_commits, 3), (searching.few, 3),
     (searching.as_text, 3), (code.outline, 2), (code.show, 3), (code.refs, 3), (code.callers, 3), (code.code_map, 1),
     (past.why_file, 2), (past.why_line, 3), (past.changed, 4), (agents.session_start, 1), (agents.brief, 1),
-    (agents.mcp, 2), (agents.http, 1), (health.status, 1), (health.sync, 2), *ABOUT_MEMORIES,
+    (agents.mcp, 2), (agents.http, 1), (health.status, 1), (health.sync, 2),
+    (asides.doctor, 2), (asides.reranked, 2), (asides.callees, 2), (asides.impact, 2), *ABOUT_MEMORIES,
 ]  # fmt: skip
 
 
 # What is asked of each worktree when everything is compared.
-WHOLE = [memories.living, memories.archived, memories.stats, memories.export, health.sync]
+WHOLE = [memories.living, memories.archived, memories.stats, memories.export, health.sync, asides.doctor]
 
 
 def plain(world, random, root, before, level="fs", wait_ms=None):

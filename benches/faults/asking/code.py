@@ -7,6 +7,10 @@ from oracle.findings import false, stale, twice
 from .question import Question, how_fresh, is_fresh
 
 
+# Of what is not there, while not everything is known to be indexed.
+UNSURE = ("as far as is known",)
+
+
 def some_definition(random, before):
     """Returns a definition whose name no other has, and its file; none if there is none."""
     files = before.files or {}
@@ -38,7 +42,7 @@ def outline(world, random, root, before):
                     found.append(stale(f"says fresh, and lacks {definition.name} in the outline of {path}"))
         return found
 
-    return Question("outline", ["outline", path], root, random.choice(["lean", "full"]), level, wait_ms, judge)
+    return Question("outline", ["outline", path], root, random.choice(["lean", "full"]), level, wait_ms, judge, may_say=UNSURE)
 
 
 def last_part(title):
@@ -79,7 +83,7 @@ def show(world, random, root, before):
                 found.append(false(f"shows {shown} as {name} of {path}, lines {definition.first}-{definition.last}"))
         return found
 
-    return Question("show", ["show", target], root, random.choice(["lean", "full"]), level, wait_ms, judge)
+    return Question("show", ["show", target], root, random.choice(["lean", "full"]), level, wait_ms, judge, may_say=UNSURE)
 
 
 def wrong_part(part, file, world):
@@ -131,7 +135,7 @@ def refs(world, random, root, before):
                 found += [stale(f"says fresh, and misses the use of {name} in {at}:{line}") for at, line in wanted if (at, line) not in listed]
         return found
 
-    return Question("refs", ["refs", f"{path}#{name}"], root, random.choice(["lean", "full"]), level, wait_ms, judge)
+    return Question("refs", ["refs", f"{path}#{name}"], root, random.choice(["lean", "full"]), level, wait_ms, judge, may_say=UNSURE)
 
 
 def ending_of(path):
@@ -186,7 +190,7 @@ def callers(world, random, root, before):
                     found.append(stale(f"says fresh, and misses {inside.name} in {at}, which calls {name}"))
         return found
 
-    return Question("callers", ["callers", f"{path}#{name}"], root, random.choice(["lean", "full"]), level, wait_ms, judge)
+    return Question("callers", ["callers", f"{path}#{name}"], root, random.choice(["lean", "full"]), level, wait_ms, judge, may_say=UNSURE)
 
 
 def is_caller(one, name, file, world):

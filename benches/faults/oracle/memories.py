@@ -45,7 +45,8 @@ class Record:
         self.ends, self.recalls, self.may_recall = False, 0, 0
         # Whether it was ever in a file, or came back from a backup: then what it was is not known from what was asked alone.
         self.was_shared, self.was_restored = False, False
-        self.about = None
+        # The path that it is about, and what the file said when it was added.
+        self.about, self.about_text = None, None
         # Somebody else decides about it (a team, a ref of notes): it may be there or not, with any text that was ever written.
         self.is_foreign = False
 

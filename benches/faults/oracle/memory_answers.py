@@ -73,6 +73,25 @@ def form_shape(form):
     return (form.text, form.title or "", sorted(form.tags), form.priority)
 
 
+def judge_states(listed, before, after, model):
+    """Returns what is wrong with the states of private memories that are about a file: same, changed, or gone."""
+    found = []
+    if before.files is None or before.files != after.files or before.unseen:
+        return []
+    texts = [file.text for file in before.files.values()]
+    for memory in listed:
+        record = model.records.get(memory["id"])
+        if not record or not record.about_text or record.was_shared or memory.get("conflict") == "theirs":
+            continue
+        file, n_same = before.files.get(record.about), texts.count(record.about_text)
+        expected = "orphaned" if file is None else "fresh" if file.text == record.about_text else "drifted"
+        # What moved is followed, where its text is there once.
+        is_sure = expected == "fresh" or not n_same
+        if is_sure and memory.get("state") != expected:
+            found.append(false(f"says that {memory['id']}, about {record.about}, is {memory.get('state')}, it is {expected}"))
+    return found
+
+
 def judge_archive(listed, must, may, model):
     """Returns what is wrong with a list of the archive."""
     ids = [memory["id"] for memory in listed]

@@ -45,6 +45,7 @@ def forms_of_file(said):
 def expect(model, before, after, seen, is_fresh, clock_is_right=True):
     """Returns by id what is expected of all memories that the model or a file knows."""
     ids = {*model.records, *before.memory_files, *after.memory_files}
+    ids |= set() if is_fresh else set(seen.forms)
     found = {id: expect_one(model.records.get(id), id, before, after) for id in ids}
     for id, expected in found.items():
         record = model.records.get(id)
