@@ -28,6 +28,7 @@ def parse():
     parser.add_argument("--keep-going", action="store_true", help="go on after a failure, and count")
     parser.add_argument("--log", help="where every step is written down [default: beside the repository]")
     parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--mostly", nargs="*", default=[], metavar="VERB", help="ask and do mostly what has these verbs")
     parser.add_argument("--lies", nargs="*", metavar="NAME", help="run each lie of lies/table.py: all have to be caught")
     return parser.parse_args()
 
@@ -43,6 +44,10 @@ def main():
     top = tempfile.mkdtemp(prefix="memod-faults-")
     is_mounted = sandboxes.mount(top, FILE_SYSTEM_MIB)
     run = runs.Run(options, top, is_mounted)
+    if options.mostly:
+        from lies import focus
+
+        focus.focus(run, options.mostly)
     try:
         run.run()
     except runs.Wrong:

@@ -48,12 +48,21 @@ def prompt_hook(world, random, root, before):
     ids = world.model.certain()
     if not ids:
         return None
-    form = world.model.form(random.choice(ids))
+    id = random.choice(ids)
+    form, record = world.model.form(id), world.model.records[id]
     if not form:
         return None
+    is_linked = any(id in (link[0], link[2]) for link in world.model.links)
+    is_plain = not (is_linked or record.about or record.ends or record.was_shared or world.seen.of(id))
+
+    def judge_more(said, before, after):
+        if world.is_calm and is_plain and id not in said:
+            return [stale(f"does not tell {id}, which says {form.text!r}, of a prompt with its first line")]
+        return []
+
     prompt = f"why does {form.text.splitlines()[0]}?"
     given = {"session_id": session_of(world), "hook_event_name": "UserPromptSubmit", "prompt": prompt, "cwd": str(root)}
-    return hook(world, root, "prompt", given)
+    return hook(world, root, "prompt", given, judge_more)
 
 
 def hook(world, root, event, given, judge_more=None):
@@ -98,7 +107,12 @@ def before_edit(world, random, root, before):
 
 def session_start(world, random, root, before):
     given = {"session_id": session_of(world), "hook_event_name": "SessionStart", "source": "startup", "cwd": str(root)}
-    return hook(world, root, "session-start", given)
+
+    def judge_more(said, before, after):
+        is_silent = world.is_calm and not said and before.head and before.files
+        return [stale("says nothing at the start of a session")] if is_silent else []
+
+    return hook(world, root, "session-start", given, judge_more)
 
 
 def brief(world, random, root, before):

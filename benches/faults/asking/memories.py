@@ -114,7 +114,7 @@ def history(world, random, root, before):
     id = one_of(world, random)
 
     def judge(reply, before, after):
-        found = memory_answers.judge_history(id, reply.json["changes"], world.model)
+        found = memory_answers.judge_history(id, reply.json["changes"], world.model, bool(world.seen.of(id)))
         if reply.json["id"] != id:
             found.append(false(f"has the history of {reply.json['id']}, asked was {id}"))
         return found
@@ -200,7 +200,8 @@ def export(world, random, root, before):
         # What the files of other worktrees say is exported, too.
         for other_root in world.sandbox.roots:
             for id, said in world.disk.snapshot(other_root).memory_files.items():
-                elsewhere = visible.forms_of_file(said) or {visible.ANYTHING}
+                # As it was when somebody last asked from there.
+                elsewhere = (visible.forms_of_file(said) or {visible.ANYTHING}) | world.seen.of(id)
                 expected.setdefault(id, visible.Expected(id, [], set())).may |= elsewhere
         found = memory_answers.judge_listed([one for one in memories if not one.get("archived_at")], expected, world.model)
         ends = [entry["end"] for entry in entries if "end" in entry]

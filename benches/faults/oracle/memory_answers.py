@@ -149,8 +149,11 @@ def may_judge_link(model, first, second):
     )  # fmt: skip
 
 
-def judge_history(id, changes, model):
-    """Returns what is wrong with the history of a memory: each text that was acknowledged is in it, and no other one."""
+def judge_history(id, changes, model, had_file):
+    """Returns what is wrong with the history of a memory: each text that was acknowledged is in it, and no other one.
+
+    Where a file had its id, the history has the changes of the file, too.
+    """
     record = model.records.get(id)
     if not record:
         return []
@@ -158,12 +161,12 @@ def judge_history(id, changes, model):
     found = []
     current = record.form.text if record.form and not record.form.shared else None
     steps = [change["fields"]["content"] for change in changes if "content" in change["fields"]]
-    if current and steps and steps[-1][1] not in (None, current):
+    if current and not had_file and steps and steps[-1][1] not in (None, current):
         found.append(false(f"the history of {id} ends with {steps[-1][1]!r}, and it says {current!r}"))
     if not record.was_restored:
         known = [*texts, *([current] if current else [])]
         found += [lost(f"the history of {id} lacks {text!r}") for text in record.said if current and text not in known]
-    if not record.was_shared and not record.is_foreign:
+    if not had_file and not record.is_foreign:
         found += [false(f"nobody wrote what the history of {id} has: {text!r}") for text in texts if text not in model.texts]
     times = [instant(change["at"]) for change in changes]
     if times != sorted(times) and not model.clock_was_wrong:
