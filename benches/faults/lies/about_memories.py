@@ -68,19 +68,19 @@ def _(answer):
     answer["total"] += 1
 
 
-@lie("memory-trust", "memories of others are one's own", "list", "get")
+@lie("memory-trust", "memories of others are one's own", "list", "get", also=("share", "resolve"))
 def _(answer):
     for memory in memories(answer):
         memory["trust"] = "own"
 
 
-@lie("memory-scope", "what is shared is one's own alone", "list", "get")
+@lie("memory-scope", "what is shared is one's own alone", "list", "get", also=("share", "resolve"))
 def _(answer):
     for memory in memories(answer):
         memory.update(shared=False, scope="mine")
 
 
-@lie("memory-conflict", "conflicts are not marked", "list", "get")
+@lie("memory-conflict", "conflicts are not marked", "list", "get", also=("share", "resolve"))
 def _(answer):
     for memory in memories(answer):
         memory.pop("conflict", None)
@@ -93,55 +93,55 @@ def _(answer):
             memory["state"] = "fresh"
 
 
-@lie("archive-living", "what is archived is shown as living", "list", by="deed")
+@lie("archive-living", "what is archived is shown as living", "list", by="deed", also=("forget",))
 def _(answer, args, memo):
     if "--archived" not in args:
         answer["memories"] += memo("list", "--archived", "--all").get("memories", [])
 
 
-@lie("archive-emptied", "nothing is in the archive", "list", by="deed")
+@lie("archive-emptied", "nothing is in the archive", "list", by="deed", also=("forget",))
 def _(answer, args, memo):
     if "--archived" in args:
         answer["memories"], answer["total"] = [], 0
 
 
-@lie("get-links-dropped", "a memory has no links", "get")
+@lie("get-links-dropped", "a memory has no links", "get", also=("link",))
 def _(answer):
     for memory in memories(answer):
         if memory.get("links"):
             memory["links"] = []
 
 
-@lie("get-link-kind", "the kinds of links", "get")
+@lie("get-link-kind", "the kinds of links", "get", also=("link",))
 def _(answer):
     for memory in memories(answer):
         for link in memory.get("links") or []:
             link["kind"] = link["relation"] = "contradicts" if link["kind"] != "contradicts" else "related_to"
 
 
-@lie("links-dropped", "the first link is left out", "links")
+@lie("links-dropped", "the first link is left out", "links", also=("link",))
 def _(answer):
     drop_first(answer, "links")
 
 
-@lie("links-turned", "which of two supersedes the other", "links")
+@lie("links-turned", "which of two supersedes the other", "links", also=("link",))
 def _(answer):
     for edge in answer.get("links", []):
         edge["from"], edge["to"] = edge["to"], edge["from"]
 
 
-@lie("history-dropped", "the last change of a memory is left out", "history")
+@lie("history-dropped", "the last change of a memory is left out", "history", also=("update", "append"))
 def _(answer):
     if len(answer.get("changes", [])) > 1:
         answer["changes"].pop()
 
 
-@lie("history-first-dropped", "the first change of a memory is left out", "history")
+@lie("history-first-dropped", "the first change of a memory is left out", "history", also=("update", "append"))
 def _(answer):
     drop_first(answer, "changes")
 
 
-@lie("history-text", "what a text was before", "history")
+@lie("history-text", "what a text was before", "history", also=("update", "append"))
 def _(answer):
     for change in answer.get("changes", []):
         for values in [change["fields"][key] for key in ("content",) if key in change.get("fields", {})]:

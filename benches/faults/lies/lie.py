@@ -20,17 +20,19 @@ class Lie:
     # text; with "deed" it undoes what was done: it is given the answer, the arguments, and a function that runs `memo`.
     change: Callable
     by: str
+    # Other verbs without which there is nothing to lie about.
+    also: tuple
 
 
 LIES = {}
 
 
-def lie(name, what, *verbs, by="json"):
+def lie(name, what, *verbs, by="json", also=()):
     """Puts a function into the table."""
 
     def register(change):
         assert name not in LIES, name
-        LIES[name] = Lie(name, what, verbs, change, by)
+        LIES[name] = Lie(name, what, verbs, change, by, also)
         return change
 
     return register
