@@ -220,7 +220,15 @@ def judge_map(text, before, after):
                 found.append(false(f"maps {path}, which does not count or is gone"))
         elif colon and number.isdigit() and path:
             forms = forms_of(path, before, after)
-            shown = [file.line(int(number)) for file in forms]
-            if forms and not any(one is not None and one.strip().startswith(said.rstrip("… ").strip()[:60]) for one in shown):
+            if forms and not any(is_mapped(path, file, int(number), said) for file in forms):
+                shown = [file.line(int(number)) for file in forms]
                 found.append(false(f"maps line {number} of {path} as {said!r}: {shown}"))
     return found
+
+
+def is_mapped(path, file, number, said):
+    """Returns whether a line of a map is the line, or the name of what begins there, as where the line cannot be read."""
+    line = file.line(number)
+    if line is not None and line.strip().startswith(said.rstrip("… ").strip()[:60]):
+        return True
+    return any(one.name == said and one.first <= number <= one.line for one in structure.definitions(path, file) or [])

@@ -197,12 +197,11 @@ def export(world, random, root, before):
         # One text of each memory: one's own, where a file says another.
         for want in expected.values():
             want.must = want.must[:1]
-        # What the files of other worktrees say is exported, too.
+        # What the files of other worktrees say is exported, too, as it was when somebody last asked from there.
         for other_root in world.sandbox.roots:
-            for id, said in world.disk.snapshot(other_root).memory_files.items():
-                # As it was when somebody last asked from there.
-                elsewhere = (visible.forms_of_file(said) or {visible.ANYTHING}) | world.seen.of(id)
-                expected.setdefault(id, visible.Expected(id, [], set())).may |= elsewhere
+            world.seen.add(world.disk.snapshot(other_root))
+        for id in world.seen.forms:
+            expected.setdefault(id, visible.Expected(id, [], set())).may |= world.seen.of(id) or {visible.ANYTHING}
         found = memory_answers.judge_listed([one for one in memories if not one.get("archived_at")], expected, world.model)
         ends = [entry["end"] for entry in entries if "end" in entry]
         n_links = sum("link" in entry for entry in entries)

@@ -21,10 +21,12 @@ class MemoryModel:
     # --- what may be asked for
 
     def certain(self, place=LIVING, shared=False):
-        """Returns ids of memories that are surely in this place, in order: those to do something to."""
-        return sorted(
-            id for id, record in self.records.items() if not record.is_foreign and record.is_surely(place, shared)
-        )
+        """Returns ids of memories that are surely in this place: those to do something to.
+
+        They are in the order of their first texts, which depend on the seed alone, as ids do not.
+        """
+        found = [one for one in self.records.values() if not one.is_foreign and one.is_surely(place, shared)]
+        return [record.id for record in sorted(found, key=lambda record: (record.said[:1], record.id))]
 
     def form(self, id):
         """Returns the only form of a memory; none where it is not certain."""
