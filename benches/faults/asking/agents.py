@@ -8,7 +8,7 @@ import urllib.request
 from oracle import hits, memory_answers, visible
 from oracle.findings import false, other, stale
 
-from . import code, searching
+from . import searching, tool_text
 from .question import Question, is_fresh
 
 TOLD = re.compile(r"- (.*) \((mem_[0-9A-Z]{26})([^()]*)\)$")
@@ -150,6 +150,7 @@ def mcp(world, random, root, before):
         if found:
             return found
         found += judge_mcp_search(world, asked, answers[2]["result"]["structuredContent"], before, after)
+        found += tool_text.judge_search_text(answers[2]["result"]) + tool_text.judge_list_text(answers[3]["result"])
         listed = answers[3]["result"]["structuredContent"]
         expected = visible.expect(
             world.model, before, after, world.seen, memory_answers.says_fresh(listed), world.clock_is_right
