@@ -63,11 +63,12 @@ class FewDescriptors(Fault):
 class IdleConnections(Fault):
     """Clients that connect, ask nothing and stay."""
 
-    name, n_steps = "idle connections", 2
+    # Who asks while there are too many waits as long as the client does.
+    name, n_steps = "idle connections", 1
 
     def begin(self, random):
         self.sandbox.daemon()
-        count, self.held = random.choice([200, 1000, 1024, 1100]), []
+        count, self.held = random.choice([200, 1000, 1000, 1100]), []
         for _ in range(count):
             peer = socket.socket(socket.AF_UNIX)
             peer.settimeout(1)

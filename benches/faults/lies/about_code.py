@@ -99,7 +99,7 @@ def _(answer):
         commit["subject"] = other_word(commit["subject"])
 
 
-@lie("why-memory-dropped", "memories about it are left out", "why")
+@lie("why-memory-dropped", "memories about it are left out", "why", also=("add-about",))
 def _(answer):
     answer["memories"] = []
 
@@ -135,7 +135,7 @@ def _(answer):
     drop_first(answer, "files")
 
 
-@lie("doctor-silent", "all is well", "doctor")
+@lie("doctor-silent", "all is well", "doctor", also=("write-hostile", "write-no-memory"))
 def _(answer):
     for check in answer.get("checks", []):
         check.update(ok=True, detail="ok")

@@ -4,6 +4,9 @@ import json
 
 from lies.lie import drop_first, first, lie, other_word, parsed
 
+# What is done to files by others.
+STRANGERS = ("write-hostile", "write-stranger", "share")
+
 
 def memories(answer):
     """Returns the memories of an answer, one or several."""
@@ -68,25 +71,25 @@ def _(answer):
     answer["total"] += 1
 
 
-@lie("memory-trust", "memories of others are one's own", "list", "get", also=("share", "resolve"))
+@lie("memory-trust", "memories of others are one's own", "list", "get", also=STRANGERS)
 def _(answer):
     for memory in memories(answer):
         memory["trust"] = "own"
 
 
-@lie("memory-scope", "what is shared is one's own alone", "list", "get", also=("share", "resolve"))
+@lie("memory-scope", "what is shared is one's own alone", "list", "get", also=STRANGERS)
 def _(answer):
     for memory in memories(answer):
         memory.update(shared=False, scope="mine")
 
 
-@lie("memory-conflict", "conflicts are not marked", "list", "get", also=("share", "resolve"))
+@lie("memory-conflict", "conflicts are not marked", "list", "get", also=STRANGERS)
 def _(answer):
     for memory in memories(answer):
         memory.pop("conflict", None)
 
 
-@lie("memory-state", "memories about changed code are fresh", "list", "get")
+@lie("memory-state", "memories about changed code are fresh", "list", "get", also=("add-about",))
 def _(answer):
     for memory in memories(answer):
         if memory.get("state") in ("drifted", "orphaned"):

@@ -200,13 +200,13 @@ def _(answer):
     answer["hits"] = [hit for hit in answer["hits"] if hit["kind"] != "memory"]
 
 
-@lie("memory-hit-trust", "memories of others are one's own", "search")
+@lie("memory-hit-trust", "memories of others are one's own", "search", also=("write-stranger",))
 def _(answer):
     for hit in hits(answer, "memory"):
         hit["trust"] = "own"
 
 
-@lie("memory-hit-state", "memories about changed code are fresh", "search")
+@lie("memory-hit-state", "memories about changed code are fresh", "search", also=("add-about",))
 def _(answer):
     for hit in hits(answer, "memory"):
         if hit.get("state") in ("drifted", "orphaned"):

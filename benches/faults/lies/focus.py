@@ -31,6 +31,7 @@ def focus(run, verbs):
     # A list, so that each is asked.
     if any([raise_weights(kind, wanted) for kind in kinds]):
         do_mostly(run)
+    raise_weights(run.operations.shared, wanted)
     if wanted & MEETING_VERBS:
         runs.MEETINGS = MEETINGS
 
