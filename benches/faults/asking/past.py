@@ -21,7 +21,7 @@ def why_file(world, random, root, before):
 
     def judge(reply, before, after):
         answer = reply.json
-        found = commits.judge_why(answer, before, after, world.commits)
+        found = commits.judge_why(answer, before, after, world.commits, world.model.clock_was_wrong)
         touched = world.commits.git(root, "log", "-1", "--no-merges", "--format=%H", before.head, "--", path)
         newest = touched[0] if touched else None
         told = [commit["oid"] for commit in answer["commits"]]
@@ -61,7 +61,7 @@ def why_line(world, random, root, before):
 
     def judge(reply, before, after):
         answer = reply.json
-        found = commits.judge_why(answer, before, after, world.commits)
+        found = commits.judge_why(answer, before, after, world.commits, world.model.clock_was_wrong)
         same = path in steady(before, after) and before.head == after.head and blame(world, root, path, number) == blamed
         if not same or not blamed or not answer["complete"] or answer.get("moves"):
             return found

@@ -7,7 +7,7 @@ from . import snippets
 from .disk import WORDS
 from .findings import false, other, stale, twice
 
-FIELDS = "%x1e%H%x1f%aI%x1f%an <%ae>%x1f%s%x1f%b%x1f"
+FIELDS = "%x1e%H%x1f%aI%x1f%cI%x1f%an <%ae>%x1f%s%x1f%b%x1f"
 # As many as are indexed, by default, and as many paths of each.
 LIMIT, MOST_PATHS = 2000, 100
 
@@ -16,6 +16,7 @@ LIMIT, MOST_PATHS = 2000, 100
 class Commit:
     oid: str
     date: datetime.datetime
+    committed: datetime.datetime
     author: str
     subject: str
     body: str
@@ -75,9 +76,10 @@ class Commits:
 
 
 def parse(entry):
-    oid, date, author, subject, body, paths = entry.split("\x1f")
+    oid, date, committed, author, subject, body, paths = entry.split("\x1f")
     names = tuple(path.lstrip("\n") for path in paths.split("\0") if path.strip("\n"))
-    return Commit(oid, datetime.datetime.fromisoformat(date), author, subject, body.strip(), names)
+    when = [datetime.datetime.fromisoformat(time) for time in (date, committed)]
+    return Commit(oid, *when, author, subject, body.strip(), names)
 
 
 def judge_commit(said, known):
@@ -155,15 +157,15 @@ def judge_hits(hits, words, before, after, commits, promised, is_complete, since
     return found
 
 
-def judge_why(answer, before, after, commits):
-    """Returns what is wrong with the commits of `memo why`."""
+def judge_why(answer, before, after, commits, clock_was_wrong):
+    """Returns what is wrong with the commits of `memo why`, the newest of a file first unless a clock was wrong."""
     known = commits.of(before, after)
     if known is None:
         return []
     found = twice([commit["oid"] for commit in answer["commits"]], "a commit")
     for commit in answer["commits"]:
         found += judge_commit(commit, known)
-    dates = [known[commit["oid"]].date for commit in answer["commits"] if commit["oid"] in known]
-    if not answer.get("lines") and dates != sorted(dates, reverse=True) and len(set(dates)) == len(dates):
+    dates = [known[commit["oid"]].committed for commit in answer["commits"] if commit["oid"] in known]
+    if not clock_was_wrong and not answer.get("lines") and dates != sorted(dates, reverse=True):
         found.append(other(f"has the commits in no order of time: {[date.isoformat() for date in dates]}"))
     return found
