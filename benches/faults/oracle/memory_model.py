@@ -128,6 +128,8 @@ class MemoryModel:
             form = next((form for form in forms if fits(form, memory)), None)
             if form and memory["id"] not in self.records:
                 forms.remove(form)
+                for kept in self.backups.values():
+                    kept.adopt(memory["id"], form)
                 self.records[memory["id"]] = Record(memory["id"], [form])
                 self.records[memory["id"]].said.append(form.text)
 
@@ -160,6 +162,13 @@ class Backup:
     links: dict
     without_id: list
     pending: list
+
+    def adopt(self, id, form):
+        """Gives a memory the id under which it is there, as it came before the backup without one."""
+        for forms in (self.without_id, self.pending):
+            if form in forms:
+                forms.remove(form)
+                self.forms[id] = {form}
 
 
 class Several:
