@@ -17,7 +17,7 @@ ELSEWHERE = {
     ".ci/packages/": (".github/workflows/packages.yml", ".ci/packages/build"),
     ".ci/packages/check": (".github/workflows/packages.yml", ".ci/packages/check"),
     ".ci/packages/npm/": (".ci/packages/build", "$here/npm"),
-    "benches/faults/": ("benches/README.md", "benches/faults"),
+    "benches/faults/": (".ci/run", "benches/faults"),
     "benches/smoke/": (".ci/run", "benches/smoke"),
     "clients/python/": (".ci/run", "clients/python"),
     "clients/python/generate.py": ("clients/python/tests/test_memo.py", "generate.py"),
