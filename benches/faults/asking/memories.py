@@ -195,8 +195,10 @@ def export(world, random, root, before):
         memories = [entry["memory"] for entry in entries if "memory" in entry]
         expected = expected_here(world, before, after, None if world.is_calm else {"fresh": reply.code == 0})
         # One text of each memory: one's own, where a file says another.
-        for want in expected.values():
-            want.must = want.must[:1]
+        for id, want in expected.items():
+            record = world.model.records.get(id)
+            if record and record.may_be("living", shared=False):
+                want.must = [forms for forms in want.must if not any(form.shared for form in forms)]
         # What the files of other worktrees say is exported, too, as it was when somebody last asked from there.
         for other_root in world.sandbox.roots:
             world.seen.add(world.disk.snapshot(other_root))

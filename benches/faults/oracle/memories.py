@@ -47,6 +47,7 @@ class Record:
         self.was_shared, self.was_restored = False, False
         # The path that it is about, and what the file said when it was added.
         self.about, self.about_text = None, None
+        self.is_imported = False
         # Somebody else decides about it (a team, a ref of notes): it may be there or not, with any text that was ever written.
         self.is_foreign = False
 
@@ -164,4 +165,14 @@ def as_set(forms):
 def fits(form, memory):
     """Returns whether a memory of an answer has the fields of a form."""
     said = (memory["content"], memory.get("title"), frozenset(memory.get("tags", ())), memory.get("priority", 5))
-    return said == (form.text, form.title, form.tags, form.priority)
+    if memory.get("container", form.container) != form.container:
+        return False
+    return said == (form.text, form.title, form.tags, form.priority) and has_scope(form, memory)
+
+
+def has_scope(form, memory):
+    """Returns whether a living memory is said to be one's own alone or in a file, as it is; a team is no part of this."""
+    if memory.get("archived_at") or form.place != LIVING:
+        return True
+    scope = "repo" if form.shared else "mine"
+    return memory.get("shared", form.shared) == form.shared and memory.get("scope", scope) == scope

@@ -45,6 +45,8 @@ def judge_shown(id, memories, want, model):
                 found.append(false(f"nobody wrote {id}: {memory['content']!r}"))
         elif want.must_not:
             found.append(false(f"{id} is archived, purged or in no file here, and there: {memory['content']!r}"))
+        elif want.trust.get(memory.get("shared")) not in (None, memory.get("trust")):
+            found.append(false(f"says that the trust of {id} is {memory.get('trust')}, it is {want.trust}: {shape(memory)}"))
         elif ANYTHING not in want.may and not any(fits(form, memory) for form in want.may):
             found.append(false(f"{id} is {shape(memory)}, expected one of {sorted(map(form_shape, want.may))}"))
     return found
@@ -66,11 +68,12 @@ def missing_without_id(listed, model):
 
 
 def shape(memory):
-    return (memory["content"], memory.get("title"), sorted(memory.get("tags", ())), memory.get("priority"))
+    fields = (memory["content"], memory.get("title"), sorted(memory.get("tags", ())), memory.get("priority"))
+    return (*fields, memory.get("container"), memory.get("scope"))
 
 
 def form_shape(form):
-    return (form.text, form.title or "", sorted(form.tags), form.priority)
+    return (form.text, form.title or "", sorted(form.tags), form.priority, form.container, "repo" if form.shared else "mine")
 
 
 def judge_states(listed, before, after, model):
@@ -229,6 +232,8 @@ def judge_memory_hit(id, hit, want, model):
 def wrong_with(form, hit, info):
     if (form.title or None) != (hit.get("title") or None):
         return f"title {hit.get('title')!r}, not {form.title!r}"
+    if info.get("container", form.container) != form.container:
+        return f"container {info['container']}, not {form.container}"
     if frozenset(info.get("tags", ())) != form.tags:
         return f"tags {info.get('tags')}, not {sorted(form.tags)}"
     first, last = hit["lines"]

@@ -132,6 +132,7 @@ class MemoryModel:
                     kept.adopt(memory["id"], form)
                 self.records[memory["id"]] = Record(memory["id"], [form])
                 self.records[memory["id"]].said.append(form.text)
+                self.records[memory["id"]].is_imported = True
 
     # --- what is decided elsewhere
 

@@ -15,6 +15,8 @@ class Expected:
     must: list
     # Whatever is shown must be one of these.
     may: set
+    # Whose it is said to be: by `shared`, where that is sure.
+    trust: dict = dataclasses.field(default_factory=dict, init=False)
 
     @property
     def must_not(self):
@@ -49,6 +51,7 @@ def expect(model, before, after, seen, is_fresh, clock_is_right=True):
     found = {id: expect_one(model.records.get(id), id, before, after) for id in ids}
     for id, expected in found.items():
         record = model.records.get(id)
+        expected.trust = trust_of(record, after.memory_files.get(id), seen.of(id))
         if not is_fresh:
             expected.may |= seen.of(id) | {form for form in record.forms if form.place == LIVING} if record else seen.of(id)
             expected.must = [forms for forms in expected.must if not any(form.shared for form in forms)]
@@ -76,6 +79,18 @@ def expect_one(record, id, before, after):
     return Expected(id, must, private)
 
 
+def trust_of(record, said, had_file):
+    """Returns the trust by `shared`: what a stranger's file says is never one's own, and what was typed here always is."""
+    trust = {}
+    if not record or not record.was_shared:
+        authors = {one.author for one in said} if isinstance(said, list) else set()
+        if authors and all(author.startswith(STRANGER) for author in authors):
+            trust[True] = "repo"
+    if record and not (record.was_shared or had_file or record.is_imported or record.is_foreign or record.was_restored):
+        trust[False] = "own"
+    return trust
+
+
 def is_same_as_file(forms, of_file):
     """Returns whether a private memory says what its file says, so that one of them is enough."""
     return any(form.text == other.text for form in forms if not form.shared for other in of_file)
@@ -89,6 +104,8 @@ def unreadable(record, id, was, now, private, of_file, must):
 
 
 ANYTHING = Form("*")
+# The author of the files that strangers have written.
+STRANGER = "Mallory"
 
 
 def expect_archived(model, snapshots):
