@@ -194,12 +194,12 @@ class Sandbox:
 
 
 def signature(path):
-    """Returns what changes when a file is touched; nothing where there is none."""
+    """Returns what changes when a file is written; nothing where there is none."""
     try:
         entry = os.lstat(path)
     except OSError:
         return None
-    return (entry.st_ino, entry.st_size, entry.st_mtime_ns, entry.st_ctime_ns)
+    return (entry.st_ino, entry.st_size, entry.st_mtime_ns)  # other names that come and go change the ctime
 
 
 def mount(top, mib):

@@ -101,7 +101,8 @@ class FileOperations:
 
     def write_outside(self, random, root):
         """Writes through a name outside of the worktree, of which only `--sync strict` may know."""
-        path, outside = self.file(random, root), self.sandbox.top / "tmp/outside"
+        # Each has a name of its own: to remove one that was there would change what it named.
+        path, outside = self.file(random, root), self.sandbox.top / f"tmp/outside-{len(self.sandbox.unseen)}"
         self._link(root / path, outside)
         with open(outside, "a") as file:
             file.write(self.line(path))
