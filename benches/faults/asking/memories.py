@@ -136,12 +136,11 @@ def links(world, random, root, before):
         told = {(edge["from"], edge["kind"], edge["to"]) for edge in reply.json["links"]}
         for (first, kind, second), is_there in model.links.items():
             if id in (first, second) and is_there and memory_answers.may_judge_link(model, first, second) and first != second:
-                if not told & {(first, kind, second), (second, kind, first)}:
+                if not told & memory_answers.same_links(first, kind, second):
                     found.append(lost(f"the link {first} {kind} {second}: {sorted(told)}"))
-        known = {frozenset((first, second)) for first, _, second in model.links}
-        for first, kind, second in told:
-            is_known = frozenset((first, second)) in known or not memory_answers.may_judge_link(model, first, second)
-            if not is_known:
+        known = {link for first, kind, second in model.links for link in memory_answers.same_links(first, kind, second)}
+        for first, kind, second in sorted(told):
+            if (first, kind, second) not in known and memory_answers.may_judge_link(model, first, second):
                 found.append(false(f"nobody linked {first} {kind} {second}"))
         return found
 
@@ -223,7 +222,6 @@ def judge_exported_links(entries, world):
     living = set(model.certain())
     for (first, kind, second), is_there in model.links.items():
         is_sure = {first, second} <= living and first != second and memory_answers.may_judge_link(model, first, second)
-        same = {(first, kind, second)} | ({(second, kind, first)} if kind in ("related_to", "contradicts") else set())
-        if is_sure and is_there and not same & set(told):
+        if is_sure and is_there and not memory_answers.same_links(first, kind, second) & set(told):
             found.append(lost(f"the link {first} {kind} {second} is not exported"))
     return found

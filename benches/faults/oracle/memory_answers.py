@@ -134,6 +134,11 @@ def judge_links(id, links, model, expected):
     return found
 
 
+def same_links(first, kind, second):
+    """Returns the link as it may be told: one that is mutual from either end."""
+    return {(first, kind, second)} | ({(second, kind, first)} if kind not in INVERSE else set())
+
+
 INVERSE = {"supersedes": "superseded_by", "derived_from": "source_of"}
 
 
@@ -171,6 +176,9 @@ def judge_history(id, changes, model, had_file):
         found += [lost(f"the history of {id} lacks {text!r}") for text in record.said if current and text not in known]
     if not had_file and not record.is_foreign:
         found += [false(f"nobody wrote what the history of {id} has: {text!r}") for text in texts if text not in model.texts]
+    is_own = not (record.is_imported or record.was_restored or record.is_foreign)
+    if is_own and record.said and (not changes or changes[0]["action"] != "add"):
+        found.append(lost(f"the history of {id} does not begin with its addition: {[change['action'] for change in changes]}"))
     times = [instant(change["at"]) for change in changes]
     if times != sorted(times) and not model.clock_was_wrong:
         found.append(other(f"the history of {id} is in no order of time"))
