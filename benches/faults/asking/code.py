@@ -8,7 +8,7 @@ from .question import Question, how_fresh, is_fresh
 
 
 # Of what is not there, while not everything is known to be indexed.
-UNSURE = ("as far as is known",)
+UNSURE = ("as far as is known", "not indexed yet")
 
 
 def some_definition(random, before):

@@ -45,7 +45,7 @@ def judge_shown(id, memories, want, model):
                 found.append(false(f"nobody wrote {id}: {memory['content']!r}"))
         elif want.must_not:
             found.append(false(f"{id} is archived, purged or in no file here, and there: {memory['content']!r}"))
-        elif want.trust.get(memory.get("shared")) not in (None, memory.get("trust")):
+        elif want.trust.get(memory.get("shared")) not in (None, memory.get("trust", "own")):
             found.append(false(f"says that the trust of {id} is {memory.get('trust')}, it is {want.trust}: {shape(memory)}"))
         elif ANYTHING not in want.may and not any(fits(form, memory) for form in want.may):
             found.append(false(f"{id} is {shape(memory)}, expected one of {sorted(map(form_shape, want.may))}"))
