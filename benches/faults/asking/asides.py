@@ -12,7 +12,7 @@ from .question import Question, how_fresh, is_fresh
 # `doctor` lists so many files whose names are no ids, and counts the others.
 LISTED = 20
 # What an error says while the index is not up to date: it is no lie.
-NOT_YET = ("as far as is known",)
+NOT_YET = ("as far as is known", "not indexed yet")
 
 
 def doctor(world, random, root, before):
