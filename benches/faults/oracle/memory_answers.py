@@ -13,7 +13,7 @@ def says_fresh(answer):
     if not isinstance(answer, dict):
         return True
     told = [*answer.get("degraded", []), answer.get("notice") or "", answer.get("reason") or ""]
-    return answer.get("fresh") is not False and not any(": read " in f": {text}" or "cannot be read" in text for text in told)
+    return answer.get("fresh") is not False and not any("(os error " in text for text in told)
 
 
 def judge_listed(listed, expected, model, is_whole=True):
