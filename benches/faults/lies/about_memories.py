@@ -163,7 +163,7 @@ def _(answer):
             answer[key] += 1
 
 
-@lie("tags-counts", "the number of memories of a tag", "tags")
+@lie("tags-counts", "the number of memories of a tag", "tags", also=("tag",))
 def _(answer):
     for tally in first(answer.get("names", [])):
         tally["memories"] += 1
