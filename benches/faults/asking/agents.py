@@ -38,7 +38,8 @@ def judge_told(text, world, before, after):
 
 def tells(form, said):
     """Returns whether a line tells a memory: its title, its text or the beginning of it, in one line."""
-    whole = [" ".join(form.text.split()), " ".join(f"{form.title or ''}: {form.text}".split()), " ".join((form.title or "").split())]
+    title = form.title or ""
+    whole = [" ".join(text.split()) for text in (form.text, f"{title}: {form.text}", title)]
     said = " ".join(re.sub(r"^(\[[^\]]*\] *)+", "", said).split())
     return any(one and (said == one or said.endswith("…") and one.startswith(said[:-1].rstrip())) for one in whole)
 
@@ -136,7 +137,8 @@ def mcp(world, random, root, before):
     word = world.words.pick(random, before.files)
     asked = hits.Asked((word,), mode="hybrid", level="fs", limit=50, query=word)
     calls = [("search", {"query": word, "limit": 50}), ("memo", {"command": "list --all"})]
-    lines = [request(1, "initialize", {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})]
+    client = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    lines = [request(1, "initialize", client)]
     lines += [request(2 + nth, "tools/call", {"name": name, "arguments": given}) for nth, (name, given) in enumerate(calls)]
 
     def judge(reply, before, after):

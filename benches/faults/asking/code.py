@@ -33,7 +33,8 @@ def outline(world, random, root, before):
         found = twice([(item["title"], tuple(item["lines"])) for item in answer["items"]], f"in the outline of {path}")
         for item in answer["items"]:
             if item["path"] != path or not any(is_item(item, file, world) for file in forms):
-                found.append(false(f"has {item['title']!r}, lines {item['lines']}, text {item['text']!r} in the outline of {path}"))
+                said = f"{item['title']!r}, lines {item['lines']}, text {item['text']!r}"
+                found.append(false(f"has {said} in the outline of {path}"))
         file = steady(before, after).get(path)
         if file and is_fresh(answer, level):
             names = {last_part(item["title"]) for item in answer["items"]}
@@ -64,7 +65,8 @@ def show(world, random, root, before):
     if not definition:
         return None
     path, name = definition.path, definition.name
-    target = random.choice([f"{path}#{name}", name, f"{path}:{definition.first}-{definition.last}", f"{path}:{definition.line}"])
+    lines = f"{definition.first}-{definition.last}"
+    target = random.choice([f"{path}#{name}", name, f"{path}:{lines}", f"{path}:{definition.line}"])
     level, wait_ms = how_fresh(random)
 
     def judge(reply, before, after):
@@ -129,28 +131,28 @@ def refs(world, random, root, before):
         if is_fresh(answer, level):
             listed = {(use["path"], use["line"]) for use in answer["uses"]}
             untouched = steady(before, after)
-            if name in {one.name for one in structure.definitions(path, untouched[path]) or []} if path in untouched else False:
-                same = {at: file for at, file in untouched.items() if structure.ending(at) == structure.ending(path) == ending_of(at)}
-                wanted = [call for call in structure.calls(same, name) if call[0] == path]
-                found += [stale(f"says fresh, and misses the use of {name} in {at}:{line}") for at, line in wanted if (at, line) not in listed]
+            defined = structure.definitions(path, untouched[path]) if path in untouched else None
+            if name in {one.name for one in defined or []}:
+                wanted = sorted(set(structure.calls({path: untouched[path]}, name)) - listed)
+                found += [stale(f"says fresh, and misses the use of {name} in {at}:{line}") for at, line in wanted]
         return found
 
     return Question("refs", ["refs", f"{path}#{name}"], root, random.choice(["lean", "full"]), level, wait_ms, judge, may_say=UNSURE)
 
 
-def ending_of(path):
-    return structure.ending(path)
-
-
 def judge_use(use, name, before, after, world):
     for file in forms_of(use["path"], before, after):
         line = file.line(use["line"])
-        if line is not None and name in line and snippets.shows_line(line.strip(), use["text"].strip(), world.words.credentials):
+        if line is not None and name in line and shows(line, use["text"], world):
             inside = structure.around(use["path"], file, use["line"])
             if use.get("within") is None or inside is None or last_part(use["within"]) == inside.name:
                 return []
             return [false(f"says that {use['path']}:{use['line']} is in {use['within']}, it is in {inside.name}")]
     return [false(f"says that {use['path']}:{use['line']} uses {name}: {use['text']!r}")]
+
+
+def shows(line, text, world):
+    return snippets.shows_line(line.strip(), text.strip(), world.words.credentials)
 
 
 def judge_place(place, name, before, after):
@@ -178,7 +180,8 @@ def callers(world, random, root, before):
         for one in answer["found"]:
             forms = forms_of(one["path"], before, after)
             if not any(is_caller(one, name, file, world) for file in forms):
-                found.append(false(f"says that {one['path']}:{one['line']}, {one.get('title')}, calls {name}: {one['text']!r}"))
+                where = f"{one['path']}:{one['line']}, {one.get('title')},"
+                found.append(false(f"says that {where} calls {name}: {one['text']!r}"))
         if answer["n_found"] < len(answer["found"]):
             found.append(false(f"counts {answer['n_found']} callers of {name} and lists {len(answer['found'])}"))
         file = steady(before, after).get(path)
@@ -195,7 +198,7 @@ def callers(world, random, root, before):
 
 def is_caller(one, name, file, world):
     line = file.line(one["line"])
-    is_there = line is not None and name in line and snippets.shows_line(line.strip(), one["text"].strip(), world.words.credentials)
+    is_there = line is not None and name in line and shows(line, one["text"], world)
     first, last = one["lines"]
     return is_there and first <= one["line"] <= last <= file.n_lines
 

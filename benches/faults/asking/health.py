@@ -18,7 +18,8 @@ def status(world, random, root, before):
             found.append(other("lists a file twice"))
         return found
 
-    return Question("status", ["status", "--files"], root, random.choice(["lean", "full"]), None, None, judge, says_fresh=False)
+    form = random.choice(["lean", "full"])
+    return Question("status", ["status", "--files"], root, form, None, None, judge, says_fresh=False)
 
 
 def sync(world, random, root, before):
@@ -33,7 +34,7 @@ def sync(world, random, root, before):
             return []
         told, there = set(listed.json["files"]), set(before.files)
         found = [stale(f"says that all is up to date, and has not {path}") for path in sorted(there - told)]
-        found += [false(f"has {path}, which does not count or is gone") for path in sorted(told - there) if not path.startswith(".memod/")]
-        return found
+        gone = [path for path in sorted(told - there) if not path.startswith(".memod/")]
+        return found + [false(f"has {path}, which does not count or is gone") for path in gone]
 
     return Question("sync", ["sync"], root, "lean", random.choice(["fs", "strict"]), 20_000, judge)

@@ -42,7 +42,10 @@ def some(world, random, root, before):
     one = forms[random.choice(sorted(forms))]
     word = one.text.split()[0]
     tags = sorted(one.tags)
-    filters = [(["--min-priority", one.priority], lambda form: form.priority >= one.priority), (["--match", word], lambda form: word in form.text)]
+    filters = [
+        (["--min-priority", one.priority], lambda form: form.priority >= one.priority),
+        (["--match", word], lambda form: word in form.text),
+    ]
     if tags:
         filters.append((["--tag", tags[0]], lambda form: tags[0] in form.tags))
     flags, lets_pass = random.choice(filters)

@@ -9,5 +9,6 @@ from .visible import Seen
 from .words import Words
 
 __all__ = [
-    "ARCHIVED", "LIVING", "PURGED", "Commits", "Disk", "Form", "MemoryModel", "Seen", "Words", "credential_in", "leaks", "planted_in",
+    "ARCHIVED", "LIVING", "PURGED", "Commits", "Disk", "Form", "MemoryModel", "Seen", "Words",
+    "credential_in", "leaks", "planted_in",
 ]  # fmt: skip

@@ -110,7 +110,8 @@ def wrong_signature(hit, file, credentials):
     number = hit.get("signature_line")
     if number is None:
         said = hit["signature"].strip()[:100]
-        is_there = any(line.strip().startswith(said) for line in file.lines) or structure.is_broken(hit["path"], file) and said in file.text
+        is_piece = structure.is_broken(hit["path"], file) and said in file.text
+        is_there = is_piece or any(line.strip().startswith(said) for line in file.lines)
         return None if is_there else f"no line is named {hit['signature']!r}"
     line = file.line(number)
     if line is None or not hit["lines"][0] <= number <= hit["lines"][1]:
@@ -130,7 +131,8 @@ def wrong_title(hit, file):
             return f"names {title!r}, which does not stand in the lines {first}-{last}"
         defined = structure.definitions(hit["path"], file)
         for definition in defined or []:
-            if definition.name == name and (definition.last != last or not definition.first <= first <= definition.line):
+            is_there = definition.last == last and definition.first <= first <= definition.line
+            if definition.name == name and not is_there:
                 if first <= definition.line <= last or len([one for one in defined if one.name == name]) == 1:
                     return f"gives {name} the lines {first}-{last}, it has {definition.first}-{definition.last}"
     if hit["kind"] == "doc" and title and structure.ending(hit["path"]) == "md" and structure.is_whole(file):
