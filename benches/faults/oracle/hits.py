@@ -9,6 +9,8 @@ from .findings import doubled, false, other, stale, twice
 
 # A word that so many files hold is found among the first hits, whatever else is like the query.
 SURELY_RANKED = 8
+# As many copies of a hit are named.
+MOST_COPIES = 5
 OF_FILES = ("doc", "symbol", "map", "text")
 
 
@@ -74,6 +76,8 @@ def judge_files(asked, answer, before, after, world):
             found.append(false(f"shows {hit['kind']} {path}, which the filters leave out"))
         if asked.is_phrase and not any(snippets.phrase_in(asked.words, form.text) for form in forms):
             found.append(false(f"shows {path}, which does not have the phrase {asked.words}"))
+        if hit.get("trust", "repo") != "repo":
+            found.append(false(f"says that the trust of {path} is {hit['trust']}"))
         if has_any(asked.words, hit["snippet"] + " " + hit.get("signature", "")):
             shown.add(path)
         found += judge_copies(hit, before, after, promised, world)
@@ -148,7 +152,10 @@ def judge_copies(hit, before, after, promised, world):
     if not copies:
         return []
     found = twice(copies["paths"], f"a copy of {hit['path']}")
-    if hit["path"] in copies["paths"] or copies["count"] < len(copies["paths"]):
+    # More than are named are counted alone.
+    is_counted = copies["count"] == len(copies["paths"]) or MOST_COPIES == len(copies["paths"]) < copies["count"]
+    n_others = len({*(before.files or ()), *(after.files or ())}) - 1
+    if hit["path"] in copies["paths"] or not is_counted or promised and copies["count"] > n_others:
         found.append(false(f"counts {copies['count']} copies of {hit['path']}: {copies['paths']}"))
     for path in copies["paths"]:
         if not forms_of(path, before, after) and (promised or not world.disk.read(after.root, path)):
