@@ -98,14 +98,17 @@ def _(answer):
 
 @lie("archive-living", "what is archived is shown as living", "list", by="deed", also=("forget",))
 def _(answer, args, memo):
-    if "--archived" not in args:
-        answer["memories"] += memo("list", "--archived", "--all").get("memories", [])
+    archived = [] if "--archived" in args else memo("list", "--archived", "--all").get("memories", [])
+    answer["memories"] += archived
+    return bool(archived)
 
 
 @lie("archive-emptied", "nothing is in the archive", "list", by="deed", also=("forget",))
 def _(answer, args, memo):
-    if "--archived" in args:
-        answer["memories"], answer["total"] = [], 0
+    if "--archived" not in args or not answer["memories"]:
+        return False
+    answer["memories"], answer["total"] = [], 0
+    return True
 
 
 @lie("get-links-dropped", "a memory has no links", "get", also=("link",))

@@ -239,7 +239,10 @@ def _(answer):
         answer["parsed"].pop("phrases", None)
 
 
-@lie("filter-ignored", "a hit of another path is shown beside a filter", "search")
-def _(answer):
-    if answer.get("parsed", {}).get("filters") and hits(answer):
-        answer["hits"].append({**hits(answer)[0], "path": "elsewhere/out.md", "rank": len(answer["hits"]) + 1})
+@lie("filter-ignored", "a hit that a filter of the path leaves out", "search", by="deed")
+def _(answer, args, memo):
+    shown = hits(answer)
+    if "--path" not in args or not shown:
+        return False
+    answer["hits"].append({**shown[0], "path": "elsewhere/out.md", "rank": len(answer["hits"]) + 1})
+    return True

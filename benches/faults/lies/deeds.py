@@ -24,8 +24,10 @@ def _(answer, args, memo):
 
 @lie("add-tags-lost", "an added memory loses its tags", "add", by="deed")
 def _(answer, args, memo):
-    for tag in (answer.get("memory") or {}).get("tags", []):
+    tags = (answer.get("memory") or {}).get("tags", [])
+    for tag in tags:
         memo("untag", id_of(answer), tag)
+    return bool(tags)
 
 
 @lie("update-undone", "an updated memory gets another text", "update", by="deed")
@@ -50,7 +52,7 @@ def _(answer, args, memo):
     memo("unlink", args[1], args[2])
 
 
-@lie("unlink-undone", "a link stays", "unlink", by="deed")
+@lie("unlink-undone", "a link stays", "unlink", by="deed", also=("link",))
 def _(answer, args, memo):
     memo("link", *args[1:5])
 
@@ -60,7 +62,7 @@ def _(answer, args, memo):
     memo("restore", args[1])
 
 
-@lie("restore-undone", "a restored memory is archived", "restore", by="deed")
+@lie("restore-undone", "a restored memory is archived", "restore", by="deed", also=("forget",))
 def _(answer, args, memo):
     memo("forget", args[1], "--yes")
 
@@ -82,10 +84,11 @@ def _(answer, args, memo):
 
 @lie("import-dropped", "an imported memory is deleted", "import", by="deed")
 def _(answer, args, memo):
-    newest = memo("list", "-n", "1").get("memories", [])
-    for memory in newest if "--own" not in args else []:
+    newest = [] if "--own" in args else memo("list", "-n", "1").get("memories", [])
+    for memory in newest:
         memo("forget", memory["id"], "--yes")
         memo("purge", memory["id"], "--yes")
+    return bool(newest)
 
 
 @lie("backup-lost", "a backup is not there", "backup", by="deed")
@@ -101,11 +104,15 @@ def _(answer, args, memo):
 
 @lie("notes-lost", "a memory that came is removed", "sync-notes", by="deed")
 def _(answer, args, memo):
-    for memory in memo("list", "-n", "1", "--scope", "repo").get("memories", []):
+    newest = memo("list", "-n", "1", "--scope", "repo").get("memories", [])
+    for memory in newest:
         memo("forget", memory["id"], "--yes")
+    return bool(newest)
 
 
 @lie("team-lost", "a memory of the team is removed", "team", by="deed")
 def _(answer, args, memo):
-    for memory in memo("list", "-n", "1", "--scope", "team").get("memories", []):
+    newest = memo("list", "-n", "1", "--scope", "team").get("memories", [])
+    for memory in newest:
         memo("forget", memory["id"], "--yes")
+    return bool(newest)

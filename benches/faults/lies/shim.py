@@ -25,8 +25,8 @@ def undo(lie, done, args):
     answer = lies.parsed(done.stdout)
     if done.returncode or not isinstance(answer, dict) or "error" in answer:
         return done.stdout
-    note()
-    lie.change(answer, args, memo)
+    if lie.change(answer, args, memo) is not False:
+        note()
     return json.dumps(answer) + "\n"
 
 

@@ -112,7 +112,16 @@ class SharingVerbs:
         if not certain:
             return None
         ids = random.sample(certain, min(len(certain), random.choice([1, 1, 3])))
-        return self._change(root, self.model.share(*ids), "share", *ids)
+        reply = self._change(root, self.model.share(*ids), "share", *ids)
+        for id in ids if reply.is_done else []:
+            self._compare(reply, root, id)
+        return reply
+
+    def _compare(self, reply, root, id):
+        """Notes what is wrong with the file that a verb has just written."""
+        said, form = self._said(root, id), self.model.form(id)
+        if form and (not said or (said.text, said.tags) != (form.text, form.tags)):
+            reply.wrong = f"LOST: the file of {id} says {said}, and it was shared as {form}"
 
     def unshare(self, random, root):
         id = self._shared_here(random, root)
