@@ -1,5 +1,7 @@
 """Verbs about all memories at once: export, backup, restore-backup, reset."""
 
+import soundness
+
 
 class KeepingVerbs:
     """Each returns the reply of what it has asked for."""
@@ -18,6 +20,8 @@ class KeepingVerbs:
         if reply.is_done:
             self.model.backup(str(path))
             self.backups.append(path)
+            found = soundness.damage(path, self.sandbox.top / "tmp/copy.db")
+            reply.wrong = f"LOST: a backup: not that {found[0]}" if found else None
         return reply
 
     def restore_backup(self, random, root):
