@@ -21,7 +21,7 @@ class KeepingVerbs:
             self.model.backup(str(path))
             self.backups.append(path)
             found = soundness.damage(path, self.sandbox.top / "tmp/copy.db")
-            reply.wrong = f"LOST: a backup: not that {found[0]}" if found else None
+            reply.wrong = f"LOST: a backup of which it holds that {found[0]}" if found else None
         return reply
 
     def restore_backup(self, random, root):
