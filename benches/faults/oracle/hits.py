@@ -194,6 +194,9 @@ def judge_frame(asked, answer, form, is_calm):
         found.append(other(f"says that it is degraded while nothing is broken: {untold}"))
     if form == "full":
         found += judge_full(asked, answer)
+    phrases = answer["parsed"].get("phrases", [])
+    if phrases != ([" ".join(asked.words)] if asked.is_phrase else []):
+        found.append(false(f"understood the phrases {phrases} of {asked.query!r}"))
     scores = [hit["score"] for hit in hits]
     if any(not 0 <= score <= 1 for score in scores):
         found.append(false(f"has scores that are none: {scores}"))

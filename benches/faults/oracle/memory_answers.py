@@ -228,6 +228,9 @@ def judge_memory_hit(id, hit, want, model):
     if ANYTHING in want.may:
         return []
     info = hit.get("memory") or {}
+    trust = want.trust.get(info.get("scope") == "repo") if "scope" in info else None
+    if trust not in (None, hit.get("trust", "own")):
+        return [false(f"says that the trust of {id} is {hit.get('trust')}, it is {trust}")]
     reasons = []
     for form in want.may:
         wrong = wrong_with(form, hit, info)
