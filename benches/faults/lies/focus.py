@@ -8,7 +8,7 @@ DRAWS = 12
 # How much more often a verb that is wanted changes memories than the others.
 TIMES = 12
 # Share of the steps that change memories, where a verb that does is wanted.
-CHANGES = 0.7
+CHANGES = 0.5
 # Share of the steps in which others exchange memories, where that is wanted.
 MEETINGS = 0.5
 MEETING_VERBS = {"sync-notes", "team"}
