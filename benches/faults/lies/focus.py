@@ -11,7 +11,6 @@ TIMES = 12
 CHANGES = 0.5
 # Share of the steps in which others exchange memories, where that is wanted.
 MEETINGS = 0.5
-MEETING_VERBS = {"sync-notes", "team"}
 
 
 def focus(run, verbs):
@@ -32,8 +31,10 @@ def focus(run, verbs):
     if any([raise_weights(kind, wanted) for kind in kinds]):
         do_mostly(run)
     raise_weights(run.operations.shared, wanted)
-    if wanted & MEETING_VERBS:
-        runs.MEETINGS = MEETINGS
+    neighbours = run.operations.neighbours
+    meeting = [pair for pair in neighbours.pairs if pair.verb in wanted]
+    if meeting:
+        neighbours.pairs, runs.MEETINGS = meeting, MEETINGS
 
 
 def raise_weights(kind, wanted):

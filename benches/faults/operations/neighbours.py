@@ -18,7 +18,7 @@ NO_NEAR = "[memory]\nrefuse_near = false\n"
 class Notes(Pair):
     """Two clones of one bare remote, with `memo sync-notes`."""
 
-    people, scope = ("ann", "bea"), "repo"
+    people, scope, verb = ("ann", "bea"), "repo", "sync-notes"
 
     def begin(self):
         remote = self.sandbox.top / "notes.git"
@@ -53,7 +53,8 @@ class Notes(Pair):
 class Team(Pair):
     """Two members of a team, whose server is killed now and then."""
 
-    people, scope, share_flags, is_at_once = ("ada", "bob"), "team", ["--team"], True
+    people, scope, verb = ("ada", "bob"), "team", "team"
+    share_flags, is_at_once = ["--team"], True
 
     def why_not(self):
         return None if programs() else "initdb of PostgreSQL is not installed"

@@ -57,6 +57,7 @@ class Pair:
     # Flags of `memo share`, and the scope that it gives.
     share_flags, scope = [], "repo"
     is_at_once = False
+    verb = ""  # of `memo`, by which they exchange
 
     def __init__(self, sandbox, words):
         self.sandbox, self.words, self.ledger = sandbox, words, Ledger(self.is_at_once)
