@@ -81,6 +81,8 @@ def judge_files(asked, answer, before, after, world):
         if has_any(asked.words, hit["snippet"] + " " + hit.get("signature", "")):
             shown.add(path)
         found += judge_copies(hit, before, after, promised, world)
+    if promised and len(answer["hits"]) < asked.limit:
+        found += unnamed_copies(asked, hits, steady(before, after, asked.level))
     if promised and asked.mode != "vector" and asked.wants_files and asked.wants_all_of_a_file:
         found += missing(asked, hits, shown, before, after, len(answer["hits"]))
     return found
@@ -161,6 +163,17 @@ def judge_copies(hit, before, after, promised, world):
         if not forms_of(path, before, after) and (promised or not world.disk.read(after.root, path)):
             found.append(false(f"says that {path} is like {hit['path']}, and it does not count or is gone"))
     return found
+
+
+def unnamed_copies(asked, hits, files):
+    """Returns the files that say the same as one that is shown, and are neither shown nor named as copies."""
+    named = {hit["path"] for hit in hits} | {path for hit in hits for path in (hit.get("copies") or {}).get("paths", ())}
+    if any(len((hit.get("copies") or {}).get("paths", ())) == MOST_COPIES for hit in hits):
+        return []
+    texts = {(structure.ending(hit["path"]), files[hit["path"]].text) for hit in hits if hit["path"] in files}
+    left = [path for path, file in sorted(files.items()) if path not in named and asked.lets_pass(path)]
+    return [stale(f"says fresh and does not name {path}, which says what is shown") for path in left
+            if (structure.ending(path), files[path].text) in texts]
 
 
 def missing(asked, hits, shown, before, after, n_hits):
