@@ -21,7 +21,8 @@ def doctor(world, random, root, before):
 
     def judge(reply, before, after):
         checks = {check["name"]: check for check in reply.json["checks"]}
-        found = [other(f"finds {name} wrong, and says nothing") for name, check in checks.items() if not check["ok"] and not check["detail"]]
+        untold = [name for name, check in checks.items() if not check["ok"] and not check["detail"]]
+        found = [other(f"finds {name} wrong, and does not say why") for name in untold]
         if before.memory_files != after.memory_files or no_memories(root) != names or not world.is_calm:
             return found
         wrong = {name.removeprefix(memory_files.FOLDER + "/") for name, check in checks.items() if not check["ok"]}

@@ -17,7 +17,8 @@ class Lie:
     what: str
     verbs: tuple
     # With `by="json"` it changes a parsed answer in place, with "lines" each line of JSON, with "text" it returns another
-    # text; with "deed" it undoes what was done: it is given the answer, the arguments, and a function that runs `memo`, and returns False where there was nothing to do.
+    # text; with "deed" it undoes what was done: it is given the answer, the arguments, and a function that runs `memo`,
+    # and returns False where there was nothing to do.
     change: Callable
     by: str
     # Other verbs without which there is nothing to lie about.
