@@ -47,7 +47,7 @@ fn lines_of_a_script_are_obeyed() {
         &["shell", "--json"],
         "tags\nlits\n",
         2,
-        "{\"names\":[{\"name\":\"zoo\",\"memories\":1}]}\n{\"error\":",
+        "{\"names\":[{\"name\":\"zoo\",\"memories\":1}],\"fresh\":true}\n{\"error\":",
         "",
     );
     // `-` takes what is left.

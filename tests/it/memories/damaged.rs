@@ -213,7 +213,12 @@ fn searching_goes_on_without_memories() {
     live.write("a.md", "alpha");
     fs::create_dir(db(&live)).unwrap(); // not a file, and not ours to remove
     live.start();
-    live.expect("alpha", "a.md", "search");
+    let found = live.search("alpha");
+    assert!(found.paths.contains("a.md"), "{found:?}");
+    assert!(
+        !found.fresh && found.reason.to_string().contains("memory.db"),
+        "no memory was searched: {found:?}"
+    );
     let (code, answer) = memo(&live, &["add", "text"]);
     assert_eq!((code, &answer["error"]["code"]), (3, &json!("store")), "{answer}");
     assert!(call(&live, "status", json!({}))["degraded"].to_string().contains("memory.db"));
