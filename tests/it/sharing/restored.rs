@@ -40,8 +40,11 @@ fn forget(live: &Live, id: &str) {
     call(live, "memory.forget", json!({ "ids": [id] }));
 }
 
+/// Does something to the memory with an id.
+type Change = fn(&Live, &str);
+
 /// Verbs that change or remove the file of a memory.
-const VERBS: [(&str, fn(&Live, &str)); 6] = [
+const VERBS: [(&str, Change); 6] = [
     ("reset", |live, _| reset(live)),
     ("forget", forget),
     ("forget and purge", |live, id| {
@@ -87,7 +90,7 @@ fn what_verbs_did_to_a_file_is_undone() {
 }
 
 /// What others do to the file of a memory, and the numbers of files that stay and that are gone.
-const OTHERS: [(&str, fn(&Live, &str), [u64; 2]); 5] = [
+const OTHERS: [(&str, Change, [u64; 2]); 5] = [
     ("git rm", |live, id| drop(live.git(&["rm", "-q", "-f", &format!(".memod/memories/{id}.md")])), [0, 1]),
     ("rm", |live, id| fs::remove_file(path_of(live, id)).unwrap(), [0, 1]),
     ("another branch", |live, _| drop(live.git(&["switch", "-q", "without"])), [0, 1]),
