@@ -18,7 +18,7 @@ fn packed() -> Live {
     live
 }
 
-fn search(live: &Live, params: Value) -> Value {
+fn search(live: &Live, params: &Value) -> Value {
     let mut ask = json!({ "query": "rotate keys", "wait_ms": PATIENCE.as_millis() });
     for (key, value) in params.as_object().unwrap() {
         ask[key] = value.clone();
@@ -33,7 +33,7 @@ fn refs_and_packs_that_may_not_be_read() {
     }
     for path in ["packed-refs", "objects/pack", "objects/pack/*.idx", "objects/pack/*.pack"] {
         let live = packed();
-        assert_eq!(search(&live, json!({}))["fresh"], true);
+        assert_eq!(search(&live, &json!({}))["fresh"], true);
         live.kill();
         live.sh(&format!("chmod 000 .git/{path}"));
         live.start();
@@ -42,12 +42,12 @@ fn refs_and_packs_that_may_not_be_read() {
             let reason = text(&answer["reason"]);
             answer["fresh"] == false && reason.contains(DENIED) && reason.contains(place)
         };
-        let found = search(&live, json!({}));
+        let found = search(&live, &json!({}));
         assert!(is_told(&found), "commits are among what is searched, {path}: {found}");
         assert!(found["degraded"].to_string().contains(DENIED), "{path}: {found}");
-        let commits = search(&live, json!({ "kind": ["commit"] }));
+        let commits = search(&live, &json!({ "kind": ["commit"] }));
         assert!(is_told(&commits), "{path}: {commits}");
-        let symbols = search(&live, json!({ "kind": ["symbol"] }));
+        let symbols = search(&live, &json!({ "kind": ["symbol"] }));
         assert_eq!(symbols["fresh"], true, "{path}: {symbols}");
         for (method, params) in [
             ("why", json!({ "target": "a.py" })),
@@ -68,8 +68,8 @@ fn refs_and_packs_that_may_not_be_read() {
         let checks = live.call("doctor", json!({})).to_string();
         assert!(checks.contains(DENIED), "{path}: {checks}");
         live.sh(&format!("chmod 700 .git/{path}"));
-        until("commits are read again", || search(&live, json!({}))["fresh"] == true);
-        let found = search(&live, json!({ "kind": ["commit"] }));
+        until("commits are read again", || search(&live, &json!({}))["fresh"] == true);
+        let found = search(&live, &json!({ "kind": ["commit"] }));
         assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{path}: {found}");
     }
 }
