@@ -214,7 +214,7 @@ fn a_backup_comes_back_and_nothing_is_lost_by_it() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(path).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
     let (code, answer) = memo(&live, &["backup", path]);
-    assert!(code == 2 && answer.to_string().contains("exists"), "{answer}");
+    assert!(code == 2 && answer.to_string().contains("there is a file of that name"), "{answer}");
     let (_, own) = memo(&live, &["backup"]);
     assert!(own["path"].as_str().unwrap().ends_with("-asked.db"), "{own}");
 

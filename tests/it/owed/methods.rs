@@ -32,6 +32,7 @@ const OWE_NOTHING: &[&str] = &[
     "team.sync",
     "team.leave",
     "team.members",
+    "memory.check_files",
     "memory.read_database",
 ];
 
@@ -67,6 +68,7 @@ fn row(method: &str, broken: &Broken) -> Option<Value> {
         "memory.share" => json!({ "ids": [own[0]], "dry_run": true }),
         "memory.unshare" => json!({ "ids": [shared], "dry_run": true }),
         "memory.resolve_file" => json!({ "id": disputed, "side": "ours" }),
+        "memory.restore_file" => json!({ "id": shared, "text": "" }),
         "memory.link" | "memory.unlink" => json!({ "from": own[0], "to": own[1] }),
         "memory.resolve" => json!({ "winner": own[0], "loser": own[1] }),
         "memory.consolidate" => json!({ "ids": [own[4], own[5]], "summary": "tide and bread" }),
