@@ -149,7 +149,7 @@ fn memories_that_no_thread_can_keep_are_refused_by_name() {
     assert_eq!((code, &refused["error"]["message"]), (3, &json!(said)), "{refused}");
     assert!(refused["error"]["hint"].as_str().unwrap().contains("`memo restart`"), "{refused}");
     let found = search(&live, "alpha", "fs");
-    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(true), &json!("a.md")), "{found}");
+    assert_eq!((&found["fresh"], &found["hits"][0]["path"]), (&json!(false), &json!("a.md")), "{found}");
     assert!(found["degraded"].to_string().contains(&format!("memories: {said}")), "{found}");
     live.kill();
     live.start();
