@@ -365,14 +365,6 @@ impl Rows<'_> {
         Ok(self.main(id)?.and_then(|main| main.version))
     }
 
-    /// Returns whether a memory was ever a file.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn has_version(&self, id: &str) -> Result<bool, StoreError> {
-        Ok(self.main(id)?.is_some_and(|main| main.version.is_some()))
-    }
-
     /// Returns the last change of any memory, for [`Self::changed_since`].
     ///
     /// # Errors
