@@ -22,7 +22,8 @@ pub(super) fn start(path: &Path, level: &str) -> Result<(), PathError> {
     let quiet = "ureq=warn".parse().expect("a directive");
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info")).add_directive(quiet);
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(log);
-    // Else a line that fails is told on stderr with a macro that panics if that fails too, as on a full disk, and so does the hook below.
+    // By default a failed write is reported by a macro that panics if stderr cannot be written either, as on a full disk. So would the
+    // hook below.
     let lines = lines.log_internal_errors(false);
     // This fails only if a subscriber is set already, in a process that runs several daemons.
     let _ = lines.try_init();
@@ -32,18 +33,18 @@ pub(super) fn start(path: &Path, level: &str) -> Result<(), PathError> {
 
 #[derive(Clone)]
 struct Log {
-    shared: Arc<Mutex<Lines>>,
+    shared: Arc<Mutex<CountingLog>>,
 }
 
-/// Writes lines, and says how many could not be written once the next one can.
-struct Lines {
+/// Writes lines, and counts those that could not be written; the next line that can be begins with their number.
+struct CountingLog {
     log: Rotating,
     n_lost: u64,
 }
 
 impl Log {
     fn of(log: Rotating) -> Self {
-        Self { shared: Arc::new(Mutex::new(Lines { log, n_lost: 0 })) }
+        Self { shared: Arc::new(Mutex::new(CountingLog { log, n_lost: 0 })) }
     }
 }
 
@@ -91,7 +92,7 @@ impl Write for Rotating {
     }
 }
 
-impl Lines {
+impl CountingLog {
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         if self.n_lost > 0 {
             // The last line may have been written in part.
