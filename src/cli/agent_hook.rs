@@ -53,10 +53,10 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
         return Ok(0);
     }
     let left = until.saturating_duration_since(Instant::now());
-    if let Ok(Ok(Some(told))) = answer.recv_timeout(left) {
+    if let Ok(Ok(Some(answer))) = answer.recv_timeout(left) {
         // An agent that does not read the answer has no use for an error either.
-        if output.line_if_possible(&told.text) {
-            told.give_receipt(until);
+        if output.line_if_possible(&answer.text) {
+            answer.give_receipt(until);
         }
     }
     // Only now, because the agent waits for the answer; and without one too, because an older daemon may be the slow one.
@@ -66,8 +66,8 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
     Ok(0)
 }
 
-/// What an agent is told.
-struct Told {
+/// A text for the agent, and how its receipt is sent to the daemon.
+struct HookAnswer {
     /// What to print.
     text: String,
     receipt: Option<String>,
@@ -75,8 +75,8 @@ struct Told {
     cwd: String,
 }
 
-impl Told {
-    /// Tells the daemon that the text was passed on. What it is not told of is told again: twice is better than never.
+impl HookAnswer {
+    /// Confirms to the daemon that the text was passed on. Without a receipt the daemon repeats it: twice is better than never.
     fn give_receipt(self, until: Instant) {
         let Self { receipt: Some(receipt), mut client, cwd, .. } = self else { return };
         client.answer_within(until.saturating_duration_since(Instant::now()).max(RECEIPT_WITHIN));
@@ -91,7 +91,7 @@ fn answer_for(
     dir: Option<&Path>,
     until: Instant,
     older: &OnceLock<RepoLayout>,
-) -> Result<Option<Told>, Silence> {
+) -> Result<Option<HookAnswer>, Silence> {
     let input = read_input(typed)?;
     let form = ReplyForm::of(typed.agent.as_deref(), &input);
     form.carries(typed.event.into(), &input).map_err(Silence::Agent)?;
@@ -108,7 +108,8 @@ fn answer_for(
     if text.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Told { text: form.reply(typed.event.into(), &input, &text), receipt, client, cwd: params.cwd }))
+    let text = form.reply(typed.event.into(), &input, &text);
+    Ok(Some(HookAnswer { text, receipt, client, cwd: params.cwd }))
 }
 
 /// Why nothing is told.
