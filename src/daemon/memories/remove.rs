@@ -64,8 +64,7 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
     let records = selected(rows, params, false, stamp.now_ms)?;
     let team = "of the team, archived there too";
     let result = removed(params, &records)?;
-    let Caveats { notice, .. } = removal_notice(&records, team);
-    let mut notices = Vec::from_iter(notice);
+    let mut notices = Vec::from_iter(removal_notice(&records, team));
     if params.dry_run {
         return Ok(RemoveResult { caveats: Caveats::of_notice(joined(&notices)), ..result });
     }
@@ -133,8 +132,8 @@ fn delete_all(
     backup: Option<&Path>,
 ) -> Done<RemoveResult> {
     let records = all(rows, stamp.now_ms)?;
-    let result =
-        RemoveResult { caveats: removal_notice(&records, "kept by the team"), ..removed(params, &records)? };
+    let caveats = Caveats::of_notice(removal_notice(&records, "kept by the team"));
+    let result = RemoveResult { caveats, ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
         rows.delete_with_files(&records, &stamp.event("reset"))?;
@@ -162,7 +161,7 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
 
 /// Returns a notice on what of memories that are removed is not this user's alone; `team` says what becomes of those that the
 /// team has.
-fn removal_notice(records: &[Record], team: &str) -> Caveats {
+fn removal_notice(records: &[Record], team: &str) -> Option<String> {
     let ours: Vec<&Record> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
     let counted = [
@@ -172,9 +171,7 @@ fn removal_notice(records: &[Record], team: &str) -> Caveats {
         (n(|record| record.team), team),
     ];
     let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what}: {n}"));
-    let told: Vec<String> = told.collect();
-    let notice = (!told.is_empty()).then(|| told.join("; "));
-    Caveats::of_notice(notice)
+    joined(&told.collect::<Vec<String>>())
 }
 
 /// Returns the memories that would be removed; fails if they are not those that were shown before.

@@ -44,10 +44,7 @@ fn keep_both(rows: &Rows<'_>, own: &Record, is_in_file: bool, stamp: &Stamp) -> 
     Ok(ResolveFileResult {
         memory: show::memory(find(rows, &new_id)?, stamp.now_ms),
         path: String::new(),
-        caveats: Caveats {
-            notice: Some(format!("yours is {new_id} now; {} is what {who} says", own.id)),
-            ..Caveats::default()
-        },
+        caveats: Caveats::of_notice(Some(format!("yours is {new_id} now; {} is what {who} says", own.id))),
     })
 }
 
