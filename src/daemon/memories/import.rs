@@ -261,7 +261,10 @@ impl Import<'_> {
         // Without `own`, an import does not say who said what is here already.
         let source = known.as_ref().filter(|_| !self.params.own).map(|known| known.source.clone());
         let said = Record { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
-        let said = known.as_ref().map_or(said.clone(), |known| shared_as(known, &said));
+        let said = match &known {
+            Some(known) => shared_as(known, &said),
+            None => said,
+        };
         match (known, twin) {
             (Some(known), _) if is_same(&known, &said) => Ok(fate(ImportStatus::Same, known.id)),
             (Some(known), _) if self.params.merge && known.updated >= record.updated => {
