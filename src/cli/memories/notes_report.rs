@@ -1,4 +1,4 @@
-//! Says what an exchange of files of memories has changed.
+//! Reports what an exchange of files of memories has changed.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::cli::error::{CliError, CliResult, EXIT_FAILED};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
 
-/// Most things that others may not have which are told.
+/// Most things that [`list_unfit`] lists.
 const TOLD: usize = 10;
 
 /// What an exchange has changed: paths of files.
@@ -56,14 +56,14 @@ impl Exchanged {
         if !self.left_out.is_empty() {
             output.say(&format!(
                 "not sent, former states that others may not have: {}; the exchange begins anew with the files as they are",
-                told(&self.left_out)
+                list_unfit(&self.left_out)
             ));
         }
         for path in &self.removed {
             output.say(&format!("removed, because another one has forgotten it: {}", escape(path)));
         }
         if !self.refused.is_empty() {
-            output.say(&format!("others may not have {}", told(&self.refused)));
+            output.say(&format!("others may not have {}", list_unfit(&self.refused)));
             output.say("correct or remove that (`rm`, then `memo sync-notes --removed`), and exchange again");
         }
         output.say(&self.summary());
@@ -90,15 +90,15 @@ impl Exchanged {
     }
 }
 
-/// Returns what others may not have, each with the reason.
-pub(super) fn told(unfit: &[Unfit]) -> String {
+/// Lists what others may not have, each with the reason.
+pub(super) fn list_unfit(unfit: &[Unfit]) -> String {
     let one = |unfit: &Unfit| format!("{} ({})", escape(&unfit.path), escape(&unfit.why));
-    let mut told: Vec<String> = unfit.iter().take(TOLD).map(one).collect();
-    told.dedup();
+    let mut listed: Vec<String> = unfit.iter().take(TOLD).map(one).collect();
+    listed.dedup();
     if unfit.len() > TOLD {
-        told.push(format!("{} more", unfit.len() - TOLD));
+        listed.push(format!("{} more", unfit.len() - TOLD));
     }
-    told.join(", ")
+    listed.join(", ")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::notes_files::{Own, Unfit, id_of_path, in_conflict, own_files, refuse_
 use super::notes_git::{FETCHED, HERE, MARKED, NOTES, NotesGit, THEIRS, failed};
 use super::notes_merge::{Merged, merge};
 use super::notes_place::{FileChange, place_files};
-use super::notes_report::{Exchanged, told};
+use super::notes_report::{Exchanged, list_unfit};
 use super::notes_screen::{Screened, screen};
 use super::request::caller;
 use crate::cli::args::SyncNotesArgs;
@@ -206,7 +206,7 @@ impl Sync<'_> {
             Screened { now, before } => Err(CliError::Git {
                 message: format!(
                     "others may not have {}; nothing was exchanged",
-                    told(&[now, before].concat())
+                    list_unfit(&[now, before].concat())
                 ),
                 hint: "git's `user.name` and `user.email` are in each commit".to_owned(),
             }),

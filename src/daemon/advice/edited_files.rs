@@ -1,4 +1,4 @@
-//! Finds the files that an edit names, whatever links lead there.
+//! Finds the files that an edit names, also through symbolic links and in other worktrees.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ pub(super) async fn edited_files(
 ) -> RpcResult<Vec<EditedFile>> {
     let cwd = cwd.to_owned();
     let find = move |shared: &Shared| {
-        let find = |path: &String| find(shared, &Path::new(&cwd).join(path));
-        Ok(paths.iter().filter_map(find).collect())
+        let in_repository = |path: &String| find_edited_file(shared, &Path::new(&cwd).join(path));
+        Ok(paths.iter().filter_map(in_repository).collect())
     };
     reading(shared, &layout.root, find).await
 }
 
 /// Finds a file that may not exist yet, by the nearest directory above it that does.
-fn find(shared: &Shared, path: &Path) -> Option<EditedFile> {
+fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
     let (above, there) = path.ancestors().find_map(|above| Some((above, canonical(above).ok()?)))?;
     let real = match path.strip_prefix(above) {
         Ok(below) if !below.as_os_str().is_empty() => there.join(below),

@@ -61,17 +61,17 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
 /// Writes the files that a restored backup asks for: those of the caller's worktree before it is answered, and those of others as soon
 /// as their file systems let it. What cannot be written is tried again with each look at the worktree.
 async fn write_files(shared: &Arc<Shared>, cwd: &str) {
-    look(shared, cwd).await;
+    look_at_worktree(shared, cwd).await;
     let Ok(worktrees) = read(shared, |rows| Ok(rows.worktrees()?)).await else { return };
     let main = shared.layout.common_dir.as_ref().and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
         let shared = Arc::clone(shared);
-        tokio::spawn(async move { look(&shared, &root).await });
+        tokio::spawn(async move { look_at_worktree(&shared, &root).await });
     }
 }
 
-/// Makes the files of a worktree and the rows agree.
-async fn look(shared: &Arc<Shared>, dir: &str) {
+/// Makes the files of a worktree and the rows agree. Failures are noted for the caller, or logged.
+async fn look_at_worktree(shared: &Arc<Shared>, dir: &str) {
     let looked = async {
         let layout = locate(shared, dir, deadline(shared, None)).await?;
         let root = layout.root.clone();
