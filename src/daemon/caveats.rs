@@ -1,7 +1,7 @@
-//! Decides what an answer owes: whether it is fresh, why not, and what is missing.
+//! Collects why parts of an answer may be old or missing, and writes that into the result.
 //!
-//! The door makes one list for each request. Whoever could not read something that the answer is made of notes it here, and
-//! the door writes the list into the result, whatever the method: a method neither forgets nor repeats it.
+//! `dispatch` makes one list for each request. Code that cannot read something adds the reason to the list of its request, and
+//! `dispatch` writes the list into the result of any method, so that no method forgets or repeats it.
 
 use std::sync::{Arc, Mutex};
 
@@ -28,7 +28,7 @@ pub(super) fn note(part: AnswerPart, why: impl Into<String>) {
             noted.push((part, why));
         }
     };
-    let _ = NOTED.try_with(add); // what the daemon does for itself owes nothing
+    let _ = NOTED.try_with(add); // work of the daemon itself has no request to add it to
 }
 
 /// Forgets what is noted of a part, which is no part of this answer after all.
@@ -139,7 +139,7 @@ fn check(part: AnswerPart, why: &str) -> Check {
 mod tests {
     use super::*;
 
-    /// Returns a result as the door hands it on.
+    /// Returns a result as `dispatch` returns it.
     fn written(method: &str, noted: &[(AnswerPart, &str)], mut result: Value) -> Value {
         let noted = noted.iter().map(|(part, why)| (*part, (*why).to_owned())).collect();
         NotedCaveats(Mutex::new(noted)).write(Method::find(method).unwrap(), &mut result);

@@ -1,4 +1,4 @@
-//! Copes with a limit of the memory that the daemon may take (`ulimit -v`).
+//! Keeps the daemon within a limit of its address space (`ulimit -v`), and ends it in order when that is reached.
 //!
 //! Under such a limit the daemon takes less address space. It does not start where the limit is too low to serve, and says so. Where
 //! the limit is reached all the same, a reserve lets it end in order and say why, instead of aborting; the next request starts

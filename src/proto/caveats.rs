@@ -1,4 +1,4 @@
-//! What an answer is made of, and what it says about itself where some of that is not known.
+//! Defines the parts of which answers are made, and how an answer reports that a part could not be read.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Changes the files of memories in the worktree to what a merge has made of them.
+//! Writes the outcome of a merge to the files of memories in the worktree.
 //!
 //! Git would do so, too, but takes what stands under the name of an ignored file for expendable. Here a file is replaced only if it
 //! says what is known of it: a save that comes in between stays, and so does anything that is no file of the last exchange.
@@ -34,7 +34,7 @@ enum Present {
     Other,
 }
 
-/// Makes all changes, or none if something stands in the way of one.
+/// Makes all changes, unless something else than is known is in the place of a file at the beginning: then none.
 ///
 /// # Errors
 /// When something else than is known stands under the name of a file, or a file cannot be written. What was saved meanwhile stays.

@@ -1,4 +1,4 @@
-//! Finds what others may not have in what a push would send: commits with their messages, and every file of them.
+//! Checks everything that a push would send for what others may not have: the messages of commits, and every file of them.
 //!
 //! What the remote had may have been taken out of it, as a credential is. A push sends the whole history that the remote does not
 //! have, so that is looked at, not only what differs.

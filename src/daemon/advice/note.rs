@@ -21,7 +21,7 @@ const REPOSITORY_HEADINGS: [&str; 5] =
 const MAX_FENCE: usize = 32;
 /// Most memories in one text.
 const MOST_MEMORIES: usize = 4;
-/// With what the name begins by which it is remembered that a session was told that memories cannot be read.
+/// Prefix of the ids that record in a session that it was told that memories cannot be read.
 pub(super) const UNREAD: &str = "unread:";
 const WAS_TOLD: &str = "told before in this session";
 const NO_ROOM: &str = "no room in the budget";
@@ -34,7 +34,7 @@ pub(super) struct Note {
     ids: Vec<String>,
 }
 
-/// Returns the name of what is told when memories cannot be read, another one for each reason.
+/// Returns the id under which a session records that memories cannot be read, one for each reason.
 fn unread_id(why: &str) -> String {
     format!("{UNREAD}{}", &blake3::hash(why.as_bytes()).to_hex()[..16])
 }

@@ -18,7 +18,7 @@ use crate::proto::{AnswerPart, Method};
 
 /// Longest wait for one answer of a file system.
 const SLOW: Duration = Duration::from_secs(1);
-/// How often it is looked whether a file system still answers.
+/// Interval at which the progress of a look is checked.
 const TICK: Duration = Duration::from_millis(20);
 /// Methods about the memories of the whole repository, also those of other worktrees.
 const OF_REPOSITORY: [&str; 4] =
@@ -96,7 +96,7 @@ async fn look(
         caveats::note(AnswerPart::Memories, why);
         Ok(shared.memories.last_worktree(layout))
     };
-    // One thread at most hangs in a worktree.
+    // A further thread would hang as well.
     if let Some(place) = files.unanswered_for(&key, patience.limit) {
         return give_up(&place);
     }
@@ -118,7 +118,7 @@ async fn look(
     }
 }
 
-/// Does the same with each other worktree that has memories: what only one of them has is shown as well.
+/// Looks at each other worktree that has memories, for methods that show what only one of them has.
 async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
     let patience = Patience { limit: SLOW, goes_on: true };
     for other in shared.memories.find_others(layout, &shared.env).await {

@@ -1,6 +1,4 @@
-//! Answers what `memo sync-notes` asks about files that are exchanged without a branch.
-//!
-//! It asks whether others may have a text, and what becomes of a file that is not there any more.
+//! Checks and restores files of memories for `memo sync-notes`, which exchanges them without a branch.
 
 use super::file_form::version_of;
 use super::file_write::begin;
@@ -16,11 +14,12 @@ use crate::store::{Record, Rows, Side};
 
 /// Why a memory is archived whose file is gone.
 const BY_FILE: &str = "file";
-/// Changes after which a worktree has no file of a memory any more, and those after which it has one.
+/// Changes after which a worktree has no file of a memory any more.
 const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
+/// Changes after which a worktree has a file of a memory.
 const PUT_IN: [&str; 3] = ["add", "share", "restore"];
 
-/// Says which texts others may have. What a memory may be does not depend on what is stored.
+/// Returns why others may not have texts. That does not depend on what is stored.
 pub(super) fn check(_: &Rows<'_>, params: &CheckFilesParams) -> Done<CheckFilesResult> {
     let why_no_file = |text: &String| {
         let parsed = file::text_of(text.as_bytes()).and_then(|text| MemoryFile::parse(&text));

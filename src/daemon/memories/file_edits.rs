@@ -1,7 +1,7 @@
 //! Takes edits of the files of memories as they happen.
 //!
-//! So what was saved in a worktree is in the history, even if that is removed before anybody asks. Only what is saved is taken: what
-//! is gone, in conflict or cannot be read may be so for a moment, and the next request decides.
+//! So the history has what was saved in a worktree, even if the worktree is removed before the next request. Files that are gone, in
+//! conflict or unreadable are left to the next request: they may be so only for a moment.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Ends what a killed daemon, or one that failed, has left of the files of memories.
+//! Completes changes of the files of memories that a daemon left undone when it was killed or failed.
 //!
 //! A file changes places with its new text under a name that has the hash of that text. So what came out of the place is known
 //! even when nothing else is: what somebody saved meanwhile goes back.
@@ -16,7 +16,7 @@ use crate::memory::file;
 use crate::paths::{FORMER, IoContext as _, PathError, rename_over, rename_to_free, swap_files};
 use crate::store::{FileState, MemoryStore, PendingFile, ShownBy};
 
-/// Ending of the name that a file gets which can go nowhere else, so that it is seen.
+/// Ending of the name of a saved file that says no memory: without a dot before it, so that `memo doctor` lists it.
 const SAVED: &str = ".saved";
 
 /// What was left, and what came of it.
@@ -42,7 +42,7 @@ impl Recovered {
     }
 }
 
-/// Ends what was left of the files of a worktree. What fails does not keep the rest from its end.
+/// Completes or undoes each change that was left in a worktree. One that fails does not stop the others.
 pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done<Recovered> {
     let pending = store.read(now_ms, |rows| Ok(rows.pending()?))?;
     let mut recovered = Recovered::default();

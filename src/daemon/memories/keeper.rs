@@ -277,8 +277,8 @@ enum Job {
 /// Returns the panic of the work after the answer, if any.
 type Run = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
 
-/// Runs jobs until the last, and then `end`. After a panic outside of a job it continues with a reopened store, a limited number of times;
-/// then jobs fail with the reason.
+/// Runs jobs until the last, and then `end`. After a panic outside of a job it continues with a reopened store, a limited number of
+/// times; then jobs fail with the reason.
 fn keep(
     (new_store, end): (impl Fn() -> MemoryStore, impl Fn(&mut MemoryStore)),
     finder: &Finder,

@@ -1,4 +1,4 @@
-//! Tells a look that is slow from one whose file system does not answer.
+//! Distinguishes a slow look at files from one whose file system does not answer.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -241,7 +241,7 @@ impl MemoryStore {
         Ok(Some(said))
     }
 
-    /// Returns what is said of worktrees that are gone.
+    /// Returns the notice on worktrees that are gone, if there is one.
     fn gone_worktrees(&self, now_ms: i64) -> Option<String> {
         let (db, _) = self.open.as_ref()?;
         db.read(now_ms, |rows: &Rows<'_>| rows.gone_worktrees_notice()).ok().flatten()

@@ -61,9 +61,9 @@ pub struct TeamCounts {
     pub memories: u64,
     /// Changes that are to be sent.
     pub unsent: u64,
-    /// Memories in conflict.
+    /// Memories in conflict, and texts that are shown beside a memory of this user alone.
     pub conflicts: u64,
-    /// Texts that show no memory.
+    /// Texts that are not shown.
     pub unreadable: u64,
 }
 

@@ -131,7 +131,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns the vector of a model that a memory has, living or archived.
+    /// Returns the vector of a model that the memory in a row has, living or archived.
     ///
     /// # Errors
     /// When the database cannot be read.

@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 /// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
-/// memory is there once, and beside what this user has of it in the archive what a file says. What is this user's alone, and what the team has, comes first: it is the most.
+/// memory is there once, and beside what this user has of it in the archive what a file says. What is this user's alone, and what the
+/// team has, comes first: it is the most.
 pub(super) const IS_HERE: &str = "CASE
      WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
      WHEN memod_worktree() = 0 THEN m.main IS NULL OR m.shared = 1 AND m.row = (

@@ -1,6 +1,6 @@
-//! Keeps in mind which memories are in the archive because their worktrees are gone, so that each answer says so.
+//! Records which memories were archived because their worktrees are gone, for a notice with each answer.
 //!
-//! That ends for a memory once it is back: with its worktree, or by a verb.
+//! A memory is left out of the notice once it is back, with its worktree or by a verb.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -8,9 +8,9 @@ use serde_json::json;
 use super::super::{Rows, StoreError};
 use super::GONE;
 
-/// Time for which it is said.
+/// Time for which the notice is shown, ms.
 const TOLD_MS: i64 = 86_400_000;
-/// The name in `meta`.
+/// Key of the record in `meta`.
 const KEY: &str = "gone_worktrees";
 
 /// A worktree that is gone.
@@ -23,7 +23,7 @@ struct GoneWorktree {
 }
 
 impl Rows<'_> {
-    /// Has it said for a day that memories are in the archive because their worktree is gone.
+    /// Records that memories are in the archive because their worktree is gone; answers say so for a day.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -33,7 +33,7 @@ impl Rows<'_> {
         self.set_meta(KEY, &json!(gone).to_string())
     }
 
-    /// Returns what is said of worktrees that are gone.
+    /// Returns the notice on worktrees that are gone, if there is one.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -53,7 +53,7 @@ impl Rows<'_> {
         }))
     }
 
-    /// Ends what is said of worktrees that are gone.
+    /// Removes the notice on worktrees that are gone.
     ///
     /// # Errors
     /// When the database cannot be written.

@@ -14,8 +14,8 @@ use super::{FROM_FILE, Hash, OWN_AND_TWO_SIDES, version_id};
 use crate::proto::memory::LinkKind;
 
 impl Rows<'_> {
-    /// Stores what a file says beside the memory of this user alone that has its id; returns the row. A `change` of what it said before is noted. Which of the two is shown
-    /// is decided by [`Self::settle_own`].
+    /// Stores what a file says beside the memory of this user alone that has its id; returns the row. If the file said something else
+    /// before, `change` goes into the history. [`Self::settle_own`] decides which of the two is shown.
     pub(super) fn put_beside_own(
         &self,
         record: &Record,

@@ -1,7 +1,7 @@
-//! Keeps what this user has in the archive apart from what a file under its id becomes by a verb.
+//! Separates a memory that this user has in the archive from another one that a file has under the same id.
 //!
-//! While one's own is in the archive, what a file says under its id is shown alone. A verb that takes that out of the files makes
-//! it this user's too: then there are two, and the one in the archive gets an id of its own.
+//! While this user's memory is in the archive, only the one of the file is shown. A verb that takes that out of the files makes it
+//! this user's too. Then this user has two, and the one in the archive gets an id of its own.
 
 use rusqlite::{OptionalExtension as _, params};
 

@@ -1,6 +1,6 @@
-//! Keeps what verbs last wrote to the files of worktrees, until somebody else changes them.
+//! Records what verbs last wrote to the files of worktrees, until somebody else changes them.
 //!
-//! So a backup that is restored can tell a file that a verb has changed or removed from one that git or an editor has.
+//! Restoring a backup undoes what verbs have changed or removed since, and leaves alone what git or an editor has.
 
 use std::collections::{BTreeMap, HashMap};
 

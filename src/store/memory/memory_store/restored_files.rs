@@ -1,7 +1,7 @@
-//! Decides which files of worktrees become as a backup has them.
+//! Decides which files of worktrees are restored with a backup.
 //!
-//! What a verb has written or removed since is undone, as all else is. What git, an editor or a person has changed stays: the
-//! file is the truth, and may be on another branch.
+//! What a verb has written or removed since is undone. What git, an editor or a person has changed stays: the file is the truth,
+//! and may be of another branch.
 
 use std::collections::{BTreeSet, HashMap};
 
