@@ -14,6 +14,8 @@ use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
 
 /// Ending of the name of a file that is written aside, which begins with a dot.
 const ASIDE: &str = ".notes";
+/// Ending of the name of a text that was saved between two changes of its file.
+const SAVED: &str = ".saved";
 
 /// A file that is to be changed.
 pub(super) struct FileChange {
@@ -157,12 +159,27 @@ fn place(path: &Path, change: &FileChange, before_change: impl FnOnce()) -> Resu
     }
     before_change();
     let is_placed = match (&change.before, &change.after) {
-        (Some(before), Some(_)) => replace(path, &aside, before)?,
+        (Some(before), Some(after)) => replace(path, &aside, before, after)?,
         (None, _) => is_free_for(rename_to_free(&aside, path)).at("rename to", path)?,
         (Some(before), None) => take_away(path, &aside, before)?,
     };
-    let _ = fs::remove_file(&aside); // mostly it is not there any more
+    put_away(&aside, path, change)?;
     Ok(is_placed)
+}
+
+/// Removes what was written aside. A text that somebody saved between two changes gets a name that is seen.
+fn put_away(aside: &Path, path: &Path, change: &FileChange) -> Result<(), PathError> {
+    let left = present(aside)?;
+    if is(&left, None) {
+        return Ok(());
+    }
+    if is(&left, change.before.as_ref()) || is(&left, change.after.as_ref()) {
+        let _ = fs::remove_file(aside); // it says nothing that is not known
+        return Ok(());
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let seen = path.with_file_name(format!("{name}{SAVED}"));
+    is_free_for(rename_to_free(aside, &seen)).at("rename to", &seen).map(drop) // else it stays aside
 }
 
 fn aside(path: &Path) -> PathBuf {
@@ -182,8 +199,9 @@ fn write_aside(path: &Path, aside: &Path, text: &[u8]) -> Result<(), PathError> 
     write().at("write", aside)
 }
 
-/// Replaces a file by the one written aside, unless somebody saved it meanwhile: then that is put back.
-fn replace(path: &Path, aside: &Path, before: &Vec<u8>) -> Result<bool, PathError> {
+/// Replaces a file by the one written aside, unless somebody saved it meanwhile: then that is put back, and what was saved last
+/// holds.
+fn replace(path: &Path, aside: &Path, before: &Vec<u8>, after: &Vec<u8>) -> Result<bool, PathError> {
     match swap_files(aside, path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false), // it was removed
         swapped => swapped.at("swap", path)?,
@@ -192,6 +210,9 @@ fn replace(path: &Path, aside: &Path, before: &Vec<u8>) -> Result<bool, PathErro
         return Ok(true);
     }
     swap_files(aside, path).at("swap", path)?;
+    if !is(&present(aside)?, Some(after)) {
+        swap_files(aside, path).at("swap", path)?; // it was saved once more
+    }
     Ok(false)
 }
 
@@ -251,6 +272,22 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), expected, "{nth}");
             assert_eq!(is_placed, expected == after, "{nth}");
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), usize::from(expected.is_some()), "{nth}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_aside_and_known_to_nobody_is_kept() {
+        for (left, is_kept) in [("old", false), ("new", false), ("saved", true)] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("mem_x.md");
+            let bytes = |text: &str| Some(text.as_bytes().to_vec());
+            let change =
+                FileChange { path: "mem_x.md".to_owned(), before: bytes("old"), after: bytes("new") };
+            fs::write(aside(&path), left).unwrap();
+            put_away(&aside(&path), &path, &change).unwrap();
+            assert!(!aside(&path).exists(), "{left}");
+            let seen = dir.path().join(format!("mem_x.md{SAVED}"));
+            assert_eq!(fs::read_to_string(seen).ok().is_some_and(|text| text == left), is_kept, "{left}");
         }
     }
 
