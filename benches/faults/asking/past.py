@@ -27,9 +27,22 @@ def why_file(world, random, root, before):
         told = [commit["oid"] for commit in answer["commits"]]
         if newest and answer["complete"] and before.head == after.head and newest not in told and len(told) < 10:
             found.append(stale(f"does not tell of commit {newest}, the last that changed {path}: {told}"))
-        return found + judge_memories(answer, world)
+        return found + judge_memories(answer, world) + untold_memories(answer, path, before, after, world)
 
     return Question("why", ["why", path], root, random.choice(["lean", "full"]), None, None, judge, says_fresh=False)
+
+
+def untold_memories(answer, path, before, after, world):
+    """Returns the memories of one's own that are about a file and not told, where the file has not moved."""
+    if not world.is_calm or before.files != after.files or path not in (before.files or {}) or before.unseen:
+        return []
+    told = {memory["id"] for memory in answer["memories"]}
+    texts = [file.text for other_path, file in before.files.items() if other_path != path]
+    about = [id for id in world.model.certain() if world.model.records[id].about == path]
+    return [
+        stale(f"does not tell of {id}, which is about {path}") for id in about
+        if id not in told and world.model.records[id].about_text not in texts and not world.model.records[id].ends
+    ]  # fmt: skip
 
 
 def judge_memories(answer, world):
@@ -102,6 +115,8 @@ def changed(world, random, root, before):
         expected = differences(world, root, since or before.head, before, after)
         known = world.commits.of(before, after) or {}
         found = twice([file["path"] for file in answer["files"]], "a changed file")
+        if answer["total"] != len(answer["files"]) + answer["left_out"]:
+            found.append(false(f"counts {answer['total']} changed files, and lists {len(answer['files'])}"))
         if answer.get("base"):
             found += commits.judge_commit({**answer["base"], "subject": answer.get("subject")}, known)
         for commit in answer.get("commits", []):

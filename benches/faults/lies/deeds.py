@@ -98,8 +98,10 @@ def _(answer, args, memo):
 
 @lie("restore-backup-lacks", "a restored backup lacks a memory", "restore-backup", by="deed")
 def _(answer, args, memo):
-    for memory in memo("list", "-n", "1").get("memories", []):
+    newest = memo("list", "-n", "1", "--scope", "mine").get("memories", [])
+    for memory in newest:
         memo("forget", memory["id"], "--yes")
+    return bool(newest)
 
 
 @lie("notes-lost", "a memory that came is removed", "sync-notes", by="deed")
