@@ -19,7 +19,7 @@ use crate::daemon::memory_scope::UNKNOWN;
 use crate::daemon::shared::Shared;
 use crate::paths::RepoLayout;
 use crate::proto::RpcError;
-use crate::store::{FileState, MemoryStore, ShownBy, Side};
+use crate::store::{FileState, MemoryStore, ShownBy, Side, WorktreeRow};
 use crate::threads::{caught, pause};
 
 /// Takes the edits in worktrees whose files were changed, until the channel closes.
@@ -43,16 +43,21 @@ impl Memories {
         let counters = self.files.counters();
         let n_written = counters.n_written();
         let generation = self.generation.load(Ordering::Acquire);
-        let last = self.files.last(&worktree_key(layout));
-        let Some(last) = last.filter(|look| look.generation == generation && look.worktree != UNKNOWN) else {
+        let key = worktree_key(layout);
+        let last = self.files.last(&key).filter(|look| look.generation == generation);
+        let number = last.as_ref().map(|look| look.worktree).filter(|worktree| *worktree != UNKNOWN);
+        let is_of = |worktree: &WorktreeRow| (worktree.git_dir == key).then_some(worktree.number);
+        let number = number.or_else(|| self.files.worktrees()?.iter().find_map(is_of));
+        // Of one that is not known nothing can be gone, while git writes its files.
+        let Some(worktree) = number else {
             return self.look_at_files(layout, &[], &LookProgress::default()).map(drop);
         };
-        let saved = read_changed(layout, &last).unwrap_or_default();
+        let saved = read_changed(layout, last.as_deref()).unwrap_or_default();
         let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
         if saved.is_empty() {
             return Ok(());
         }
-        let (worktree, layout) = (last.worktree, layout.clone());
+        let layout = layout.clone();
         let take = move |store: &mut MemoryStore| -> Done<()> {
             if counters.n_written() != n_written || store.generation() != generation {
                 return Ok(()); // a verb writes files: it keeps what somebody has saved

@@ -133,8 +133,8 @@ fn a_file_that_cannot_be_written_stops_no_other() {
         write_file(&live, &other, &super::file(&edited, ""));
         assert_eq!(get(&live, &other)["content"], json!(edited));
         let list = live.call("memory.list", json!({}));
-        let notice = list["notice"].as_str().unwrap_or_default();
-        assert!(notice.contains(&format!("{blocked}.md.new")), "{list}");
+        let reason = list["reason"].as_str().unwrap_or_default();
+        assert!(list["fresh"] == false && reason.contains(&format!("{blocked}.md.new")), "{list}");
         assert_eq!(get(&live, &blocked)["content"], "beta is second");
     }
     let why = crate::memories::refusal(&live, "memory.update", json!({ "id": blocked, "content": "no" }));
@@ -144,7 +144,7 @@ fn a_file_that_cannot_be_written_stops_no_other() {
     fs::remove_dir_all(&obstacle).unwrap();
     assert_eq!(get(&live, &blocked)["content"], "beta is second");
     assert_eq!(text_of(&live, &blocked), new);
-    assert_eq!(live.call("memory.list", json!({}))["notice"], json!(null));
+    assert_eq!(live.call("memory.list", json!({}))["fresh"], true);
 }
 
 #[test]
