@@ -216,8 +216,7 @@ fn serve(
         let _ = stop.send(true); // the server may have failed already
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
-    let for_limit = Arc::clone(&shared);
-    memory_limit::watch(move || for_limit.send(Event::Stop(memory_limit::USED_UP)))?;
+    stop_at_memory_limit(Arc::clone(&shared))?;
     runtime.spawn(counting::count(Arc::clone(&shared)));
     runtime.spawn(team_sync::keep(Arc::clone(&shared)));
     ready();
@@ -232,6 +231,11 @@ fn serve(
     wait_until(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
     runtime.shutdown_background();
     Ok(())
+}
+
+/// Has the daemon end in order once the memory that it may take is used up.
+fn stop_at_memory_limit(shared: Arc<Shared>) -> anyhow::Result<()> {
+    memory_limit::watch(move || shared.send(Event::Stop(memory_limit::USED_UP)))
 }
 
 /// Starts the thread that looks whether the daemon's files are still its own, each time that it is asked.
