@@ -45,19 +45,23 @@ impl Memories {
         let generation = self.generation.load(Ordering::Acquire);
         let key = worktree_key(layout);
         let last = self.files.last(&key).filter(|look| look.generation == generation);
-        let number = last.as_ref().map(|look| look.worktree).filter(|worktree| *worktree != UNKNOWN);
-        let is_of = |worktree: &WorktreeRow| (worktree.git_dir == key).then_some(worktree.number);
-        let number = number.or_else(|| self.files.worktrees()?.iter().find_map(is_of));
-        // Of one that is not known nothing can be gone, while git writes its files.
-        let Some(worktree) = number else {
+        let Some(last) = last.filter(|look| look.worktree != UNKNOWN) else {
+            // Not those of the last look: a verb may have given this one its first file since.
+            let read = |store: &mut MemoryStore| -> Done<Vec<WorktreeRow>> {
+                store.read(now_ms(), |rows| Ok(rows.worktrees()?))
+            };
+            let known = self.send(read)?.blocking_recv().map_err(|_| self.failed())?;
+            if known.map_err(RpcError::from)?.iter().any(|worktree| worktree.git_dir == key) {
+                return Ok(()); // without a look to compare with, what git writes now would be gone and come back
+            }
             return self.look_at_files(layout, &[], &LookProgress::default()).map(drop);
         };
-        let saved = read_changed(layout, last.as_deref()).unwrap_or_default();
+        let saved = read_changed(layout, &last).unwrap_or_default();
         let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
         if saved.is_empty() {
             return Ok(());
         }
-        let layout = layout.clone();
+        let (worktree, layout) = (last.worktree, layout.clone());
         let take = move |store: &mut MemoryStore| -> Done<()> {
             if counters.n_written() != n_written || store.generation() != generation {
                 return Ok(()); // a verb writes files: it keeps what somebody has saved

@@ -148,8 +148,8 @@ fn seen(
 ///
 /// # Errors
 /// When they cannot be listed or read at the moment.
-pub(super) fn read_changed(layout: &RepoLayout, last: Option<&Look>) -> Result<Vec<FileState>, PathError> {
-    Ok(seen(layout, last, &LookProgress::default())?.1.unwrap_or_default())
+pub(super) fn read_changed(layout: &RepoLayout, last: &Look) -> Result<Vec<FileState>, PathError> {
+    Ok(seen(layout, Some(last), &LookProgress::default())?.1.unwrap_or_default())
 }
 
 /// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
