@@ -1,7 +1,5 @@
 //! Does nothing that was written get lost where a verb makes two texts under one id one?
 
-use std::fs;
-
 use serde_json::{Value, json};
 
 use super::{add_shared, complaint, file, get, listed, path_of, text_of, write_file};
