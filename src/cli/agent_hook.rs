@@ -68,7 +68,7 @@ pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> Cli
 
 /// A text for the agent, and how its receipt is sent to the daemon.
 struct HookAnswer {
-    /// What to print.
+    /// The text to print.
     text: String,
     receipt: Option<String>,
     client: Client,

@@ -29,7 +29,7 @@ enum Line<'a> {
     End(End),
 }
 
-/// What was written, and what it says about itself.
+/// The counts of an export, and its caveats.
 type Written = (End, Caveats);
 
 /// The report on an export into a file.

@@ -7,7 +7,7 @@ use super::notes_place::FileChange;
 use crate::cli::error::CliError;
 use crate::types::MAX_MEMORY_FILE;
 
-/// An entry of a tree that differs from that of another one.
+/// A path whose object differs between two trees.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
     /// The object there; `None` if there is none.

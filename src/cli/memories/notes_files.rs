@@ -32,9 +32,9 @@ pub(super) struct Unfit {
 #[derive(Default)]
 pub(super) struct Own {
     pub(super) paths: Vec<String>,
-    /// Those of them that are no memories.
+    /// The paths whose files are not valid memories.
     pub(super) bad: Vec<String>,
-    /// What else stands under the name of one, and what that is.
+    /// Entries named like a memory that cannot be its file, such as a directory, each with the reason.
     pub(super) odd: Vec<Unfit>,
 }
 

@@ -54,13 +54,13 @@ pub(super) struct NotesGit<'a> {
     attributes: Option<String>,
 }
 
-/// What git has of an object.
+/// The content of an object.
 pub(super) enum Object {
     Bytes(Vec<u8>),
     TooLarge,
 }
 
-/// What git reads, from the git dir of a worktree: a file, so that neither waits for the other.
+/// The file in a worktree's git dir from which git reads its input. A pipe could block both processes.
 const INPUT: &str = "memod-notes-input";
 /// The index, from the git dir of a worktree.
 const INDEX: &str = "memod-notes-index";
@@ -249,7 +249,7 @@ impl<'a> NotesGit<'a> {
             command.env_remove(name);
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
-        // What is looked at is what is sent, whatever objects are to stand for others here.
+        // Replacement refs would screen another object than the push sends.
         command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.env("GIT_INDEX_FILE", &self.index).env("GIT_ATTR_NOSYSTEM", "1").stdin(Stdio::null());
         command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
