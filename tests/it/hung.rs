@@ -369,13 +369,12 @@ fn a_directory_that_is_slow_is_not_one_that_hangs() {
 #[test]
 fn a_directory_of_memories_that_hangs_is_named_in_time() {
     let (live, source, _) = repository();
+    let dir = live.root().join(".memod/memories");
+    fs::create_dir_all(&dir).unwrap();
+    let Some(mount) = Hanging::mount(&source, &dir) else { return }; // bindfs refuses a directory that is not empty
     let add = |content: &str| live.call("memory.add", json!({ "content": content }))["memory"]["id"].clone();
     let (shared, _own) = (add("gamma is shared"), add("delta is not"));
     live.call("memory.share", json!({ "ids": [shared] }));
-    let dir = live.root().join(".memod/memories");
-    let file = format!("{}.md", shared.as_str().unwrap());
-    fs::copy(dir.join(&file), source.join(&file)).unwrap();
-    let Some(mount) = Hanging::mount(&source, &dir) else { return };
     assert_eq!(live.call("memory.list", json!({}))["fresh"], json!(true));
     mount.hang();
     let asked = [
