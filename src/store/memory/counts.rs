@@ -22,6 +22,9 @@ pub struct Numbers {
     pub links_archived: u64,
 }
 
+/// The main row of a memory, which all that is said of it in files shares: both sides of a conflict are one memory.
+const MAIN: &str = "coalesce(m.main, m.row)";
+
 /// Time to expiry within which a memory counts as expiring soon, ms.
 const SOON_MS: i64 = 24 * 3_600_000;
 
@@ -31,7 +34,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn tags(&self) -> Result<Vec<Tally>, StoreError> {
-        self.tally("SELECT t.tag, count(*) FROM tag t JOIN memory m ON m.row = t.memory")
+        self.tally("t.tag", "tag t JOIN memory m ON m.row = t.memory")
     }
 
     /// Returns the number of living memories in each container.
@@ -39,7 +42,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn containers(&self) -> Result<Vec<Tally>, StoreError> {
-        self.tally("SELECT m.container, count(*) FROM memory m")
+        self.tally("m.container", "memory m")
     }
 
     /// Returns the number of living memories in each tier.
@@ -47,13 +50,16 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn tiers(&self) -> Result<Vec<Tally>, StoreError> {
-        self.tally("SELECT m.tier, count(*) FROM memory m")
+        self.tally("m.tier", "memory m")
     }
 
-    fn tally(&self, select: &str) -> Result<Vec<Tally>, StoreError> {
+    fn tally(&self, name: &str, tables: &str) -> Result<Vec<Tally>, StoreError> {
         let (condition, values) = MemoryFilter::default().condition(self.now_ms);
+        let select = format!(
+            "SELECT {name}, count(DISTINCT {MAIN}) FROM {tables} WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1"
+        );
         self.run(|conn| {
-            conn.prepare(&format!("{select} WHERE {condition} GROUP BY 1 ORDER BY 2 DESC, 1"))?
+            conn.prepare(&select)?
                 .query_map(params_from_iter(values), |row| {
                     Ok(Tally { name: row.get(0)?, memories: row.get(1)? })
                 })?
@@ -84,21 +90,27 @@ impl Rows<'_> {
         let (condition, values) = MemoryFilter::default().condition(self.now_ms);
         let (links, links_archived) = self.count_links()?;
         self.run(|conn| {
-            let (all, content_bytes): (u64, u64) = conn.query_row(
-                &format!("SELECT count(*), coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND {IS_NO_COPY}"),
+            let content_bytes = conn.query_row(
+                &format!("SELECT coalesce(sum(octet_length(content)), 0) FROM memory m WHERE {IS_HERE} AND {IS_NO_COPY}"),
                 [],
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                |row| row.get(0),
+            )?;
+            let (is_archived, ended) = MemoryFilter { archived: true, ..MemoryFilter::default() }.condition(self.now_ms);
+            let archived = conn.query_row(
+                &format!("SELECT count(DISTINCT {MAIN}) FROM memory m WHERE {is_archived}"),
+                params_from_iter(ended),
+                |row| row.get(0),
             )?;
             let soon = self.now_ms.saturating_add(SOON_MS);
             let living = format!(
-                "SELECT count(*), min(created), max(created), count(*) FILTER (WHERE expires_at <= {soon}), min(expires_at)
+                "SELECT count(DISTINCT {MAIN}), min(created), max(created),
+                     count(DISTINCT {MAIN}) FILTER (WHERE expires_at <= {soon}), min(expires_at)
                  FROM memory m WHERE {condition}"
             );
             conn.query_row(&living, params_from_iter(values), |row| {
-                let living: u64 = row.get(0)?;
                 Ok(Numbers {
-                    living,
-                    archived: all - living,
+                    living: row.get(0)?,
+                    archived,
                     content_bytes,
                     oldest: row.get(1)?,
                     newest: row.get(2)?,

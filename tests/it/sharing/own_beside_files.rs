@@ -43,6 +43,18 @@ fn archived(live: &Live) -> Vec<String> {
 }
 
 #[test]
+fn both_sides_count_as_one_memory() {
+    let (live, id) = disputed();
+    call(&live, "memory.update", json!({ "id": id, "add_tags": ["x"] }));
+    assert_eq!(sides(&live, &id), both());
+    assert_eq!(call(&live, "memory.tags", json!({}))["names"], json!([{ "name": "x", "memories": 1 }]));
+    let names = &call(&live, "memory.containers", json!({}))["names"];
+    assert_eq!(names[0]["memories"], 1, "{names}");
+    let numbers = call(&live, "memory.stats", json!({}));
+    assert_eq!((&numbers["living"], &numbers["archived"]), (&json!(1), &json!(0)), "{numbers}");
+}
+
+#[test]
 fn both_texts_are_there_until_somebody_decides() {
     let (live, id) = disputed();
     for _ in 0..2 {
