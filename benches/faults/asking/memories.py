@@ -71,7 +71,7 @@ def some(world, random, root, before):
 def archived(world, random, root, before):
     def judge(reply, before, after):
         snapshots = [before, after, *(world.disk.snapshot(other) for other in world.sandbox.roots if other != root)]
-        must, may = visible.expect_archived(world.model, snapshots)
+        must, may = visible.expect_archived(world.model, snapshots, world.seen)
         if not memory_answers.says_fresh(reply.json):
             must = set()
         return memory_answers.judge_archive(reply.json["memories"], must, may, world.model)

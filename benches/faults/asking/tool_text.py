@@ -6,6 +6,7 @@ from oracle.findings import false, other
 
 OF_FILE = re.compile(r"(.+?):\d+(?:-\d+)?(?:  .*)?$")
 OF_MEMORY = re.compile(r"memory (mem_[0-9A-Z]{26}) ")
+OF_COMMIT = re.compile(r"commit ([0-9a-f]{7,64}) ")
 NUMBERED = re.compile(r"\d+:(.*)$")
 LISTED = re.compile(r"(mem_[0-9A-Z]{26})  (.*)$")
 
@@ -18,7 +19,7 @@ def judge_search_text(result):
         said.setdefault(hit["path"], []).extend(hit["snippet"].split("\n"))
     found, at, n_named = [], None, 0
     for line in text.split("\n"):
-        name = name_in(line)
+        name = name_in(line, said)
         if name in said:
             at, n_named = name, n_named + 1
         elif name:
@@ -36,11 +37,14 @@ def text_of(result):
     return "\n".join(line for line in lines if not line.startswith("```"))
 
 
-def name_in(line):
-    """Returns the path of a hit that a line names, as the structured answer has it; none where it names none."""
-    memory = OF_MEMORY.match(line)
+def name_in(line, said):
+    """Returns the path of a hit that a line names, as the structured answer has it in `said`; none where it names none."""
+    memory, commit = OF_MEMORY.match(line), OF_COMMIT.match(line)
     if memory:
         return f"memory:{memory.group(1)}"
+    if commit:
+        begin = f"commit:{commit.group(1)}"
+        return next((path for path in said if path.startswith(begin)), begin)
     file = OF_FILE.match(line)
     return file.group(1) if file and not NUMBERED.match(line) else None
 

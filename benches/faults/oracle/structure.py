@@ -49,20 +49,19 @@ def definitions(path, file):
         if last is None:
             return None
         found.append(Definition(path, match.group(1), number, first_of(kind, file.lines, number), last))
-    return found
+    return None if has_more(kind, file, found) else found
+
+
+def has_more(kind, file, found):
+    """Returns whether a file has lines beside its definitions that are no comments, so that no parser is sure of it."""
+    inside = {number for definition in found for number in range(definition.first, definition.last + 1)}
+    others = [line.strip() for number, line in enumerate(file.lines, 1) if number not in inside]
+    return any(line and line != "package a" and not line.startswith(COMMENTS[kind]) for line in others)
 
 
 def is_broken(path, file):
-    """Returns whether a source file has lines beside its definitions that are no comments, so that no parser is sure of it."""
-    kind = ending(path)
-    if kind not in BEGINS:
-        return False
-    defined = definitions(path, file)
-    if defined is None:
-        return True
-    inside = {number for definition in defined for number in range(definition.first, definition.last + 1)}
-    others = [line.strip() for number, line in enumerate(file.lines, 1) if number not in inside]
-    return any(line and line != "package a" and not line.startswith(COMMENTS[kind]) for line in others)
+    """Returns whether a source file is one that no parser is sure of."""
+    return ending(path) in BEGINS and definitions(path, file) is None
 
 
 def end_of(kind, lines, number):

@@ -108,8 +108,8 @@ ANYTHING = Form("*")
 STRANGER = "Mallory"
 
 
-def expect_archived(model, snapshots):
-    """Returns ids that must be in the archive, and those that may be."""
+def expect_archived(model, snapshots, seen):
+    """Returns ids that must be in the archive, and those that may be: also what was in a file, which may be gone since."""
     in_files = {id for snapshot in snapshots for id in snapshot.memory_files}
     must, may = set(), set()
     for id, record in model.records.items():
@@ -118,4 +118,4 @@ def expect_archived(model, snapshots):
             must.add(id)
         if record.may_be(ARCHIVED) or record.is_foreign or record.may_be(LIVING, shared=True) or record.ends:
             may.add(id)
-    return must, may | in_files
+    return must, may | in_files | set(seen.forms)
