@@ -47,6 +47,7 @@ pub use self::passed_time::Uptime;
 pub use self::rows::Rows;
 pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow, TeamTrouble};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
+pub use self::worktree_scope::repository_from;
 pub use self::write::Earlier;
 use super::StoreError;
 use crate::proto::anchor::Anchor;

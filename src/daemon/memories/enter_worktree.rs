@@ -15,6 +15,7 @@ use crate::daemon::request::{deadline, locate, reading, unanswered};
 use crate::daemon::shared::Shared;
 use crate::paths::RepoLayout;
 use crate::proto::{AnswerPart, Method};
+use crate::store::repository_from;
 
 /// Longest wait for one answer of a file system.
 const SLOW: Duration = Duration::from_secs(1);
@@ -58,7 +59,11 @@ pub(in crate::daemon) async fn enter(
         }
         looked => looked?,
     };
-    Ok(if is_of_repository { 0 } else { worktree })
+    Ok(match method.name {
+        "memory.export" => repository_from(worktree),
+        _ if is_of_repository => 0,
+        _ => worktree,
+    })
 }
 
 /// How long a request waits for one answer of the file system.

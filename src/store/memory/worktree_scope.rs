@@ -1,7 +1,8 @@
 //! Binds a connection to the worktree of a request.
 //!
 //! Shared memories are files, so worktrees have different ones. The SQL function `memod_worktree()` returns the worktree of
-//! which a connection reads; 0 stands for the whole repository.
+//! which a connection reads; 0 stands for the whole repository, [`repository_from`] for that as one worktree sees it, and -1 for one
+//! of which nothing is known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,19 +11,31 @@ use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
 /// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
-/// memory is there once, and beside what this user has of it in the archive what a file says. What is this user's alone, and what the
-/// team has, comes first: it is the most.
+/// memory is there once, and beside what this user has of it in the archive what a file says: that of the worktree which it is seen
+/// from, if there is one. What is this user's alone, and what the team has, comes first: it is the most.
 pub(super) const IS_HERE: &str = "CASE
      WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
-     WHEN memod_worktree() = 0 THEN m.main IS NULL OR m.shared = 1 AND m.row = (
-         SELECT min(v.row) FROM memory k CROSS JOIN memory v ON v.main = k.row
-         WHERE k.row = m.main AND k.shared IN (0, 2) AND k.archived_at IS NOT NULL AND v.shared = 1)
+     WHEN memod_worktree() = 0 OR memod_worktree() < -1 THEN coalesce(
+         m.row = (
+             SELECT v.row FROM memory k CROSS JOIN memory v ON v.row = k.row OR v.main = k.row
+             CROSS JOIN memory_file f ON f.memory = v.row
+             WHERE k.row = coalesce(m.main, m.row) AND (k.shared NOT IN (0, 2) OR k.archived_at IS NOT NULL)
+                 AND f.worktree = -1 - memod_worktree() AND f.side < 3
+             ORDER BY f.side LIMIT 1),
+         m.main IS NULL OR m.shared = 1 AND m.row = (
+             SELECT min(v.row) FROM memory k CROSS JOIN memory v ON v.main = k.row
+             WHERE k.row = m.main AND k.shared IN (0, 2) AND k.archived_at IS NOT NULL AND v.shared = 1))
      ELSE m.main IS NULL AND m.archived_at IS NOT NULL AND NOT EXISTS (
              SELECT 1 FROM memory v CROSS JOIN memory_file f ON f.memory = v.row
              WHERE v.main = m.row AND f.worktree = memod_worktree())
          OR EXISTS (SELECT 1 FROM memory_file f
              WHERE f.memory = m.row AND f.worktree = memod_worktree() AND f.side < 3)
      END";
+
+/// Returns the number that stands for the whole repository as a worktree sees it: where several have a memory, what that one has.
+pub const fn repository_from(worktree: i64) -> i64 {
+    if worktree > 0 { -1 - worktree } else { 0 }
+}
 
 /// The worktree of which a connection reads.
 #[derive(Clone, Debug, Default)]

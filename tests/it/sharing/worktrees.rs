@@ -18,6 +18,45 @@ fn hits(live: &Live, dir: &Path, word: &str) -> usize {
     result["hits"].as_array().unwrap().len()
 }
 
+/// Returns the texts of an export, sorted.
+fn exported(live: &Live, dir: &Path) -> Vec<String> {
+    let export = live.call_in(dir, "memory.export", json!({}));
+    let texts =
+        export["memories"].as_array().unwrap().iter().map(|memory| memory["content"].as_str().unwrap());
+    let mut texts: Vec<String> = texts.map(str::to_owned).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn an_export_has_each_memory_as_the_worktree_of_the_caller_has_it() {
+    let live = Live::new();
+    let both = add_shared(&live, "alpha of both");
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let (root, side) = (live.root(), live.sandbox.path("side"));
+    add_shared(&live, "beta of one");
+    live.call_in(&side, "memory.add", json!({ "content": "gamma is mine" }));
+    let edit = |dir: &Path, text: &str| {
+        let file = dir.join(format!(".memod/memories/{both}.md"));
+        let said = text_of(&live, &both);
+        let (front, _) = said.rsplit_once("---\n").unwrap();
+        fs::write(file, format!("{front}---\n\n{text}\n")).unwrap();
+    };
+    for (here, there) in [("alpha", "delta"), ("epsilon", "delta"), ("epsilon", "zeta"), ("zeta", "zeta")] {
+        edit(&root, here);
+        edit(&side, there);
+        for (dir, own) in [(&root, here), (&side, there), (&root, here)] {
+            let mut expected = vec!["beta of one".to_owned(), "gamma is mine".to_owned(), own.to_owned()];
+            expected.sort();
+            assert_eq!(exported(&live, dir), expected, "{here} in {root:?}, {there} in {side:?}");
+        }
+    }
+    // Where this worktree has it no more, the other one's is exported.
+    fs::remove_file(root.join(format!(".memod/memories/{both}.md"))).unwrap();
+    assert_eq!(exported(&live, &root), ["beta of one", "gamma is mine", "zeta"]);
+}
+
 #[test]
 fn each_worktree_has_its_own_version() {
     let live = Live::new();
