@@ -222,7 +222,7 @@ def judge_map(text, before, after):
             if not forms_of(path, before, after):
                 found.append(false(f"maps {path}, which does not count or is gone"))
         elif colon and number.isdigit() and path:
-            forms = forms_of(path, before, after)
+            forms = [] if path in before.unseen else forms_of(path, before, after)
             if forms and not any(is_mapped(path, file, int(number), said) for file in forms):
                 shown = [file.line(int(number)) for file in forms]
                 found.append(false(f"maps line {number} of {path} as {said!r}: {shown}"))
