@@ -182,6 +182,27 @@ impl MemoryFile {
         );
     }
 
+    /// Returns the lines of the front matter that say nothing of the memory: comments, and keys that this version does not know.
+    pub fn remarks(&self) -> String {
+        let comments = self.comments.iter().map(|comment| format!("{comment}\n"));
+        comments.chain(self.others.iter().map(|(key, lines)| format!("{key}:{lines}\n"))).collect()
+    }
+
+    /// Returns a file of which only [`Self::remarks`] and the links are known.
+    ///
+    /// # Errors
+    /// When the lines are not of the front matter's form.
+    pub fn of_remarks(remarks: &str, links: Vec<(LinkKind, String)>) -> Result<Self, Refused> {
+        let text = format!("{FENCE}\n{remarks}{FENCE}\n");
+        let Parts { entries, comments, .. } = front::split(&text)?;
+        Ok(Self {
+            comments: comments.into_iter().map(str::to_owned).collect(),
+            others: entries.into_iter().map(|entry| (entry.key.to_owned(), entry.lines)).collect(),
+            links,
+            ..Self::default()
+        })
+    }
+
     /// Returns the bytes of the file.
     pub fn render(&self) -> String {
         let mut text = format!("{FENCE}\n");

@@ -36,7 +36,9 @@ use serde_json::{Map, Value};
 pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
-pub use self::files::{FROM_FILE, FileRow, FileState, FileVersion, PendingFile, ShownBy, WorktreeRow};
+pub use self::files::{
+    FROM_FILE, FileRow, FileState, FileVersion, PendingFile, SaidByFile, ShownBy, WorktreeRow,
+};
 pub use self::followed_rows::Followed;
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
@@ -51,7 +53,7 @@ pub use self::worktree_scope::repository_from;
 pub use self::write::Earlier;
 use super::StoreError;
 use crate::proto::anchor::Anchor;
-use crate::proto::memory::{LinkKind, Tier};
+use crate::proto::memory::Tier;
 
 /// The id of a memory with its anchors.
 pub type Anchored = (String, Vec<Anchor>);
@@ -128,8 +130,8 @@ impl Record {
     }
 }
 
-/// Returns the text of a file that says a memory, with these links, and its hash.
-pub(super) type FileText = fn(&Record, &[(LinkKind, String)]) -> Option<(String, [u8; 32])>;
+/// Returns the text of a file that says this, and its hash.
+pub(super) type FileText = fn(&SaidByFile) -> Option<(String, [u8; 32])>;
 
 /// What the store has computed of records.
 #[derive(Clone, Copy)]

@@ -38,9 +38,9 @@ pub use foreign::{Foreign, ForeignError, remove_left_copies};
 pub use memory::{
     Anchored, Checked, Derived, EMBED_STEP, Earlier, FROM_FILE, FROM_TEAM, Facts, FileRow, FileState,
     FileVersion, Followed, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
-    MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows, ShownBy,
-    Side, Stopped, TeamCounts, TeamRow, TeamTrouble, Uptime, VectorChanges, VectorModel, WorktreeRow,
-    repository_from,
+    MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows,
+    SaidByFile, ShownBy, Side, Stopped, TeamCounts, TeamRow, TeamTrouble, Uptime, VectorChanges, VectorModel,
+    WorktreeRow, repository_from,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;

@@ -1,7 +1,7 @@
 //! Converts between a memory and what its file says.
 
 use super::file_text::file_with;
-use super::rules::{Done, refused};
+use super::rules::{Done, refused, unreadable};
 use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
 use crate::paths::RepoLayout;
@@ -42,9 +42,9 @@ pub(super) fn is_rebasing(layout: &RepoLayout) -> bool {
 /// Returns the version that a file is, under the hash of the file as memod writes it: another line end or order of keys is no other
 /// version.
 pub(super) fn version_of(id: &str, side: Side, file: MemoryFile) -> FileVersion {
-    let hash = file::hash(&file.render());
+    let (hash, remarks) = (file::hash(&file.render()), file.remarks());
     let (record, links) = record_of(id.to_owned(), file);
-    FileVersion { side, hash, record, links }
+    FileVersion { side, hash, record, links, remarks }
 }
 
 /// Returns what a file with this text shows.
@@ -98,6 +98,12 @@ pub(super) fn cannot_be_shared(id: &str, why: &str) -> Stopped<RpcError> {
 pub(super) fn file_of(rows: &Rows<'_>, record: &Record, former: Option<&MemoryFile>) -> Done<MemoryFile> {
     let links = links(rows, record, former.map_or(&[], |former| &former.links))?;
     Ok(file_with(record, links, former))
+}
+
+/// Returns what is known of the file of a memory while there is none: what says nothing of the memory, and links.
+pub(super) fn kept_file(rows: &Rows<'_>, id: &str) -> Done<MemoryFile> {
+    let said = rows.said_of_memory(id)?;
+    MemoryFile::of_remarks(&said.remarks, said.links).map_err(|why| unreadable(id, &why.to_string()))
 }
 
 /// Returns the links to memories that are shared with the same people. A mutual link stands in the file of its first end, unless another one has it already.

@@ -2,7 +2,7 @@
 
 use crate::memory::file::{self, MemoryFile};
 use crate::proto::memory::LinkKind;
-use crate::store::Record;
+use crate::store::{Record, SaidByFile};
 
 /// Returns what a file says of a memory. Comments, and keys that this version does not know, stay as the `former` file has them.
 pub(super) fn file_with(
@@ -31,8 +31,9 @@ pub(super) fn file_with(
 }
 
 /// Returns the text of a file that says this, and its hash; `None` if it would not be read as it is meant, or has what `add` refuses.
-pub(super) fn file_text(record: &Record, links: &[(LinkKind, String)]) -> Option<(String, [u8; 32])> {
-    let file = file_with(record, links.to_vec(), None);
+pub(super) fn file_text(said: &SaidByFile) -> Option<(String, [u8; 32])> {
+    let former = MemoryFile::of_remarks(&said.remarks, Vec::new()).ok()?;
+    let file = file_with(&said.record, said.links.clone(), Some(&former));
     let text = file.render();
     let is_whole = matches!(file::sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE;
     let is_read = is_whole && MemoryFile::parse(&text).is_ok_and(|read| read == file);

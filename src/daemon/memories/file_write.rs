@@ -8,7 +8,7 @@ use std::io;
 
 use super::file_check::how_to_resolve_own;
 use super::file_disk::failed;
-use super::file_form::{cannot_be_shared, file_of, shareable};
+use super::file_form::{cannot_be_shared, file_of, kept_file, shareable};
 use super::gone_worktrees::place_of;
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
@@ -17,7 +17,7 @@ use crate::memory::file::{self, MemoryFile};
 use crate::paths::IoContext as _;
 use crate::proto::{RpcError, code};
 use crate::scan;
-use crate::store::{FileRow, PendingFile, Record, Rows, Side, Stopped};
+use crate::store::{FileRow, FileVersion, PendingFile, Record, Rows, Side, Stopped};
 use crate::types::SourceKey;
 
 /// What was before a verb ran.
@@ -84,19 +84,20 @@ impl Before {
             return Err(unreadable(&record.id, why));
         }
         let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
-        let former = match (&resolved, &text) {
-            (Some(chosen), _) => Some(chosen.clone()),
-            (None, Some(text)) => Some(parsed(&record.id, text)?),
-            (None, None) => None,
+        let is_resolved = resolved.is_some();
+        let former = match (resolved, &text) {
+            (Some(chosen), _) => chosen,
+            (None, Some(text)) => parsed(&record.id, text)?,
+            (None, None) => kept_file(rows, &record.id)?,
         };
-        let new = file_of(rows, &record, former.as_ref())?;
-        if resolved.is_none() && former.is_some_and(|former| former.says_same(&new)) {
+        let new = file_of(rows, &record, Some(&former))?;
+        if !is_resolved && former.says_same(&new) {
             return Ok(None);
         }
         let former = text.as_deref().map(file::hash);
         let text = new.render();
-        check(&record.id, &new, &text)?;
-        rows.set_written(&record.id, (&name, &file::hash(&text)), &new.links, !record.is_unconfirmed)?;
+        let version = check(&record.id, &new, &text)?;
+        rows.set_written(&record.id, &name, &version, !record.is_unconfirmed)?;
         Ok(Some(PendingFile { name, former, text: Some(text) }))
     }
 
@@ -162,12 +163,12 @@ pub(super) fn share(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<Rec
     Ok(shared)
 }
 
-/// Fails if a file would not be read as it is meant, or has what `add` refuses.
-fn check(id: &str, new: &MemoryFile, text: &str) -> Done<()> {
+/// Returns the version that a file is. Fails if it would not be read as it is meant, or has what `add` refuses.
+fn check(id: &str, new: &MemoryFile, text: &str) -> Done<FileVersion> {
     if !matches!(file::sides(text), Ok(None)) {
         return Err(cannot_be_shared(id, "its text has lines like the markers of a conflict of git"));
     }
-    shareable(id, text, new).map(drop)
+    shareable(id, text, new)
 }
 
 /// Returns what a file says that a verb is about to replace.

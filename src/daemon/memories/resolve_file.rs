@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::file_check::one_sided;
-use super::file_form::{file_of, is_rebasing, outcome};
+use super::file_form::{file_of, is_rebasing, kept_file, outcome};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused, unreadable};
 use super::stamp::Stamp;
@@ -47,7 +47,7 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         // The text alone was chosen.
         (Ok(Some([ours, theirs])), None) => MemoryFile::of_sides(&ours, &theirs).map_err(bad)?,
         // With a text of its own, what is beside it is as it was before the conflict.
-        (Err(_), None) => file_of(rows, &find(rows, &id)?, None)?,
+        (Err(_), None) => file_of(rows, &find(rows, &id)?, Some(&kept_file(rows, &id)?))?,
         (Err(why), Some(_)) => {
             return Err(refused(
                 format!("id: {id} is {why}"),

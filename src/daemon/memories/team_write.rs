@@ -1,6 +1,6 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
-use super::file_form::{file_of, shareable, version_of};
+use super::file_form::{file_of, kept_file, shareable, version_of};
 use super::rules::{Done, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
@@ -54,7 +54,8 @@ pub(super) fn put(rows: &Rows<'_>, record: &Record) -> Done<()> {
         return Ok(rows.set_equal_to_team(&record.id)?);
     }
     let former = MemoryFile::parse(&known).ok();
-    let mut new = file_of(rows, record, former.as_ref())?;
+    let kept = if former.is_none() { Some(kept_file(rows, &record.id)?) } else { None };
+    let mut new = file_of(rows, record, former.as_ref().or(kept.as_ref()))?;
     // What this clock says of the time before is no change.
     new.created = former.as_ref().map_or(new.created, |former| former.created);
     // Later than what it follows, whatever the clock of who wrote that said.

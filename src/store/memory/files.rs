@@ -10,6 +10,7 @@ mod own_beside_files;
 mod own_in_archive;
 mod pending;
 mod pointers;
+mod remarks;
 mod taking_out;
 mod written_files;
 
@@ -20,6 +21,8 @@ use serde_json::{Map, Value};
 
 pub(super) use self::own_beside_files::said_of;
 pub use self::pending::PendingFile;
+pub use self::remarks::SaidByFile;
+use self::remarks::add_remarks;
 pub(super) use self::written_files::{FilePlace, KnownFile};
 use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
@@ -50,6 +53,8 @@ pub struct FileVersion {
     pub record: Record,
     /// Its links.
     pub links: Vec<(LinkKind, String)>,
+    /// Comments, and keys that this version does not know, as lines.
+    pub remarks: String,
 }
 
 /// What a file shows.
@@ -103,6 +108,9 @@ pub struct WorktreeRow {
     /// Time at which its git dir was made, ns since the epoch.
     pub made_ns: Option<i64>,
 }
+
+/// What a worktree had of a memory, and the remarks of that; `None` if they are not known.
+type Seen = (Record, Option<String>);
 
 /// The main row of a memory.
 pub(super) struct Main {
@@ -169,25 +177,23 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what the worktree had of the memory of a file.
-    fn shown_before(&self, file: &FileState) -> Result<Option<Record>, StoreError> {
-        match &file.shown {
-            ShownBy::Versions(versions) => match versions.first() {
-                Some(version) => self.get(&version.record.id),
-                None => Ok(None),
-            },
-            ShownBy::Nothing(_) => Ok(None),
-        }
+    /// Returns what the worktree had of the memory of a file, with its remarks.
+    fn shown_before(&self, file: &FileState) -> Result<Option<Seen>, StoreError> {
+        let ShownBy::Versions(versions) = &file.shown else { return Ok(None) };
+        let Some(id) = versions.first().map(|version| &*version.record.id) else { return Ok(None) };
+        let at = self.own_version(id)?;
+        let seen = |record| Ok((record, self.remarks_at(at.as_deref().unwrap_or(id))?));
+        self.get(id)?.map(seen).transpose()
     }
 
     /// Stores a version, unless a row has it; returns its row.
     fn take_version(
         &self,
         version: &FileVersion,
-        before: Option<&Record>,
+        before: Option<&Seen>,
         change: Option<&MemoryEvent>,
     ) -> Result<i64, StoreError> {
-        let FileVersion { side, hash, record, links } = version;
+        let FileVersion { side, hash, record, .. } = version;
         // A clock that was ahead does not stay ahead here.
         let (created, updated) = (record.created.min(self.now_ms()), record.updated.min(self.now_ms()));
         let record = &Record { created, updated, ..record.clone() };
@@ -199,19 +205,20 @@ impl Rows<'_> {
             fields: Map::new(),
         };
         let Some(main) = self.main(&record.id)? else {
-            self.put_file_row(&record.id, record, (hash, links), Some(&event("add", &record.author)))?;
+            self.put_file_row(&record.id, record, version, Some(&event("add", &record.author)))?;
             return self.row_of(&record.id);
         };
         // The file says who has added the memory, and not who has changed it.
         let event = change.cloned().unwrap_or_else(|| event("update", WHOEVER));
         if main.is_own() {
-            return self.put_beside_own(record, (hash, links), event);
+            return self.put_beside_own(record, version, event);
         }
         if main.version.as_ref() == Some(hash) && *side != Side::Theirs {
             return Ok(main.row);
         }
-        let known = self.record_at(&record.id)?;
-        let seen = before.unwrap_or(&known);
+        let main_row = (self.record_at(&record.id)?, self.remarks_at(&record.id)?);
+        let known = &main_row.0;
+        let (seen, remarks) = before.unwrap_or(&main_row);
         let is_alone = *side != Side::Theirs && !self.is_shown_elsewhere(main.row)?;
         let at = if is_alone { record.id.clone() } else { version_id(&record.id, self.worktree()?, *side) };
         let new = Record {
@@ -232,24 +239,25 @@ impl Rows<'_> {
             side: seen.side,
             ..new.clone()
         };
-        let fields = self.differences(seen, &said);
+        let mut fields = self.differences(seen, &said);
+        add_remarks(&mut fields, remarks.clone(), Some(version.remarks.clone()));
         let is_noted = !fields.is_empty() && *side != Side::Theirs;
         let event = MemoryEvent { fields, ..event };
-        self.put_file_row(&at, &new, (hash, links), is_noted.then_some(&event))?;
+        self.put_file_row(&at, &new, version, is_noted.then_some(&event))?;
         self.row_of(&at)
     }
 
-    /// Stores a row of a file, with the hash and the links of that.
+    /// Stores a row of a file, with what is of that alone.
     fn put_file_row(
         &self,
         at: &str,
         record: &Record,
-        (hash, links): (&Hash, &[(LinkKind, String)]),
+        version: &FileVersion,
         event: Option<&MemoryEvent>,
     ) -> Result<(), StoreError> {
         let record = Record { shared: true, key: None, expires_at: None, ..record.clone() };
         self.put_at(at, &record, &self.derived(&record), event)?;
-        self.set_version(at, hash, links)
+        self.set_version(at, version)
     }
 
     pub(super) fn derived(&self, record: &Record) -> Derived {
@@ -271,12 +279,13 @@ impl Rows<'_> {
     pub fn set_written(
         &self,
         id: &str,
-        (name, hash): (&str, &Hash),
-        links: &[(LinkKind, String)],
+        name: &str,
+        version: &FileVersion,
         is_trusted: bool,
     ) -> Result<(), StoreError> {
+        let hash = &version.hash;
         let at = self.own_version(id)?.unwrap_or_else(|| id.to_owned());
-        self.set_version(&at, hash, links)?;
+        self.set_version(&at, version)?;
         self.run(|conn| {
             let sql = "DELETE FROM memory_file WHERE worktree = memod_worktree() AND name = ?1";
             conn.prepare_cached(sql)?.execute([name]).map(drop)
@@ -289,17 +298,12 @@ impl Rows<'_> {
     }
 
     /// Makes the row of this worktree's version, or the main row, say which file it has.
-    pub(super) fn set_version(
-        &self,
-        at: &str,
-        hash: &Hash,
-        links: &[(LinkKind, String)],
-    ) -> Result<(), StoreError> {
+    pub(super) fn set_version(&self, at: &str, version: &FileVersion) -> Result<(), StoreError> {
+        let FileVersion { hash, links, remarks, .. } = version;
         let json = (!links.is_empty()).then(|| serde_json::json!(links).to_string());
         self.run(|conn| {
-            conn.prepare_cached("UPDATE memory SET version = ?2, file_links = ?3 WHERE id = ?1")?
-                .execute(params![at, hash, json])
-                .map(drop)
+            let sql = "UPDATE memory SET version = ?2, file_links = ?3, remarks = ?4 WHERE id = ?1";
+            conn.prepare_cached(sql)?.execute(params![at, hash, json, remarks]).map(drop)
         })
     }
 

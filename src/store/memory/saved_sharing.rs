@@ -32,6 +32,7 @@ struct Shared {
     sharing: Option<Sharing>,
     version: Option<Hash>,
     file_links: Option<String>,
+    remarks: Option<String>,
     is_trusted: bool,
 }
 
@@ -65,11 +66,14 @@ impl MemoryDb {
             Some(false) => return Ok(None),
             None => return Ok(Some(SavedSharing::default())),
         }
+        let sql = "SELECT 1 FROM pragma_table_info('memory') WHERE name = 'remarks'";
+        let has_remarks = readable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
+        let remarks = if has_remarks { "m.remarks" } else { "NULL" };
         let mut of = HashMap::new();
         for order in ["ASC", "DESC"] {
             let read = self.run(|conn| {
                 let mut statement = conn.prepare(&format!(
-                    "SELECT m.id, m.shared, m.version, m.file_links FROM memory m
+                    "SELECT m.id, m.shared, m.version, m.file_links, {remarks} FROM memory m
                      WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
                 ))?;
                 let mut rows = statement.query([])?;
@@ -134,7 +138,8 @@ fn shared(row: &Row<'_>) -> rusqlite::Result<(String, Shared)> {
     let number: i64 = row.get(1)?;
     let all = [Sharing::Repo, Sharing::Never, Sharing::Team];
     let sharing = all.into_iter().find(|sharing| *sharing as i64 == number);
-    Ok((row.get(0)?, Shared { sharing, version: row.get(2)?, file_links: row.get(3)?, is_trusted: false }))
+    let (version, file_links, remarks) = (row.get(2)?, row.get(3)?, row.get(4)?);
+    Ok((row.get(0)?, Shared { sharing, version, file_links, remarks, is_trusted: false }))
 }
 
 impl Rows<'_> {
@@ -155,6 +160,9 @@ impl Rows<'_> {
             let shared = saved.of.get(id);
             let sharing = shared.and_then(|shared| shared.sharing);
             let is_team = main.as_ref().is_some_and(|main| main.is_team);
+            if let Some(Shared { remarks: Some(remarks), file_links, .. }) = shared {
+                self.set_remarks(id, remarks, file_links.as_ref())?; // of a file that may be gone
+            }
             match (&saved.team, main) {
                 (Some(team), None) => self.put_saved_team(team, id)?,
                 (None, None) => {}

@@ -258,4 +258,8 @@ CREATE TABLE written_file(
     PRIMARY KEY(worktree, name)
 ) STRICT, WITHOUT ROWID;
 ",
+    "
+-- Comments and unknown keys of the file of which `version` is the hash, as lines; NULL: not known. They stay without the file.
+ALTER TABLE memory ADD COLUMN remarks TEXT;
+",
 ];

@@ -215,7 +215,7 @@ impl Rows<'_> {
         version: &FileVersion,
         author: &str,
     ) -> Result<(), StoreError> {
-        let FileVersion { hash, record, links, .. } = version;
+        let record = &version.record;
         let id = &record.id;
         let as_teams = |record: &Record| Record {
             source: FROM_TEAM.to_owned(),
@@ -229,7 +229,7 @@ impl Rows<'_> {
             let record = as_teams(record);
             let event = self.team_event("add", author);
             self.put_at(id, &record, &self.derived(&record), Some(&event))?;
-            return self.set_version(id, hash, links);
+            return self.set_version(id, version);
         };
         let known = self.record_at(id)?;
         let new = as_teams(record);
@@ -247,7 +247,7 @@ impl Rows<'_> {
         let event = MemoryEvent { fields, ..self.team_event("update", author) };
         let is_noted = !event.fields.is_empty();
         self.put_at(id, &new, &self.derived(&new), is_noted.then_some(&event))?;
-        self.set_version(id, hash, links)?;
+        self.set_version(id, version)?;
         if is_archived {
             self.set_archived(&[new], None, &self.team_event("restore", author))?;
         }
@@ -278,11 +278,11 @@ impl Rows<'_> {
     }
 
     fn put_theirs_row(&self, id: &str, version: &FileVersion) -> Result<(), StoreError> {
-        let FileVersion { hash, record, .. } = version;
         let at = theirs_id(id);
+        let record = &version.record;
         let record = Record { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
         self.put_at(&at, &record, &self.derived(&record), None)?;
-        self.set_version(&at, hash, &[])
+        self.set_version(&at, &FileVersion { links: Vec::new(), ..version.clone() })
     }
 
     /// Returns the team's side of a conflict, if it is shown.
@@ -323,7 +323,7 @@ impl Rows<'_> {
     /// When the database cannot be written.
     pub fn set_team_version(&self, version: &FileVersion, is_trusted: bool) -> Result<(), StoreError> {
         let FileVersion { hash, record, links, .. } = version;
-        self.set_version(&record.id, hash, links)?;
+        self.set_version(&record.id, version)?;
         self.set_linked(&record.id, links)?;
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET updated = max(updated, ?2) WHERE id = ?1")?

@@ -14,6 +14,7 @@ mod notes_placed;
 mod notes_sent;
 mod own_beside_files;
 mod own_in_archive;
+mod remarks;
 mod restored;
 mod told;
 #[cfg(unix)]

@@ -2,7 +2,7 @@
 
 use rusqlite::params;
 
-use super::super::{Link, Linked, MemoryEvent, Record, Rows, StoreError};
+use super::super::{Link, Linked, MemoryEvent, Rows, StoreError};
 use super::FROM_FILE;
 use crate::proto::memory::LinkKind;
 
@@ -16,16 +16,6 @@ impl Rows<'_> {
     /// When the database cannot be read.
     pub fn is_linked(&self) -> Result<bool, StoreError> {
         Ok(self.said_otherwise()?.is_empty())
-    }
-
-    /// Returns what the file of a row says.
-    pub(in crate::store::memory) fn said_by_file(&self, row: i64) -> Result<(Record, FileLinks), StoreError> {
-        let (id, links): (String, Option<String>) = self.run(|conn| {
-            conn.prepare_cached("SELECT id, file_links FROM memory WHERE row = ?1")?
-                .query_row([row], |row| Ok((row.get(0)?, row.get(1)?)))
-        })?;
-        let links = links.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-        Ok((self.record_at(&id)?, links))
     }
 
     /// Returns ids with the links that their files say, and with those links that the files had said when last asked, where

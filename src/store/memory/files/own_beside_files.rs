@@ -10,8 +10,7 @@ use serde_json::{Map, json};
 
 use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, Hash, OWN_AND_TWO_SIDES, version_id};
-use crate::proto::memory::LinkKind;
+use super::{FROM_FILE, FileVersion, OWN_AND_TWO_SIDES, version_id};
 
 impl Rows<'_> {
     /// Stores what a file says beside the memory of this user alone that has its id; returns the row. If the file said something else
@@ -19,7 +18,7 @@ impl Rows<'_> {
     pub(super) fn put_beside_own(
         &self,
         record: &Record,
-        (hash, links): (&Hash, &[(LinkKind, String)]),
+        version: &FileVersion,
         change: MemoryEvent,
     ) -> Result<i64, StoreError> {
         let at = version_id(&record.id, self.worktree()?, Side::Whole);
@@ -28,7 +27,7 @@ impl Rows<'_> {
             let event = MemoryEvent { fields: self.differences(&known, &said_of(&known, record)), ..change };
             (!event.fields.is_empty()).then_some(event)
         });
-        self.put_file_row(&at, record, (hash, links), event.as_ref())?;
+        self.put_file_row(&at, record, version, event.as_ref())?;
         self.row_of(&at)
     }
 

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::super::rows::{COLUMNS, record};
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, FileRow, GONE, Hash, Main, WorktreeRow, version_id};
+use super::{FROM_FILE, FileRow, GONE, Hash, Main, WorktreeRow, add_remarks, version_id};
 
 impl Rows<'_> {
     /// Returns the number of a worktree by its git dir, from the common dir.
@@ -291,7 +291,8 @@ impl Rows<'_> {
             ..self.record_at(at)?
         };
         // What no worktree has any more is in the history.
-        let fields = self.differences(&known, &Record { side: known.side, ..shown.clone() });
+        let mut fields = self.differences(&known, &Record { side: known.side, ..shown.clone() });
+        add_remarks(&mut fields, self.remarks_at(id)?, self.remarks_at(at)?);
         let event = MemoryEvent {
             fields,
             source: FROM_FILE.to_owned(),
@@ -308,7 +309,8 @@ impl Rows<'_> {
     pub(super) fn copy_version(&self, from: i64, to: i64) -> Result<(), StoreError> {
         self.run(|conn| {
             conn.prepare_cached(
-                "UPDATE memory SET (version, file_links) = (SELECT version, file_links FROM memory WHERE row = ?1)
+                "UPDATE memory SET (version, file_links, remarks) =
+                     (SELECT version, file_links, remarks FROM memory WHERE row = ?1)
                  WHERE row = ?2",
             )?
             .execute([from, to])

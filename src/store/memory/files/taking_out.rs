@@ -4,6 +4,7 @@ use serde_json::Map;
 
 use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
+use super::add_remarks;
 
 impl Rows<'_> {
     /// Takes a shared memory out of the worktree; archives it if no other worktree has it. What only this worktree had of it is in
@@ -20,12 +21,16 @@ impl Rows<'_> {
         {
             self.note_their_side(Some(&theirs), record, event)?;
         }
+        let at = self.own_version(&record.id)?;
+        let remarks = self.remarks_at(at.as_ref().unwrap_or(&record.id))?;
         let Some(main) = self.main(&record.id)? else { return Ok(()) };
         self.unpoint_memory(&record.id)?;
         let Record { archived_at, archived_why, shared, .. } = record.clone();
         let known =
             Record { side: record.side, archived_at, archived_why, shared, ..self.record_at(&record.id)? };
-        let event = MemoryEvent { fields: self.differences(record, &known), ..event.clone() };
+        let mut fields = self.differences(record, &known);
+        add_remarks(&mut fields, remarks, self.remarks_at(&record.id)?);
+        let event = MemoryEvent { fields, ..event.clone() };
         if !main.is_archived && !main.is_own() && !self.is_shown(main.row)? {
             return self.set_archived(std::slice::from_ref(record), Some(why), &event);
         }
@@ -49,6 +54,7 @@ impl Rows<'_> {
         if let Some(at) = own {
             let own = Record { updated: main.updated + 1, side: main.side, ..self.record_at(&at)? };
             fields = self.differences(&main, &own);
+            add_remarks(&mut fields, self.remarks_at(id)?, self.remarks_at(&at)?);
             self.put_at(id, &Record { shared: false, ..own.clone() }, &self.derived(&own), None)?;
             self.copy_version(self.row_of(&at)?, self.row_of(id)?)?; // nobody has confirmed more by this
         }

@@ -94,9 +94,9 @@ impl FileChange {
         let name = self.place.1.clone();
         let mut new = None;
         if let Some((file, row)) = self.then.and_then(|file| Some((file, file.row?))) {
-            let (record, links) = rows.said_by_file(row)?;
+            let said = rows.said_by_file(row)?;
             // What others may not have any more is in the archive, without a file.
-            let Some((text, hash)) = text(&record, &links) else { return Ok(()) };
+            let Some((text, hash)) = text(&said) else { return Ok(()) };
             if hash != file.hash {
                 rows.set_file_text(&name, row, &hash)?;
             }
