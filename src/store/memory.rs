@@ -130,8 +130,8 @@ impl Record {
     }
 }
 
-/// Returns the text of a file that says this, and its hash.
-pub(super) type FileText = fn(&SaidByFile) -> Option<(String, [u8; 32])>;
+/// Returns the text of a file that says this, in conflict with the other side if there is one, and its hash.
+pub(super) type FileText = fn(&SaidByFile, Option<&SaidByFile>) -> Option<(String, [u8; 32])>;
 
 /// What the store has computed of records.
 #[derive(Clone, Copy)]

@@ -5,6 +5,8 @@
 const MARKS: [char; 4] = ['<', '|', '=', '>'];
 /// Their least number; the attribute `conflict-marker-size` may say another one.
 const LEAST: usize = 7;
+/// Their most in a text that is written here.
+const MOST: usize = 32;
 
 /// Where a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,25 @@ pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2
     let is_turned = is_rebasing && is_labelled(0, "HEAD") || is_labelled(3, "Stashed changes");
     let turn = |[one, other]: [String; 2]| if is_turned { [other, one] } else { [one, other] };
     Ok(sides(text)?.map(turn))
+}
+
+/// Returns a text that is in conflict where two sides differ, with what was written in the worktree as the first; `None` if no
+/// markers can be told from its lines.
+pub fn in_conflict(ours: &str, theirs: &str) -> Option<String> {
+    let [one, other] = [ours, theirs].map(|side| side.split_inclusive('\n').collect::<Vec<_>>());
+    let is_same = |(one, other): &(&&str, &&str)| one == other;
+    let (before, one) = one.split_at(one.iter().zip(&other).take_while(is_same).count());
+    let other = &other[before.len()..];
+    let n_after = one.iter().rev().zip(other.iter().rev()).take_while(is_same).count();
+    let (one, after) = one.split_at(one.len() - n_after);
+    let other = &other[..other.len() - n_after];
+    let [before, one, other, after] = [before, one, other, after].map(<[&str]>::concat);
+    let marked = |size: usize| {
+        let [begin, middle, end] = [0, 2, 3].map(|nth: usize| String::from(MARKS[nth]).repeat(size));
+        format!("{before}{begin} ours\n{one}{middle}\n{other}{end} theirs\n{after}")
+    };
+    let is_read = |text: &String| matches!(sides(text), Ok(Some(read)) if read == [ours, theirs]);
+    (LEAST..=MOST).map(marked).find(is_read)
 }
 
 /// Returns the two sides by markers of one size.
@@ -113,6 +134,21 @@ mod tests {
             assert_eq!(own_side_first(&text, is_rebasing), Ok(Some(expected)), "{text}");
         }
         assert_eq!(own_side_first("a", true), Ok(None));
+    }
+
+    #[test]
+    fn what_is_written_in_conflict_has_both_sides() {
+        for [ours, theirs] in [
+            ["a\n", "b\n"],
+            ["Title\n=======\nx\n", "b\n"],
+            ["a\n<<<<<<< x\n", "a\n>>>>>>>>\n"],
+            ["a\nb\nc\n", "a\nc\n"],
+            ["", ""],
+        ] {
+            let text = in_conflict(ours, theirs).unwrap();
+            assert_eq!(sides(&text), Ok(Some([ours.to_owned(), theirs.to_owned()])), "{text}");
+        }
+        assert_eq!(in_conflict("no line end", "b\n"), None);
     }
 
     #[test]

@@ -139,6 +139,7 @@ impl Rows<'_> {
         let mut touched = Vec::new();
         for name in gone {
             self.forget_written(name, None)?;
+            self.note_conflict_of_gone(name.trim_end_matches(".md"))?;
             touched.extend(self.unpoint(name)?);
         }
         for file in changed {

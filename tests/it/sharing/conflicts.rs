@@ -7,7 +7,7 @@ use crate::live::{Live, memo};
 use crate::memories::{call, refusal};
 
 /// Returns a repository with a memory in conflict: `beta` here, `gamma` there.
-fn in_conflict() -> (Live, String) {
+pub(super) fn in_conflict() -> (Live, String) {
     let live = Live::new();
     let id = add_shared(&live, "alpha is the first");
     live.commit_all();
@@ -96,6 +96,33 @@ fn a_file_that_one_side_has_removed_is_listed_until_git_knows_the_outcome() {
         live.git(&end);
         assert_eq!(complaint(&live, &name), None);
         assert_eq!(found(&live, "gamma").is_empty(), removed_on == "main");
+    }
+}
+
+/// Removes a file in conflict, in a worktree or with it.
+type Removal = fn(&Live, &std::path::Path, &str);
+
+#[test]
+fn the_other_side_is_in_the_history_when_its_file_is_gone() {
+    let cases: [(&str, Removal); 3] = [
+        ("rm", |_, side, name| std::fs::remove_file(side.join(name)).unwrap()),
+        ("git rm", |live, side, name| drop(live.git_in(side, &["rm", "-q", "-f", name]))),
+        ("git worktree remove", |live, _, _| drop(live.git(&["worktree", "remove", "--force", "../side"]))),
+    ];
+    for (what, remove) in cases {
+        let (live, id) = in_conflict();
+        live.git(&["merge", "--abort"]);
+        live.git(&["worktree", "add", "-q", "--detach", "../side", "main"]);
+        let side = live.sandbox.path("side");
+        live.sh_in(&side, "git merge -q side || true");
+        assert_eq!(live.call_in(&side, "memory.list", json!({}))["total"], 2, "{what}");
+        remove(&live, &side, &format!(".memod/memories/{id}.md"));
+        if side.exists() {
+            assert_eq!(live.call_in(&side, "memory.list", json!({}))["total"], 0, "{what}");
+        }
+        assert_eq!(get(&live, &id)["content"], "beta is ours", "{what}");
+        let history = call(&live, "memory.history", json!({ "ids": [id] })).to_string();
+        assert!(history.contains("[\"gamma is theirs\",\"beta is ours\"]"), "{what}: {history}");
     }
 }
 

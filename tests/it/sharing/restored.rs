@@ -4,7 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::{add_shared, file, get, listed, path_of, text_of, write_file};
+use super::conflicts::in_conflict;
+use super::{add_shared, complaint, file, get, listed, path_of, text_of, write_file};
 use crate::live::{Live, until};
 use crate::memories::call;
 
@@ -232,6 +233,27 @@ fn a_backup_gives_no_file_to_what_is_ones_own_and_takes_none() {
     let both: Vec<Value> = listed(&live, &id).iter().map(|memory| memory["content"].clone()).collect();
     assert_eq!(both, ["mine", "theirs"]);
     assert_eq!(text_of(&live, &id), text);
+}
+
+#[test]
+fn a_conflict_of_git_comes_back_with_both_sides() {
+    for (verb, run) in &VERBS[..3] {
+        let (live, id) = in_conflict();
+        assert_eq!(listed(&live, &id).len(), 2);
+        let backup = back_up(&live);
+        run(&live, &id);
+        assert!(!path_of(&live, &id).exists(), "{verb}");
+        assert_eq!(files(&restore(&live, &backup)), [1, 0, 0, 0], "{verb}");
+        let said = |side: &Value| (side["conflict"].clone(), side["content"].clone());
+        let expected = [(json!("ours"), json!("beta is ours")), (json!("theirs"), json!("gamma is theirs"))];
+        assert_eq!(listed(&live, &id).iter().map(said).collect::<Vec<_>>(), expected, "{verb}");
+        assert_eq!(complaint(&live, &format!("{id}.md")).unwrap(), "in conflict", "{verb}");
+        live.kill();
+        live.start();
+        assert_eq!(listed(&live, &id).len(), 2, "{verb}: the file says so, too");
+        call(&live, "memory.resolve_file", json!({ "id": id, "side": "theirs" }));
+        assert_eq!(get(&live, &id)["content"], "gamma is theirs", "{verb}");
+    }
 }
 
 #[test]

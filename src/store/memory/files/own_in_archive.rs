@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{Main, said_of};
+use super::{FROM_FILE, Main, add_remarks, said_of};
 
 impl Rows<'_> {
     /// Gives what this user has in the archive an id of its own, if a file of the worktree says something else under its id. Returns
@@ -34,15 +34,39 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn their_side(&self, id: &str) -> Result<Option<Record>, StoreError> {
-        let at: Option<String> = self.run(|conn| {
+        self.their_row(id)?.map(|at| self.record_at(&at)).transpose()
+    }
+
+    /// Returns the id of the row of that side.
+    fn their_row(&self, id: &str) -> Result<Option<String>, StoreError> {
+        self.run(|conn| {
             conn.prepare_cached(
                 "SELECT v.id FROM memory m CROSS JOIN memory v ON v.main = m.row CROSS JOIN memory_file f ON f.memory = v.row
                  WHERE m.id = ?1 AND f.worktree = memod_worktree() AND f.side = ?2",
             )?
             .query_row(params![id, Side::Theirs as i64], |row| row.get(0))
             .optional()
-        })?;
-        at.map(|at| self.record_at(&at)).transpose()
+        })
+    }
+
+    /// Notes what the other side of a conflict of git says, if `ours` is in one, before its file is gone.
+    pub(super) fn note_conflict(&self, ours: &Record, event: &MemoryEvent) -> Result<(), StoreError> {
+        let Some(at) = self.their_row(&ours.id)?.filter(|_| ours.shared && ours.side == Side::Ours) else {
+            return Ok(());
+        };
+        let mut fields = self.differences(&said_of(ours, &self.record_at(&at)?), ours);
+        let own = self.own_version(&ours.id)?.unwrap_or_else(|| ours.id.clone());
+        add_remarks(&mut fields, self.remarks_at(&at)?, self.remarks_at(&own)?);
+        self.note_change(&ours.id, &MemoryEvent { fields, ..event.clone() })
+    }
+
+    /// Notes what the other side of a conflict of git says whose file in the worktree is gone.
+    pub(super) fn note_conflict_of_gone(&self, id: &str) -> Result<(), StoreError> {
+        // No verb has taken the memory out of the worktree, so it is none of their actions.
+        let event =
+            MemoryEvent { source: FROM_FILE.to_owned(), ..MemoryEvent::of_daemon(self.now_ms(), "update") };
+        let ours = if self.their_row(id)?.is_some() { self.get(id)? } else { None };
+        ours.map_or(Ok(()), |ours| self.note_conflict(&ours, &event))
     }
 
     /// Notes what the other side of a conflict said, before it is gone; `outcome` is what holds.

@@ -63,6 +63,10 @@ impl Rows<'_> {
             .query_map([worktree], |row| row.get(0))?
             .collect()
         })?;
+        let entered = self.worktree()?;
+        self.enter_worktree(worktree);
+        ids.iter().try_for_each(|id| self.note_conflict_of_gone(id))?;
+        self.enter_worktree(entered);
         self.run(|conn| conn.execute("DELETE FROM worktree WHERE id = ?1", [worktree]).map(drop))?;
         let mut archived = Vec::new();
         for id in ids {

@@ -3,7 +3,7 @@
 use serde_json::Map;
 
 use super::super::shared_with::Sharing;
-use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
+use super::super::{MemoryEvent, Record, Rows, StoreError};
 use super::add_remarks;
 
 impl Rows<'_> {
@@ -16,11 +16,7 @@ impl Rows<'_> {
         event: &MemoryEvent,
     ) -> Result<(), StoreError> {
         self.part_from_archived(&record.id, event)?;
-        if record.side == Side::Ours
-            && let Some(theirs) = self.their_side(&record.id)?
-        {
-            self.note_their_side(Some(&theirs), record, event)?;
-        }
+        self.note_conflict(record, event)?;
         let at = self.own_version(&record.id)?;
         let remarks = self.remarks_at(at.as_ref().unwrap_or(&record.id))?;
         let Some(main) = self.main(&record.id)? else { return Ok(()) };

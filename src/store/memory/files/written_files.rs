@@ -19,6 +19,8 @@ pub(in crate::store::memory) struct KnownFile {
     pub(in crate::store::memory) hash: Hash,
     /// The row that it shows, ours where it is in conflict in git; `None` if it shows no memory.
     pub(in crate::store::memory) row: Option<i64>,
+    /// The row of the other side of a conflict in git.
+    pub(in crate::store::memory) theirs: Option<i64>,
 }
 
 impl Rows<'_> {
@@ -50,11 +52,14 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare(
                 // The other columns are those of the row with the least side.
-                "SELECT w.git_dir, f.name, f.hash, f.memory, min(f.side) FROM memory_file f JOIN worktree w ON w.id = f.worktree
+                "SELECT w.git_dir, f.name, f.hash, f.memory, t.memory, min(f.side)
+                 FROM memory_file f JOIN worktree w ON w.id = f.worktree
+                 LEFT JOIN memory_file t ON t.worktree = f.worktree AND t.name = f.name AND f.side = 1 AND t.side = 2
                  GROUP BY f.worktree, f.name",
             )?
             .query_map([], |row| {
-                Ok(((row.get(0)?, row.get(1)?), KnownFile { hash: row.get(2)?, row: row.get(3)? }))
+                let file = KnownFile { hash: row.get(2)?, row: row.get(3)?, theirs: row.get(4)? };
+                Ok(((row.get(0)?, row.get(1)?), file))
             })?
             .collect()
         })
@@ -85,6 +90,21 @@ impl Rows<'_> {
             let mut written = written.iter();
             written
                 .try_for_each(|((git_dir, name), hash)| put.execute(params![git_dir, name, hash]).map(drop))
+        })
+    }
+
+    /// Records the hash of a file of the worktree that shows two rows, in conflict.
+    pub(in crate::store::memory) fn set_conflict_hash(
+        &self,
+        name: &str,
+        hash: &Hash,
+    ) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.execute(
+                "UPDATE memory_file SET hash = ?2 WHERE worktree = memod_worktree() AND name = ?1",
+                params![name, hash],
+            )
+            .map(drop)
         })
     }
 

@@ -94,10 +94,15 @@ impl FileChange {
         let name = self.place.1.clone();
         let mut new = None;
         if let Some((file, row)) = self.then.and_then(|file| Some((file, file.row?))) {
-            let said = rows.said_by_file(row)?;
+            let ours = rows.said_by_file(row)?;
+            let theirs = file.theirs.map(|row| rows.said_by_file(row)).transpose()?;
+            let conflict = theirs.and_then(|theirs| text(&ours, Some(&theirs)));
+            let is_conflict = conflict.is_some();
             // What others may not have any more is in the archive, without a file.
-            let Some((text, hash)) = text(&said) else { return Ok(()) };
-            if hash != file.hash {
+            let Some((text, hash)) = conflict.or_else(|| text(&ours, None)) else { return Ok(()) };
+            if is_conflict {
+                rows.set_conflict_hash(&name, &hash)?;
+            } else if hash != file.hash {
                 rows.set_file_text(&name, row, &hash)?;
             }
             new = Some((text, hash));
