@@ -11,9 +11,9 @@ use crate::daemon::caveats;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{blocking, deadline, locate, reading};
 use crate::daemon::shared::Shared;
-use crate::proto::exchange::{BackupParams, RestoreParams};
+use crate::proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use crate::proto::{AnswerPart, RpcError, code};
-use crate::store::{MemoryStore, RestoreError, StoreError};
+use crate::store::{MemoryStore, RestoreError, Rows, StoreError};
 
 pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.params()?;
@@ -43,8 +43,18 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
     let params: RestoreParams = call.params()?;
     let path = absolute(params.path)?;
     let (dry_run, cwd) = (params.dry_run, call.caller.cwd.clone());
-    let job = move |store: &mut MemoryStore, now_ms| {
-        let done = store.restore_backup(now_ms, path.as_deref(), params.dry_run).map(|done| json!(done));
+    let request = call.request.clone().filter(|_| !dry_run);
+    let job = move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
+        if let Some(request) = &request
+            && let Some(answer) = store.read(now_ms, |rows| request.answered(rows))?
+        {
+            return Ok(answer);
+        }
+        // The client asks again where the daemon was killed: then that is not carried out on what is restored.
+        let note = |rows: &Rows<'_>, done: &RestoreResult| {
+            request.as_ref().map_or(Ok(()), |request| request.keep(rows, &json!(done)))
+        };
+        let done = store.restore_backup(now_ms, path.as_deref(), dry_run, note).map(|done| json!(done));
         done.map_err(|error| match error {
             RestoreError::Store(error) => error.into(),
             RestoreError::Copy(error) => error.into(),

@@ -25,7 +25,7 @@ use crate::memory::tiers::Tiers;
 use crate::paths::RepoLayout;
 use crate::proto::memory::Caller;
 use crate::proto::{RpcError, code};
-use crate::store::{Earlier, MemoryStore, Rows};
+use crate::store::{Earlier, MemoryStore, Rows, StoreError};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -36,7 +36,8 @@ pub(super) struct Call<'a> {
     pub(super) caller: Caller,
     layout: RepoLayout,
     params: Value,
-    request: Option<Request>,
+    /// Name of the request, if it has one.
+    pub(super) request: Option<Request>,
 }
 
 impl<'a> Call<'a> {
@@ -214,7 +215,7 @@ fn typed<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
 
 /// A named request, which is carried out only once.
 #[derive(Clone)]
-struct Request {
+pub(super) struct Request {
     name: String,
     /// Hash of the method and its params.
     digest: [u8; 32],
@@ -231,7 +232,7 @@ impl Request {
     }
 
     /// Returns the answer of an earlier run; fails if the name belongs to another request.
-    fn answered(&self, rows: &Rows<'_>) -> Done<Option<Value>> {
+    pub(super) fn answered(&self, rows: &Rows<'_>) -> Done<Option<Value>> {
         match rows.earlier(&self.name, &self.digest)? {
             Earlier::None => Ok(None),
             Earlier::Same(answer) => Ok(Some(answer)),
@@ -252,11 +253,16 @@ impl Request {
         }
         let answer = run()?;
         if self.deletes {
-            rows.keep_answer(&self.name, &self.digest, &without_texts(answer.clone()))?;
+            self.keep(rows, &without_texts(answer.clone()))?;
         } else {
-            rows.keep_answer(&self.name, &self.digest, &answer)?;
+            self.keep(rows, &answer)?;
         }
         Ok(answer)
+    }
+
+    /// Stores the answer.
+    pub(super) fn keep(&self, rows: &Rows<'_>, answer: &Value) -> Result<(), StoreError> {
+        rows.keep_answer(&self.name, &self.digest, answer)
     }
 }
 

@@ -14,6 +14,9 @@ use crate::paths::create_dir_in;
 /// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
 
+/// In the name of what another backup replaced.
+const REPLACED: &str = "-replaced";
+
 /// The directory of the backups.
 pub(super) struct Backups {
     dir: PathBuf,
@@ -56,7 +59,7 @@ impl Copy {
 
     /// Returns its group: a backup is only deleted in favour of others of its group.
     fn kind(&self) -> &'static str {
-        let kinds = ["-schema", "-asked", "-agent", "-replaced", "-reset"];
+        let kinds = ["-schema", "-asked", "-agent", REPLACED, "-reset"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
     }
 }
@@ -98,9 +101,11 @@ impl Backups {
         copies
     }
 
-    /// Returns the newest backup that has memories, or else the newest: after all were deleted, a copy of nothing helps nobody.
-    pub(super) fn newest(&self) -> Option<PathBuf> {
-        let copies = self.all();
+    /// Returns the newest backup that has memories, or else the newest: after all were deleted, a copy of nothing helps nobody. That
+    /// of what is `present`, which was made to restore another one, is none that was meant.
+    pub(super) fn newest(&self, present: &Lineage) -> Option<PathBuf> {
+        let mut copies = self.all();
+        copies.retain(|copy| copy.kind() != REPLACED || copy.lineage.as_ref() != Some(present));
         let has_memories = |copy: &&Copy| {
             let db = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
             db.and_then(|db| db.count()).is_ok_and(|n_memories| n_memories > 0)
@@ -157,7 +162,7 @@ fn name(now_ms: i64, label: Label) -> String {
         Label::Schema(version) => format!("-schema{version}"),
         Label::Asked => "-asked".to_owned(),
         Label::AskedByAgent => "-agent".to_owned(),
-        Label::Replaced => "-replaced".to_owned(),
+        Label::Replaced => REPLACED.to_owned(),
         Label::Reset => "-reset".to_owned(),
     };
     format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))

@@ -1,6 +1,7 @@
 //! Do memories do what is promised of them?
 
 mod acknowledged;
+mod backups_killed;
 mod consolidated;
 mod copies;
 mod damaged;

@@ -9,7 +9,7 @@ use rusqlite::OpenFlags;
 use super::super::backups::Label;
 use super::super::rows::SAVED_COLUMNS;
 use super::restored_files::FilePlan;
-use super::{FileText, MemoryDb, MemoryStore, Rows, Stopped};
+use super::{MemoryDb, MemoryStore, Rows, Stopped};
 use crate::proto::Caveats;
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
@@ -85,8 +85,8 @@ impl MemoryStore {
         written
     }
 
-    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. Without
-    /// `path` it uses our newest that has memories. A dry run only compares.
+    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. `note` records
+    /// the result in the same transaction. Without `path` it uses our newest that has memories. A dry run only compares.
     ///
     /// # Errors
     /// When the backup is unusable, or the database is not writable; nothing is changed then.
@@ -95,12 +95,18 @@ impl MemoryStore {
         now_ms: i64,
         path: Option<&Path>,
         dry_run: bool,
+        note: impl FnOnce(&Rows<'_>, &RestoreResult) -> Result<(), StoreError>,
     ) -> Result<RestoreResult, RestoreError> {
-        let path: PathBuf =
-            path.map(Path::to_owned).or_else(|| self.backups.newest()).ok_or(RestoreError::None)?;
+        self.ready(now_ms)?;
+        let path: PathBuf = match (path, &self.open) {
+            (Some(path), _) => path.to_owned(),
+            (None, open) => {
+                let present = open.as_ref().map(|(db, _)| db.lineage()).transpose()?.unwrap_or_default();
+                self.backups.newest(&present).ok_or(RestoreError::None)?
+            }
+        };
         let copied = Copied::make(&path, self.state_dir(), Purpose::Restore, &[&self.path])?;
         let mut there = crate::store::foreign::open_memod(&copied)?;
-        self.ready(now_ms)?;
         let (here, _) = self.open.as_mut().expect("it was made ready");
         if here.programs()? != there.programs()? {
             // Triggers would run on all later writes.
@@ -114,7 +120,10 @@ impl MemoryStore {
             return Ok(result);
         }
         result.kept = Some(self.backups.add(here, now_ms, Label::Replaced)?.display().to_string());
-        succeed(here, &mut there, now_ms, (&plan, self.forms.file_text))?;
+        succeed(here, &mut there, now_ms, |rows| {
+            plan.apply(rows, self.forms.file_text)?;
+            note(rows, &result)
+        })?;
         here.replace_by(&there)?;
         self.is_changed = true;
         self.note_replaced("restore_backup");
@@ -132,7 +141,7 @@ fn succeed(
     here: &MemoryDb,
     there: &mut MemoryDb,
     now_ms: i64,
-    (plan, file_text): (&FilePlan, FileText),
+    apply: impl FnOnce(&Rows<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let mut lineage = here.lineage()?;
     lineage.take(&there.lineage()?);
@@ -145,7 +154,7 @@ fn succeed(
             }
         }
         rows.set_seen(&seen)?;
-        plan.apply(rows, file_text)?;
+        apply(rows)?;
         rows.begin_lineage(&lineage)
     })
 }
