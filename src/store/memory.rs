@@ -43,7 +43,7 @@ pub use self::followed_rows::Followed;
 pub use self::found::Facts;
 pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
-pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped};
+pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped, remove_unfinished};
 pub use self::outbox::Outgoing;
 pub use self::passed_time::Uptime;
 pub use self::rows::Rows;

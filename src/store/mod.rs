@@ -40,7 +40,7 @@ pub use memory::{
     FileVersion, Followed, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
     MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows,
     SaidByFile, ShownBy, Side, Stopped, TeamCounts, TeamRow, TeamTrouble, Uptime, VectorChanges, VectorModel,
-    WorktreeRow, repository_from,
+    WorktreeRow, remove_unfinished, repository_from,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;

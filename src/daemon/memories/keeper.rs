@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
-use std::thread::{self, Builder, JoinHandle};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use tokio::sync::{Notify, oneshot};
 
 use super::file_text::file_text;
@@ -22,12 +21,14 @@ use crate::daemon::error::{RpcResult, stopping};
 use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
+use crate::daemon::threads::spawn;
 use crate::embed::BUILTIN_ID;
 use crate::memory::{id, text};
 use crate::paths::{Env, RepoLayout};
 use crate::proto::{Check, RpcError, code};
 use crate::store::{
     Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
+    remove_unfinished,
 };
 use crate::threads::{caught, lock};
 
@@ -79,6 +80,9 @@ impl Memories {
     ) -> anyhow::Result<Self> {
         let (jobs, queue) = channel();
         remove_left_copies(&layout.state_dir);
+        let left_in = layout.state_dir.clone();
+        // It may be on a file system that hangs.
+        drop(spawn("left-backup", move || remove_unfinished(&left_in))?);
         let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_state_dirs(env));
         let for_store = Arc::clone(&models);
         let new_store = move || {
@@ -98,8 +102,7 @@ impl Memories {
             false => drop(store.close(now_ms()).inspect_err(warn_of_copy)),
         };
         let run = move || keep((new_store, end), &for_thread, &for_serving, &queue, &noted);
-        let thread = Builder::new().name("memory".to_owned()).spawn(run);
-        let thread = Mutex::new(Some(thread.context("start the thread memory")?));
+        let thread = Mutex::new(Some(spawn("memory", run)?));
         let events = Arc::default();
         let (files, generation) = (KnownFiles::default(), Arc::default());
         Ok(Self {

@@ -11,6 +11,7 @@ mod model_switch;
 mod notice;
 mod recovery;
 mod restored_files;
+mod unfinished;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ use self::elsewhere::Elsewhere;
 pub use self::model_switch::Preparing;
 use self::notice::{ACKNOWLEDGED, Notice};
 use self::recovery::has_log;
+pub use self::unfinished::remove_unfinished;
 
 /// The name in `meta` of the model that was chosen; absent for the default.
 const MODEL: &str = "model";

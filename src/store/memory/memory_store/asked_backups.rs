@@ -9,6 +9,7 @@ use rusqlite::OpenFlags;
 use super::super::backups::Label;
 use super::super::rows::SAVED_COLUMNS;
 use super::restored_files::FilePlan;
+use super::unfinished::Unfinished;
 use super::{MemoryDb, MemoryStore, Rows, Stopped};
 use crate::proto::Caveats;
 use crate::proto::exchange::{BackupResult, RestoreResult};
@@ -48,7 +49,8 @@ impl MemoryStore {
         let (db, _) = self.open.as_ref().expect("it was made ready");
         let path = match path {
             Some(path) => {
-                write_new(db, path)?;
+                let unfinished = Unfinished::begin(self.state_dir(), path, now_ms);
+                write_new(db, path, &unfinished)?;
                 path.to_owned()
             }
             None => {
@@ -179,24 +181,21 @@ fn compare(here: &Digests, there: &Digests, plan: &FilePlan) -> RestoreResult {
     }
 }
 
-/// Writes a backup under a temporary name, reads it back, and renames it. Never replaces a file.
-fn write_new(db: &MemoryDb, path: &Path) -> Result<(), StoreError> {
+/// Writes a backup under its `unfinished` name, reads it back, and renames it. Never replaces a file.
+fn write_new(db: &MemoryDb, path: &Path, unfinished: &Unfinished) -> Result<(), StoreError> {
     let at = |error| StoreError::file(path, error);
     if fs::symlink_metadata(path).is_ok() {
         return Err(at(std::io::ErrorKind::AlreadyExists.into()));
     }
-    let part = path.with_added_extension(format!("{}.part", std::process::id()));
-    let done = db.copy_safely(&part).and_then(|()| {
-        // Not `rename`, which would replace a file that was created in the meantime.
-        fs::hard_link(&part, path)
-            .or_else(|error| match error.kind() {
-                std::io::ErrorKind::AlreadyExists => Err(error),
-                _ => fs::rename(&part, path), // a file system without hard links
-            })
-            .map_err(at)
-    });
-    let _ = fs::remove_file(&part); // one name is enough
-    done
+    let part = unfinished.path();
+    db.copy_safely(part)?;
+    // Not `rename`, which would replace a file that was created in the meantime.
+    fs::hard_link(part, path)
+        .or_else(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Err(error),
+            _ => fs::rename(part, path), // a file system without hard links
+        })
+        .map_err(at)
 }
 
 impl MemoryDb {
