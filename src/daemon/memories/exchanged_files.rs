@@ -14,10 +14,6 @@ use crate::store::{Record, Rows, Side};
 
 /// Why a memory is archived whose file is gone.
 const BY_FILE: &str = "file";
-/// Changes after which a worktree has no file of a memory any more.
-const TAKE_OUT: [&str; 4] = ["forget", "unshare", "consolidate", "merge"];
-/// Changes after which a worktree has a file of a memory.
-const PUT_IN: [&str; 3] = ["add", "share", "restore"];
 
 /// Returns why others may not have texts. That does not depend on what is stored.
 pub(super) fn check(_: &Rows<'_>, params: &CheckFilesParams) -> Done<CheckFilesResult> {
@@ -39,7 +35,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &RestoreFileParams, stamp: &Stamp
     let fate = match known.filter(|known| known.archived_why.as_deref() == Some(BY_FILE)) {
         Some(known) => bring_back(rows, &known, &params.text, stamp)?,
         // Another worktree may have it, and a verb may have taken it out of this one.
-        None if was_taken_out(rows, &id)? => FileFate::Removed,
+        None if rows.has(&id)? && rows.is_removed_by_verb(&file::name(&id))? => FileFate::Removed,
         // What the database does not know has vanished, too: it may be an older one.
         None => FileFate::AsItWas,
     };
@@ -65,11 +61,4 @@ fn bring_back(rows: &Rows<'_>, known: &Record, text: &str, stamp: &Stamp) -> Don
         stamp.set_resolved(&known.id, exchanged); // its comments, and keys that this version does not know
     }
     Ok(FileFate::Written)
-}
-
-fn was_taken_out(rows: &Rows<'_>, id: &str) -> Done<bool> {
-    let is_of_files = |action: &str| TAKE_OUT.contains(&action) || PUT_IN.contains(&action);
-    let changes = rows.history(id)?;
-    let last = changes.iter().rev().find(|change| is_of_files(&change.action));
-    Ok(last.is_some_and(|last| TAKE_OUT.contains(&&*last.action)))
 }

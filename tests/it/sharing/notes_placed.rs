@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::notes::{sync, synced, two_people, two_with};
 use super::{actions, add_shared, file, get, listed, path_of, text_of, write_file};
+use crate::live::Live;
 
 #[test]
 fn what_stands_under_the_name_of_a_file_that_comes_stays() {
@@ -97,6 +98,34 @@ fn a_file_that_vanished_comes_back_as_it_was_last_changed() {
         assert!(text.contains("# reviewed by Ann\n") && text.contains("reviewed: yes\n"), "{text}");
     }
     assert!(actions(&bob, &id).ends_with(&["restore/cli".to_owned()]), "{:?}", actions(&bob, &id));
+}
+
+#[test]
+fn what_others_were_merged_into_is_not_taken_for_removed() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "--detach", "../side"]);
+    let side = live.sandbox.path("side");
+    let synced_there = || {
+        let said = live.memo(&["sync-notes"]).current_dir(&side).output().unwrap();
+        assert!(said.status.success(), "{said:?}");
+    };
+    let [stays, goes] = ["alpha is first", "beta is second"].map(|text| add_shared(&live, text));
+    synced(&live);
+    synced_there();
+    live.call("memory.merge", json!({ "keep": stays, "ids": [goes] }));
+    synced(&live);
+    live.git(&["clean", "-q", "-fdx"]);
+    assert_eq!(listed(&live, &stays).len(), 0);
+    let said = synced(&live);
+    assert!(said.contains(&stays) && !said.contains(&goes), "{said}");
+    synced_there();
+    let there = |id: &str| side.join(format!(".memod/memories/{id}.md")).exists();
+    assert_eq!(
+        [&stays, &goes].map(|id| (path_of(&live, id).exists(), there(id))),
+        [(true, true), (false, false)]
+    );
 }
 
 #[test]

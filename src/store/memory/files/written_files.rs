@@ -108,6 +108,19 @@ impl Rows<'_> {
         })
     }
 
+    /// Returns whether a verb has removed a file of the worktree, and nobody has written it since.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_removed_by_verb(&self, name: &str) -> Result<bool, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT 1 FROM written_file WHERE worktree = memod_worktree() AND name = ?1 AND hash IS NULL",
+            )?
+            .exists([name])
+        })
+    }
+
     /// Makes a file of the worktree show a row with this text, ours where it was in conflict in git.
     pub(in crate::store::memory) fn set_file_text(
         &self,
