@@ -82,6 +82,13 @@ impl MemoryDb {
         Ok((db, version == 0))
     }
 
+    /// Returns whether a file certainly is still of this schema.
+    pub(super) fn is_of_schema(path: &Path, version: i64) -> bool {
+        let found =
+            Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| db.run(schema::version));
+        found.is_ok_and(|found| found == version)
+    }
+
     /// Like [`Self::open`], for a private copy whose older schema need not be preserved.
     ///
     /// # Errors

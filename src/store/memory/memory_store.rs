@@ -388,13 +388,15 @@ impl MemoryStore {
         }
         let (backups, mut backup) = (&self.backups, None);
         let before_migration = |db: &MemoryDb, version| {
-            backup = Some(backups.make(db, now_ms, Label::Schema(version))?);
+            backup = Some((backups.make(db, now_ms, Label::Schema(version))?, version));
             Ok(())
         };
         let opened = MemoryDb::open(&self.path, before_migration);
         match (&opened, backup) {
-            (Ok(_), Some(backup)) => backups.delete_surplus(&backup),
-            (Err(_), Some(backup)) => drop(fs::remove_file(backup)), // nothing was migrated
+            (Err(_), Some((backup, version))) if MemoryDb::is_of_schema(&self.path, version) => {
+                let _ = fs::remove_file(backup); // nothing was migrated
+            }
+            (_, Some((backup, _))) => backups.delete_surplus(&backup),
             (_, None) => {}
         }
         match opened {

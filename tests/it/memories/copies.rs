@@ -172,6 +172,27 @@ fn a_database_without_the_tables_of_its_schema_is_put_aside() {
 }
 
 #[test]
+fn a_database_that_cannot_be_migrated_now_stays_and_is_copied_before_it_is() {
+    let live = Live::idle();
+    session(&live, &["first", "second"]);
+    change(&db(&live), "ALTER TABLE memory DROP COLUMN remarks; PRAGMA user_version = 15");
+    let of_schema = || {
+        let names = fs::read_dir(copies(&live)).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().contains("-schema15")).count()
+    };
+    let other = Connection::open(db(&live)).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (code, answer) = memo(&live, &["list"]);
+    assert!(code == 3 && answer.to_string().contains("locked"), "{code}: {answer}");
+    assert_eq!((beside(&live, "memory.db.damaged-").len(), of_schema()), (0, 0));
+    other.execute_batch("ROLLBACK").unwrap();
+    drop(other);
+    assert_eq!(texts(&live), ["first", "second"]);
+    assert_eq!((beside(&live, "memory.db.damaged-").len(), of_schema()), (0, 1));
+    stop(&live);
+}
+
+#[test]
 fn a_database_of_a_newer_schema_is_refused_and_stays() {
     let live = Live::idle();
     session(&live, &["first"]);
