@@ -73,7 +73,9 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
 async fn write_files(shared: &Arc<Shared>, cwd: &str) {
     look_at_worktree(shared, cwd).await;
     let Ok(worktrees) = read(shared, |rows| Ok(rows.worktrees()?)).await else { return };
-    let main = shared.layout.common_dir.as_ref().and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
+    // That of a bare repository is in no worktree.
+    let common_dir = shared.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
+    let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
         let shared = Arc::clone(shared);
         tokio::spawn(async move { look_at_worktree(&shared, &root).await });

@@ -257,6 +257,24 @@ fn a_conflict_of_git_comes_back_with_both_sides() {
 }
 
 #[test]
+fn a_dry_run_does_not_count_recalls() {
+    let live = Live::new();
+    let added = call(&live, "memory.add", json!({ "content": "one", "tier": "mid", "client": "cli" }));
+    let id = added["memory"]["id"].clone();
+    let backup = back_up(&live);
+    for _ in 0..10 {
+        call(&live, "memory.recall", json!({ "query": "one" }));
+    }
+    let now = get(&live, id.as_str().unwrap());
+    assert_eq!((&now["tier"], &now["priority"]), (&json!("long"), &json!(6)), "{now}");
+    let compare =
+        || call(&live, "memory.restore_backup", json!({ "path": backup, "dry_run": true }))["differ"].clone();
+    assert_eq!(compare(), 0);
+    call(&live, "memory.update", json!({ "id": id, "priority": 9 }));
+    assert_eq!(compare(), 1, "a priority that was set");
+}
+
+#[test]
 fn a_dry_run_sees_who_wrote_a_memory_and_its_links() {
     let live = Live::new();
     let [one, other] = ["one", "other"].map(|text| {

@@ -224,7 +224,10 @@ impl MemoryDb {
 
     /// Returns a hash of each memory with its links, without recalls: it changes when anything else of the memory does.
     fn digests(&self) -> Result<Digests, StoreError> {
-        let columns = SAVED_COLUMNS.replace("m.last_access, m.access_count", "NULL, NULL");
+        let columns = SAVED_COLUMNS
+            .replace("m.last_access, m.access_count", "NULL, NULL")
+            // Recalls extend a lifetime and raise a priority; what else changes these changes `updated` too.
+            .replace("m.tier, m.expires_at, m.priority", "NULL, NULL, NULL");
         self.run(|conn| {
             let mut statement = conn.prepare(&format!(
                 "SELECT {columns}, m.shared, m.repository,
