@@ -50,7 +50,7 @@ pub fn remove_unfinished(state_dir: &Path) {
     }
     match fs::remove_file(path) {
         Ok(()) => {
-            tracing::warn!(path = written, "a backup was not completed, and what was left of it is removed")
+            tracing::warn!(path = written, "a backup was not completed, and what was left of it is removed");
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => {
