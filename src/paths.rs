@@ -5,6 +5,7 @@ mod caller_dir;
 mod elsewhere;
 mod file_lock;
 mod hint;
+mod known_file;
 mod locate;
 mod own_state;
 mod regular;
@@ -24,6 +25,10 @@ pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_fil
 pub use self::caller_dir::{CallerDir, OutsideError};
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
+pub use self::known_file::{
+    NOTES_LOCK, NOTES_NEW, NOTES_OUT, hash_digits, is_free_for, remove_if_there, remove_known, replace_known,
+    text_digits,
+};
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
 pub use self::replace::{rename_over, replace_private};

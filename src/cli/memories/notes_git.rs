@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use crate::cli::error::CliError;
-use crate::paths::IoContext as _;
+use crate::paths::{IoContext as _, NOTES_LOCK};
 use crate::types::memory_file;
 
 /// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
@@ -115,7 +115,7 @@ impl<'a> NotesGit<'a> {
 
     /// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
     pub(super) fn lock(git_dir: &Path, common_dir: &Path) -> Result<fs::File, CliError> {
-        let path = git_dir.join("memod-notes.lock");
+        let path = git_dir.join(NOTES_LOCK);
         let file =
             fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
         match file.try_lock() {

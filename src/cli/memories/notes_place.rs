@@ -1,7 +1,8 @@
 //! Writes the outcome of a merge to the files of memories in the worktree.
 //!
 //! Git would do so, too, but takes what stands under the name of an ignored file for expendable. Here a file is replaced only if it
-//! says what is known of it: a save that comes in between stays, and so does anything that is no file of the last exchange.
+//! says what is known of it: a save that comes in between stays, and so does anything that is no file of the last exchange. What an
+//! exchange that was killed has left under another name, the daemon brings back at the next question.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -9,13 +10,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::error::CliError;
 use crate::cli::text::escape;
-use crate::paths::{IoContext as _, PathError, open_regular, rename_over, rename_to_free, swap_files};
+use crate::paths::{
+    IoContext as _, NOTES_NEW, NOTES_OUT, PathError, is_free_for, open_regular, remove_if_there,
+    remove_known, rename_to_free, replace_known, text_digits,
+};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
-
-/// Ending of the name of a file that is written aside, which begins with a dot.
-const ASIDE: &str = ".notes";
-/// Ending of the name of a text that was saved between two changes of its file.
-const SAVED: &str = ".saved";
 
 /// A file that is to be changed.
 pub(super) struct FileChange {
@@ -93,19 +92,16 @@ fn must_be_known(path: &Path, change: &FileChange) -> Result<(), CliError> {
             hint: "if it was saved just now, run it again, and it is exchanged; else move it away".to_owned(),
         });
     }
-    let aside = aside(path);
-    let is_of = |text: &[u8], whole: &Option<Vec<u8>>| whole.as_ref().is_some_and(|of| of.starts_with(text));
-    match present(&aside)? {
-        Present::Nothing => Ok(()),
-        Present::Text(text) if is_of(&text, &change.before) || is_of(&text, &change.after) => {
-            fs::remove_file(&aside).at("remove", &aside)?;
-            Ok(())
-        }
-        _ => Err(CliError::Git {
-            message: format!("{}: left by an exchange that was killed; nothing was taken", aside.display()),
-            hint: "it may have what was saved at that time: look at it, then remove it".to_owned(),
-        }),
+    remove_if_there(&aside(path))?;
+    let out = out(path, change);
+    if present(&out)? != Present::Nothing {
+        return Err(CliError::Git {
+            message: format!("{}: left by an exchange that was killed; nothing was taken", out.display()),
+            hint: "`memo list` brings back what it has, or says why that cannot be; then run it again"
+                .to_owned(),
+        });
     }
+    Ok(())
 }
 
 fn is(present: &Present, text: Option<&Vec<u8>>) -> bool {
@@ -158,33 +154,33 @@ fn place(path: &Path, change: &FileChange, before_change: impl FnOnce()) -> Resu
         write_aside(path, &aside, text)?;
     }
     before_change();
+    let (says, out) = (|text| move |path: &Path| Ok(is(&present(path)?, Some(text))), out(path, change));
     let is_placed = match (&change.before, &change.after) {
-        (Some(before), Some(after)) => replace(path, &aside, before, after)?,
+        (Some(before), Some(after)) => {
+            rename_to_free(&aside, &out).at("rename to", &out)?;
+            replace_known(path, &out, says(before), says(after))?
+        }
         (None, _) => is_free_for(rename_to_free(&aside, path)).at("rename to", path)?,
-        (Some(before), None) => take_away(path, &aside, before)?,
+        (Some(before), None) => remove_known(path, &out, says(before))?,
     };
-    put_away(&aside, path, change)?;
+    remove_if_there(&aside)?;
     Ok(is_placed)
 }
 
-/// Removes what was written aside. A text that somebody saved between two changes gets a name that is seen.
-fn put_away(aside: &Path, path: &Path, change: &FileChange) -> Result<(), PathError> {
-    let left = present(aside)?;
-    if is(&left, None) {
-        return Ok(());
-    }
-    if is(&left, change.before.as_ref()) || is(&left, change.after.as_ref()) {
-        let _ = fs::remove_file(aside); // it says nothing that is not known
-        return Ok(());
-    }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let seen = path.with_file_name(format!("{name}{SAVED}"));
-    is_free_for(rename_to_free(aside, &seen)).at("rename to", &seen).map(drop) // else it stays aside
+/// Returns the name under which the new text of a file is written.
+fn aside(path: &Path) -> PathBuf {
+    beside(path, NOTES_NEW)
 }
 
-fn aside(path: &Path) -> PathBuf {
+/// Returns the name under which a file changes places.
+fn out(path: &Path, change: &FileChange) -> PathBuf {
+    let digits = text_digits(change.after.as_deref().unwrap_or_default());
+    beside(path, &format!(".{digits}{NOTES_OUT}"))
+}
+
+fn beside(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}{ASIDE}"))
+    path.with_file_name(format!(".{name}{ending}"))
 }
 
 fn write_aside(path: &Path, aside: &Path, text: &[u8]) -> Result<(), PathError> {
@@ -197,44 +193,6 @@ fn write_aside(path: &Path, aside: &Path, text: &[u8]) -> Result<(), PathError> 
         file.sync_all()
     };
     write().at("write", aside)
-}
-
-/// Replaces a file by the one written aside, unless somebody saved it meanwhile: then that is put back, and what was saved last
-/// holds.
-fn replace(path: &Path, aside: &Path, before: &Vec<u8>, after: &Vec<u8>) -> Result<bool, PathError> {
-    match swap_files(aside, path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false), // it was removed
-        swapped => swapped.at("swap", path)?,
-    }
-    if is(&present(aside)?, Some(before)) {
-        return Ok(true);
-    }
-    swap_files(aside, path).at("swap", path)?;
-    if !is(&present(aside)?, Some(after)) {
-        swap_files(aside, path).at("swap", path)?; // it was saved once more
-    }
-    Ok(false)
-}
-
-/// Removes a file, unless somebody saved it meanwhile: then it is put back.
-fn take_away(path: &Path, aside: &Path, before: &Vec<u8>) -> Result<bool, PathError> {
-    match rename_over(path, aside) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        renamed => renamed.at("remove", path)?,
-    }
-    if is(&present(aside)?, Some(before)) {
-        return Ok(true);
-    }
-    is_free_for(rename_to_free(aside, path)).at("rename to", path)?;
-    Ok(false)
-}
-
-/// Returns whether a name was free for a file.
-fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
-    match renamed {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        renamed => renamed.map(|()| true),
-    }
 }
 
 #[cfg(test)]
@@ -272,22 +230,6 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), expected, "{nth}");
             assert_eq!(is_placed, expected == after, "{nth}");
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), usize::from(expected.is_some()), "{nth}");
-        }
-    }
-
-    #[test]
-    fn what_is_left_aside_and_known_to_nobody_is_kept() {
-        for (left, is_kept) in [("old", false), ("new", false), ("saved", true)] {
-            let dir = tempfile::tempdir().unwrap();
-            let path = dir.path().join("mem_x.md");
-            let bytes = |text: &str| Some(text.as_bytes().to_vec());
-            let change =
-                FileChange { path: "mem_x.md".to_owned(), before: bytes("old"), after: bytes("new") };
-            fs::write(aside(&path), left).unwrap();
-            put_away(&aside(&path), &path, &change).unwrap();
-            assert!(!aside(&path).exists(), "{left}");
-            let seen = dir.path().join(format!("mem_x.md{SAVED}"));
-            assert_eq!(fs::read_to_string(seen).ok().is_some_and(|text| text == left), is_kept, "{left}");
         }
     }
 

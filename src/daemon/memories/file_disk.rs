@@ -5,7 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::memory::file;
-use crate::paths::{IoContext as _, PathError, rename_to_free, swap_files};
+use crate::paths::{
+    IoContext as _, PathError, hash_digits, is_free_for, remove_known, rename_to_free, replace_known,
+};
 use crate::proto::{RpcError, code};
 use crate::store::{PendingFile, Stopped};
 
@@ -16,8 +18,8 @@ pub(super) type Hash = [u8; 32];
 pub(super) const ASIDE: &str = ".new";
 /// Ending of the name under which a file changes places with that of a memory: it has what came out of that then.
 pub(super) const SWAPPED: &str = ".out";
-/// Hex digits of the hash of the new text in such a name: what says something else came out.
-const N_DIGITS: usize = 16;
+/// Hash of what is not a text: no text has it.
+pub(super) const NO_TEXT: Hash = [0xff; 32];
 
 /// Writes new texts aside, and syncs them to the disk; for a file that is removed an empty one, which shows that the directory
 /// can be written.
@@ -118,10 +120,10 @@ fn place_one(root: &Path, change: &PendingFile, before_change: impl FnOnce()) ->
         _ if !is_as_before => false,
         (Some(former), Some(wanted)) => {
             rename_to_free(&aside, &out).at("rename to", &out)?;
-            replace(&path, &out, former, wanted)?
+            replace_known(&path, &out, has(former), has(wanted))?
         }
         (None, Some(_)) => is_free_for(rename_to_free(&aside, &path)).at("rename to", &path)?,
-        (Some(former), None) => take_away(&path, &out, former)?,
+        (Some(former), None) => remove_known(&path, &out, has(former))?,
         (None, None) => true,
     };
     if !is_done {
@@ -131,65 +133,18 @@ fn place_one(root: &Path, change: &PendingFile, before_change: impl FnOnce()) ->
     Ok(is_done)
 }
 
-/// Replaces a file by the one under the name `out`, unless somebody saved it meanwhile: then that is put back. Returns whether it
-/// was replaced.
-fn replace(path: &Path, out: &Path, former: Hash, wanted: Hash) -> Result<bool, PathError> {
-    match swap_files(out, path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return remove(out).map(|()| false), // it was removed
-        Err(error) => {
-            remove(out)?; // nothing has come out
-            return Err(error).at("swap", path);
-        }
-        Ok(()) => {}
-    }
-    if hash_on_disk(out)? == Some(former) {
-        return remove(out).map(|()| true);
-    }
-    swap_files(out, path).at("swap", path)?;
-    if hash_on_disk(out)? == Some(wanted) {
-        return remove(out).map(|()| false);
-    }
-    // It was saved once more: what was saved last holds, and the next look takes the other first.
-    swap_files(out, path).at("swap", path)?;
-    Ok(false)
+/// Returns whether a file says the text with a hash.
+fn has(hash: Hash) -> impl Fn(&Path) -> Result<bool, PathError> {
+    move |path| Ok(hash_on_disk(path)? == Some(hash))
 }
 
-/// Removes a file, unless somebody saved it meanwhile: then it is put back. Returns whether it was removed.
-fn take_away(path: &Path, out: &Path, former: Hash) -> Result<bool, PathError> {
-    match rename_to_free(path, out) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-        renamed => renamed.at("remove", path)?,
-    }
-    if hash_on_disk(out)? == Some(former) {
-        return remove(out).map(|()| true);
-    }
-    is_free_for(rename_to_free(out, path)).at("rename to", path)?; // else the next look takes it
-    Ok(false)
-}
-
-/// Removes a file whose text is known: while it stays, its change is not done.
-pub(super) fn remove(path: &Path) -> Result<(), PathError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
-        _ => Ok(()),
-    }
-}
-
-/// Returns whether a name was free for a file.
-pub(super) fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
-    match renamed {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        renamed => renamed.map(|()| true),
-    }
-}
-
-/// Returns the hash of the text of a file; `None` if there is no file. What is not a text has a hash that no text has.
+/// Returns the hash of the text of a file; `None` if there is no file. What is not a text has [`NO_TEXT`].
 pub(super) fn hash_on_disk(path: &Path) -> Result<Option<Hash>, PathError> {
     let is_read = |meta: fs::Metadata| meta.is_file() && meta.len() <= file::MAX_FILE;
     match fs::symlink_metadata(path)
         .and_then(|meta| if is_read(meta) { fs::read(path) } else { Ok(vec![0xff]) })
     {
-        Ok(bytes) => Ok(Some(file::text_of(&bytes).map_or([0xff; 32], |text| file::hash(&text)))),
+        Ok(bytes) => Ok(Some(file::text_of(&bytes).map_or(NO_TEXT, |text| file::hash(&text)))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error).at("read", path),
     }
@@ -198,12 +153,7 @@ pub(super) fn hash_on_disk(path: &Path) -> Result<Option<Hash>, PathError> {
 /// Returns the path under which a file changes places.
 pub(super) fn swapped(root: &Path, change: &PendingFile) -> PathBuf {
     let wanted = file::hash(change.text.as_deref().unwrap_or_default());
-    root.join(file::DIR).join(format!(".{}.{}{SWAPPED}", change.name, digits(&wanted)))
-}
-
-/// Returns the beginning of a hash, as it is in the name of a file that changes places.
-pub(super) fn digits(hash: &Hash) -> String {
-    blake3::Hash::from_bytes(*hash).to_hex()[..N_DIGITS].to_owned()
+    root.join(file::DIR).join(format!(".{}.{}{SWAPPED}", change.name, hash_digits(&wanted)))
 }
 
 pub(super) fn aside(root: &Path, name: &str) -> PathBuf {

@@ -74,7 +74,7 @@ impl Memories {
                 key: key.clone(),
                 names: listed.as_ref().map(|listed: &Listing| listed.names().cloned().collect()),
                 read: read.unwrap_or_default(),
-                is_first: known.is_none(),
+                recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_left),
                 has_same_sides: listed
                     .as_ref()
                     .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
@@ -212,8 +212,8 @@ struct Applied {
     /// The files that are there; `None` if they could not be listed, and then none is gone.
     names: Option<HashSet<String>>,
     read: Vec<FileState>,
-    /// Whether this is the first look since the rows may have changed in other ways.
-    is_first: bool,
+    /// Whether changes that were left undone are to be completed first.
+    recovers: bool,
     /// Whether the sides of conflicts are still those that the rows have.
     has_same_sides: bool,
     /// Numbers of worktrees that are gone.
@@ -242,8 +242,8 @@ impl Applied {
         // Also this one, which is looked for from now on.
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let mut recovered = Recovered::default();
-        if self.is_first && self.names.is_some() {
-            recovered = recover(&self.layout.root, store, now_ms)?;
+        if self.recovers {
+            recovered = recover(&self.layout, store, now_ms)?;
             if recovered.is_changed {
                 counters.note_write();
                 return Ok(None);

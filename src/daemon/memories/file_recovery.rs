@@ -1,21 +1,24 @@
-//! Completes changes of the files of memories that a daemon left undone when it was killed or failed.
+//! Completes changes of the files of memories that a daemon or `memo sync-notes` left undone when it was killed or failed.
 //!
 //! A file changes places with its new text under a name that has the hash of that text. So what came out of the place is known
 //! even when nothing else is: what somebody saved meanwhile goes back.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
-use super::file_disk::{
-    ASIDE, Hash, Placed, SWAPPED, digits, hash_on_disk, is_free_for, place, prepare, remove,
-};
+use super::file_disk::{ASIDE, Hash, NO_TEXT, Placed, SWAPPED, hash_on_disk, place, prepare};
 use super::file_form::state_of;
 use super::rules::Done;
 use crate::memory::file;
-use crate::paths::{FORMER, IoContext as _, PathError, rename_over, rename_to_free, swap_files};
+use crate::paths::{
+    FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
+    is_free_for, remove_if_there, rename_over, rename_to_free, swap_files,
+};
 use crate::store::{FileState, MemoryStore, PendingFile, ShownBy};
 
+/// Ending that a file had which `memo sync-notes` was changing.
+const NOTES: &str = ".notes";
 /// Ending of the name of a saved file that says no memory: without a dot before it, so that `memo doctor` lists it.
 const SAVED: &str = ".saved";
 
@@ -43,11 +46,12 @@ impl Recovered {
 }
 
 /// Completes or undoes each change that was left in a worktree. One that fails does not stop the others.
-pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done<Recovered> {
+pub(super) fn recover(layout: &RepoLayout, store: &mut MemoryStore, now_ms: i64) -> Done<Recovered> {
+    let root = &layout.root;
     let pending = store.read(now_ms, |rows| Ok(rows.pending()?))?;
     let mut recovered = Recovered::default();
     let (aside, out): (Vec<Left>, Vec<Left>) =
-        left_in(root).into_iter().partition(|left| matches!(left.kind, Kind::Aside));
+        left_in(layout).into_iter().partition(|left| matches!(left.kind, Kind::Aside));
     for left in &out {
         let change = pending.iter().find(|change| change.name == left.name);
         let done = match left.bring_back(change) {
@@ -56,7 +60,7 @@ pub(super) fn recover(root: &Path, store: &mut MemoryStore, now_ms: i64) -> Done
                 store.write(now_ms, |rows| {
                     Ok(rows.take_files(std::slice::from_ref(&state), &BTreeSet::new())?)
                 })?;
-                remove(&left.path).map(|()| true)
+                remove_if_there(&left.path).map(|()| true)
             }
             Ok(Kept::Settled(is_changed)) => Ok(is_changed),
             Err(error) => Err(error),
@@ -98,6 +102,8 @@ struct Left {
     /// Name of the memory's file.
     name: String,
     kind: Kind,
+    /// Whether `memo sync-notes` may have it under this name.
+    is_of_notes: bool,
 }
 
 enum Kind {
@@ -118,25 +124,43 @@ enum Kept {
 }
 
 /// Lists what was left; nothing if the directory cannot be listed, which the look says.
-fn left_in(root: &Path) -> Vec<Left> {
-    let entries = fs::read_dir(root.join(file::DIR)).into_iter().flatten().flatten();
-    entries.filter_map(|entry| Left::of(entry.path())).collect()
+fn left_in(layout: &RepoLayout) -> Vec<Left> {
+    let entries = fs::read_dir(layout.root.join(file::DIR)).into_iter().flatten().flatten();
+    let mut left: Vec<Left> = entries.filter_map(|entry| Left::of(entry.path())).collect();
+    if left.iter().any(|left| left.is_of_notes) && is_exchanging(layout) {
+        left.retain(|left| !left.is_of_notes); // after they were listed: none of them is of a later one
+    }
+    left
+}
+
+/// Returns whether `memo sync-notes` runs in a worktree: what it has under other names is not left.
+fn is_exchanging(layout: &RepoLayout) -> bool {
+    let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK)));
+    let Some(Ok(lock)) = lock else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Returns whether a name is one under which `memo sync-notes` may have left the file of a memory.
+pub(super) fn may_be_left_by_notes(name: &str) -> bool {
+    name.starts_with('.') && [NOTES_NEW, NOTES_OUT, FORMER, NOTES].iter().any(|ending| name.ends_with(ending))
 }
 
 impl Left {
     fn of(path: PathBuf) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.strip_prefix('.')?;
-        let (name, kind) = if let Some(name) = name.strip_suffix(ASIDE) {
+        let whole = path.file_name()?.to_str()?;
+        let is_of_notes = may_be_left_by_notes(whole);
+        let beside = whole.strip_prefix('.')?;
+        let (name, kind) = if let Some(name) = strip_one(beside, [ASIDE, NOTES_NEW]) {
             (name, Kind::Aside)
-        } else if let Some(name) = name.strip_suffix(FORMER) {
+        } else if let Some(name) = strip_one(beside, [FORMER, NOTES]) {
             (name, Kind::Former)
         } else {
-            let (name, digits) = name.strip_suffix(SWAPPED)?.rsplit_once('.')?;
+            let (name, digits) = strip_one(beside, [SWAPPED, NOTES_OUT])?.rsplit_once('.')?;
             (name, Kind::Swapped(digits.to_owned()))
         };
         file::id_of(name).ok()?;
         let name = name.to_owned();
-        Some(Self { path, name, kind })
+        Some(Self { path, name, kind, is_of_notes })
     }
 
     /// Brings a file back to its place if somebody has saved it, and removes it if its text is known.
@@ -145,9 +169,10 @@ impl Left {
         let Some(hash) = hash_on_disk(&self.path)? else { return Ok(Kept::Settled(false)) };
         let present = hash_on_disk(&place)?;
         let is_moved_away = matches!(self.kind, Kind::Former) && present.is_none();
-        let is_known = change.is_some_and(|change| change.former == Some(hash)) && !is_moved_away;
+        let is_of_before = change.is_some_and(|change| change.former == Some(hash)) && !is_moved_away;
+        let is_known = is_of_before || present == Some(hash) && hash != NO_TEXT;
         if self.is_new(&hash, change) || is_known {
-            return remove(&self.path).map(|()| Kept::Settled(false));
+            return remove_if_there(&self.path).map(|()| Kept::Settled(false));
         }
         match present {
             None => {
@@ -170,7 +195,7 @@ impl Left {
     fn is_new(&self, hash: &Hash, change: Option<&PendingFile>) -> bool {
         let is_of_change =
             || change.and_then(|change| change.text.as_deref()).is_some_and(|text| file::hash(text) == *hash);
-        matches!(&self.kind, Kind::Swapped(of) if *of == digits(hash)) || is_of_change()
+        matches!(&self.kind, Kind::Swapped(of) if *of == hash_digits(hash)) || is_of_change()
     }
 
     /// Returns what the file says, which was saved before what is in its place. What says no memory gets a name that is seen.
@@ -181,9 +206,20 @@ impl Left {
         match state.filter(|state| matches!(state.shown, ShownBy::Versions(_))) {
             Some(state) => Ok(Kept::Passed(state)),
             None => {
-                let seen = self.path.with_file_name(format!("{}{SAVED}", self.name));
-                rename_to_free(&self.path, &seen).at("rename to", &seen).map(|()| Kept::Settled(true))
+                for number in 1.. {
+                    let ending = if number == 1 { SAVED.to_owned() } else { format!("{SAVED}-{number}") };
+                    let seen = self.path.with_file_name(format!("{}{ending}", self.name));
+                    if is_free_for(rename_to_free(&self.path, &seen)).at("rename to", &seen)? {
+                        break;
+                    }
+                }
+                Ok(Kept::Settled(true))
             }
         }
     }
+}
+
+/// Returns a name without the one of two endings that it has.
+fn strip_one<'a>(name: &'a str, endings: [&str; 2]) -> Option<&'a str> {
+    endings.iter().find_map(|ending| name.strip_suffix(ending))
 }

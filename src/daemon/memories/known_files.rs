@@ -24,6 +24,8 @@ pub(super) struct Listing {
     pub(super) files: BTreeMap<String, Stat>,
     /// Number of other files that are not among these.
     pub(super) n_unlisted: usize,
+    /// Whether `memo sync-notes` runs, or has left a file under another name.
+    pub(super) has_left: bool,
     /// Whether git was putting commits on top of others, which turns the sides of a conflict.
     pub(super) is_rebasing: bool,
     /// The directory, before it was listed; `None` where there is none.
@@ -33,10 +35,12 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// Returns whether the same files are there, unchanged, and all of them can be read.
+    /// Returns whether the same files are there, unchanged, all of them can be read, and none is left under another name.
     pub(super) fn has_same_files(&self, other: &Self) -> bool {
         let are_read = self.unread.is_empty() && other.unread.is_empty();
         are_read
+            && !self.has_left
+            && !other.has_left
             && (self.n_unlisted, self.is_rebasing) == (other.n_unlisted, other.is_rebasing)
             && self.files == other.files
     }
@@ -99,7 +103,7 @@ impl Look {
     /// changed since.
     pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
         let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
-        let is_worth_it = self.listing.n_unlisted > 0; // not every file system notes all changes of a directory
+        let is_worth_it = self.listing.n_unlisted > 0 && !self.listing.has_left; // not every file system notes all changes of a directory
         (is_same && is_worth_it).then(|| (self.listing.names().cloned().collect(), self.listing.n_unlisted))
     }
 }

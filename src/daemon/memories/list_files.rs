@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::file_recovery::may_be_left_by_notes;
 use super::known_files::{Listing, Look};
 use super::look_progress::LookProgress;
 use crate::memory::file;
@@ -24,6 +25,7 @@ struct Names {
     /// The first that are no ids.
     others: BTreeSet<String>,
     n_unlisted: usize,
+    has_left: bool,
 }
 
 impl Names {
@@ -46,14 +48,14 @@ impl Names {
 pub(super) fn list(root: &Path, last: Option<&Look>, progress: &LookProgress) -> Result<Listing, PathError> {
     progress.ask(&root.join(file::DIR));
     let Some((dir, stat)) = find_dir(root)? else { return Ok(Listing::default()) };
-    let (names, n_unlisted) = match last.and_then(|look| look.known_names(&stat)) {
-        Some(known) => known,
+    let (names, n_unlisted, has_left) = match last.and_then(|look| look.known_names(&stat)) {
+        Some((names, n_unlisted)) => (names, n_unlisted, false),
         None => {
-            let Names { ids, others, n_unlisted } = read_names(&dir)?;
-            (ids.into_iter().chain(others).collect(), n_unlisted)
+            let Names { ids, others, n_unlisted, has_left } = read_names(&dir)?;
+            (ids.into_iter().chain(others).collect(), n_unlisted, has_left)
         }
     };
-    let mut listing = Listing { n_unlisted, dir: Some(stat), ..Listing::default() };
+    let mut listing = Listing { n_unlisted, has_left, dir: Some(stat), ..Listing::default() };
     for name in names {
         let path = dir.join(&name);
         progress.ask(&path);
@@ -93,9 +95,10 @@ fn read_names(dir: &Path) -> Result<Names, PathError> {
     let mut names = Names::default();
     for entry in fs::read_dir(dir).at("list", dir)? {
         let name = entry.at("list", dir)?.file_name().to_string_lossy().into_owned();
-        // Ours while a file is written, or of another program.
-        if !name.starts_with('.') {
-            names.add(name);
+        match name.starts_with('.') {
+            // Ours while a file is written, or of another program.
+            true => names.has_left |= may_be_left_by_notes(&name),
+            false => names.add(name),
         }
     }
     Ok(names)

@@ -9,6 +9,8 @@ mod killed;
 #[cfg(unix)]
 mod notes;
 #[cfg(unix)]
+mod notes_killed;
+#[cfg(unix)]
 mod notes_placed;
 #[cfg(unix)]
 mod notes_sent;
