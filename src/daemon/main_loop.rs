@@ -28,7 +28,6 @@ use super::subscriptions::Topics;
 use super::worker::Job;
 use super::worktree::{Rounds, WorktreeState};
 use crate::index::Scope;
-use crate::paths::RepoLayout;
 use crate::proto::{RpcError, code};
 use crate::watch::Mounts;
 
@@ -61,8 +60,6 @@ pub(super) struct MainLoop {
     mounts: Mounts,
     /// Asks the thread `own-files` to check that clients still find the daemon's files.
     own_files: Sender<()>,
-    /// Takes worktrees whose files of memories have changed to the thread `memory-files`.
-    memory_files: Sender<RepoLayout>,
 }
 
 /// A worktree that is being opened.
@@ -86,14 +83,12 @@ impl MainLoop {
         jobs: Sender<Job>,
         rounds: Sender<u64>,
         own_files: Sender<()>,
-        memory_files: Sender<RepoLayout>,
     ) -> Self {
         Self {
             shared,
             jobs,
             rounds,
             own_files,
-            memory_files,
             views: HashMap::new(),
             opening: HashMap::new(),
             n_lanes: 0,

@@ -58,3 +58,4 @@ mod team_take;
 mod team_write;
 pub(super) mod transaction;
 mod update;
+mod watched_files;

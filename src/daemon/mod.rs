@@ -200,9 +200,8 @@ fn serve(
     let writer = spawn("writer", move || worker::write(&for_writer, writer, commits, &job_queue))?;
     let embed = spawn("embed", move || embedding::embed(&for_embed, &round_queue, &embed_jobs))?;
     let own_files = look_at_own_files(Arc::clone(&shared))?;
-    let memory_files = take_edits_of_memories(Arc::clone(&shared))?;
     let last_job = jobs.clone();
-    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files, memory_files);
+    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
     let looping = spawn("loop", move || {
@@ -246,13 +245,6 @@ fn look_at_own_files(shared: Arc<Shared>) -> anyhow::Result<Sender<()>> {
         own_files::look(&asked, || shared.is_found(), lost);
     })?;
     Ok(ask)
-}
-
-/// Starts the thread that takes edits of the files of memories, in the worktrees that it is given.
-fn take_edits_of_memories(shared: Arc<Shared>) -> anyhow::Result<Sender<RepoLayout>> {
-    let (changed, taken) = channel();
-    spawn("memory-files", move || memories::file_edits::take_edits(&shared, &taken))?;
-    Ok(changed)
 }
 
 async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {

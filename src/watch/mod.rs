@@ -46,6 +46,8 @@ pub enum Role {
     Git,
     /// It has the cookies and the doorbell.
     Cookies,
+    /// It has the files of memories.
+    Memories,
 }
 
 /// A changed name.

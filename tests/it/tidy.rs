@@ -523,6 +523,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "memories/finder",
                 "memories/known_files",
                 "memories/look_progress",
+                "memories/watched_files",
                 "memories/panics",
                 // Leaves: the store compares memories as they are shown, and writes their files.
                 "memories/file_text",

@@ -1,12 +1,14 @@
 //! Routes a change on disk to the worktrees it belongs to.
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use super::MainLoop;
 use crate::daemon::disk::AT_WORK;
 use crate::daemon::disk::task::DiskTask;
+use crate::daemon::memories::file_edits::{take_all, take_change, take_edits};
 use crate::daemon::worktree::{DOT_GIT, WorktreeState};
 use crate::paths::DOORBELL;
 use crate::scan::Admission;
@@ -25,6 +27,7 @@ impl MainLoop {
             }
             WatchEvent::Lost => {
                 self.check_own_files();
+                take_all(&self.shared);
                 self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
             }
         }
@@ -33,6 +36,9 @@ impl MainLoop {
     fn on_change(&mut self, change: &FsChange, now: Instant) {
         if change.role == Role::Git {
             return self.on_git_change(change, now);
+        }
+        if change.role == Role::Memories {
+            return take_change(&self.shared, change.view, &change.path);
         }
         let Some(view) = self.views.values_mut().find(|view| view.id == change.view) else { return };
         if change.role == Role::Cookies {
@@ -58,8 +64,8 @@ impl MainLoop {
         }
         match view.key_of(&change.path) {
             Some(key) if !Admission::is_rule(&key) => {
-                if key.as_str().starts_with(MEMORY_FILES_DIR) {
-                    let _ = self.memory_files.send(view.layout.clone()); // who takes it ends only after the loop
+                if Path::new(key.as_str()).starts_with(MEMORY_FILES_DIR) {
+                    take_edits(&self.shared, &view.layout);
                 }
                 if change.path.file_name() == Some(OsStr::new(DOT_GIT)) {
                     // A new `.git` becomes a repository only once it has more files.

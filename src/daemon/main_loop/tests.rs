@@ -41,7 +41,7 @@ impl Bench {
         let shared =
             Shared::new(layout, env, Config::default(), index_db, socket, watch, index, to_loop, memories);
         let ((jobs, job_queue), (rounds, _)) = (channel(), channel());
-        let main_loop = MainLoop::new(Arc::new(shared), jobs, rounds, channel().0, channel().0);
+        let main_loop = MainLoop::new(Arc::new(shared), jobs, rounds, channel().0);
         Self { main_loop, jobs: job_queue, tasks: Vec::new(), due: Vec::new(), temp }
     }
 

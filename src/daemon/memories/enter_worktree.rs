@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tokio::spawn;
 use tokio::time::timeout;
 
+use super::file_edits::{take_edits, take_edits_of_others};
 use super::file_look::worktree_key;
 use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
@@ -48,6 +50,9 @@ pub(in crate::daemon) async fn enter(
     let is_of_repository = OF_REPOSITORY.contains(&method.name);
     if is_of_repository || SHOW_OTHERS.contains(&method.name) {
         look_at_others(shared, &layout).await; // first: links are then those of the caller's files
+    }
+    if shared.memories.files.begins() {
+        spawn(take_edits_of_others(Arc::clone(shared), layout.clone()));
     }
     let gone = shared.memories.find_gone_worktrees(&layout).await;
     let worktree = match look(shared, &layout, gone, Patience::of(method, params)).await {
@@ -114,6 +119,9 @@ async fn look(
             let (worktree, failure) = looked?;
             if let Some(why) = failure {
                 caveats::note(AnswerPart::Memories, why);
+            }
+            if files.is_unwatched(&key, layout) {
+                take_edits(shared, layout);
             }
             return Ok(worktree);
         }

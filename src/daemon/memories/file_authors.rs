@@ -2,10 +2,12 @@
 //!
 //! That is who wrote the commit that touched it last, where the file is as that commit has it.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::file_disk::Hash;
+use super::look_progress::LookProgress;
 use super::rules::Done;
-use crate::daemon::clock::now_ms;
 use crate::git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::memory::file;
 use crate::paths::RepoLayout;
@@ -16,41 +18,56 @@ const MOST: Duration = Duration::from_millis(300);
 /// What is checked out, and what `memo sync-notes` has brought.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
 
-/// Sets who has changed the files of memories that are known.
-pub(super) fn set_authors_of_known(
-    layout: &RepoLayout,
+/// Who has changed files, by name and hash, as far as was searched; `None` where git does not know.
+pub(super) type Authors = HashMap<(String, Hash), Option<String>>;
+
+/// Sets who has changed the files of memories that are known. Returns those for which that was not searched yet.
+pub(super) fn set_authors(
     store: &mut MemoryStore,
     changed: &mut [FileState],
+    authors: &Authors,
     now_ms: i64,
-) -> Done<()> {
-    if changed.is_empty() {
-        return Ok(());
-    }
+) -> Done<Vec<FileState>> {
     let is_known: Vec<bool> = store.read(now_ms, |rows| {
         let has = |file: &FileState| file::id_of(&file.name).map_or(Ok(false), |id| rows.has(&id));
         Ok(changed.iter().map(has).collect::<Result<_, _>>()?)
     })?;
-    let known = changed.iter_mut().zip(is_known).filter(|(_, is_known)| *is_known);
-    set_authors(layout, known.map(|(file, _)| file).collect());
-    Ok(())
+    let mut missing = Vec::new();
+    for (file, is_known) in changed.iter_mut().zip(is_known) {
+        match authors.get(&(file.name.clone(), file.hash)) {
+            _ if !is_known => {}
+            None => missing.push(file.clone()),
+            Some(author) => {
+                file.event = author.clone().map(|author| MemoryEvent {
+                    at: now_ms,
+                    action: "update".to_owned(),
+                    author,
+                    source: FROM_FILE.to_owned(),
+                    ..MemoryEvent::default()
+                });
+            }
+        }
+    }
+    Ok(missing)
 }
 
-/// Sets who has changed files, where git knows.
-fn set_authors(layout: &RepoLayout, files: Vec<&mut FileState>) {
+/// Searches who has changed files, where git knows. Not for the thread that owns the memories: git's files may be slow.
+pub(super) fn find_authors(
+    layout: &RepoLayout,
+    files: Vec<FileState>,
+    progress: &LookProgress,
+    authors: &mut Authors,
+) {
     let until = Instant::now() + MOST;
-    if files.is_empty() {
-        return;
-    }
-    let Ok(Some(history)) = History::open(layout) else { return };
+    layout.git_dir.iter().for_each(|dir| progress.ask(dir));
+    let history = History::open(layout).ok().flatten();
     for file in files {
-        file.event = history.author(file, until).map(|author| MemoryEvent {
-            at: now_ms(),
-            action: "update".to_owned(),
-            author,
-            source: FROM_FILE.to_owned(),
-            ..MemoryEvent::default()
-        });
+        layout.git_dir.iter().for_each(|dir| progress.ask(dir));
+        let history = history.as_ref().filter(|_| Instant::now() < until);
+        let author = history.and_then(|history| history.author(&file, until));
+        authors.insert((file.name, file.hash), author);
     }
+    progress.end();
 }
 
 /// The histories that files of a worktree may be of.

@@ -1,89 +1,107 @@
 //! Takes edits of the files of memories as they happen.
 //!
-//! So the history has what was saved in a worktree, even if the worktree is removed before the next request. Files that are gone, in
-//! conflict or unreadable are left to the next request: they may be so only for a moment.
+//! So the history has what was saved in a worktree, even if the worktree is removed before the next request. The directory of memories
+//! is watched for that in each worktree that has one, whether or not its code was ever asked about.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use super::file_authors::set_authors_of_known;
-use super::file_look::{read_changed, worktree_key};
-use super::keeper::Memories;
+use super::file_look::worktree_key;
 use super::look_progress::LookProgress;
-use super::rules::Done;
-use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::daemon::memory_scope::UNKNOWN;
 use crate::daemon::shared::Shared;
+use crate::daemon::threads::spawn;
+use crate::memory::file;
 use crate::paths::RepoLayout;
-use crate::proto::RpcError;
-use crate::store::{FileState, MemoryStore, ShownBy, Side, WorktreeRow};
+use crate::scan::lstat;
 use crate::threads::{caught, pause};
+use crate::types::ViewId;
+use crate::watch::Role;
 
-/// Takes the edits in worktrees whose files were changed, until the channel closes.
-pub(in crate::daemon) fn take_edits(shared: &Shared, changed: &Receiver<RepoLayout>) {
-    while let Ok(first) = changed.recv() {
-        let began = Instant::now();
-        let mut layouts: Vec<RepoLayout> = [first].into_iter().chain(changed.try_iter()).collect();
-        layouts.sort_by(|a, b| a.root.cmp(&b.root));
-        layouts.dedup();
-        for layout in &layouts {
+/// Longest wait while git writes files, as elsewhere (design 5).
+const GIT_WRITES: Duration = Duration::from_secs(10);
+/// Time from the end of that until the branch says what was written.
+const SETTLE: Duration = Duration::from_millis(50);
+/// Interval at which git's lock is looked for.
+const TICK: Duration = Duration::from_millis(5);
+
+/// Takes what was saved in a worktree, on a thread of its own: its file system may hang. Does not wait for it.
+pub(in crate::daemon) fn take_edits(shared: &Arc<Shared>, layout: &RepoLayout) {
+    if !shared.memories.files.begin_taking(&layout.root) {
+        return; // who takes them begins again
+    }
+    let (for_thread, of_thread) = (Arc::clone(shared), layout.clone());
+    let run = move || {
+        loop {
+            wait_for_git(&of_thread);
+            let began = Instant::now();
             // The next request finds out why it fails, and says so.
-            let _ = caught(|| shared.memories.take_edits(layout));
+            let _ = caught(|| take_once(&for_thread, &of_thread));
+            pause(began.elapsed()); // at most half of the time is for this
+            if for_thread.memories.files.end_taking(&of_thread.root) {
+                return;
+            }
         }
-        pause(began.elapsed()); // at most half of the time is for this
+    };
+    if let Err(error) = spawn("memory-files", run) {
+        tracing::warn!(error = format!("{error:#}"), "edits of memories are taken at the next request");
+        shared.memories.files.forget_taking(&layout.root);
     }
 }
 
-impl Memories {
-    /// Takes what was saved in a worktree since its files were last looked at. Blocks.
-    fn take_edits(&self, layout: &RepoLayout) -> RpcResult<()> {
-        let counters = self.files.counters();
-        let n_written = counters.n_written();
-        let generation = self.generation.load(Ordering::Acquire);
-        let key = worktree_key(layout);
-        let last = self.files.last(&key).filter(|look| look.generation == generation);
-        let Some(last) = last.filter(|look| look.worktree != UNKNOWN) else {
-            // Not those of the last look: a verb may have given this one its first file since.
-            let read = |store: &mut MemoryStore| -> Done<Vec<WorktreeRow>> {
-                store.read(now_ms(), |rows| Ok(rows.worktrees()?))
-            };
-            let known = self.send(read)?.blocking_recv().map_err(|_| self.failed())?;
-            if known.map_err(RpcError::from)?.iter().any(|worktree| worktree.git_dir == key) {
-                return Ok(()); // without a look to compare with, what git writes now would be gone and come back
-            }
-            return self.look_at_files(layout, &[], &LookProgress::default()).map(drop);
-        };
-        let saved = read_changed(layout, &last).unwrap_or_default();
-        let saved: Vec<FileState> = saved.into_iter().filter(is_saved).collect();
-        if saved.is_empty() {
-            return Ok(());
-        }
-        let (worktree, layout) = (last.worktree, layout.clone());
-        let take = move |store: &mut MemoryStore| -> Done<()> {
-            if counters.n_written() != n_written || store.generation() != generation {
-                return Ok(()); // a verb writes files: it keeps what somebody has saved
-            }
-            store.enter_worktree(worktree);
-            let rows = store.read(now_ms(), |rows| Ok(rows.file_rows()?))?;
-            let known: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
-            let is_new = |file: &&FileState| known.get(&*file.name) != Some(&file.hash);
-            let mut new: Vec<FileState> = saved.iter().filter(is_new).cloned().collect();
-            set_authors_of_known(&layout, store, &mut new, now_ms())?;
-            if !new.is_empty() {
-                store.write(now_ms(), |rows| Ok(rows.take_files(&new, &BTreeSet::new())?))?;
-                counters.set_linked(worktree);
-            }
-            Ok(())
-        };
-        let taken = self.send(take)?.blocking_recv().map_err(|_| self.failed())?;
-        taken.map_err(RpcError::from)
+/// Takes what was saved in the other worktrees that have memories, and watches these from now on.
+pub(super) async fn take_edits_of_others(shared: Arc<Shared>, layout: RepoLayout) {
+    for other in shared.memories.find_others(&layout, &shared.env).await.into_iter().flatten() {
+        take_edits(&shared, &other);
     }
 }
 
-/// Returns whether a file says one memory.
-fn is_saved(file: &FileState) -> bool {
-    matches!(&file.shown, ShownBy::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == Side::Whole))
+/// Takes what was saved after a change in a directory of memories that is watched as this view.
+pub(in crate::daemon) fn take_change(shared: &Arc<Shared>, view: ViewId, changed: &Path) {
+    let layout = shared.memories.files.watched().of_change(view, changed);
+    layout.iter().for_each(|layout| take_edits(shared, layout));
+}
+
+/// Takes what was saved in any directory of memories that is watched, after events were lost.
+pub(in crate::daemon) fn take_all(shared: &Arc<Shared>) {
+    let layouts = shared.memories.files.watched().layouts();
+    layouts.iter().for_each(|layout| take_edits(shared, layout));
+}
+
+fn take_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
+    watch(shared, layout); // first: what is saved after it was read is reported
+    if !shared.memories.take_saved(layout)? {
+        // Nothing is known that could be gone.
+        shared.memories.look_at_files(layout, &[], &LookProgress::default())?;
+    }
+    Ok(())
+}
+
+/// Waits while git writes the files of a worktree, as it does before the branch has the commit that says who has changed them.
+fn wait_for_git(layout: &RepoLayout) {
+    let Some(lock) = layout.git_dir.as_ref().map(|dir| dir.join("index.lock")) else { return };
+    let end = Instant::now() + GIT_WRITES;
+    if !lock.exists() {
+        return;
+    }
+    while lock.exists() && Instant::now() < end {
+        pause(TICK);
+    }
+    pause(SETTLE);
+}
+
+/// Watches the directory of memories of a worktree, unless it is watched.
+fn watch(shared: &Shared, layout: &RepoLayout) {
+    let dir = layout.root.join(file::DIR);
+    let stat = lstat(&dir).ok().filter(|stat| stat.is_dir());
+    let files = &shared.memories.files;
+    let Some(view) = files.watched().set(&worktree_key(layout), layout, stat.as_ref()) else { return };
+    shared.watch.remove_view(view);
+    if stat.is_none() {
+        return;
+    }
+    if let Err(error) = shared.watch.add_dir(view, Role::Memories, &dir) {
+        tracing::warn!(%error, "edits of memories are taken at the next request");
+    }
 }

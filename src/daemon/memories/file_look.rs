@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::{fs, io};
 
-use super::file_authors::set_authors_of_known;
+use super::file_authors::{Authors, find_authors, set_authors};
 use super::file_form::{is_rebasing, state_of};
 use super::file_recovery::{Recovered, recover};
 use super::gone_worktrees::place_of;
@@ -22,9 +22,9 @@ use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
 use crate::memory::file;
 use crate::paths::{IoContext as _, PathError, RepoLayout};
-use crate::proto::RpcError;
+use crate::proto::{RpcError, code};
 use crate::scan;
-use crate::store::{FileState, MemoryStore, Rows, ShownBy, WorktreeRow};
+use crate::store::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
 use crate::types::{SourceKey, Stat};
 
 /// Number of looks while files are written.
@@ -48,8 +48,9 @@ impl Memories {
         progress: &LookProgress,
     ) -> RpcResult<(i64, Option<String>)> {
         let (key, counters) = (worktree_key(layout), self.files.counters());
+        let mut authors = Authors::new();
         for _ in 0..ATTEMPTS {
-            let n_written = counters.n_written();
+            let read_when = counters.state_of(&key);
             let generation = self.generation.load(Ordering::Acquire);
             let read_at_ns = now_ms().saturating_mul(1_000_000);
             let known = self.files.last(&key).filter(|look| look.generation == generation);
@@ -71,31 +72,28 @@ impl Memories {
             };
             let (listed, read) = seen.unzip();
             let applied = Applied {
-                key: key.clone(),
                 names: listed.as_ref().map(|listed: &Listing| listed.names().cloned().collect()),
-                read: read.unwrap_or_default(),
-                recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_left),
                 has_same_sides: listed
                     .as_ref()
                     .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
+                recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_left),
                 gone: gone.to_vec(),
-                layout: layout.clone(),
+                links: true,
+                ..Applied::new(layout, read.unwrap_or_default(), &authors)
             };
-            let counters = counters.clone();
-            let job = move |store: &mut MemoryStore| -> Done<Option<(Taken, u64)>> {
-                if counters.n_written() != n_written {
-                    return Ok(None); // what was read may be of before
+            let (mut taken, generation) = match self.apply(applied, read_when)? {
+                Outcome::Taken(taken, generation) => (taken, generation),
+                Outcome::ReadAgain => continue,
+                Outcome::LacksAuthors(files) => {
+                    find_authors(layout, files, progress, &mut authors);
+                    continue;
                 }
-                let taken = applied.to(store, &counters)?;
-                Ok(taken.map(|taken| (taken, store.generation())))
             };
-            let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
-            let Some((mut taken, generation)) = answer.map_err(RpcError::from)? else { continue };
-            self.files.set_worktrees(std::mem::take(&mut taken.worktrees));
+            self.files.set_worktrees(Some(std::mem::take(&mut taken.worktrees)));
             let mut failure = failure.or(taken.failure);
             if let Some(listed) = listed.filter(|_| failure.is_none()) {
                 failure = listed.failure();
-                let of_rows = (generation, n_written);
+                let of_rows = (generation, read_when.0);
                 self.files.set_last(key.clone(), Look::new(taken.worktree, of_rows, listed, read_at_ns));
             }
             self.files.log_failure(&key, failure.as_ref());
@@ -103,6 +101,59 @@ impl Memories {
         }
         Err(busy(format!("{}: files are written faster than they can be read", file::DIR)))
     }
+
+    /// Takes what was saved in a known worktree into the rows; files that are gone, in conflict or unreadable are left to the next
+    /// request, as they may be so only for a moment. Returns whether the worktree is known. Blocks.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or the rows cannot be written.
+    pub(super) fn take_saved(&self, layout: &RepoLayout) -> RpcResult<bool> {
+        let (key, counters) = (worktree_key(layout), self.files.counters());
+        let mut authors = Authors::new();
+        for _ in 0..ATTEMPTS {
+            let read_when = counters.state_of(&key);
+            let generation = self.generation.load(Ordering::Acquire);
+            let known = self.files.last(&key).filter(|look| look.generation == generation);
+            let (listed, read) = seen(layout, known.as_deref(), &LookProgress::default())
+                .map_err(|error| RpcError::new(code::IO, error.to_string()))?;
+            let mut saved = read.unwrap_or_default();
+            saved.retain(is_saved);
+            let recovers = known.is_none() || listed.has_left;
+            if saved.is_empty() && !recovers {
+                return Ok(true);
+            }
+            let applied = Applied { recovers, ..Applied::new(layout, saved, &authors) };
+            match self.apply(applied, read_when)? {
+                Outcome::Taken(taken, _) => {
+                    self.files.set_worktrees(Some(taken.worktrees));
+                    return Ok(taken.worktree != UNKNOWN);
+                }
+                Outcome::ReadAgain => {}
+                Outcome::LacksAuthors(files) => {
+                    find_authors(layout, files, &LookProgress::default(), &mut authors);
+                }
+            }
+        }
+        Ok(true) // it goes on, and so do the events
+    }
+
+    /// Applies what was read to the rows, unless these have changed since.
+    fn apply(&self, applied: Applied, read_when: (u64, u64)) -> RpcResult<Outcome> {
+        let counters = self.files.counters();
+        let job = move |store: &mut MemoryStore| -> Done<Outcome> {
+            if counters.state_of(&applied.key) != read_when {
+                return Ok(Outcome::ReadAgain); // what was read may be of before
+            }
+            applied.to(store, &counters)
+        };
+        let answer = self.send(job)?.blocking_recv().map_err(|_| self.failed())?;
+        answer.map_err(RpcError::from)
+    }
+}
+
+/// Returns whether a file says one memory.
+fn is_saved(file: &FileState) -> bool {
+    matches!(&file.shown, ShownBy::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == Side::Whole))
 }
 
 /// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. One that had none may have
@@ -142,14 +193,6 @@ fn seen(
         listed.unread.insert(name, why);
     }
     Ok((listed, Some(states)))
-}
-
-/// Reads the files that differ from the last look.
-///
-/// # Errors
-/// When they cannot be listed or read at the moment.
-pub(super) fn read_changed(layout: &RepoLayout, last: &Look) -> Result<Vec<FileState>, PathError> {
-    Ok(seen(layout, Some(last), &LookProgress::default())?.1.unwrap_or_default())
 }
 
 /// Returns the name of a worktree that stays when the repository is moved: its git dir, from the common dir.
@@ -206,34 +249,63 @@ struct Taken {
     failure: Option<String>,
 }
 
+/// What came of applying what was read.
+enum Outcome {
+    /// It is in the rows, which have this generation.
+    Taken(Taken, u64),
+    /// Files or rows were changed meanwhile, so that the files are to be read again.
+    ReadAgain,
+    /// Nothing was taken: first it is to be found out who has changed these.
+    LacksAuthors(Vec<FileState>),
+}
+
 /// What was read of a worktree, as it is applied to the rows.
 struct Applied {
     key: String,
-    /// The files that are there; `None` if they could not be listed, and then none is gone.
+    /// The files that are there; `None` if they could not be listed, or none is to be taken for gone.
     names: Option<HashSet<String>>,
     read: Vec<FileState>,
+    /// Who has changed them, as far as was searched.
+    authors: Authors,
     /// Whether changes that were left undone are to be completed first.
     recovers: bool,
     /// Whether the sides of conflicts are still those that the rows have.
     has_same_sides: bool,
     /// Numbers of worktrees that are gone.
     gone: Vec<i64>,
+    /// Whether a request of the worktree waits, for which the memories are linked as its files say even if none has changed.
+    links: bool,
     layout: RepoLayout,
 }
 
 impl Applied {
-    /// Makes the rows equal to the files. Returns `None` if files were written, so that they are to be read again.
-    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Option<Taken>> {
+    fn new(layout: &RepoLayout, read: Vec<FileState>, authors: &Authors) -> Self {
+        Self {
+            key: worktree_key(layout),
+            names: None,
+            read,
+            authors: authors.clone(),
+            recovers: false,
+            has_same_sides: true,
+            gone: Vec::new(),
+            links: false,
+            layout: layout.clone(),
+        }
+    }
+
+    /// Makes the rows equal to the files.
+    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Outcome> {
         let now_ms = now_ms();
         if self.forget_gone(store, now_ms)? {
-            return Ok(None);
+            return Ok(Outcome::ReadAgain);
         }
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                return Ok(Some(Taken { worktree: UNKNOWN, worktrees, failure: None }));
+                let taken = Taken { worktree: UNKNOWN, worktrees, failure: None };
+                return Ok(Outcome::Taken(taken, store.generation()));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
@@ -246,13 +318,15 @@ impl Applied {
             recovered = recover(&self.layout, store, now_ms)?;
             if recovered.is_changed {
                 counters.note_write();
-                return Ok(None);
+                return Ok(Outcome::ReadAgain);
             }
         }
-        self.take_files(store, counters.is_linked(worktree), &recovered.unwritten, now_ms)?;
-        counters.set_linked(worktree);
+        let lacking = self.take_files(store, counters, worktree, &recovered.unwritten, now_ms)?;
+        if !lacking.is_empty() {
+            return Ok(Outcome::LacksAuthors(lacking));
+        }
         let failure = recovered.why.map(|error| error.to_string());
-        Ok(Some(Taken { worktree, worktrees, failure }))
+        Ok(Outcome::Taken(Taken { worktree, worktrees, failure }, store.generation()))
     }
 
     /// Archives what only worktrees had that are gone, and has it said. Returns whether there were any.
@@ -295,14 +369,15 @@ impl Applied {
     }
 
     /// Takes what is new, changed or gone into the rows, and links these as the files say. The rows of files that are `unwritten`
-    /// stay: these are going to say what the rows do.
+    /// stay: these are going to say what the rows do. Returns files of which it is to be found out first who has changed them.
     fn take_files(
         &self,
         store: &mut MemoryStore,
-        is_linked: bool,
+        counters: &FileCounters,
+        worktree: i64,
         unwritten: &BTreeSet<String>,
         now_ms: i64,
-    ) -> Done<()> {
+    ) -> Done<Vec<FileState>> {
         let rows = store.read(now_ms, |rows| Ok(rows.file_rows()?))?;
         let is_gone = |name: &String| {
             self.names.as_ref().is_some_and(|names| !names.contains(name)) && !unwritten.contains(name)
@@ -316,16 +391,23 @@ impl Applied {
                 && (hashes.get(&*file.name) != Some(&file.hash) || !self.has_same_sides && is_conflict(file))
         };
         let mut changed: Vec<FileState> = self.read.iter().filter(is_new).cloned().collect();
-        let is_linked = is_linked || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
-        set_authors_of_known(&self.layout, store, &mut changed, now_ms)?;
+        let lacking = set_authors(store, &mut changed, &self.authors, now_ms)?;
+        if !lacking.is_empty() {
+            return Ok(lacking);
+        }
+        let is_linked = counters.is_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
         if !gone.is_empty() || !changed.is_empty() {
             store.write(now_ms, |rows: &Rows<'_>| Ok(rows.take_files(&changed, &gone)?))?;
+            counters.note_taken(&self.key);
+        } else if !self.links {
+            return Ok(Vec::new());
         } else if !is_linked {
             store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
         if self.is_first && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
             store.write(now_ms, |rows| Ok(rows.learn_remarks(&self.read)?))?;
         }
-        Ok(())
+        counters.set_linked(worktree);
+        Ok(Vec::new())
     }
 }

@@ -1,14 +1,16 @@
 //! Keeps what was last seen of the files of shared memories in each worktree.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
 use super::look_progress::LookProgress;
+use super::watched_files::WatchedFiles;
+use crate::paths::RepoLayout;
 use crate::scan::is_racy;
 use crate::store::WorktreeRow;
 use crate::threads::lock;
@@ -119,6 +121,8 @@ fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
 pub(super) struct FileCounters {
     /// Number of times that files were about to be written, or have been.
     n_written: Arc<AtomicU64>,
+    /// Number of times that the rows took what files say, by git dir.
+    n_taken: Arc<Mutex<HashMap<String, u64>>>,
     /// The worktree as whose files say the memories are linked.
     linked: Arc<AtomicI64>,
 }
@@ -130,6 +134,16 @@ impl FileCounters {
 
     pub(super) fn note_write(&self) {
         self.n_written.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Returns numbers that change when files are written, or when the rows of a worktree take what its files say: what was read
+    /// before may be older then.
+    pub(super) fn state_of(&self, key: &str) -> (u64, u64) {
+        (self.n_written(), lock(&self.n_taken).get(key).copied().unwrap_or_default())
+    }
+
+    pub(super) fn note_taken(&self, key: &str) {
+        *lock(&self.n_taken).entry(key.to_owned()).or_default() += 1;
     }
 
     /// Returns whether the memories are linked as the files of a worktree say.
@@ -151,9 +165,15 @@ pub(super) struct KnownFiles {
     counters: FileCounters,
     /// Looks that have begun, by git dir.
     running: Mutex<HashMap<String, Vec<Weak<LookProgress>>>>,
-    /// All worktrees; `None` before the first look.
+    /// All worktrees; `None` before the first look, and where there may be more since.
     worktrees: Mutex<Option<Vec<WorktreeRow>>>,
     looking: Arc<Semaphore>,
+    /// The directories whose edits are taken as they happen.
+    watched: Mutex<WatchedFiles>,
+    /// Worktrees whose edits are being taken, by top; whether more were made since that began.
+    taking: Mutex<HashMap<PathBuf, bool>>,
+    /// Whether a request has looked for other worktrees.
+    has_begun: AtomicBool,
 }
 
 impl Default for KnownFiles {
@@ -165,6 +185,9 @@ impl Default for KnownFiles {
             running: Mutex::default(),
             worktrees: Mutex::default(),
             looking: Arc::new(Semaphore::new(LOOKING)),
+            watched: Mutex::default(),
+            taking: Mutex::default(),
+            has_begun: AtomicBool::default(),
         }
     }
 }
@@ -218,8 +241,8 @@ impl KnownFiles {
         lock(&self.worktrees).clone()
     }
 
-    pub(super) fn set_worktrees(&self, worktrees: Vec<WorktreeRow>) {
-        *lock(&self.worktrees) = Some(worktrees);
+    pub(super) fn set_worktrees(&self, worktrees: Option<Vec<WorktreeRow>>) {
+        *lock(&self.worktrees) = worktrees;
     }
 
     /// Returns the places of those who look for other worktrees.
@@ -229,5 +252,47 @@ impl KnownFiles {
 
     pub(super) fn counters(&self) -> FileCounters {
         self.counters.clone()
+    }
+
+    pub(super) fn watched(&self) -> MutexGuard<'_, WatchedFiles> {
+        lock(&self.watched)
+    }
+
+    /// Returns whether a worktree has a directory of memories, as it was last looked at, that is not watched.
+    pub(super) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
+        let dir = self.last(key).and_then(|look| look.listing.dir);
+        dir.is_some_and(|dir| !self.watched().has(key, layout, &dir))
+    }
+
+    /// Returns whether nobody has asked this before.
+    pub(super) fn begins(&self) -> bool {
+        !self.has_begun.swap(true, Ordering::AcqRel)
+    }
+
+    /// Records that edits in a worktree are to be taken. Returns whether nobody takes some there yet.
+    pub(super) fn begin_taking(&self, root: &Path) -> bool {
+        let mut taking = lock(&self.taking);
+        match taking.get_mut(root) {
+            Some(more) => {
+                *more = true;
+                false
+            }
+            None => taking.insert(root.to_owned(), false).is_none(),
+        }
+    }
+
+    /// Records that the edits in a worktree were taken. Returns whether no more were made meanwhile; otherwise it begins again.
+    pub(super) fn end_taking(&self, root: &Path) -> bool {
+        let mut taking = lock(&self.taking);
+        let goes_on = taking.get_mut(root).is_some_and(std::mem::take);
+        if !goes_on {
+            taking.remove(root);
+        }
+        !goes_on
+    }
+
+    /// Records that nobody takes edits in a worktree.
+    pub(super) fn forget_taking(&self, root: &Path) {
+        lock(&self.taking).remove(root);
     }
 }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::file_check::troubles;
+use super::file_edits::take_edits;
 use super::file_writer::FileWriter;
 use super::rules::{Done, refused};
 use super::share_rules::{ShareRules, TeamAccess};
@@ -182,7 +183,8 @@ impl<'a> Call<'a> {
         let file_counters = self.shared.memories.files.counters();
         let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
-        with_store(self.shared, move |store, now_ms| {
+        let (counters, n_written) = (file_counters.clone(), file_counters.n_written());
+        let answer = with_store(self.shared, move |store, now_ms| {
             let source = match &*caller.client {
                 _ if caller.is_agent() => fields::AGENT,
                 "cli" => "cli",
@@ -205,7 +207,13 @@ impl<'a> Call<'a> {
             };
             run(store, &stamp)
         })
-        .await
+        .await;
+        if counters.n_written() != n_written {
+            // The first file of a worktree: that is known from now on, and its directory is watched.
+            self.shared.memories.files.set_worktrees(None);
+            take_edits(self.shared, &self.layout);
+        }
+        answer
     }
 }
 

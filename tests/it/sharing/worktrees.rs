@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{actions, add_shared, text_of};
@@ -223,18 +224,68 @@ fn a_worktree_that_comes_back_has_its_memories_and_ends_the_notice() {
     }
 }
 
+/// Returns how many edits of files the database has noted. No request is asked: it would look at the files.
+fn n_edits(live: &Live) -> u64 {
+    let conn = Connection::open(live.layout().state_dir.join("memory.db")).unwrap();
+    let sql = "SELECT count(*) FROM history WHERE action = 'update' AND source = 'repo'";
+    conn.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
 #[test]
 fn an_edit_is_kept_when_its_worktree_goes_before_anybody_asks() {
+    type Before = fn(&Live, &Path, &str);
+    let befores: [(&str, Before); 5] = [
+        ("only its first verbs ran there", |_, _, _| ()),
+        ("a verb was the last", |live, side, id| {
+            live.call_in(side, "memory.update", json!({ "id": id, "add_tags": ["t"] }));
+        }),
+        ("its code was searched", |live, side, _| drop(live.search_with(side, "x", json!({})))),
+        ("another worktree was asked first", |live, _, _| {
+            live.kill();
+            live.start();
+            live.call("memory.list", json!({}));
+        }),
+        ("its directory was away", |live, side, id| {
+            live.sh_in(side, "git add -A && git commit -qm with && git switch -q --detach HEAD~1");
+            assert_eq!(in_dir(live, side, id).len(), 0);
+            live.sh_in(side, "git switch -q side");
+            assert_eq!(in_dir(live, side, id).len(), 1);
+        }),
+    ];
+    for (what, before) in befores {
+        let (live, id) = with_side();
+        let side = live.sandbox.path("side");
+        before(&live, &side, &id);
+        let path = side.join(format!(".memod/memories/{id}.md"));
+        for (nth, edit) in ["beta was edited", "gamma was edited"].into_iter().enumerate() {
+            let text = fs::read_to_string(&path).unwrap();
+            let (front, _) = text.split_once("\n---\n\n").unwrap();
+            fs::write(&path, format!("{front}\n---\n\n{edit}\n")).unwrap();
+            until(&format!("edit {nth} is in the history where {what}"), || n_edits(&live) > nth as u64);
+        }
+        live.git(&["worktree", "remove", "--force", "../side"]);
+        let list = live.call("memory.list", json!({ "archived": true }));
+        assert_eq!(list["memories"][0]["content"], "gamma was edited", "{what}: {list}");
+        let history = live.call("memory.history", json!({ "ids": [id] })).to_string();
+        assert!(history.contains("beta was edited"), "{what}: {history}");
+    }
+}
+
+#[test]
+fn no_answer_is_older_than_the_last_edit() {
     let (live, id) = with_side();
     let side = live.sandbox.path("side");
-    live.search_with(&side, "x", json!({})); // so that it is watched
     let path = side.join(format!(".memod/memories/{id}.md"));
-    let edited = fs::read_to_string(&path).unwrap().replace("alpha is only there", "beta was edited");
-    fs::write(&path, edited).unwrap();
-    until("the edit is in the history", || actions(&live, &id).contains(&"update/repo".to_owned()));
-    live.git(&["worktree", "remove", "--force", "../side"]);
-    let list = live.call("memory.list", json!({ "archived": true }));
-    assert_eq!(list["memories"][0]["content"], "beta was edited", "{list}");
+    let text = fs::read_to_string(&path).unwrap();
+    for round in 0..40 {
+        for nth in 0..3 {
+            let edit = format!("edit {round} {nth}");
+            fs::write(&path, text.replace("alpha is only there", &edit)).unwrap();
+            if nth != 1 {
+                assert_eq!(in_dir(&live, &side, &id)[0]["content"], json!(edit));
+            }
+        }
+    }
 }
 
 #[test]
