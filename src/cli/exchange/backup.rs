@@ -79,10 +79,12 @@ fn show(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
     let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
     let RestoreResult { files_written, files_removed, files_kept, files_gone, .. } = result;
     output.line(&format!("{path}: {}, here {here}", count(*there, "memory", "memories")))?;
-    output.line(&format!("{only_there} come back, {only_here} are removed, {differ} are reverted"))?;
+    let [are, would] = if result.dry_run { ["would be ", "would "] } else { ["are ", ""] };
+    output
+        .line(&format!("{only_there} {would}come back, {only_here} {are}removed, {differ} {are}reverted"))?;
     if files_written + files_removed > 0 {
         output.line(&format!(
-            "files of shared memories: {files_written} written again, {files_removed} removed"
+            "files of shared memories: {files_written} {are}written again, {files_removed} {are}removed"
         ))?;
     }
     if *files_kept > 0 {

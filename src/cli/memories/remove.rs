@@ -60,8 +60,9 @@ fn remove(
         result.memories.iter().try_for_each(|memory| show::brief(memory, output))?;
         output.flush()?;
     }
-    let told = result.caveats.clone();
-    output.say_caveats(&told);
+    // Where nobody is asked, what would be done is done next, and told then.
+    let told = (is_asked || !shows_first || consent.dry_run).then(|| result.caveats.clone());
+    told.iter().for_each(|told| output.say_caveats(told));
     let what = count(result.memories.len() as u64, "memory", "memories");
     if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {what}?", removal.verb))? {
         output.say("nothing was changed");
@@ -84,7 +85,7 @@ fn remove(
     if let Some(path) = &result.backup {
         output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
     }
-    if result.caveats != told {
+    if told.as_ref() != Some(&result.caveats) {
         output.say_caveats(&result.caveats);
     }
     Ok(exit(&result))

@@ -62,14 +62,12 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
         return Err(refused("nothing says which memories".to_owned(), "name ids, or --container, --tag, …"));
     }
     let records = selected(rows, params, false, stamp.now_ms)?;
-    let team = "of the team, archived there too";
+    let team = ["of the team, archived there too", "of the team, would be archived there too"];
     let result = removed(params, &records)?;
-    let mut notices = Vec::from_iter(removal_notice(&records, team));
-    if params.dry_run {
-        return Ok(RemoveResult { caveats: Caveats::of_notice(joined(&notices)), ..result });
-    }
+    let mut notices = Vec::from_iter(removal_notice(&records, team, params.dry_run));
+    // A dry run does all of this, too, and it is undone.
     for record in records.iter().filter(|record| record.shared) {
-        notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"))?);
+        notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"), params.dry_run)?);
     }
     rows.archive(&records, "forgotten", &stamp.event("forget"))?;
     let mut n_elsewhere = 0;
@@ -77,8 +75,9 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
         n_elsewhere += usize::from(rows.is_elsewhere(&record.id)?);
     }
     notices.extend((n_elsewhere > 0).then(|| {
+        let not_there = if params.dry_run { "would not be in the archive" } else { "not in the archive" };
         format!(
-            "not in the archive, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
+            "{not_there}, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
         )
     }));
     Ok(RemoveResult { caveats: Caveats::of_notice(joined(&notices)), ..result })
@@ -132,7 +131,8 @@ fn delete_all(
     backup: Option<&Path>,
 ) -> Done<RemoveResult> {
     let records = all(rows, stamp.now_ms)?;
-    let caveats = Caveats::of_notice(removal_notice(&records, "kept by the team"));
+    let team = ["kept by the team", "would be kept by the team"];
+    let caveats = Caveats::of_notice(removal_notice(&records, team, params.dry_run));
     let result = RemoveResult { caveats, ..removed(params, &records)? };
     if !params.dry_run {
         rows.forget_exchange()?; // the team keeps what it has
@@ -159,19 +159,24 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
     Ok(records)
 }
 
-/// Returns a notice on what of memories that are removed is not this user's alone; `team` says what becomes of those that the
-/// team has.
-fn removal_notice(records: &[Record], team: &str) -> Option<String> {
+/// Returns a notice on what of memories that are removed, or would be in a dry run, is not this user's alone; `team` says what becomes
+/// of those that the team has.
+fn removal_notice(records: &[Record], team: [&str; 2], dry_run: bool) -> Option<String> {
     let ours: Vec<&Record> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
+    let with_files =
+        ["removed with their files in the worktree", "would be removed with their files in the worktree"];
+    let staying = ["staying as others have them", "would stay as others have them"];
+    let in_conflict =
+        ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
     let counted = [
-        (n(|record| record.shared), "removed with their files in the worktree"),
-        (n(|record| !record.is_shared() && record.side == Side::Ours), "staying as others have them"),
-        (n(|record| record.shared && record.side == Side::Ours), "in conflict, removed with both sides"),
+        (n(|record| record.shared), with_files),
+        (n(|record| !record.is_shared() && record.side == Side::Ours), staying),
+        (n(|record| record.shared && record.side == Side::Ours), in_conflict),
         (n(|record| record.team), team),
     ];
-    let told = counted.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what}: {n}"));
-    joined(&told.collect::<Vec<String>>())
+    let told = counted.into_iter().filter(|(n, _)| *n > 0);
+    joined(&told.map(|(n, words)| format!("{}: {n}", words[usize::from(dry_run)])).collect::<Vec<String>>())
 }
 
 /// Returns the memories that would be removed; fails if they are not those that were shown before.

@@ -217,10 +217,18 @@ pub(super) fn check_text(rows: &Rows<'_>, record: &Record) -> Done<()> {
 }
 
 /// Gives what this user has in the archive an id of its own, if a file says something else under its id, which a verb makes this
-/// user's too. Returns a notice on that.
-pub(super) fn part_from_archived(rows: &Rows<'_>, id: &str, event: &MemoryEvent) -> Done<Option<String>> {
+/// user's too. Returns a notice on that; one of a dry run, which is undone, names no id.
+pub(super) fn part_from_archived(
+    rows: &Rows<'_>,
+    id: &str,
+    event: &MemoryEvent,
+    dry_run: bool,
+) -> Done<Option<String>> {
     let new_id = rows.part_from_archived(id, event)?;
-    Ok(new_id.map(|new_id| format!("what you had of {id} in the archive is {new_id} now")))
+    Ok(new_id.map(|new_id| match dry_run {
+        true => format!("what you have of {id} in the archive would get an id of its own"),
+        false => format!("what you had of {id} in the archive is {new_id} now"),
+    }))
 }
 
 /// Returns notices as one; `None` if there are none.

@@ -58,8 +58,9 @@ fn set(rows: &Rows<'_>, params: &ShareParams, stamp: &Stamp, is_shared: bool) ->
                     return Err(in_conflict_of(&record));
                 }
                 check_text(rows, &record)?;
-                parted.extend(part_from_archived(rows, &record.id, &stamp.event("unshare"))?);
-                rows.unshare(&record.id, &stamp.event("unshare"))?;
+                let event = stamp.event("unshare");
+                parted.extend(part_from_archived(rows, &record.id, &event, params.dry_run)?);
+                rows.unshare(&record.id, &event)?;
             }
         }
         let path = if params.team || record.team { String::new() } else { memory_file(&record.id) };

@@ -133,15 +133,15 @@ fn what_goes_with_a_memory_is_told_before_it_goes() {
     let dry = live.call("memory.forget", json!({ "ids": [id], "dry_run": true }));
     assert!(
         told(&dry).starts_with(
-            "removed with their files in the worktree: 1; in conflict, removed with both sides: 1"
+            "would be removed with their files in the worktree: 1; in conflict, would be removed with both sides: 1"
         ),
         "{dry}"
     );
     assert_eq!(dry["memories"].as_array().unwrap().len(), 1, "{dry}");
     let (code, reset) = memo(&live, &["reset", "--dry-run"]);
-    assert!(code == 0 && told(&reset).contains("with their files"), "{reset}");
+    assert!(code == 0 && told(&reset).contains("would be removed with their files"), "{reset}");
     let gone = live.call("memory.forget", json!({ "ids": [id] }));
-    assert!(told(&gone).contains("with both sides"), "{gone}");
+    assert!(told(&gone).contains("in conflict, removed with both sides"), "{gone}");
     assert_eq!((listed(&live, &id).len(), path_of(&live, &id).exists()), (0, false));
     let own = live.call("memory.add", json!({ "content": "delta is mine" }))["memory"]["id"].clone();
     assert_eq!(live.call("memory.forget", json!({ "ids": [own] }))["notice"], json!(null));

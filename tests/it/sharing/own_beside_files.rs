@@ -202,7 +202,7 @@ fn the_archive_keeps_what_is_mine() {
 fn a_reset_deletes_mine_and_leaves_theirs() {
     let (live, id) = disputed();
     let told = call(&live, "memory.forget", json!({ "ids": [id], "dry_run": true }));
-    assert!(told["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{told}");
+    assert!(told["notice"].as_str().unwrap().contains("would stay as others have them: 1"), "{told}");
     let dry = call(&live, "memory.reset", json!({ "dry_run": true }));
     let gone = call(&live, "memory.reset", json!({ "expect": dry["digest"] }));
     assert!(gone["notice"].as_str().unwrap().contains("staying as others have them: 1"), "{gone}");

@@ -39,6 +39,17 @@ fn said(live: &Live, args: &[&str]) -> String {
 #[test]
 fn what_is_taken_out_of_the_files_does_not_replace_what_is_in_the_archive() {
     let (live, id) = archived_beside_file();
+    let before = (texts(&live, false), texts(&live, true));
+    for method in ["memory.unshare", "memory.forget"] {
+        let dry = call(&live, method, json!({ "ids": [id], "dry_run": true }));
+        let told = dry["notice"].as_str().unwrap();
+        assert!(
+            told.contains(&format!("what you have of {id} in the archive would get an id of its own")),
+            "{dry}"
+        );
+        assert_eq!(told.matches("mem_").count(), 1, "the new id is not known yet: {dry}");
+        assert_eq!((texts(&live, false), texts(&live, true)), before, "{method}");
+    }
     let unshared = call(&live, "memory.unshare", json!({ "ids": [id] }));
     assert!(unshared["notice"].as_str().unwrap().contains(&format!("what you had of {id}")), "{unshared}");
     assert_eq!(texts(&live, false), ["beta is theirs"]);
