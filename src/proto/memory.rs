@@ -133,7 +133,8 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// Time of archiving.
     pub archived_at: Option<String>,
-    /// `forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more.
+    /// `forgotten`, `expired`, `consolidated`, `replaced` by an import, `file`: no worktree has its file any more, or `unreadable`: its
+    /// file is no memory any more.
     pub archived_why: Option<String>,
     /// Source of an import: `import:/docs/a.md`, `repo-map:/map.json`.
     pub key: Option<String>,

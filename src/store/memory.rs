@@ -37,7 +37,7 @@ pub use self::check::Checked;
 pub use self::counts::Numbers;
 pub use self::db::MemoryDb;
 pub use self::files::{
-    FROM_FILE, FileRow, FileState, FileVersion, PendingFile, SaidByFile, ShownBy, WorktreeRow,
+    FROM_FILE, FileRow, FileState, FileVersion, PendingFile, SaidByFile, ShownBy, UnreadableFile, WorktreeRow,
 };
 pub use self::followed_rows::Followed;
 pub use self::found::Facts;

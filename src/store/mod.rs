@@ -39,8 +39,8 @@ pub use memory::{
     Anchored, Checked, Derived, EMBED_STEP, Earlier, FROM_FILE, FROM_TEAM, Facts, FileRow, FileState,
     FileVersion, Followed, Forms, Link, Linked, MemoryDb, MemoryEvent, MemoryFilter, MemoryReader,
     MemoryStore, NotedChange, Numbers, Outgoing, PendingFile, Preparing, Record, RestoreError, Rows,
-    SaidByFile, ShownBy, Side, Stopped, TeamCounts, TeamRow, TeamTrouble, Uptime, VectorChanges, VectorModel,
-    WorktreeRow, remove_unfinished, repository_from,
+    SaidByFile, ShownBy, Side, Stopped, TeamCounts, TeamRow, TeamTrouble, UnreadableFile, Uptime,
+    VectorChanges, VectorModel, WorktreeRow, remove_unfinished, repository_from,
 };
 pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
 pub use postings::Postings;

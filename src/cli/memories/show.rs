@@ -61,6 +61,9 @@ fn whole(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), Cl
     if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
         let why = match why.as_str() {
             BY_FILE => "no worktree has its file any more; `memo restore` writes it again",
+            "unreadable" => {
+                "its file is no memory any more; correct it, or remove it and `memo restore` this"
+            }
             why => why,
         };
         row("archived", &format!("{at}, {why}"), output)?;

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::anyhow;
 use serde_json::{Value, json};
 
+use super::queries::of_unreadable;
 use super::rules::{Done, memory_filter};
 use super::show;
 use super::transaction::{Call, model_id};
@@ -13,7 +14,6 @@ use crate::daemon::clock;
 use crate::daemon::error::RpcResult;
 use crate::memory::text;
 use crate::paths::{Env, RepoLayout};
-use crate::proto::Caveats;
 use crate::proto::exchange::{ExportParams, ExportResult};
 use crate::proto::memory::{Memory, StoredVector};
 use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
@@ -66,10 +66,12 @@ fn page(rows: &Rows<'_>, params: &ExportParams, model: &str) -> Done<ExportResul
         Ok(Memory { vector, ..show::memory(record, now_ms) })
     };
     let memories = page.into_iter().map(whole).collect::<Result<_, _>>()?;
+    let is_first = params.after == 0 && !params.archived;
+    let unreadable = if is_first { rows.unreadable_files(None)? } else { Vec::new() };
     Ok(ExportResult {
         memories,
         links: links.into_iter().map(Into::into).collect(),
         next,
-        caveats: Caveats::default(),
+        caveats: of_unreadable(&unreadable, "left out"),
     })
 }

@@ -14,9 +14,13 @@ use crate::proto::Caveats;
 use crate::proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
-use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side};
-use crate::types::rfc3339;
+use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
+use crate::types::{MEMORY_FILES_DIR, rfc3339};
 
+/// Why a memory is in the archive: no worktree has its file any more.
+const BY_FILE: &str = "file";
+/// Why it is there: its file says no memory any more.
+const UNREADABLE: &str = "unreadable";
 /// Default size of a page.
 const LIMIT: u64 = 20;
 /// Maximum size of a page.
@@ -43,7 +47,31 @@ pub(super) fn get(rows: &Rows<'_>, params: &IdsParams) -> Done<MemoriesResult> {
             memories.push(Memory { links: links.clone(), ..show::memory(record, rows.now_ms()) });
         }
     }
-    Ok(MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() })
+    let caveats = mark_unreadable(rows, &mut memories)?;
+    Ok(MemoriesResult { total: memories.len() as u64, memories, caveats })
+}
+
+/// Marks memories that are in the archive because their files say none any more; the caveats name these.
+fn mark_unreadable(rows: &Rows<'_>, memories: &mut [Memory]) -> Done<Caveats> {
+    let mut caveats = Caveats::default();
+    for memory in memories.iter_mut().filter(|memory| memory.archived_why.as_deref() == Some(BY_FILE)) {
+        let files = rows.unreadable_files(Some(&memory.id))?;
+        if !files.is_empty() {
+            memory.archived_why = Some(UNREADABLE.to_owned());
+            caveats.add(of_unreadable(&files, "shown as it was before"));
+        }
+    }
+    Ok(caveats)
+}
+
+/// Returns the caveats of an answer in which what files say that cannot be read is missing or old, as is told in words.
+pub(super) fn of_unreadable(files: &[UnreadableFile], what: &str) -> Caveats {
+    let Some(first) = files.first() else { return Caveats::default() };
+    let path = format!("{MEMORY_FILES_DIR}/{}", first.name);
+    let path = first.root.as_ref().map_or_else(|| path.clone(), |root| format!("{root}/{path}"));
+    let more = if files.len() > 1 { format!(", and {} more", files.len() - 1) } else { String::new() };
+    let reason = format!("memories: {path}: is no memory: {}{more}; {what}", first.why);
+    Caveats { fresh: false, reason: Some(reason), notice: None }
 }
 
 /// Validates the size of a page.
@@ -64,8 +92,9 @@ pub(super) fn list(rows: &Rows<'_>, params: &ListParams) -> Done<MemoriesResult>
     let filter = memory_filter(rows, &params.selection, params.archived, now_ms)?;
     let filter = MemoryFilter { followed: true, ..filter };
     let (records, total) = rows.list(&filter, params.sort, params.offset, Some(limit))?;
-    let memories = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
-    Ok(MemoriesResult { memories, total, ..MemoriesResult::default() })
+    let mut memories: Vec<Memory> = records.into_iter().map(|record| show::memory(record, now_ms)).collect();
+    let caveats = mark_unreadable(rows, &mut memories)?;
+    Ok(MemoriesResult { memories, total, caveats })
 }
 
 pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult> {

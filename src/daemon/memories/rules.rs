@@ -79,6 +79,9 @@ fn not_found_here(rows: &Rows<'_>, beginning: &str) -> Done<Stopped<RpcError>> {
     Ok(match rows.find_elsewhere(beginning)? {
         None => not_found(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids"),
         Some((id, place)) => {
+            if let Some(why) = rows.file_trouble(&id)? {
+                return Ok(unreadable(&id, &why));
+            }
             let hint = format!("`memo restore {id}` brings it into this one");
             let message = format!("id: {id} is a file of another worktree alone: {place}");
             Stopped::Refused(RpcError::new(code::NOT_FOUND, message).with_hint(hint))

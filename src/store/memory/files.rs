@@ -96,6 +96,17 @@ pub struct FileRow {
     pub is_beside_own: bool,
 }
 
+/// A file named by the id of a memory that shows none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadableFile {
+    /// Its name.
+    pub name: String,
+    /// Why it shows none.
+    pub why: String,
+    /// The top of its worktree, where that is known: of linked ones.
+    pub root: Option<String>,
+}
+
 /// A worktree whose files of memories are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorktreeRow {

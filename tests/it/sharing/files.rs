@@ -240,6 +240,58 @@ fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
 }
 
 #[test]
+fn a_file_that_is_no_memory_any_more_is_named() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    live.commit_all();
+    let (id, other) = (add_shared(&live, "alpha is the first"), add_shared(&live, "beta stays"));
+    let text = text_of(&live, &id);
+    live.sh("git add -A && git commit -qm shared && git worktree add -q ../side -b side");
+    let side = live.sandbox.path("side");
+    assert_eq!(live.call_in(&side, "memory.list", json!({}))["total"], 2);
+    let name = format!(".memod/memories/{id}.md");
+    let break_it = |root: &std::path::Path| fs::write(root.join(&name), text.replace("---", "--")).unwrap();
+    break_it(&live.root());
+    // What another worktree has can be read.
+    let exported = |code: i32| {
+        let output = live.memo(&["export"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let lines = String::from_utf8(output.stdout).unwrap();
+        (lines.contains(&id), lines.contains(&other), String::from_utf8(output.stderr).unwrap())
+    };
+    assert_eq!((exported(0).0, exported(0).1), (true, true));
+    let why = refusal(&live, "memory.get", json!({ "ids": [id] }));
+    assert!(
+        why.contains(&name) && why.contains("is no memory"),
+        "not only that another worktree has it: {why}"
+    );
+    break_it(&side);
+    live.call_in(&side, "memory.list", json!({}));
+    let memory = call(&live, "memory.get", json!({ "ids": [id] }));
+    assert_eq!(memory["memories"][0]["archived_why"], "unreadable", "{memory}");
+    assert!(memory["fresh"] == false && memory["reason"].as_str().unwrap().contains(&name), "{memory}");
+    let list = call(&live, "memory.list", json!({ "archived": true }));
+    assert!(list["memories"][0]["archived_why"] == "unreadable" && list["fresh"] == false, "{list}");
+    let output = live.memo(&["get", &id]).output().unwrap();
+    let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    assert!(
+        said.contains(&name) && said.contains("line 1 is not ---") && !said.contains("no worktree has"),
+        "{said}"
+    );
+    let (is_there, is_other_there, said) = exported(1);
+    assert!(!is_there && is_other_there && said.contains(&name) && said.contains("left out"), "{said}");
+    // Only the other worktree has it again.
+    fs::write(side.join(&name), &text).unwrap();
+    live.call_in(&side, "memory.list", json!({}));
+    assert!(exported(0).0);
+    fs::remove_file(side.join(&name)).unwrap();
+    live.call_in(&side, "memory.list", json!({}));
+    fs::remove_file(live.root().join(&name)).unwrap();
+    assert_eq!(get(&live, &id)["archived_why"], "file");
+    assert!(!exported(0).0);
+}
+
+#[test]
 fn what_is_no_memory_costs_one_listing() {
     const N_OTHERS: usize = 5_000;
     let live = Live::new();

@@ -1064,7 +1064,7 @@ class Memory(Record):
     archived_at: Optional[str]
     """Time of archiving."""
     archived_why: Optional[str]
-    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more."""
+    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, `file`: no worktree has its file any more, or `unreadable`: its file is no memory any more."""
     key: Optional[str]
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
     shared: bool
@@ -1428,7 +1428,7 @@ class Recalled(Record):
     archived_at: Optional[str]
     """Time of archiving."""
     archived_why: Optional[str]
-    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, or `file`: no worktree has its file any more."""
+    """`forgotten`, `expired`, `consolidated`, `replaced` by an import, `file`: no worktree has its file any more, or `unreadable`: its file is no memory any more."""
     key: Optional[str]
     """Source of an import: `import:/docs/a.md`, `repo-map:/map.json`."""
     shared: bool

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::super::rows::{COLUMNS, record};
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, FileRow, GONE, Hash, Main, WorktreeRow, add_remarks, version_id};
+use super::{FROM_FILE, FileRow, GONE, Hash, Main, UnreadableFile, WorktreeRow, add_remarks, version_id};
 
 impl Rows<'_> {
     /// Returns the number of a worktree by its git dir, from the common dir.
@@ -135,6 +135,26 @@ impl Rows<'_> {
             )?
             .query_row([id], |row| row.get(0))
             .optional()
+        })
+    }
+
+    /// Returns the files named by the id of a memory, or only that of one, which show none while that does not live: each with its
+    /// worktree, where that is known, and why. Those of any worktree.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unreadable_files(&self, id: Option<&str>) -> Result<Vec<UnreadableFile>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT f.name, f.why, w.root FROM memory_file f JOIN worktree w ON w.id = f.worktree
+                 WHERE f.why IS NOT NULL AND f.name GLOB 'mem_*.md' AND coalesce(f.name = ?1 || '.md', 1)
+                     AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.id || '.md' = f.name AND m.archived_at IS NULL)
+                 ORDER BY f.worktree != memod_worktree(), w.id, f.name",
+            )?
+            .query_map([id], |row| {
+                Ok(UnreadableFile { name: row.get(0)?, why: row.get(1)?, root: row.get(2)? })
+            })?
+            .collect()
         })
     }
 
