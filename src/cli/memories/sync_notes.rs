@@ -166,7 +166,7 @@ impl Sync<'_> {
             let Some(whole) = &merged else { break };
             refuse_others(&self.git, whole, "this worktree")?;
             let known = if done.remote.is_some() { &theirs } else { &others };
-            done.refused.clone_from(&odd);
+            (done.refused, done.left_out) = (odd.clone(), Vec::new()); // not of a push that came too late
             let fit = self.fit(whole, known.as_deref(), &own.bad, &mut done)?;
             if let (Some(remote), Some(fit)) = (&done.remote, &fit)
                 && theirs.as_ref() != Some(fit)
@@ -326,6 +326,8 @@ impl Sync<'_> {
             Merged::One(commit) => Ok(commit),
             Merged::Tree { tree, kept } => {
                 all_kept.extend(kept);
+                all_kept.sort();
+                all_kept.dedup(); // each push that came too late merges again
                 self.git.commit(&tree, &[ours.to_owned(), theirs.to_owned()])
             }
             Merged::Conflict { tree, ids } => {

@@ -1,12 +1,13 @@
 //! Does `memo sync-notes` send nothing that others may not have, wherever in the history that is?
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
 use super::notes::{sync, synced, two_people, two_with};
 use super::{add_shared, file, get, listed, path_of, text_of};
-use crate::live::Live;
+use crate::live::{Live, memo};
 
 const REF: &str = "refs/memod/notes";
 const ID: &str = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -269,4 +270,18 @@ fn a_removal_is_not_counted_as_a_file_that_came() {
     let output = bob.memo(&["sync-notes", "--json"]).output().unwrap();
     let done: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!([&done["came"], &done["removed"], &done["refused"]], [&json!([]), &json!([]), &json!([])]);
+}
+
+#[test]
+fn what_is_kept_is_told_once_where_a_push_came_too_late() {
+    let (remote, [ann, bob], id) = two_with("alpha is first");
+    ann.call("memory.update", json!({ "id": id, "content": "alpha is second" }));
+    synced(&ann);
+    bob.call("memory.forget", json!({ "ids": [id] }));
+    let hook = remote.path().join("remote.git/hooks/pre-receive");
+    fs::write(&hook, "#!/bin/sh\n[ -e late ] || { : >late; exit 1; }\n").unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, done) = memo(&bob, &["sync-notes"]);
+    assert!(code == 0 && remote.path().join("remote.git/late").exists(), "{done}");
+    assert_eq!(done["kept"], json!([id]));
 }
