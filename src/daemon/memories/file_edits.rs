@@ -16,7 +16,7 @@ use crate::memory::file;
 use crate::paths::RepoLayout;
 use crate::scan::lstat;
 use crate::threads::{caught, pause};
-use crate::types::ViewId;
+use crate::types::{Stat, ViewId};
 use crate::watch::Role;
 
 /// Longest wait while git writes files, as elsewhere (design 5).
@@ -94,7 +94,7 @@ fn wait_for_git(layout: &RepoLayout) {
 /// Watches the directory of memories of a worktree, unless it is watched.
 fn watch(shared: &Shared, layout: &RepoLayout) {
     let dir = layout.root.join(file::DIR);
-    let stat = lstat(&dir).ok().filter(|stat| stat.is_dir());
+    let stat = lstat(&dir).ok().filter(Stat::is_dir);
     let files = &shared.memories.files;
     let Some(view) = files.watched().set(&worktree_key(layout), layout, stat.as_ref()) else { return };
     shared.watch.remove_view(view);
