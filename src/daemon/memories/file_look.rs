@@ -404,7 +404,7 @@ impl Applied {
         } else if !is_linked {
             store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
-        if self.is_first && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
+        if self.recovers && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
             store.write(now_ms, |rows| Ok(rows.learn_remarks(&self.read)?))?;
         }
         counters.set_linked(worktree);

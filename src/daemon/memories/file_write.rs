@@ -163,6 +163,15 @@ pub(super) fn share(rows: &Rows<'_>, record: &Record, stamp: &Stamp) -> Done<Rec
     Ok(shared)
 }
 
+/// Fails if a shared memory is in conflict, or its file could not say a record.
+pub(super) fn check_as_file(rows: &Rows<'_>, record: &Record) -> Done<()> {
+    if record.side != Side::Whole {
+        return Err(in_conflict_of(record));
+    }
+    let file = file_of(rows, record, None)?;
+    check(&record.id, &file, &file.render()).map(drop)
+}
+
 /// Returns the version that a file is. Fails if it would not be read as it is meant, or has what `add` refuses.
 fn check(id: &str, new: &MemoryFile, text: &str) -> Done<FileVersion> {
     if !matches!(file::sides(text), Ok(None)) {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value, json};
 
 use super::documents::drafts;
+use super::file_write::{begin, check_as_file};
 use super::keeper::derive;
 use super::rules::{Done, bad, refused};
 use super::stamp::Stamp;
@@ -24,7 +25,7 @@ use crate::proto::exchange::{
     MOST_DRAFTS, Snapshot,
 };
 use crate::proto::memory::{LinkKind, StoredVector};
-use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows};
+use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {
     let params: ImportParams = call.params()?;
@@ -278,6 +279,7 @@ impl Import<'_> {
                 let why = format!("content: {} in {} has this text", twin.id, twin.container);
                 Ok(Imported { id: Some(known.id), ..refusal(why) })
             }
+            (Some(known), _) if known.shared => self.put_over_file(&known, &record),
             (Some(known), _) => {
                 let fields = show::differences(&known, &shared_as(&known, &record));
                 self.rows.put(&record, &derived, &MemoryEvent { fields, ..self.event() })?;
@@ -296,6 +298,34 @@ impl Import<'_> {
                 Ok(fate(ImportStatus::Added, record.id))
             }
         }
+    }
+
+    /// Stores what is newer than a memory that is a file, which is written, begun or taken away with it.
+    fn put_over_file(&self, known: &Record, record: &Record) -> Done<Imported> {
+        if let Err(stopped) = check_as_file(self.rows, &shared_as(known, record)) {
+            return match stopped {
+                Stopped::Refused(error) => {
+                    let hint = error.data.and_then(|data| data.hint).map(|hint| format!("; {hint}"));
+                    let why = format!("{}{}", error.message, hint.unwrap_or_default());
+                    Ok(Imported { id: Some(known.id.clone()), ..refusal(why) })
+                }
+                stopped => Err(stopped),
+            };
+        }
+        if known.archived_at.is_some() && record.archived_at.is_none() {
+            self.rows.restore(std::slice::from_ref(known), &self.event())?;
+            begin(self.rows, &known.id, self.stamp)?;
+        }
+        let living = Record { archived_at: None, archived_why: None, ..record.clone() };
+        let fields = show::differences(known, &shared_as(known, &living));
+        if !fields.is_empty() {
+            self.rows.put(&living, &derive(&living), &MemoryEvent { fields, ..self.event() })?;
+        }
+        if let Some(why) = &record.archived_why {
+            let stored = self.rows.get(&known.id)?;
+            self.rows.archive(stored.as_slice(), why, &self.event())?;
+        }
+        Ok(fate(ImportStatus::Updated, known.id.clone()))
     }
 
     /// Gives a record the times of a memory that is read again. Of the same version, what is read now is the newer: it may have

@@ -4,6 +4,7 @@
 mod authors;
 mod conflicts;
 mod files;
+mod imported;
 #[cfg(unix)]
 mod killed;
 #[cfg(unix)]
