@@ -107,11 +107,17 @@ const fn writes(name: &'static str, params: &'static str, result: &'static str, 
 const NOTHING: Owes = Owes::Nothing;
 const REPORT: Owes = Owes::Report;
 const ALL: Owes = Owes::Fresh(&AnswerPart::ALL);
+/// Memories, and the code that they are about.
+const ADVICE: Owes = Owes::Fresh(&AnswerPart::OF_REPORT);
 const MEMORIES: Owes = Owes::Fresh(&[AnswerPart::Memories]);
 /// Memories, and whether the code that they are about is as it was.
 const STATES: Owes = Owes::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
-const CODE: Owes = Owes::Fresh(&[AnswerPart::Code]);
-const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
+const CODE: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
+const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
+/// The paths of files, whether or not these may be read.
+const PATHS: Owes = Owes::Fresh(&[AnswerPart::Code]);
+/// What of the worktree and its commits can be read.
+const INDEX: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
 
 /// Every method with the types of its params and its result, and what that owes.
 ///
@@ -120,7 +126,7 @@ pub const METHODS: &[Method] = &[
     reads("hello", "HelloParams", "HelloResult", NOTHING),
     reads("search", "SearchParams", "SearchResult", ALL),
     reads("brief", "BriefParams", "BriefResult", ALL),
-    writes("advise", "AdviseParams", "AdviseResult", ALL),
+    writes("advise", "AdviseParams", "AdviseResult", ADVICE),
     reads("map", "MapParams", "MapResult", CODE),
     reads("show", "ShowParams", "ShowResult", CODE),
     reads("outline", "OutlineParams", "OutlineResult", CODE),
@@ -132,9 +138,9 @@ pub const METHODS: &[Method] = &[
     reads("implements", "ReachParams", "ReachResult", ALL),
     reads("why", "WhyParams", "WhyResult", ALL),
     reads("changed", "ChangedParams", "ChangedResult", HISTORY),
-    reads("complete", "CompleteParams", "CompleteResult", CODE),
+    reads("complete", "CompleteParams", "CompleteResult", PATHS),
     reads("status", "StatusParams", "StatusResult", REPORT),
-    reads("sync", "SyncParams", "SyncResult", HISTORY),
+    reads("sync", "SyncParams", "SyncResult", INDEX),
     reads("subscribe", "SubscribeParams", "SubscribeResult", NOTHING),
     reads("unsubscribe", "", "", NOTHING),
     writes("reindex", "CwdParams", "", NOTHING),

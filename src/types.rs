@@ -283,6 +283,28 @@ impl Stat {
 
     /// Returns whether it is a directory.
     pub fn is_dir(&self) -> bool {
-        self.mode & 0o170_000 == 0o040_000
+        is_dir(self.mode)
+    }
+}
+
+/// Returns whether `st_mode` is that of a directory.
+pub fn is_dir(mode: u32) -> bool {
+    mode & 0o170_000 == 0o040_000
+}
+
+/// A file that may not be read, or a directory that may not be listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Its path from the top of the worktree.
+    pub path: String,
+    /// Whether it is a directory; what is below it is not known then.
+    pub is_dir: bool,
+}
+
+impl Unreadable {
+    /// Returns whether it is a path, or a directory around it.
+    pub fn covers(&self, path: &str) -> bool {
+        let rest = path.strip_prefix(&self.path);
+        rest.is_some_and(|rest| rest.is_empty() || self.is_dir && rest.starts_with('/'))
     }
 }

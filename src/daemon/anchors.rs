@@ -7,11 +7,13 @@
 mod resolve;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) use self::resolve::{is_about, named_by, resolve};
+use super::caveats;
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::request::{self, SnapshotAsk};
@@ -21,7 +23,7 @@ use crate::proto::anchor::{Anchor, Seen, State};
 use crate::proto::{RpcError, Sync, code};
 use crate::scan;
 use crate::store::{Anchored, Entry, Reader, StoreError};
-use crate::types::{Definition, SourceKey, TextHash};
+use crate::types::{Definition, Refusal, SourceKey, TextHash};
 
 /// The states of anchors, and how far they can be trusted.
 #[derive(Debug, Default)]
@@ -57,7 +59,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
             reader.snapshot(|reader| {
                 let mut judge = AnchorChecker::new(shared, reader, at, is_rerun);
                 let value = run(&mut judge);
-                Ok(((value, at.reason.clone()), judge.stale))
+                Ok(((value, at.reason.clone().or(judge.closed)), judge.stale))
             })
         })
     };
@@ -65,9 +67,7 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     let reason = reason.or(again);
     match (value, &reason) {
         // What is not found may be in what is not known.
-        (Err(error), Some(why)) => {
-            Err(RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error })
-        }
+        (Err(error), Some(why)) => Err(caveats::known_without(error, why)),
         (value, _) => Ok(Judged { value: value?, reason }),
     }
 }
@@ -77,6 +77,8 @@ pub(super) struct JudgedAll {
     pub(super) value: Vec<Anchored>,
     /// Paths that the disk has otherwise than the snapshot.
     pub(super) stale: Vec<SourceKey>,
+    /// Why some states are not known: a file may not be read.
+    pub(super) closed: Option<String>,
 }
 
 /// Checks the anchors of several memories. The caller asks again if paths prove stale.
@@ -95,7 +97,7 @@ pub(super) fn judge_all(
             for (_, anchors) in &mut all {
                 judge.judge(anchors)?;
             }
-            Ok(JudgedAll { value: all, stale: judge.stale })
+            Ok(JudgedAll { value: all, stale: judge.stale, closed: judge.closed })
         })
     })
 }
@@ -112,6 +114,8 @@ pub(super) struct AnchorChecker<'a> {
     text: Option<(SourceKey, Option<Rc<str>>)>,
     /// Paths that the disk has otherwise than the snapshot.
     pub(super) stale: Vec<SourceKey>,
+    /// The first path that may not be read, if there is one.
+    closed: Option<String>,
 }
 
 /// The result of checking an anchor.
@@ -158,8 +162,8 @@ impl Finding {
 
 impl<'a> AnchorChecker<'a> {
     pub(super) fn new(shared: &'a Shared, reader: &'a Reader, at: &'a Freshness, is_rerun: bool) -> Self {
-        let (files, text, stale) = Default::default();
-        Self { shared, reader, at, is_rerun, files, text, stale }
+        let (files, text, stale, closed) = Default::default();
+        Self { shared, reader, at, is_rerun, files, text, stale, closed }
     }
 
     /// Sets the state of each anchor and returns the state of the memory.
@@ -188,7 +192,15 @@ impl<'a> AnchorChecker<'a> {
 
     fn find(&mut self, anchor: &Anchor) -> Result<Finding, StoreError> {
         let key = SourceKey::new(anchor.path.as_str());
-        let Some(entry) = self.entry(&key)? else { return self.elsewhere(anchor, &key) };
+        let entry = self.entry(&key)?;
+        if entry.as_ref().is_none_or(|entry| entry.hash.is_none())
+            && let Some(closed) = self.find_closed(&key)?
+        {
+            let note = format!("{closed} may not be read, so it is not compared");
+            self.closed.get_or_insert_with(|| note.clone());
+            return Ok(Finding { state: None, location: None, note: Some(note) });
+        }
+        let Some(entry) = entry else { return self.elsewhere(anchor, &key) };
         let Some(hash) = entry.hash else {
             let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
             return Ok(Finding::drifted(None, Some(format!("{key} is {why} now, and not compared"))));
@@ -214,6 +226,18 @@ impl<'a> AnchorChecker<'a> {
             || Finding::drifted(Some(AnchorLocation::of(anchor)), None),
             |lines| Finding::fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
         ))
+    }
+
+    /// Returns the file, or the directory around it, that may not be read, if that is so.
+    fn find_closed(&self, key: &SourceKey) -> Result<Option<SourceKey>, StoreError> {
+        let around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
+        for key in around.filter(|path| !path.is_empty()).map(SourceKey::new) {
+            let entry = self.reader.entry(self.at.view, &key)?;
+            if entry.is_some_and(|entry| entry.refusal == Some(Refusal::Unreadable)) {
+                return Ok(Some(key));
+            }
+        }
+        Ok(None)
     }
 
     fn find_symbol(&mut self, anchor: &Anchor, key: &SourceKey, title: &str) -> Result<Finding, StoreError> {

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
 
-use crate::proto::{AnswerPart, Check, Method, Owes};
+use crate::proto::{AnswerPart, Check, Method, Owes, RpcError};
 use crate::threads::lock;
-use crate::types::MEMORY_FILES_DIR;
+use crate::types::{MEMORY_FILES_DIR, Unreadable};
 
 tokio::task_local! {
     /// What is noted for the present request.
@@ -17,13 +17,42 @@ tokio::task_local! {
 }
 
 /// Why parts of an answer may be old or missing.
-#[derive(Debug, Default)]
-pub(super) struct NotedCaveats(Mutex<Vec<(AnswerPart, String)>>);
+#[derive(Default)]
+pub(super) struct NotedCaveats {
+    parts: Mutex<Vec<(AnswerPart, String)>>,
+    snapshot: Mutex<Snapshot>,
+}
+
+/// Returns whether an answer needs a file that may not be read.
+type Needs = Box<dyn Fn(&Unreadable) -> bool + Send>;
+
+/// What the snapshot of the worktree lacks that an answer is made from.
+#[derive(Default)]
+struct Snapshot {
+    /// Why changes are missing.
+    behind: Option<String>,
+    unreadable: Vec<Unreadable>,
+    /// Whether the answer needs a file; without it, it needs any.
+    needs: Option<Needs>,
+}
+
+impl Snapshot {
+    /// Returns which files may not be read that the answer needs.
+    fn why_unread(&self) -> Option<String> {
+        let is_needed = |file: &&Unreadable| self.needs.as_ref().is_none_or(|needs| needs(file));
+        let mut needed = self.unreadable.iter().filter(is_needed);
+        let first = &needed.next()?.path;
+        Some(match needed.count() {
+            0 => format!("{first} may not be read, so what it has is not known"),
+            n_more => format!("{first}, and {n_more} more, may not be read, so what they have is not known"),
+        })
+    }
+}
 
 /// Notes why a part of the answer to the present request may be old or missing.
 pub(super) fn note(part: AnswerPart, why: impl Into<String>) {
     let add = |caveats: &Arc<NotedCaveats>| {
-        let (mut noted, why) = (lock(&caveats.0), why.into());
+        let (mut noted, why) = (lock(&caveats.parts), why.into());
         if !noted.iter().any(|(other, said)| *other == part && said.contains(&why)) {
             noted.push((part, why));
         }
@@ -31,15 +60,58 @@ pub(super) fn note(part: AnswerPart, why: impl Into<String>) {
     let _ = NOTED.try_with(add); // work of the daemon itself has no request to add it to
 }
 
+/// Notes what the snapshot lacks from which the answer to the present request is made.
+pub(super) fn note_snapshot(behind: Option<String>, unreadable: Vec<Unreadable>) {
+    let set = |caveats: &Arc<NotedCaveats>| {
+        let mut snapshot = lock(&caveats.snapshot);
+        (snapshot.behind, snapshot.unreadable) = (behind, unreadable);
+    };
+    let _ = NOTED.try_with(set);
+}
+
+/// Notes which of the files that may not be read the answer to the present request needs; else it needs all.
+pub(super) fn needs_only(needs: impl Fn(&Unreadable) -> bool + Send + 'static) {
+    let _ = NOTED.try_with(|caveats| lock(&caveats.snapshot).needs = Some(Box::new(needs)));
+}
+
+/// Adds to an error that nothing has a name why something may have it all the same, if it may.
+pub(super) fn as_far_as_known(error: RpcError) -> RpcError {
+    let error = while_behind(error);
+    let unread = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).why_unread();
+    match NOTED.try_with(unread).ok().flatten() {
+        Some(why) => {
+            known_without(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+        }
+        None => error,
+    }
+}
+
+/// Adds to an error that a file lacks something why it may have it all the same, if changes are not indexed yet.
+pub(super) fn while_behind(error: RpcError) -> RpcError {
+    let behind = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).behind.clone();
+    match NOTED.try_with(behind).ok().flatten() {
+        Some(why) => known_without(error, &why).with_hint("`memo sync` waits until all is indexed"),
+        None => error,
+    }
+}
+
+/// Adds to an error what is not known, unless it says that already.
+pub(super) fn known_without(error: RpcError, why: &str) -> RpcError {
+    if error.message.contains(why) {
+        return error;
+    }
+    RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
+}
+
 /// Forgets what is noted of a part, which is no part of this answer after all.
 pub(super) fn leave_out(part: AnswerPart) {
-    let _ = NOTED.try_with(|caveats| lock(&caveats.0).retain(|(other, _)| *other != part));
+    let _ = NOTED.try_with(|caveats| lock(&caveats.parts).retain(|(other, _)| *other != part));
 }
 
 /// Returns why a part of the answer to the present request may be old or missing, if it may.
 pub(super) fn noted(part: AnswerPart) -> Option<String> {
     let first = |caveats: &Arc<NotedCaveats>| {
-        lock(&caveats.0).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
+        lock(&caveats.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
     };
     NOTED.try_with(first).ok().flatten()
 }
@@ -62,7 +134,8 @@ impl NotedCaveats {
     /// Writes into a result what it owes.
     pub(super) fn write(&self, method: &Method, result: &mut Value) {
         let parts = method.owes.parts();
-        let noted = lock(&self.0);
+        let mut noted = lock(&self.parts).clone();
+        noted.extend(lock(&self.snapshot).why_unread().map(|why| (AnswerPart::Unreadable, why)));
         let owed: Vec<&(AnswerPart, String)> =
             noted.iter().filter(|(part, _)| parts.contains(part)).collect();
         let Value::Object(fields) = result else { return };
@@ -121,7 +194,7 @@ fn add_lines(
 /// Returns why a part may be old; what is said of code begins with its path.
 fn line(part: AnswerPart, why: &str) -> String {
     match part {
-        AnswerPart::Code => why.to_owned(),
+        AnswerPart::Code | AnswerPart::Unreadable => why.to_owned(),
         AnswerPart::Memories | AnswerPart::Commits => format!("{}: {why}", part.as_str()),
     }
 }
@@ -129,7 +202,7 @@ fn line(part: AnswerPart, why: &str) -> String {
 fn check(part: AnswerPart, why: &str) -> Check {
     let name = match part {
         AnswerPart::Memories => MEMORY_FILES_DIR,
-        AnswerPart::Code | AnswerPart::Commits => part.as_str(),
+        AnswerPart::Code | AnswerPart::Commits | AnswerPart::Unreadable => part.as_str(),
     };
     let hint = "answers say so until it can be read";
     Check { name: name.to_owned(), ok: false, detail: why.to_owned(), hint: Some(hint.to_owned()) }
@@ -142,7 +215,8 @@ mod tests {
     /// Returns a result as `dispatch` returns it.
     fn written(method: &str, noted: &[(AnswerPart, &str)], mut result: Value) -> Value {
         let noted = noted.iter().map(|(part, why)| (*part, (*why).to_owned())).collect();
-        NotedCaveats(Mutex::new(noted)).write(Method::find(method).unwrap(), &mut result);
+        let caveats = NotedCaveats { parts: Mutex::new(noted), ..NotedCaveats::default() };
+        caveats.write(Method::find(method).unwrap(), &mut result);
         result
     }
 
@@ -194,7 +268,7 @@ mod tests {
             noted(AnswerPart::Memories)
         };
         assert_eq!(caveats.scope(request).await.as_deref(), Some("one"));
-        assert_eq!(lock(&caveats.0).len(), 1);
+        assert_eq!(lock(&caveats.parts).len(), 1);
         note(AnswerPart::Memories, "of no request");
     }
 }

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::caveats;
 use super::definition_diff::Definitions;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
@@ -25,7 +26,8 @@ use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{ChangedParams, ChangedResult};
-use sides::Sides;
+use crate::types::Unreadable;
+use sides::{Sides, is_below};
 use texts::Texts;
 
 /// Time limit for comparing definitions.
@@ -44,6 +46,17 @@ pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> RpcR
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
+/// Notes that two commits need no file of the worktree, and that paths need those below them.
+fn note_needed(sides: &Sides) {
+    let (is_past, paths) = (sides.until.is_some(), sides.paths.clone());
+    if is_past || !paths.is_empty() {
+        let has = move |file: &Unreadable| {
+            paths.iter().any(|path| file.covers(path.as_str()) || is_below(&file.path, path.as_str()))
+        };
+        caveats::needs_only(move |file| !is_past && has(file));
+    }
+}
+
 fn answer(
     shared: &Shared,
     params: &ChangedParams,
@@ -57,6 +70,7 @@ fn answer(
     }
     let past = History::open(at)?;
     let sides = Sides::of(params, &past, at)?;
+    note_needed(&sides);
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes, sides.until.is_some());
     let (changes, n_uncompared) = match sides.until {
         Some(until) => trees::changes(&texts, sides.base, until).map(|(list, n)| (Arc::from(list), n))?,

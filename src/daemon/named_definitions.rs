@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use super::error::bad_params;
+use super::caveats;
+use super::error::{RpcResult, bad_params};
 use super::path_spec::{JOINTS, defines, named, own_name, plain};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{RpcError, code};
-use crate::store::{Reader, StoreError};
-use crate::types::{Definition, SourceKey, ViewId};
+use crate::store::{Entry, Reader, StoreError};
+use crate::types::{Definition, Refusal, SourceKey, ViewId};
 
 /// Most definitions that an error lists.
 const MOST_LISTED: usize = 10;
@@ -77,8 +78,9 @@ fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &[&str])
 /// Returns the error for a target that is neither a path nor a name.
 pub(super) fn nothing(target: &str) -> RpcError {
     let message = format!("{target}: no indexed file, and no definition of that name");
-    RpcError::new(code::NOT_FOUND, message)
-        .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one")
+    let error = RpcError::new(code::NOT_FOUND, message)
+        .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one");
+    caveats::as_far_as_known(error)
 }
 
 /// Returns the error for a file that does not define a name.
@@ -86,7 +88,17 @@ pub(super) fn undefined(path: &str, name: &str, definitions: &[Definition]) -> R
     let hint = defines(definitions).unwrap_or_else(|| {
         "no definition is indexed there; name a line (PATH:10) or the whole file".to_owned()
     });
-    RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint)
+    let error = RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint);
+    caveats::while_behind(error)
+}
+
+/// Refuses to say what a file defines that may not be read.
+pub(super) fn check_readable(path: &str, entry: &Entry) -> RpcResult<()> {
+    if entry.refusal != Some(Refusal::Unreadable) {
+        return Ok(());
+    }
+    let message = format!("{path}: may not be read, so what it has is not known");
+    Err(RpcError::new(code::IO, message).with_hint("look at its permissions; `memo logs` says why"))
 }
 
 /// Returns the error for a name of which one definition is needed, and which several have.

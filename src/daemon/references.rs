@@ -22,9 +22,7 @@ use super::event::Freshness;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use crate::paths::CallerDir;
-use crate::proto::{
-    ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, RpcError, Sync, code,
-};
+use crate::proto::{ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, Sync};
 use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
 use crate::types::SourceKey;
@@ -133,17 +131,6 @@ async fn reach_at(
     Ok((result, n_gone))
 }
 
-/// Says of an error that nothing has a name that the index is still being built, if so.
-fn while_building(error: RpcError, at: &Freshness) -> RpcError {
-    match &at.reason {
-        Some(reason) if error.code == code::NOT_FOUND && !at.fresh => {
-            RpcError::new(code::NOT_FOUND, format!("{}, as far as is known: {reason}", error.message))
-                .with_hint("`memo sync` waits until all is indexed")
-        }
-        _ => error,
-    }
-}
-
 fn ask(shared: &Shared, cwd: &str, level: Sync, wait_ms: Option<u64>) -> SnapshotAsk {
     SnapshotAsk { cwd: cwd.to_owned(), level, deadline: deadline(shared, wait_ms), needs_commits: false }
 }
@@ -169,7 +156,7 @@ fn refs_at(shared: &Shared, params: &RefsParams, at: &Freshness) -> RpcResult<(R
         Ok((targets, counts, found, entries, joined.cut()))
     };
     let read = shared.read(|reader: &Reader| reader.snapshot(read));
-    let (targets, counts, found, entries, cut) = read.map_err(|error| while_building(error, at))?;
+    let (targets, counts, found, entries, cut) = read?;
     let (uses, stale) = with_lines(&found, Texts::new((shared, at), &dir, entries), &dir)?;
     let result = RefsResult {
         definitions: targets.shown(&dir),

@@ -18,6 +18,8 @@ pub(super) struct Remembered<'a> {
     wanted: MemoryAsk,
     pub(super) found: FoundMemories,
     pub(super) error: Option<RpcError>,
+    /// Why the states of some are not known.
+    pub(super) unsure: Option<String>,
     /// The view that anchors are checked against; `None` if they are not checked.
     at: Option<&'a Freshness>,
     /// Paths whose content on disk differs from the snapshot.
@@ -55,6 +57,7 @@ impl<'a> Remembered<'a> {
         let judged = judge_all(shared, at, unjudged)?;
         self.wanted.judged.extend(judged.value);
         self.stale.extend(judged.stale);
+        self.unsure = self.unsure.take().or(judged.closed);
         self.found = shared.memories.find(&self.wanted)?;
         Ok(())
     }

@@ -205,7 +205,12 @@ pub(super) async fn freshness_with(
     let (reply, answer) = oneshot::channel();
     let ask = Ask::new(layout, level, deadline, reply);
     shared.send(Event::Ask(Ask { dirty, needs_commits, ..ask }));
-    answer.await.map_err(|_| stopping())?
+    let at = answer.await.map_err(|_| stopping())??;
+    let view = at.view;
+    let unreadable = blocking(shared, move |shared| Ok(shared.read(|reader| reader.unreadable(view))?)).await;
+    // Who needs the index finds out by himself that it cannot be read.
+    caveats::note_snapshot(at.reason.clone().filter(|_| !at.fresh), unreadable.unwrap_or_default());
+    Ok(at)
 }
 
 /// The required snapshot of a request.

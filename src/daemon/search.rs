@@ -32,7 +32,7 @@ use crate::search::snippet::Extent;
 use crate::search::view_chunks::ViewChunks;
 use crate::search::{self, Answer, expanded};
 use crate::store::{Reader, StoreError};
-use crate::types::{Kind, SourceKey};
+use crate::types::{Kind, SourceKey, Unreadable};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
@@ -143,7 +143,7 @@ async fn answer_as_asked(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcR
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
 async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
     let asked = Arc::clone(question);
-    let ((result, _), is_judged) =
+    let (((result, _), _), is_judged) =
         blocking(shared, move |shared| memories_alone(shared, &asked, &asked.layout, None)).await?;
     if is_judged {
         return Ok(result);
@@ -161,6 +161,10 @@ async fn page(
     find: fn(&Shared, &Question, &Freshness) -> RpcResult<Page>,
 ) -> RpcResult<SearchResult> {
     let params = &question.params;
+    let asked = Arc::clone(question);
+    caveats::needs_only(move |file| {
+        asked.scope.index.as_ref().is_some_and(|filter| is_searched(filter, file))
+    });
     let ask = SnapshotAsk {
         cwd: params.cwd.clone(),
         level: params.sync,
@@ -168,13 +172,22 @@ async fn page(
         needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);
-    let (mut result, why_not) =
+    let ((mut result, unread), why_not) =
         on_snapshot(shared, ask, move |shared, at, _| find(shared, &asked, at)).await?;
+    if let Some(why) = unread {
+        caveats::note(AnswerPart::Memories, why);
+    }
     if why_not.is_some() {
         result.fresh = false;
         result.reason = result.reason.or(why_not);
     }
     Ok(result)
+}
+
+/// Returns whether a file that may not be read could be a hit.
+fn is_searched(filter: &Filter, file: &Unreadable) -> bool {
+    let is_of_files = filter.kinds.iter().any(|kind| *kind != Kind::Commit) || filter.kinds.is_empty();
+    is_of_files && (file.is_dir || filter.admits_path(&file.path))
 }
 
 fn has_commits(filter: &Filter) -> bool {
@@ -219,8 +232,8 @@ impl Question {
     }
 }
 
-/// The result on one snapshot, with the paths whose content on disk differs.
-type Page = (SearchResult, Vec<SourceKey>);
+/// The result on one snapshot and why memories could not be searched, with the paths whose content on disk differs.
+type Page = ((SearchResult, Option<String>), Vec<SourceKey>);
 
 /// Searches the index and, if requested, the memories.
 fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
@@ -276,7 +289,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     if filter.kinds.contains(&Kind::Commit) || (at.lacks_commits && has_commits(&filter)) {
         degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
     }
-    note_failure(&mut memories);
+    let unread = memories.error.take().map(|error| error.message).or(memories.unsure.take());
     degraded.extend(question.memories.iter().flat_map(|_| notes_on_memories(shared)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
@@ -300,7 +313,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
         parsed: Parsed { notes, ..Parsed::default() },
         ..SearchResult::default()
     };
-    Ok((result, stale))
+    Ok(((result, unread), stale))
 }
 
 /// Adds why vectors are missing, unless it is there already that no model answers.
@@ -331,13 +344,6 @@ fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
 fn corrected(shared: &Shared, reader: &Reader, ask: &search::Ask<'_>) -> Result<Option<Query>, StoreError> {
     let words = WordsOfView { postings: reader.postings()?, chunks: ask.chunks };
     corrected_query(ask.query, &[&words, &shared.memories])
-}
-
-/// Notes why memories could not be searched, if they could not.
-fn note_failure(memories: &mut Remembered<'_>) {
-    if let Some(error) = memories.error.take() {
-        caveats::note(AnswerPart::Memories, error.message);
-    }
 }
 
 /// Says which memories may be old, or need somebody.
@@ -381,7 +387,7 @@ fn memories_alone(
         reason: at.and_then(|at| at.reason.clone()),
         ..SearchResult::default()
     };
-    Ok(((result, memories.stale), memories.found.unjudged.is_empty()))
+    Ok((((result, memories.unsure), memories.stale), memories.found.unjudged.is_empty()))
 }
 
 /// Merges two sorted lists; at equal scores the memory comes first. Returns the hits, and the text of each if it was kept.

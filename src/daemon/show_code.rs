@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::key_of;
-use super::named_definitions::{definitions_named, nothing as no_such, undefined};
+use super::named_definitions::{check_readable, definitions_named, nothing as no_such, undefined};
 use super::path_spec::{Part, beyond, is_range, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
@@ -85,6 +86,9 @@ pub(super) fn spans(
     for (path, part) in parse(target) {
         let Some(key) = key_of(path, cwd, &at.layout) else { continue };
         if let Some(entry) = reader.entry(at.view, &key)? {
+            check_readable(path, &entry)?;
+            let needed = key.clone();
+            caveats::needs_only(move |file| file.covers(needed.as_str()));
             let definitions = reader.definitions(at.view, &key)?;
             let dir = CallerDir::new(&at.layout, Path::new(cwd));
             let spans = match part {
@@ -203,7 +207,7 @@ fn nothing((target, cwd): (&str, &str), at: &Freshness) -> RpcError {
         Some(stat) if stat.is_dir() => not_found("a directory").with_hint(
             "name a file of it; `memo map DIR` shows what they define, `memo status --files` lists them",
         ),
-        Some(_) if !at.fresh => not_found("not indexed yet").with_hint("`memo sync` waits for that"),
+        Some(_) if !at.fresh => caveats::while_behind(not_found("not indexed yet")),
         Some(_) => not_found("not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),
         None => no_such(target),

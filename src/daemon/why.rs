@@ -70,6 +70,10 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
         let former = if in_head(&key) { None } else { former_name(shared, at, &past, tree, &key) };
         Question { shared, at, past: &past, head, key, former, dir, limit, until }
     };
+    if let Some((key, _)) = &found {
+        let needed = key.clone();
+        caveats::needs_only(move |file| file.covers(needed.as_str()));
+    }
     let Some((key, part)) = found else {
         return match definition(shared, at, &params.target, &dir)? {
             Some((key, found)) => question(key, dir).lines(&found.1, Some(&found.0)),
@@ -117,6 +121,7 @@ fn past_path(
     if let Some(key) = key_of(target, &params.cwd, &at.layout) {
         let log = past.objects.log(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
+            caveats::needs_only(|_| false);
             return of_log(past, log, &key);
         }
     }
@@ -243,6 +248,7 @@ impl Question<'_> {
         if !lines.is_empty() {
             return Ok(spans(&lines));
         }
+        self.text()?; // what may not be read may define it
         Err(undefined(&self.dir.display(self.key.as_str()), name, &definitions))
     }
 }

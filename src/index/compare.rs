@@ -120,10 +120,10 @@ impl<'a> Comparison<'a> {
             self.todo.unread.push(Unread { key: Some(key.clone()), why });
             return Ok(());
         }
-        let below = self.reader.entries(self.view, Some(key))?;
+        let mut below = self.reader.entries(self.view, Some(key))?;
         let own = self.reader.entry(self.view, key)?;
         if stat.is_some_and(|stat| stat.is_dir()) && self.admission.enters(key) {
-            self.todo.removals.extend(own.map(|own| (key.clone(), own.stat)));
+            below.extend(own.map(|own| (key.clone(), own))); // a directory that cannot be listed keeps its row
             return self.walk(Some(key), below);
         }
         self.todo.removals.extend(below.into_iter().map(|(key, entry)| (key, entry.stat)));

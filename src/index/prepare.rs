@@ -108,19 +108,18 @@ impl Preparer<'_> {
         Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
-    /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again.
+    /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again. One that was
+    /// binary, and was not written since, still is.
     fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<Prepared, IndexError> {
-        let refusal = Refusal::Unreadable;
-        if self.refusal(key)? == Some(refusal) {
-            return Ok(Prepared::Unchanged);
-        }
+        let known = self.reader.entry(self.view, key)?;
+        let is_unwritten = |known: Stat| (known.size, known.mtime_ns) == (stat.size, stat.mtime_ns);
+        let refusal = match known.map(|known| (known.refusal, known.stat)) {
+            Some((Some(Refusal::Unreadable), _)) => return Ok(Prepared::Unchanged),
+            Some((Some(Refusal::Binary), known)) if is_unwritten(known) => Refusal::Binary,
+            _ => Refusal::Unreadable,
+        };
         tracing::warn!(path = %key, why, "not indexed");
         Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
-    }
-
-    /// Returns the refusal of a path in the manifest, if there is one.
-    fn refusal(&self, key: &SourceKey) -> Result<Option<Refusal>, IndexError> {
-        Ok(self.reader.entry(self.view, key)?.and_then(|entry| entry.refusal))
     }
 
     /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the

@@ -11,11 +11,15 @@ pub enum AnswerPart {
     Code,
     /// Commits and refs.
     Commits,
+    /// Files of the worktree that may not be read.
+    Unreadable,
 }
 
 impl AnswerPart {
     /// All parts.
-    pub const ALL: [Self; 3] = [Self::Memories, Self::Code, Self::Commits];
+    pub const ALL: [Self; 4] = [Self::Memories, Self::Code, Self::Commits, Self::Unreadable];
+    /// Those of a report, which counts files that may not be read by itself.
+    pub const OF_REPORT: [Self; 3] = [Self::Memories, Self::Code, Self::Commits];
 
     /// Returns the word with which a reason begins.
     pub fn as_str(self) -> &'static str {
@@ -23,6 +27,7 @@ impl AnswerPart {
             Self::Memories => "memories",
             Self::Code => "code",
             Self::Commits => "commits",
+            Self::Unreadable => "files",
         }
     }
 }
@@ -44,7 +49,7 @@ impl Owes {
         match self {
             Self::Nothing => &[],
             Self::Fresh(parts) => parts,
-            Self::Report => &AnswerPart::ALL,
+            Self::Report => &AnswerPart::OF_REPORT,
         }
     }
 }

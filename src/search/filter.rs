@@ -109,8 +109,12 @@ impl Filter {
     pub fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
         self.only.iter().all(|wanted| wanted.meets(classes))
             && !self.not_only.meets(classes)
-            && self.paths.iter().all(|globs| globs.is_match(path))
-            && !self.not_paths.is_match(path)
+            && self.admits_path(path)
+    }
+
+    /// Returns whether a path of a file is admitted, whatever its classes.
+    pub fn admits_path(&self, path: &str) -> bool {
+        self.paths.iter().all(|globs| globs.is_match(path)) && !self.not_paths.is_match(path)
     }
 
     /// Returns whether commits are admitted. They have no path and no class, so they are not where these are wanted, and are

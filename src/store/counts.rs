@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::reader::{IS_FILE, REFUSAL};
 use super::{Reader, StoreError};
 use crate::proto::Counts;
-use crate::types::ViewId;
+use crate::types::{Unreadable, ViewId, is_dir};
 
 impl Reader {
     /// Returns row counts, except those of memories.
@@ -43,6 +43,24 @@ impl Reader {
                  WHERE e.view_id = ?1 AND reason IS NOT NULL GROUP BY reason"
             ))?;
             statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns the files and directories of a view that may not be read, by path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unreadable(&self, view: ViewId) -> Result<Vec<Unreadable>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT path, mode FROM entry INDEXED BY entry_unreadable
+                 WHERE view_id = ?1 AND refusal = 'unreadable' ORDER BY path",
+            )?;
+            let unreadable = |row: &Row<'_>| {
+                let (path, mode): (String, u32) = (row.get(0)?, row.get(1)?);
+                Ok(Unreadable { path, is_dir: is_dir(mode) })
+            };
+            statement.query_map([view.0], unreadable)?.collect()
         })
     }
 

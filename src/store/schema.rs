@@ -199,6 +199,10 @@ CREATE TABLE structure(
     data BLOB NOT NULL
 ) STRICT;
 ",
+    "
+-- Each answer asks which files may not be read.
+CREATE INDEX entry_unreadable ON entry(view_id, path) WHERE refusal = 'unreadable';
+",
 ];
 
 /// Migrates a database to the newest of these schemas, one string per version.

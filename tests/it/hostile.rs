@@ -99,7 +99,10 @@ fn what_may_not_be_read_is_named() {
     };
     chmod("closed.md", 0);
     chmod("closed", 0);
-    live.expect("beta", "good.md", "beside them");
+    until("they are known to be closed", || live.listed().1.len() == 2);
+    let found = live.search("beta");
+    assert!(found.paths.len() == 1 && found.paths.contains("good.md"), "beside them: {found:?}");
+    assert!(!found.fresh && found.reason.as_str().unwrap().contains("closed"), "{found:?}");
     let status = live.call("status", json!({}));
     assert_eq!(status["watch"]["backend"], "inotify", "nothing need be polled");
     let degraded: Vec<_> = status["degraded"].as_array().unwrap().iter().filter_map(Value::as_str).collect();

@@ -365,6 +365,28 @@ fn a_directory_that_is_slow_is_not_one_that_hangs() {
     assert!(n_answers > 0, "{n_busy} of them found no place");
 }
 
+
+#[test]
+fn a_name_is_unknown_as_far_as_is_known_while_the_index_is_built() {
+    let live = Live::idle();
+    live.write("a.py", "def seen():\n    return 1\n");
+    live.write("slow.py", "def hidden():\n    return seen()\n");
+    if !start_slow(&live, Path::new("slow.py"), "openat", Duration::from_millis(2_500)) {
+        return;
+    }
+    let mut n_unknown = 0;
+    for method in ["show", "outline", "refs", "callers"] {
+        until("the name is known", || {
+            let ask = json!({ "cwd": live.root(), "target": "hidden", "wait_ms": 1 });
+            let Err(error) = live.rpc().call(method, &ask) else { return true };
+            let message = error["message"].as_str().unwrap();
+            assert!(message.contains(", as far as is known: "), "{method}: {error}");
+            n_unknown += 1;
+            n_unknown % 4 == 0 // the next one, while it is still unknown
+        });
+    }
+    assert!(n_unknown > 8, "{n_unknown} answers while the index was built");
+}
 /// All that looks at memories looks at that directory, also for those that are no files.
 #[test]
 fn a_directory_of_memories_that_hangs_is_named_in_time() {

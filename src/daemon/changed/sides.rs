@@ -88,11 +88,13 @@ impl Sides {
 
     /// Returns whether a path is asked for.
     pub(super) fn has(&self, path: &str) -> bool {
-        let is_below = |dir: &SourceKey| {
-            path.strip_prefix(dir.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        self.paths.is_empty() || self.paths.iter().any(is_below)
+        self.paths.is_empty() || self.paths.iter().any(|dir| is_below(path, dir.as_str()))
     }
+}
+
+/// Returns whether a path is that of a file or directory, or below it.
+pub(super) fn is_below(path: &str, dir: &str) -> bool {
+    path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns whether something that names no commit is a path.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
+use super::BUDGET;
 use super::changed_definitions::{Changes, Names};
 use super::follow::{Bounds, Edges, Reached, Step, add_users_of_removed, callees, nearest, users};
 use super::joined::{Joined, Node};
@@ -12,7 +13,6 @@ use super::similar_tests::similar;
 use super::targets::{Targets, WholeFiles, of_files, targets};
 use super::test_order::{self, is_test, outermost};
 use super::texts::{Texts, entries};
-use super::{BUDGET, while_building};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
@@ -106,7 +106,7 @@ pub(super) fn answer(
         Ok((result, targets, entries))
     };
     let read = shared.read(|reader: &Reader| reader.snapshot(read));
-    let (mut result, targets, entries) = read.map_err(|error| while_building(error, at))?;
+    let (mut result, targets, entries) = read?;
     let texts = Texts::new((shared, at), &dir, entries);
     let stale = texts.fill(&mut result.found, question == Question::Callees)?;
     let definitions = targets.shown(&dir);

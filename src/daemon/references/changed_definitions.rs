@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::daemon::caveats;
 use crate::daemon::changed;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
@@ -41,6 +42,7 @@ pub(super) async fn changes(shared: &Arc<Shared>, params: &ReachParams) -> RpcRe
         ..ChangedParams::default()
     };
     let result = changed::changed(shared, ask).await?;
+    caveats::needs_only(|_| true); // what uses the changed definitions may be anywhere
     let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
     let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
     let (mut present, mut removed, mut renamed) = (Names::new(), Names::new(), Vec::new());

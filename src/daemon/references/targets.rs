@@ -8,7 +8,7 @@ use super::likeness::Likeness;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::history::key_of;
-use crate::daemon::named_definitions::{definitions_named, nothing, undefined};
+use crate::daemon::named_definitions::{check_readable, definitions_named, nothing, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
 use crate::daemon::shared::Shared;
 use crate::proto::{RefDefinition, RpcError, code};
@@ -143,9 +143,8 @@ pub(super) fn targets(
     let mut targets = Targets::default();
     for (path, part) in parse(target) {
         let Some(key) = key_of(path, cwd, &at.layout) else { continue };
-        if reader.entry(at.view, &key)?.is_none() {
-            continue;
-        }
+        let Some(entry) = reader.entry(at.view, &key)? else { continue };
+        check_readable(path, &entry)?;
         let definitions = reader.definitions(at.view, &key)?;
         if let Part::Lines(first, last) = part {
             return match targets.add_around(joined, &key, (first, last), definitions) {

@@ -131,3 +131,136 @@ fn a_memory_that_may_not_be_read_is_not_gone() {
     let listed = live.call("memory.list", json!({}));
     assert!(listed["fresh"] == true && listed.to_string().contains("first rule is new"), "{listed}");
 }
+
+/// A repository with code that everybody may read, and two more files that are closed to the daemon by [`close`].
+fn with_closed() -> Live {
+    let live = Live::idle();
+    live.write("a.py", super::SOURCE);
+    live.write("closed.py", "def hidden():\n    return rotate(3)\n");
+    live.write("inner/closed.py", "def buried():\n    return rotate(4)\n");
+    live.commit_all();
+    live
+}
+
+fn wait_for_index(live: &Live) {
+    let ask = json!({ "wait_ms": PATIENCE.as_millis() });
+    until("the index is built", || live.call("sync", ask.clone())["fresh"] == true);
+}
+
+/// Questions whose answers may need any file.
+const OF_ALL_CODE: [(&str, &str); 11] = [
+    ("search", r#"{"query": "rotate"}"#),
+    ("brief", "{}"),
+    ("map", "{}"),
+    ("changed", r#"{"since": "HEAD"}"#),
+    ("refs", r#"{"target": "rotate"}"#),
+    ("callers", r#"{"target": "rotate"}"#),
+    ("impact", r#"{"target": "a.py#rotate"}"#),
+    ("implements", r#"{"target": "Base"}"#),
+    ("show", r#"{"target": "rotate"}"#),
+    ("outline", r#"{"target": "Base"}"#),
+    ("why", r#"{"target": "rotate"}"#),
+];
+
+/// Questions whose answers need other files, or none.
+const OF_OTHERS: [(&str, &str); 7] = [
+    ("search", r#"{"query": "rotate", "kind": ["commit"]}"#),
+    ("show", r#"{"target": "a.py"}"#),
+    ("outline", r#"{"target": "a.py#Base"}"#),
+    ("why", r#"{"target": "a.py"}"#),
+    ("complete", r#"{"what": "path"}"#),
+    ("memory.list", "{}"),
+    ("sync", "{}"),
+];
+
+fn ask(live: &Live, (method, params): (&str, &str)) -> Value {
+    let mut params: Value = serde_json::from_str(params).unwrap();
+    params["wait_ms"] = json!(PATIENCE.as_millis());
+    live.call(method, params)
+}
+
+#[test]
+fn code_that_may_not_be_read() {
+    if ran_without_privileges("owed::permissions::code_that_may_not_be_read") {
+        return;
+    }
+    for (path, is_first_build) in [("closed.py", false), ("closed.py", true), ("inner", true)] {
+        let live = with_closed();
+        if is_first_build {
+            live.sh(&format!("chmod 000 {path}"));
+        }
+        live.start();
+        wait_for_index(&live);
+        live.sh(&format!("chmod 000 {path}"));
+        wait_for_index(&live);
+        for question in OF_ALL_CODE {
+            let answer = ask(&live, question);
+            let is_told = answer["fresh"] == false && text(&answer["reason"]).contains(path);
+            assert!(is_told, "{path}, {is_first_build}, {question:?}: {answer}");
+        }
+        for question in OF_OTHERS {
+            let answer = ask(&live, question);
+            assert_eq!(answer["fresh"], true, "{path}, {is_first_build}, {question:?}: {answer}");
+        }
+        let of_one = ask(&live, ("search", r#"{"query": "rotate", "path": ["a.py"]}"#));
+        // A directory may have a file of that name.
+        assert_eq!(of_one["fresh"], path == "closed.py", "{path}: {of_one}");
+        for method in ["show", "refs", "callers", "why"] {
+            let params = json!({ "cwd": live.root(), "target": "hidden_or_not" });
+            let error = live.rpc().call(method, &params).unwrap_err();
+            assert!(
+                text(&error["message"]).contains(path),
+                "nothing is as far as is known: {method}: {error}"
+            );
+        }
+        live.sh(&format!("chmod 700 {path}"));
+        until("it is read again", || ask(&live, OF_ALL_CODE[0])["fresh"] == true);
+        assert_eq!(ask(&live, ("refs", r#"{"target": "rotate"}"#))["counts"]["exact"], 2);
+    }
+}
+
+#[test]
+fn what_no_answer_could_have_is_not_told() {
+    if ran_without_privileges("owed::permissions::what_no_answer_could_have_is_not_told") {
+        return;
+    }
+    let live = with_closed();
+    live.write(".gitignore", "ignored.py\n");
+    live.write("ignored.py", "def ignored(): pass\n");
+    live.write("picture", b"\0\x01\x02");
+    live.write("big.txt", "x\n".repeat(1 << 20));
+    live.start();
+    wait_for_index(&live);
+    live.sh("chmod 000 ignored.py picture big.txt");
+    wait_for_index(&live);
+    for question in OF_ALL_CODE {
+        let answer = ask(&live, question);
+        assert_eq!(answer["fresh"], true, "{question:?}: {answer}");
+    }
+}
+
+/// What a memory is about is neither changed nor gone because it may not be read.
+#[test]
+fn code_of_a_memory_that_may_not_be_read() {
+    if ran_without_privileges("owed::permissions::code_of_a_memory_that_may_not_be_read") {
+        return;
+    }
+    for path in ["closed.py", "inner"] {
+        let live = with_closed();
+        live.start();
+        wait_for_index(&live);
+        let about = if path == "inner" { "inner/closed.py#buried" } else { "closed.py#hidden" };
+        let id = super::add(&live, "the cellos are tuned weekly", &[about]);
+        live.sh(&format!("chmod 000 {path}"));
+        wait_for_index(&live);
+        for (method, params) in [
+            ("memory.get", json!({ "ids": [id] })),
+            ("memory.list", json!({ "about": [about.split('#').next().unwrap()] })),
+            ("memory.recall", json!({ "query": "cellos" })),
+        ] {
+            let answer = live.call(method, params);
+            let is_told = answer["fresh"] == false && text(&answer["reason"]).contains(path);
+            assert!(is_told && !answer.to_string().contains("drifted"), "{method}, {path}: {answer}");
+        }
+    }
+}
