@@ -162,7 +162,7 @@ impl<'a> Files<'a> {
         }
         let KnownText { text, n_lines, .. } = self.texts.get_mut(path.as_str())?.as_mut()?;
         let position = f64::from(lines.0) / (*n_lines).max(1) as f64;
-        Some((text.span(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
+        Some((text.whole_lines(found.bytes.0..found.bytes.1).unwrap_or_default(), position))
     }
 
     /// Returns so many lines before and after the text of a hit whose file was read; none unless they are `wanted`.

@@ -8,6 +8,9 @@ use super::secrets::{Syntax, find_in, secrets};
 /// Replaces a credential in a stored text.
 pub const REDACTED: &str = "[REDACTED]";
 
+/// Most bytes that a span gets to be whole lines: a longer line is of minified text.
+const MOST_ADDED: usize = 10_000;
+
 /// Returns the text with every credential replaced by [`REDACTED`].
 pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
     replace(text, 0..text.len(), &secrets(text, syntax), |_| "")
@@ -110,6 +113,18 @@ impl RedactedText {
             *to = searched_to;
         }
         Some(redact_span(&self.text, bytes, &self.searched.secrets))
+    }
+
+    /// Returns the lines of a byte span as a whole, without their credentials: code that cannot be parsed is cut anywhere. A span of
+    /// minified text stays as it is. `None` if the text has no such span.
+    pub fn whole_lines(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
+        let (head, tail) = (self.text.get(..bytes.start)?, self.text.get(bytes.end..)?);
+        let start = head.rfind('\n').map_or(0, |at| at + 1);
+        let ends_line = bytes.is_empty() || self.text[..bytes.end].ends_with('\n');
+        let n_after = if ends_line { 0 } else { tail.find('\n').unwrap_or(tail.len()) };
+        let whole = start..bytes.end + n_after;
+        let n_added = whole.len() - bytes.len().min(whole.len());
+        self.span(if n_added > MOST_ADDED { bytes } else { whole })
     }
 
     /// Returns so many whole lines before and after those of a byte span, without their credentials.

@@ -29,6 +29,39 @@ fn parts(answer: &Value) -> Vec<(String, String)> {
     parts.map(|part| (place(part), part["text"].as_str().unwrap().to_owned())).collect()
 }
 
+/// Also of code that cannot be parsed, which is cut in the middle of lines.
+#[test]
+fn a_hit_shows_whole_lines() {
+    let live = Live::new();
+    let broken = "use z; ) fn inner() { alpha_beta() } else { fn other() { alpha_beta() }\n\
+                  ;; fn third() { if alpha_beta( } fn fourth() {} }} struct S { alpha_beta: u8 }\n";
+    live.write("broken.rs", broken);
+    live.write(
+        "whole.rs",
+        "fn one() { alpha_beta() } fn two() { alpha_beta() }\nmod m { fn three() { alpha_beta() } }\n",
+    );
+    live.write(
+        "broken.py",
+        "x = (; def one(): return alpha_beta\n)) def two(): return alpha_beta; class A: alpha_beta = 1\n",
+    );
+    let mut n_lines = 0;
+    for extent in [json!({}), json!({ "full": true }), json!({ "lines_before": 1, "lines_after": 1 })] {
+        let mut ask = extent.clone();
+        (ask["query"], ask["wait_ms"], ask["limit"]) = (json!("alpha_beta"), json!(60_000), json!(50));
+        ask["kind"] = json!(["symbol", "text"]);
+        for hit in live.call("search", ask)["hits"].as_array().unwrap() {
+            let text = std::fs::read_to_string(live.root().join(hit["path"].as_str().unwrap())).unwrap();
+            let first = hit["snippet_line"].as_u64().unwrap() as usize;
+            let shown = hit["snippet"].as_str().unwrap().lines();
+            for (line, there) in shown.zip(text.lines().skip(first - 1)) {
+                assert_eq!(line.trim_end(), there.trim_end(), "{extent}: {hit}");
+                n_lines += 1;
+            }
+        }
+    }
+    assert!(n_lines >= 12, "{n_lines}");
+}
+
 #[test]
 fn a_target_is_a_path_lines_of_it_or_a_name() {
     let live = repository();

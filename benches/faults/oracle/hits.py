@@ -97,13 +97,11 @@ def judge_file_hit(hit, file, credentials):
     first, last = hit["lines"]
     if not 1 <= first <= last <= max(1, file.n_lines):
         return f"lines {first}-{last} of {file.n_lines}"
-    # Where the code is broken a piece of it may begin or end within a line.
-    ends = (first, last) if structure.is_broken(hit["path"], file) else ()
     if "snippet_line" in hit:
-        wrong = snippets.shows(file.lines, hit["snippet_line"], hit["snippet"], credentials, ends)
+        wrong = snippets.shows(file.lines, hit["snippet_line"], hit["snippet"], credentials)
         inside = first <= hit["snippet_line"] <= last
     else:
-        wrong = None if snippets.has_lines(file.text, hit["snippet"], credentials, ends) else f"no lines {hit['snippet']!r}"
+        wrong = None if snippets.has_lines(file.text, hit["snippet"], credentials) else f"no lines {hit['snippet']!r}"
         inside = True
     if wrong or not inside:
         return wrong or f"a snippet from line {hit['snippet_line']} of the lines {first}-{last}"

@@ -7,18 +7,14 @@ LINE_CHARS = 200
 CUT, REDACTED = "…", "[REDACTED]"
 
 
-def shows(lines, first, snippet, credentials=(), ends=()):
-    """Returns what is wrong with a snippet that begins at line `first` of these lines; none if it is right.
-
-    The lines of these numbers, `ends`, may be shown in part.
-    """
+def shows(lines, first, snippet, credentials=()):
+    """Returns what is wrong with a snippet that begins at line `first` of these lines; none if it is right."""
     shown = snippet.split("\n")
     for nth, line in enumerate(shown):
         number = first + nth
         if not 1 <= number <= len(lines):
             return f"line {number} of {len(lines)}: {line!r}"
-        is_piece = number in ends and line.strip() and line.strip() in lines[number - 1]
-        if not is_piece and not shows_line(lines[number - 1].rstrip("\r"), line, credentials):
+        if not shows_line(lines[number - 1].rstrip("\r"), line, credentials):
             return f"line {number} is {lines[number - 1]!r}, not {line!r}"
     return None
 
@@ -64,11 +60,11 @@ def credential_in(text, credentials):
     return next((credential for credential in credentials if credential in text), None)
 
 
-def has_lines(text, snippet, credentials=(), ends=()):
+def has_lines(text, snippet, credentials=()):
     """Returns whether the lines of a snippet stand one after the other anywhere in a text."""
     lines = text.split("\n")
     n_shown = snippet.count("\n") + 1
-    return any(shows(lines, first, snippet, credentials, ends) is None for first in range(1, len(lines) - n_shown + 2))
+    return any(shows(lines, first, snippet, credentials) is None for first in range(1, len(lines) - n_shown + 2))
 
 
 def phrase_in(words, text):
