@@ -81,7 +81,7 @@ impl Memories {
                 links: true,
                 ..Applied::new(layout, read.unwrap_or_default(), &authors)
             };
-            let (mut taken, generation) = match self.apply(applied, read_when)? {
+            let (taken, generation) = match self.apply(applied, read_when)? {
                 Outcome::Taken(taken, generation) => (taken, generation),
                 Outcome::ReadAgain => continue,
                 Outcome::LacksAuthors(files) => {
@@ -89,7 +89,6 @@ impl Memories {
                     continue;
                 }
             };
-            self.files.set_worktrees(Some(std::mem::take(&mut taken.worktrees)));
             let mut failure = failure.or(taken.failure);
             if let Some(listed) = listed.filter(|_| failure.is_none()) {
                 failure = listed.failure();
@@ -124,10 +123,7 @@ impl Memories {
             }
             let applied = Applied { recovers, ..Applied::new(layout, saved, &authors) };
             match self.apply(applied, read_when)? {
-                Outcome::Taken(taken, _) => {
-                    self.files.set_worktrees(Some(taken.worktrees));
-                    return Ok(taken.worktree != UNKNOWN);
-                }
+                Outcome::Taken(taken, _) => return Ok(taken.worktree != UNKNOWN),
                 Outcome::ReadAgain => {}
                 Outcome::LacksAuthors(files) => {
                     find_authors(layout, files, &LookProgress::default(), &mut authors);
@@ -243,8 +239,6 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
 /// The outcome of a look.
 struct Taken {
     worktree: i64,
-    /// All worktrees that are known then.
-    worktrees: Vec<WorktreeRow>,
     /// Why a file that is to be written could not be.
     failure: Option<String>,
 }
@@ -304,15 +298,13 @@ impl Applied {
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                let taken = Taken { worktree: UNKNOWN, worktrees, failure: None };
+                let taken = Taken { worktree: UNKNOWN, failure: None };
                 return Ok(Outcome::Taken(taken, store.generation()));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
         store.enter_worktree(worktree);
         self.set_place(store, known, now_ms)?;
-        // Also this one, which is looked for from now on.
-        let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let mut recovered = Recovered::default();
         if self.recovers {
             recovered = recover(&self.layout, store, now_ms)?;
@@ -326,7 +318,7 @@ impl Applied {
             return Ok(Outcome::LacksAuthors(lacking));
         }
         let failure = recovered.why.map(|error| error.to_string());
-        Ok(Outcome::Taken(Taken { worktree, worktrees, failure }, store.generation()))
+        Ok(Outcome::Taken(Taken { worktree, failure }, store.generation()))
     }
 
     /// Archives what only worktrees had that are gone, and has it said. Returns whether there were any.

@@ -61,7 +61,6 @@ impl Memories {
     ) -> Vec<Result<RepoLayout, String>> {
         let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
         let own = worktree_key(layout);
-        // Not those of the last look: a verb may have given another worktree its first file since.
         let mut others = self.read_worktrees().await;
         others.retain(|worktree| worktree.git_dir != own);
         if others.is_empty() {
@@ -85,7 +84,7 @@ impl Memories {
     async fn find_presences(&self, layout: &RepoLayout) -> Vec<(WorktreeRow, Presence)> {
         let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
         let own = worktree_key(layout);
-        let mut others = self.known_worktrees().await;
+        let mut others = self.read_worktrees().await;
         others.retain(|worktree| worktree.git_dir != own && !worktree.git_dir.is_empty());
         if others.is_empty() {
             return Vec::new();
@@ -106,15 +105,7 @@ impl Memories {
         timeout(WAIT, look).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
-    /// Returns the worktrees that were known at the last look, or are now.
-    async fn known_worktrees(&self) -> Vec<WorktreeRow> {
-        match self.files.worktrees() {
-            Some(known) => known,
-            None => self.read_worktrees().await,
-        }
-    }
-
-    /// Reads the known worktrees; none if the database cannot be read, as who looks at files finds out.
+    /// Reads the known worktrees, each time: a verb, or another daemon, may have given one its first file. There are none if the database cannot be read, as who looks at files finds out.
     async fn read_worktrees(&self) -> Vec<WorktreeRow> {
         let read = |store: &mut MemoryStore| -> Done<Vec<WorktreeRow>> {
             store.read(now_ms(), |rows| Ok(rows.worktrees()?))

@@ -165,8 +165,6 @@ pub(super) struct KnownFiles {
     counters: FileCounters,
     /// Looks that have begun, by git dir.
     running: Mutex<HashMap<String, Vec<Weak<LookProgress>>>>,
-    /// All worktrees; `None` before the first look, and where there may be more since.
-    worktrees: Mutex<Option<Vec<WorktreeRow>>>,
     looking: Arc<Semaphore>,
     /// The directories whose edits are taken as they happen.
     watched: Mutex<WatchedFiles>,
@@ -183,7 +181,6 @@ impl Default for KnownFiles {
             failures: Mutex::default(),
             counters: FileCounters::default(),
             running: Mutex::default(),
-            worktrees: Mutex::default(),
             looking: Arc::new(Semaphore::new(LOOKING)),
             watched: Mutex::default(),
             taking: Mutex::default(),
@@ -235,14 +232,6 @@ impl KnownFiles {
         let looks = lock(&self.looks);
         let look = looks.values().find(|look| look.worktree == worktree);
         look.map_or(0, |look| look.listing.n_unlisted)
-    }
-
-    pub(super) fn worktrees(&self) -> Option<Vec<WorktreeRow>> {
-        lock(&self.worktrees).clone()
-    }
-
-    pub(super) fn set_worktrees(&self, worktrees: Option<Vec<WorktreeRow>>) {
-        *lock(&self.worktrees) = worktrees;
     }
 
     /// Returns the places of those who look for other worktrees.

@@ -209,8 +209,7 @@ impl<'a> Call<'a> {
         })
         .await;
         if counters.n_written() != n_written {
-            // The first file of a worktree: that is known from now on, and its directory is watched.
-            self.shared.memories.files.set_worktrees(None);
+            // The first file of a worktree: its directory is watched from now on.
             take_edits(self.shared, &self.layout);
         }
         answer

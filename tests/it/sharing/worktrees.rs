@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use super::{actions, add_shared, text_of};
-use crate::live::{Live, until};
+use crate::live::{Live, memo, until};
 
 fn in_dir(live: &Live, dir: &Path, id: &str) -> Vec<Value> {
     let list = live.call_in(dir, "memory.list", json!({ "limit": 1000 }));
@@ -184,6 +184,27 @@ fn what_only_a_worktree_had_that_is_gone_is_in_the_archive() {
     }
 }
 
+/// A verb, or another daemon, may have given it its first file.
+#[test]
+fn a_worktree_that_goes_before_another_one_asks_is_told() {
+    for asks_before in [true, false] {
+        let live = Live::new();
+        live.write("a.md", "x");
+        live.commit_all();
+        live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+        let side = live.sandbox.path("side");
+        let add = json!({ "content": "alpha is only there" });
+        let id = live.call_in(&side, "memory.add", add)["memory"]["id"].clone();
+        if asks_before {
+            live.call("memory.list", json!({}));
+        }
+        live.call_in(&side, "memory.share", json!({ "ids": [id] }));
+        live.git(&["worktree", "remove", "--force", "../side"]);
+        let list = live.call("memory.list", json!({ "archived": true }));
+        assert_eq!(list["memories"][0]["id"], id, "{asks_before}: {list}");
+        assert!(list["notice"].as_str().is_some_and(|notice| notice.contains("1 of ")), "{list}");
+    }
+}
 #[test]
 fn what_a_worktree_had_is_told_to_the_one_in_its_place() {
     for (way, script) in WAYS.into_iter().filter(|(_, script)| script.contains("worktree add")) {
