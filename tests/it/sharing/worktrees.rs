@@ -205,6 +205,26 @@ fn a_worktree_that_goes_before_another_one_asks_is_told() {
         assert!(list["notice"].as_str().is_some_and(|notice| notice.contains("1 of ")), "{list}");
     }
 }
+
+#[test]
+fn a_worktree_that_goes_again_is_told_once() {
+    let (live, id) = with_side();
+    let top = live.root().parent().unwrap().to_owned();
+    let mut place = "side";
+    for next in ["side", "moved", "side"] {
+        if next != place {
+            live.sh_in(&top, &format!("git -C work worktree move ../{place} ../{next}"));
+        }
+        place = next;
+        assert_eq!(in_dir(&live, &top.join(place), &id).len(), 1);
+        live.sh_in(&top, &format!("mv {place} away"));
+        let list = live.call("memory.list", json!({ "archived": true }));
+        let notice = list["notice"].as_str().unwrap();
+        assert!(notice.matches(" of /").count() == 1 && notice.contains("1 of "), "{next}: {notice}");
+        live.sh_in(&top, &format!("mv away {place}"));
+        assert_eq!(in_dir(&live, &top.join(place), &id).len(), 1);
+    }
+}
 #[test]
 fn what_a_worktree_had_is_told_to_the_one_in_its_place() {
     for (way, script) in WAYS.into_iter().filter(|(_, script)| script.contains("worktree add")) {

@@ -29,6 +29,11 @@ impl Rows<'_> {
     /// When the database cannot be written.
     pub fn note_gone_worktree(&self, place: &str, ids: &[String]) -> Result<(), StoreError> {
         let mut gone = self.told_worktrees()?;
+        // One that went before, as this or another worktree, is told once.
+        for other in &mut gone {
+            other.ids.retain(|id| !ids.contains(id));
+        }
+        gone.retain(|other| !other.ids.is_empty());
         gone.push(GoneWorktree { at_ms: self.now_ms(), place: place.to_owned(), ids: ids.to_vec() });
         self.set_meta(KEY, &json!(gone).to_string())
     }
