@@ -70,11 +70,12 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
         "reindex" => reply(&reindex(shared, params_of(params)?).await?),
         "doctor" => {
             let params: CwdParams = params_of(params)?;
+            let layout = locate(shared, &params.cwd, deadline(shared, None)).await?;
             let views = views(shared).await;
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
             result.checks.extend(shared.memories.check().await);
             result.checks.extend(shared.memories.check_files().await);
-            result.checks.extend(shared.memories.check_worktrees(&shared.layout).await);
+            result.checks.extend(shared.memories.check_worktrees(&layout).await);
             result.checks.extend(check_one_sided(shared, &params.cwd).await);
             result.checks.extend(team_sync::check(shared).await);
             let states = states::counts(shared, &params.cwd).await.unwrap_or_default();

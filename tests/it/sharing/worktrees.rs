@@ -225,6 +225,20 @@ fn a_worktree_that_goes_again_is_told_once() {
         assert_eq!(in_dir(&live, &top.join(place), &id).len(), 1);
     }
 }
+
+/// The worktree of who asks is here, wherever the daemon was started.
+#[test]
+fn the_doctor_looks_for_the_worktrees_besides_that_of_who_asks() {
+    let (live, _) = with_side();
+    let top = live.root().parent().unwrap().to_owned();
+    live.kill();
+    let output = live.memo(&["list"]).current_dir(top.join("side")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    live.git(&["worktree", "lock", "../side"]);
+    fs::rename(top.join("side"), top.join("away")).unwrap();
+    let (_, doctor) = memo(&live, &["doctor"]);
+    assert!(doctor.to_string().contains("what is known of its memories is kept"), "{doctor}");
+}
 #[test]
 fn what_a_worktree_had_is_told_to_the_one_in_its_place() {
     for (way, script) in WAYS.into_iter().filter(|(_, script)| script.contains("worktree add")) {
