@@ -21,7 +21,6 @@ use super::shared::Shared;
 use crate::memory::anchor::{Lines, whole};
 use crate::proto::anchor::{Anchor, Seen, State};
 use crate::proto::{RpcError, Sync, code};
-use crate::scan;
 use crate::store::{Anchored, Entry, Reader, StoreError};
 use crate::types::{Definition, Refusal, SourceKey, TextHash};
 
@@ -311,7 +310,7 @@ impl<'a> AnchorChecker<'a> {
         if let Some(location) = self.same(anchor)?.first() {
             return Ok(Some(format!("{} says the same", location.typed())));
         }
-        let is_there = scan::lstat(&self.at.layout.root.join(key.as_str())).is_ok();
+        let is_there = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
         Ok((is_there && !is_listed).then(|| format!("{key} exists but is ignored, so it is not checked")))
     }
@@ -322,7 +321,7 @@ impl<'a> AnchorChecker<'a> {
             return Ok(known.clone());
         }
         let entry = self.reader.entry(self.at.view, key)?;
-        let stat = scan::lstat(&self.at.layout.root.join(key.as_str())).ok();
+        let stat = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).ok();
         let is_same = match (&entry, stat) {
             (None, None) => true,
             (None, Some(stat)) => self.is_rerun || stat.is_dir(),
@@ -353,9 +352,8 @@ impl<'a> AnchorChecker<'a> {
 
     fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
-        scan::read_same(&self.at.layout.root, key, self.shared.config.index.max_file_bytes, hash)
-            .ok()
-            .flatten()
+        let most = self.shared.config.index.max_file_bytes;
+        self.at.disk.read_same(&self.at.layout.root, key, most, hash)
     }
 
     /// Returns an anchor for the present state of a location.

@@ -29,7 +29,7 @@ use super::history::History;
 use super::memories::pinned::pinned;
 use super::memories::states::list_anchored;
 use super::repo_map;
-use super::request::{blocking, deadline, freshness, reading};
+use super::request::{blocking, deadline, freshness, reading, reading_files};
 use super::shared::Shared;
 use crate::extract;
 use crate::extract::redact::mask;
@@ -173,9 +173,8 @@ async fn map_of(
     at: &Arc<Freshness>,
     until: Option<Instant>,
 ) -> RpcResult<MapResult> {
-    let for_map = Arc::clone(at);
-    let map = move |shared: &Shared| repo_map::map(shared, &params, &for_map);
-    let map = reading(shared, &at.layout.root, map);
+    let map = move |shared: &Shared, at: &Freshness| repo_map::map(shared, &params, at);
+    let map = reading_files(shared, Freshness::clone(at), map);
     let Some(until) = until else { return map.await };
     timeout_at(until.into(), map).await.unwrap_or_else(|_| {
         let (fresh, reason) = (at.fresh, at.reason.clone());

@@ -22,7 +22,7 @@ use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::history::History;
 use super::kept_changes::Change;
-use super::request::{deadline, freshness, reading};
+use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{ChangedParams, ChangedResult};
@@ -40,9 +40,8 @@ pub(super) async fn changed(shared: &Arc<Shared>, params: ChangedParams) -> RpcR
     let began = Instant::now();
     let until = deadline(shared, params.wait_ms);
     let at = freshness(shared, &params.cwd, params.sync, until).await?;
-    let root = at.layout.root.clone();
-    let answer = move |shared: &Shared| answer(shared, &params, &at, Instant::now() + BUDGET);
-    let result = reading(shared, &root, answer).await?;
+    let answer = move |shared: &Shared, at: &Freshness| answer(shared, &params, at, Instant::now() + BUDGET);
+    let result = reading_files(shared, at, answer).await?;
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 

@@ -18,7 +18,9 @@ use super::memories::states;
 use super::memory_scope::WORKTREE;
 use super::model_methods::{self, Verb as models};
 use super::references::Question;
-use super::request::{blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading};
+use super::request::{
+    blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading, reading_files,
+};
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
 use super::{show_code, status, subscribing, team_sync, why};
@@ -119,8 +121,7 @@ fn hello(_: &HelloParams) -> HelloResult {
 
 async fn map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
     let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None)).await?;
-    let root = at.layout.root.clone();
-    reading(shared, &root, move |shared| repo_map::map(shared, &params, &at)).await
+    reading_files(shared, at, move |shared, at| repo_map::map(shared, &params, at)).await
 }
 
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {

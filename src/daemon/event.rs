@@ -6,6 +6,7 @@ use std::time::Instant;
 use tokio::sync::oneshot;
 
 use super::disk::task::{DiskReport, Lane, Opened, Survey};
+use super::disk_reads::DiskReads;
 use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
 use crate::paths::RepoLayout;
@@ -153,6 +154,8 @@ pub(super) struct Freshness {
     pub(super) indexing: Option<IndexProgress>,
     /// [`WalkProgress::removals`] at this time.
     pub(super) removals: u64,
+    /// What is read for the answer.
+    pub(super) disk: Arc<DiskReads>,
 }
 
 impl Freshness {

@@ -84,7 +84,8 @@ impl Gates {
         self.settings.wait(root).enter(until).await
     }
 
-    fn mount_of(&self, dir: &Path) -> PathBuf {
+    /// Returns the mount point of a path, judging by its name.
+    pub(super) fn mount_of(&self, dir: &Path) -> PathBuf {
         let mut table = lock(&self.table);
         table.changed();
         table.around(dir).unwrap_or(dir).to_owned()

@@ -33,7 +33,7 @@ pub(super) mod keeper;
 mod known_files;
 mod links;
 mod list_files;
-mod look_progress;
+pub(super) mod look_progress;
 pub(super) mod memories_for_path;
 mod merge;
 mod near;

@@ -16,6 +16,7 @@ mod counting;
 mod definition_diff;
 mod descriptors;
 mod disk;
+mod disk_reads;
 mod dispatch;
 mod doorbell;
 mod embedding;

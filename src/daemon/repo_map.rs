@@ -12,7 +12,6 @@ use crate::extract::{self, redact::redact};
 use crate::map::{CodeMap, ListedFile, Ranking, rank, render};
 use crate::paths::CallerDir;
 use crate::proto::{MapParams, MapResult};
-use crate::scan;
 use crate::types::{SourceKey, is_compound};
 
 /// Default budget, tokens.
@@ -74,6 +73,6 @@ fn names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
 /// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.
 fn text_of(file: &ListedFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(file.path.as_str());
-    let text = scan::read_same(&at.layout.root, &key, max_file_bytes, &file.hash).ok().flatten();
+    let text = at.disk.read_same(&at.layout.root, &key, max_file_bytes, &file.hash);
     text.map(|text| extract::readable(&file.path, text).into_owned())
 }

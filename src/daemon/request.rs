@@ -1,7 +1,8 @@
 //! Provides what every method needs: params, a deadline, freshness, and a thread for blocking work.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
@@ -12,16 +13,18 @@ use tokio::time::{timeout, timeout_at};
 
 use super::caveats;
 use super::connection::Connection;
+use super::disk_reads::{SLOW, TICK, not_answered};
 use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
 use super::event::{Ask, Event, Freshness};
-use super::gates::Full;
+use super::gates::{Entered, Full};
 use super::memory_scope;
 use super::own_files;
 use super::shared::Shared;
 use crate::git;
 use crate::paths::RepoLayout;
-use crate::proto::{RpcError, Sync, code};
+use crate::proto::{AnswerPart, RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
+use crate::threads::lock;
 use crate::types::SourceKey;
 
 /// Number of times that stale files are indexed and the request is repeated before they are dropped.
@@ -34,6 +37,9 @@ const LOCATE_WAIT: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(500);
 /// … and time after which it fails; history is searched for ten seconds.
 const READ_WAIT: Duration = Duration::from_secs(20);
+
+/// Number of places that do not answer after which an answer is given up, one after the other.
+const MOST_STUCK: u32 = 4;
 
 tokio::task_local! {
     /// The connection of a request of the socket, which is gone once all references are dropped. Requests over HTTP, and
@@ -67,24 +73,92 @@ fn in_request<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
     memory_scope::carry(caveats::carry(run))
 }
 
+/// Waits for a place to read files of a worktree. Requests of the socket go first.
+async fn enter_worktree(
+    shared: &Shared,
+    root: &Path,
+    until: Instant,
+) -> RpcResult<(Entered, Option<Entered>)> {
+    let began = Instant::now();
+    let full = |full| not_let_in(full, root, began.elapsed());
+    let is_of_socket = CONNECTION.try_with(|_| ()).is_ok();
+    let behind =
+        if is_of_socket { None } else { Some(shared.gates.give_way(root, until).await.map_err(full)?) };
+    Ok((shared.gates.enter_worktree(root, until).await.map_err(full)?, behind))
+}
+
+/// Runs code that looks at files of a worktree on another thread. It mostly waits for the file system, so it takes no turn: looks
+/// that hang elsewhere are not in front of it.
+pub(super) async fn looking<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: &Path,
+    run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    let until = Instant::now() + READ_WAIT;
+    let places = enter_worktree(shared, root, until).await?;
+    let shared = Arc::clone(shared);
+    let done = spawn_blocking(in_request(move || {
+        let _places = places; // as long as the thread has it
+        run(&shared)
+    }));
+    let done = timeout_at(until.into(), done).await.map_err(|_| unanswered(root, READ_WAIT))?;
+    done.map_err(|panic| panicked(&panic))?
+}
+
+/// The places of a thread that reads, until it ends or is given up.
+type Places = Arc<Mutex<Option<(Entered, Option<Entered>)>>>;
+
 /// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
-/// request nor requests for other worktrees. Requests of the socket go first.
+/// request nor requests for other worktrees.
 pub(super) async fn reading<T: Send + 'static>(
     shared: &Arc<Shared>,
     root: &Path,
     run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
 ) -> RpcResult<T> {
+    reading_at(shared, root, &Places::default(), run).await
+}
+
+/// Runs code that reads a snapshot and, through [`Freshness::disk`], files. Where one of these does not answer in time, the answer is
+/// made without what is there, and says so; the thread that hangs is in nobody's way then.
+pub(super) async fn reading_files<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    mut at: Freshness,
+    run: impl Fn(&Shared, &Freshness) -> RpcResult<T> + Send + std::marker::Sync + 'static,
+) -> RpcResult<T> {
+    let (run, root) = (Arc::new(run), at.layout.root.clone());
+    for _ in 0..MOST_STUCK {
+        at.disk = shared.disk_reads.begin(&root, &shared.gates);
+        let (disk, run, at, places) = (Arc::clone(&at.disk), Arc::clone(&run), at.clone(), Places::default());
+        let mut done = pin!(reading_at(shared, &root, &places, move |shared| run(shared, &at)));
+        while disk.unanswered_for(SLOW).is_none() {
+            let Ok(done) = timeout(TICK, &mut done).await else { continue };
+            if let Some(place) = disk.missed() {
+                caveats::note(AnswerPart::Code, not_answered(&place));
+            }
+            return done;
+        }
+        lock(&places).take();
+    }
+    Err(unanswered(&root, MOST_STUCK * SLOW))
+}
+
+/// Like [`reading`], with the places to hold while it reads.
+async fn reading_at<T: Send + 'static>(
+    shared: &Arc<Shared>,
+    root: &Path,
+    places: &Places,
+    run: impl FnOnce(&Shared) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
     let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
-    let full = |full| not_let_in(full, root, began.elapsed());
-    let is_of_socket = CONNECTION.try_with(|_| ()).is_ok();
-    let behind =
-        if is_of_socket { None } else { Some(shared.gates.give_way(root, until).await.map_err(full)?) };
-    let place = shared.gates.enter_worktree(root, until).await.map_err(full)?;
-    let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(|_| full(Full::Busy))?;
-    let shared = Arc::clone(shared);
+    let entered = enter_worktree(shared, root, until).await?;
+    *lock(places) = Some(entered);
+    let full = |_| not_let_in(Full::Busy, root, began.elapsed());
+    let turn = timeout_at(until.into(), shared.gates.turns.acquire()).await.map_err(full)?;
+    let (shared, places) = (Arc::clone(shared), Arc::clone(places));
     let mut done = spawn_blocking(in_request(move || {
-        let _places = (place, behind); // as long as the thread has it
-        run(&shared)
+        let done = run(&shared);
+        lock(&places).take();
+        done
     }));
     let done = match timeout(TURN, &mut done).await {
         Ok(done) => done,
@@ -235,12 +309,13 @@ pub(super) async fn on_snapshot<T: Send + 'static>(
     let (mut stale, mut reruns) = (Vec::new(), 0);
     loop {
         let at = freshness_with(shared, &cwd, level, deadline, stale, needs_commits).await?;
-        let (run, root) = (Arc::clone(&run), at.layout.root.clone());
-        let once = move |shared: &Shared| {
-            let (value, newer) = run(shared, &at, reruns > 0)?;
+        let run = Arc::clone(&run);
+        let once = move |shared: &Shared, at: &Freshness| {
+            let (value, mut newer) = run(shared, at, reruns > 0)?;
+            newer.retain(|key| !at.disk.avoids(&at.layout.root.join(key.as_str())));
             Ok((value, newer, at.is_outdated()))
         };
-        let (value, newer, has_moved) = reading(shared, &root, once).await?;
+        let (value, newer, has_moved) = reading_files(shared, at, once).await?;
         let why_not = why_not(&newer, has_moved, level);
         if why_not.is_none() || reruns == RERUNS {
             return Ok((value, why_not));

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::advice::told::Told;
+use super::disk_reads::RunningReads;
 use super::event::Event;
 use super::gates::Gates;
 use super::kept_changes::KeptChanges;
@@ -98,6 +99,8 @@ pub(super) struct Shared {
     pub(super) told: Told,
     /// Counts the events of the watcher that wait for the loop.
     pub(super) watch_queue: Arc<WatchQueue>,
+    /// What answers read from the disk.
+    pub(super) disk_reads: RunningReads,
     /// Limits access to each file system, and the number of working threads.
     pub(super) gates: Gates,
     /// Time of the last call of a method, ms since the start.
@@ -127,6 +130,7 @@ impl Shared {
             llm: LanguageModel::new(&env.state_home().join("memod/llm")),
             watch_queue,
             gates: Gates::default(),
+            disk_reads: RunningReads::default(),
             layout,
             env,
             config,

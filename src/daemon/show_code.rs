@@ -17,7 +17,6 @@ use crate::extract::redact::mask;
 use crate::extract::secrets::secrets;
 use crate::paths::CallerDir;
 use crate::proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
-use crate::scan;
 use crate::store::{Entry, Reader, StoreError};
 use crate::types::{Definition, SourceKey};
 
@@ -168,7 +167,7 @@ pub(super) fn text_of(
     };
     let most = shared.config.index.max_file_bytes;
     // What cannot be read counts as stale, so the request is repeated.
-    let text = scan::read_same(&at.layout.root, key, most, hash).ok().flatten();
+    let text = at.disk.read_same(&at.layout.root, key, most, hash);
     Ok(text.map(|text| {
         let text = extract::readable(key.as_str(), text);
         mask(&text, &secrets(&text, extract::syntax_of(key.as_str(), &text))).into_owned()
@@ -200,7 +199,7 @@ fn nothing((target, cwd): (&str, &str), at: &Freshness) -> RpcError {
     }
     let on_disk = parse(target).into_iter().find_map(|(path, _)| {
         let key = key_of(path, cwd, &at.layout)?;
-        scan::lstat(&at.layout.root.join(key.as_str())).ok()
+        at.disk.lstat(&at.layout.root.join(key.as_str())).ok()
     });
     let not_found = |why: &str| RpcError::new(code::NOT_FOUND, format!("{target}: {why}"));
     match on_disk {

@@ -11,7 +11,6 @@ use super::known_texts::{KnownText, KnownTexts};
 use crate::extract;
 use crate::map::Lines;
 use crate::proto::{CommitInfo, Copies, Hit};
-use crate::scan;
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
 use crate::search::snippet::{Extent, Snippet, Snippets};
@@ -150,8 +149,7 @@ impl<'a> Files<'a> {
         if !self.texts.contains_key(path.as_str()) {
             let key = SourceKey::new(path.as_str());
             // An unreadable file counts as stale, so the request is repeated.
-            let text =
-                scan::read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash).ok().flatten();
+            let text = self.at.disk.read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash);
             self.stale.extend(text.is_none().then_some(key));
             let text = text.map(|text| {
                 let text = extract::readable(path, text).into_owned();

@@ -1,5 +1,6 @@
 //! Finds the commits behind a file, a line or a definition.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,12 +13,12 @@ use super::memories::memories_for_path::memories_for_path;
 use super::memories::states::note_unsure;
 use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
-use super::request::{deadline, freshness, reading};
+use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
 use crate::git::{Blame, Log, Move, ObjectId};
 use crate::paths::CallerDir;
 use crate::proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use crate::scan::{self, Content, Read, ReadError};
+use crate::scan::{Content, Read, ReadError};
 use crate::store::Reader;
 use crate::types::SourceKey;
 
@@ -33,9 +34,9 @@ pub(super) async fn why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<Wh
     let is_path = params.target.contains('/') && !params.target.contains('#');
     let level = if is_path { Sync::None } else { Sync::Fs };
     let at = freshness(shared, &params.cwd, level, deadline(shared, None)).await?;
-    let (cwd, root) = (params.cwd.clone(), at.layout.root.clone());
-    let answer = move |shared: &Shared| answer(shared, &params, &at, began + BUDGET);
-    let mut result = reading(shared, &root, answer).await?;
+    let cwd = params.cwd.clone();
+    let answer = move |shared: &Shared, at: &Freshness| answer(shared, &params, at, began + BUDGET);
+    let mut result = reading_files(shared, at, answer).await?;
     match memories_for_path(shared, &cwd, &result.path, &result.lines, deadline(shared, None)).await {
         Ok((memories, unsure)) => {
             result.memories = memories;
@@ -60,8 +61,9 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     let in_head = |key: &SourceKey| matches!(past.objects.entry(tree, key.as_str()), Ok(Some(_)));
     let exists = |path: &str| {
         let key = key_of(path, &params.cwd, &at.layout)?;
-        let is_there = scan::lstat(&at.layout.root.join(key.as_str())).is_ok() || in_head(&key);
-        is_there.then_some(key)
+        let is_absent = |error: io::Error| error.kind() != io::ErrorKind::TimedOut; // what does not answer may be there
+        let is_absent = at.disk.lstat(&at.layout.root.join(key.as_str())).is_err_and(is_absent);
+        (!is_absent || in_head(&key)).then_some(key)
     };
     let mut parse = parse(&params.target).into_iter();
     let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
@@ -155,12 +157,12 @@ fn former_name(
 ) -> Option<String> {
     let root = &at.layout.root;
     let Ok(Read { content: Content::Text(text), .. }) =
-        scan::read(root, key, shared.config.index.max_file_bytes)
+        at.disk.read(root, key, shared.config.index.max_file_bytes)
     else {
         return None;
     };
     let is_gone = |path: &str| {
-        scan::lstat(&root.join(path)).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     };
     past.objects.name_in_tree(tree, key.as_str(), text.as_bytes(), is_gone).ok().flatten()
 }
@@ -226,7 +228,8 @@ impl Question<'_> {
             let hint = "ask for the file as a whole: `memo why PATH`";
             bad_params(format!("{}: {why}", self.dir.display(self.key.as_str()))).with_hint(hint)
         };
-        match scan::read(&self.at.layout.root, &self.key, self.shared.config.index.max_file_bytes) {
+        let most = self.shared.config.index.max_file_bytes;
+        match self.at.disk.read(&self.at.layout.root, &self.key, most) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
             Ok(Read { content: Content::Refused(refusal), .. }) => {
                 Err(refused(format!("{}, so it has no lines", refusal.as_str())))

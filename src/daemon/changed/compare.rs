@@ -175,7 +175,7 @@ impl Worktree<'_> {
         let root = &self.texts.at.layout.root;
         let path = root.join(key.as_str());
         let read_at_ns = now_ms() * 1_000_000;
-        let read = if_readable(scan::bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
+        let read = if_readable(self.texts.at.disk.bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
         let bytes = match self.texts.known(read) {
             Some(Some(Some(bytes))) => bytes,
             Some(Some(None)) => return Some(None),
@@ -189,7 +189,8 @@ impl Worktree<'_> {
         let is_listed = match &listed {
             ContentKey::Hash(hash) => blake3::hash(&bytes) == *hash,
             ContentKey::Stat(_, stat) => {
-                scan::lstat(&path).is_ok_and(|now| now == *stat) && !scan::is_racy(stat, read_at_ns)
+                self.texts.at.disk.lstat(&path).is_ok_and(|now| now == *stat)
+                    && !scan::is_racy(stat, read_at_ns)
             }
         };
         if is_listed {
@@ -204,5 +205,7 @@ impl Worktree<'_> {
 /// Returns whether a path does not exist any more.
 pub(super) fn is_gone(texts: &Texts<'_>, path: &str) -> bool {
     let path = texts.at.layout.root.join(path);
-    texts.known(if_readable(scan::lstat(&path)).at("look at", &path)).is_some_and(|stat| stat.is_none())
+    texts
+        .known(if_readable(texts.at.disk.lstat(&path)).at("look at", &path))
+        .is_some_and(|stat| stat.is_none())
 }

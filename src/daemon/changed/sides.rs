@@ -10,7 +10,6 @@ use crate::daemon::history::History;
 use crate::git::{ObjectId, Walk};
 use crate::paths::CallerDir;
 use crate::proto::{ChangedParams, RpcError, code};
-use crate::scan;
 use crate::types::{SourceKey, Way, moment};
 
 /// What is compared.
@@ -72,7 +71,7 @@ impl Sides {
                 let tree = past.objects.node(*commit).map(|node| node.tree);
                 tree.is_ok_and(|tree| matches!(past.objects.entry(tree, key.as_str()), Ok(Some(_))))
             };
-            let is_there = scan::lstat(&at.layout.root.join(key.as_str())).is_ok();
+            let is_there = at.disk.lstat(&at.layout.root.join(key.as_str())).is_ok();
             if !is_there && ![base, until].iter().flatten().any(has) {
                 let message = format!("{typed}: not in the worktree, and in neither side");
                 return Err(RpcError::new(code::NOT_FOUND, message)
@@ -100,7 +99,7 @@ pub(super) fn is_below(path: &str, dir: &str) -> bool {
 /// Returns whether something that names no commit is a path.
 fn is_path(typed: &str, params: &ChangedParams, at: &Freshness) -> bool {
     let path = CallerDir::new(&at.layout, Path::new(&params.cwd)).path(typed);
-    path.is_ok_and(|path| scan::lstat(&at.layout.root.join(path)).is_ok())
+    path.is_ok_and(|path| at.disk.lstat(&at.layout.root.join(path)).is_ok())
 }
 
 /// Returns the commit that a revision or a time names; `None` if all commits are newer than that time.

@@ -6,7 +6,7 @@ use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
 use crate::git::ObjectId;
 use crate::paths::PathError;
-use crate::scan::{self, Content, Read, ReadError};
+use crate::scan::{Content, Read, ReadError};
 use crate::types::SourceKey;
 
 /// Files larger than this are not compared line by line, bytes.
@@ -34,7 +34,7 @@ impl<'a> Texts<'a> {
             return self.past(id);
         }
         let (key, hash) = (SourceKey::new(path), hash?);
-        match scan::read(&self.at.layout.root, &key, self.max_file_bytes) {
+        match self.at.disk.read(&self.at.layout.root, &key, self.max_file_bytes) {
             Ok(Read { content, hash: found, .. }) if found == hash => match content {
                 Content::Text(text) => Some(text),
                 Content::Refused(_) => None,

@@ -12,7 +12,6 @@ use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
 use crate::paths::RepoLayout;
 use crate::scan::is_racy;
-use crate::store::WorktreeRow;
 use crate::threads::lock;
 use crate::types::Stat;
 

@@ -6,26 +6,32 @@ use std::time::{Duration, Instant};
 
 use crate::threads::lock;
 
-/// How far one look at the files of a worktree is.
+/// How far one look at files is.
 #[derive(Debug, Default)]
-pub(super) struct LookProgress(Mutex<Option<(PathBuf, Instant)>>);
+pub(in crate::daemon) struct LookProgress(Mutex<Option<(PathBuf, Instant)>>);
 
 impl LookProgress {
     /// Notes what is asked of the file system now.
-    pub(super) fn ask(&self, path: &Path) {
+    pub(in crate::daemon) fn ask(&self, path: &Path) {
         self.set(Some((path.to_owned(), Instant::now())));
     }
 
     /// Notes that the file system has answered.
-    pub(super) fn end(&self) {
+    pub(in crate::daemon) fn end(&self) {
         self.set(None);
     }
 
     /// Returns the path about which nothing was heard for so long, if there is one.
-    pub(super) fn unanswered_for(&self, limit: Duration) -> Option<PathBuf> {
+    pub(in crate::daemon) fn unanswered_for(&self, limit: Duration) -> Option<PathBuf> {
         let asked = lock(&self.0);
         let (path, since) = asked.as_ref()?;
         (since.elapsed() >= limit).then(|| path.clone())
+    }
+
+    /// Notes that a path was asked for so long ago.
+    #[cfg(test)]
+    pub(in crate::daemon) fn ask_since(&self, path: &Path, long: Duration) {
+        self.set(Instant::now().checked_sub(long).map(|since| (path.to_owned(), since)));
     }
 
     fn set(&self, asked: Option<(PathBuf, Instant)>) {

@@ -176,6 +176,7 @@ impl WorktreeState {
             progress: Arc::clone(&self.walker.progress),
             indexing: self.indexing(progress),
             removals,
+            disk: Arc::default(),
         };
         // The request may have been dropped.
         let _ = ask.reply.send(Ok(freshness));
