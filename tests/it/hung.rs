@@ -426,6 +426,44 @@ fn a_name_is_unknown_as_far_as_is_known_while_the_index_is_built() {
     assert!(n_unknown > 8, "{n_unknown} answers while the index was built");
 }
 
+/// Looks at memories that hang, as many as the worktrees let in, are not in front of a look elsewhere.
+#[test]
+fn looks_that_hang_hold_up_no_other_worktree() {
+    const N_WORKTREES: usize = 12;
+    let (live, source, _) = repository();
+    let mut mounts = Vec::new();
+    let mut hanging = Vec::new();
+    for number in 0..N_WORKTREES {
+        let linked = live.sandbox.path(&format!("linked{number}"));
+        live.git(&["worktree", "add", "-q", "--detach", linked.to_str().unwrap()]);
+        let dir = linked.join(".memod/memories");
+        fs::create_dir_all(&dir).unwrap();
+        let Some(mount) = Hanging::mount(&source, &dir) else { return };
+        live.call_in(&linked, "memory.list", json!({}));
+        mounts.push(mount);
+        hanging.push(linked);
+    }
+    mounts.iter().for_each(Hanging::hang);
+    let n_each = std::thread::available_parallelism().unwrap().get();
+    let mut stuck: Vec<_> = (0..N_WORKTREES * n_each).map(|_| live.connect()).collect();
+    for (rpc, cwd) in stuck.iter().zip(hanging.iter().cycle()) {
+        let params = json!({ "cwd": cwd });
+        rpc.send(format!(
+            "{}\n",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "memory.list", "params": params })
+        ));
+    }
+    let asked = Instant::now();
+    let listed = live.call("memory.list", json!({}));
+    assert_eq!(listed["fresh"], true, "{listed}");
+    // A turn is given up after half a second, and there are two for each processor.
+    assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+    for rpc in &mut stuck {
+        let reply = rpc.receive().expect("an answer within the limit");
+        assert_eq!(reply["result"]["fresh"], json!(false), "{reply}");
+    }
+}
+
 /// All that looks at memories looks at that directory, also for those that are no files.
 #[test]
 fn a_directory_of_memories_that_hangs_is_named_in_time() {

@@ -9,7 +9,7 @@ use super::look_progress::LookProgress;
 use super::transaction::{Call, read, with_store};
 use crate::daemon::caveats;
 use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::request::{blocking, deadline, locate, reading};
+use crate::daemon::request::{blocking, deadline, locate, looking};
 use crate::daemon::shared::Shared;
 use crate::proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use crate::proto::{AnswerPart, RpcError, code};
@@ -71,24 +71,25 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
 /// Writes the files that a restored backup asks for: those of the caller's worktree before it is answered, and those of others as soon
 /// as their file systems let it. What cannot be written is tried again with each look at the worktree.
 async fn write_files(shared: &Arc<Shared>, cwd: &str) {
-    look_at_worktree(shared, cwd).await;
+    look_at_worktree(shared, cwd, true).await;
     let Ok(worktrees) = read(shared, |rows| Ok(rows.worktrees()?)).await else { return };
     // That of a bare repository is in no worktree.
     let common_dir = shared.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
     let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
         let shared = Arc::clone(shared);
-        tokio::spawn(async move { look_at_worktree(&shared, &root).await });
+        tokio::spawn(async move { look_at_worktree(&shared, &root, false).await });
     }
 }
 
-/// Makes the files of a worktree and the rows agree. Failures are noted for the caller, or logged.
-async fn look_at_worktree(shared: &Arc<Shared>, dir: &str) {
+/// Makes the files of a worktree and the rows agree, and links these if it `links`. Failures are noted for the caller, or logged.
+async fn look_at_worktree(shared: &Arc<Shared>, dir: &str, links: bool) {
     let looked = async {
         let layout = locate(shared, dir, deadline(shared, None)).await?;
         let root = layout.root.clone();
         let progress = LookProgress::default();
-        reading(shared, &root, move |shared| shared.memories.look_at_files(&layout, &[], &progress)).await
+        let look = move |shared: &Shared| shared.memories.look_at_files(&layout, &[], links, &progress);
+        looking(shared, &root, look).await
     };
     match looked.await {
         Ok((_, Some(why))) => caveats::note(AnswerPart::Memories, why),

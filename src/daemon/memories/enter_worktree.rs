@@ -12,17 +12,14 @@ use tokio::time::timeout;
 use super::file_edits::{take_edits, take_edits_of_others};
 use super::file_look::worktree_key;
 use crate::daemon::caveats;
+use crate::daemon::disk_reads::{SLOW, TICK, not_answered};
 use crate::daemon::error::RpcResult;
-use crate::daemon::request::{deadline, locate, reading, unanswered};
+use crate::daemon::request::{deadline, locate, looking, unanswered};
 use crate::daemon::shared::Shared;
 use crate::paths::RepoLayout;
 use crate::proto::{AnswerPart, Method};
 use crate::store::repository_from;
 
-/// Longest wait for one answer of a file system.
-const SLOW: Duration = Duration::from_secs(1);
-/// Interval at which the progress of a look is checked.
-const TICK: Duration = Duration::from_millis(20);
 /// Methods about the memories of the whole repository, also those of other worktrees.
 const OF_REPOSITORY: [&str; 4] =
     ["memory.export", "memory.import_keys", "memory.backup", "memory.restore_backup"];
@@ -49,13 +46,14 @@ pub(in crate::daemon) async fn enter(
     let is_of_memories = method.name.starts_with("memory.");
     let is_of_repository = OF_REPOSITORY.contains(&method.name);
     if is_of_repository || SHOW_OTHERS.contains(&method.name) {
-        look_at_others(shared, &layout).await; // first: links are then those of the caller's files
+        look_at_others(shared, &layout).await;
     }
     if shared.memories.files.begins() {
         spawn(take_edits_of_others(Arc::clone(shared), layout.clone()));
     }
     let gone = shared.memories.find_gone_worktrees(&layout).await;
-    let worktree = match look(shared, &layout, gone, Patience::of(method, params)).await {
+    let patience = Patience::of(method, params);
+    let worktree = match look(shared, &layout, Purpose::Enter { gone }, patience).await {
         // Files and commits are found without memories.
         Err(error) if !is_of_memories => {
             tracing::warn!(error = error.message, "files of memories");
@@ -69,6 +67,14 @@ pub(in crate::daemon) async fn enter(
         _ if is_of_repository => 0,
         _ => worktree,
     })
+}
+
+/// Why a worktree is looked at.
+enum Purpose {
+    /// A request runs in it: links are those of its files, and what only worktrees had that are `gone` is archived.
+    Enter { gone: Vec<i64> },
+    /// A request from another worktree shows what it has.
+    Show,
 }
 
 /// How long a request waits for one answer of the file system.
@@ -94,7 +100,7 @@ impl Patience {
 async fn look(
     shared: &Arc<Shared>,
     layout: &RepoLayout,
-    gone: Vec<i64>,
+    purpose: Purpose,
     patience: Patience,
 ) -> RpcResult<i64> {
     let (files, key) = (&shared.memories.files, worktree_key(layout));
@@ -102,8 +108,7 @@ async fn look(
         if !patience.goes_on {
             return Err(unanswered(place, patience.limit));
         }
-        let why = format!("{}: its file system has not answered yet", place.display());
-        caveats::note(AnswerPart::Memories, why);
+        caveats::note(AnswerPart::Memories, not_answered(place));
         Ok(shared.memories.last_worktree(layout))
     };
     // A further thread would hang as well.
@@ -112,10 +117,16 @@ async fn look(
     }
     let (progress, of_thread) = (files.begin_look(&key), layout.clone());
     let for_thread = Arc::clone(&progress);
-    let look = move |shared: &Shared| shared.memories.look_at_files(&of_thread, &gone, &for_thread);
-    let mut looking = pin!(reading(shared, &layout.root, look));
+    let look = move |shared: &Shared| {
+        let (gone, links) = match &purpose {
+            Purpose::Enter { gone } => (&gone[..], true),
+            Purpose::Show => (&[][..], false),
+        };
+        shared.memories.look_at_files(&of_thread, gone, links, &for_thread)
+    };
+    let mut done = pin!(looking(shared, &layout.root, look));
     loop {
-        if let Ok(looked) = timeout(TICK, &mut looking).await {
+        if let Ok(looked) = timeout(TICK, &mut done).await {
             let (worktree, failure) = looked?;
             if let Some(why) = failure {
                 caveats::note(AnswerPart::Memories, why);
@@ -136,7 +147,7 @@ async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
     let patience = Patience { limit: SLOW, goes_on: true };
     for other in shared.memories.find_others(layout, &shared.env).await {
         let looked = match other {
-            Ok(other) => look(shared, &other, Vec::new(), patience).await.map_err(|error| error.message),
+            Ok(other) => look(shared, &other, Purpose::Show, patience).await.map_err(|error| error.message),
             Err(why) => Err(why),
         };
         if let Err(why) = looked {

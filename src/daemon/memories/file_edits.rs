@@ -73,7 +73,7 @@ fn take_once(shared: &Shared, layout: &RepoLayout) -> RpcResult<()> {
     watch(shared, layout); // first: what is saved after it was read is reported
     if !shared.memories.take_saved(layout)? {
         // Nothing is known that could be gone.
-        shared.memories.look_at_files(layout, &[], &LookProgress::default())?;
+        shared.memories.look_at_files(layout, &[], false, &LookProgress::default())?;
     }
     Ok(())
 }

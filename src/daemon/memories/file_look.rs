@@ -37,7 +37,8 @@ impl Memories {
     }
 
     /// Makes the rows of shared memories equal to the files of a worktree; returns its number. What worktrees had that are `gone` is
-    /// archived. Blocks. The rows of files that cannot be listed or read stay, and the second value says why.
+    /// archived. Memories are linked as the files say if this `links`. Blocks. The rows of files that cannot be listed or read stay, and
+    /// the second value says why.
     ///
     /// # Errors
     /// When the rows cannot be written. Nothing is changed then.
@@ -45,6 +46,7 @@ impl Memories {
         &self,
         layout: &RepoLayout,
         gone: &[i64],
+        links: bool,
         progress: &LookProgress,
     ) -> RpcResult<(i64, Option<String>)> {
         let (key, counters) = (worktree_key(layout), self.files.counters());
@@ -58,8 +60,9 @@ impl Memories {
             let seen = seen(layout, known.as_deref(), progress);
             progress.end();
             let seen = match seen {
-                Ok((_, None))
-                    if gone.is_empty() && known.as_ref().is_some_and(|look| is_current(look, &counters)) =>
+                Ok((listed, None))
+                    if gone.is_empty()
+                        && known.as_ref().is_some_and(|look| is_current(look, links, &counters)) =>
                 {
                     self.files.log_failure(&key, None);
                     return Ok((known.map_or(UNKNOWN, |look| look.worktree), None));
@@ -78,7 +81,7 @@ impl Memories {
                     .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
                 recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_left),
                 gone: gone.to_vec(),
-                links: true,
+                links,
                 ..Applied::new(layout, read.unwrap_or_default(), &authors)
             };
             let (taken, generation) = match self.apply(applied, read_when)? {
@@ -154,10 +157,10 @@ fn is_saved(file: &FileState) -> bool {
 
 /// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. One that had none may have
 /// been given some by a verb, which are gone again.
-fn is_current(look: &Look, counters: &FileCounters) -> bool {
+fn is_current(look: &Look, links: bool, counters: &FileCounters) -> bool {
     match look.worktree {
         UNKNOWN => look.n_written == counters.n_written(),
-        worktree => counters.is_linked(worktree),
+        worktree => !links || counters.is_linked(worktree),
     }
 }
 
@@ -267,7 +270,8 @@ struct Applied {
     has_same_sides: bool,
     /// Numbers of worktrees that are gone.
     gone: Vec<i64>,
-    /// Whether a request of the worktree waits, for which the memories are linked as its files say even if none has changed.
+    /// Whether a request of the worktree waits, for which the memories are linked as its files say even if none has changed. A question
+    /// from another worktree, or a file that was saved, links nothing anew.
     links: bool,
     layout: RepoLayout,
 }
@@ -387,19 +391,24 @@ impl Applied {
         if !lacking.is_empty() {
             return Ok(lacking);
         }
-        let is_linked = counters.is_linked(worktree) || store.read(now_ms, |rows| Ok(rows.is_linked()?))?;
+        // What is linked as the files of this worktree say stays so.
+        let links = self.links || counters.is_linked(worktree);
         if !gone.is_empty() || !changed.is_empty() {
-            store.write(now_ms, |rows: &Rows<'_>| Ok(rows.take_files(&changed, &gone)?))?;
+            let take = |rows: &Rows<'_>| match links {
+                true => Ok(rows.take_files(&changed, &gone)?),
+                false => Ok(rows.take_files_unlinked(&changed, &gone)?),
+            };
+            store.write(now_ms, take)?;
             counters.note_taken(&self.key);
-        } else if !self.links {
-            return Ok(Vec::new());
-        } else if !is_linked {
+        } else if links && !counters.is_linked(worktree) && !store.read(now_ms, |rows| Ok(rows.is_linked()?))? {
             store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
         if self.recovers && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
             store.write(now_ms, |rows| Ok(rows.learn_remarks(&self.read)?))?;
         }
-        counters.set_linked(worktree);
+        if links {
+            counters.set_linked(worktree);
+        }
         Ok(Vec::new())
     }
 }

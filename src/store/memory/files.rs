@@ -147,6 +147,26 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn take_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), StoreError> {
+        self.point_to_files(changed, gone)?;
+        self.link_files()?;
+        self.drop_unshown()
+    }
+
+    /// Like [`Self::take_files`], and links nothing.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn take_files_unlinked(
+        &self,
+        changed: &[FileState],
+        gone: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        self.point_to_files(changed, gone)?;
+        self.drop_unshown()
+    }
+
+    /// Takes what was read into the rows, and has the files show these.
+    fn point_to_files(&self, changed: &[FileState], gone: &BTreeSet<String>) -> Result<(), StoreError> {
         let mut touched = Vec::new();
         for name in gone {
             self.forget_written(name, None)?;
@@ -174,9 +194,7 @@ impl Rows<'_> {
         }
         touched.sort();
         touched.dedup();
-        touched.iter().try_for_each(|id| self.settle(id))?;
-        self.link_files()?;
-        self.drop_unshown()
+        touched.iter().try_for_each(|id| self.settle(id))
     }
 
     /// Returns why a file shows nothing though it can be read; `None` if it shows what it says.

@@ -239,6 +239,7 @@ fn the_doctor_looks_for_the_worktrees_besides_that_of_who_asks() {
     let (_, doctor) = memo(&live, &["doctor"]);
     assert!(doctor.to_string().contains("what is known of its memories is kept"), "{doctor}");
 }
+
 #[test]
 fn what_a_worktree_had_is_told_to_the_one_in_its_place() {
     for (way, script) in WAYS.into_iter().filter(|(_, script)| script.contains("worktree add")) {
@@ -380,4 +381,39 @@ fn a_worktree_that_was_moved_has_its_memories() {
         assert_eq!(in_dir(&live, &moved, &id)[0]["archived_at"], Value::Null, "{script}");
         assert_eq!(hits(&live, &moved, "alpha"), 1, "{script}");
     }
+}
+
+/// Returns the changes in the history of a memory.
+fn changes(live: &Live, id: &str) -> Vec<Value> {
+    let history = live.call("memory.history", json!({ "ids": [id] }));
+    history["changes"].as_array().unwrap().clone()
+}
+
+/// A link is of each worktree whose file says it, and a question from one asks nothing of the others.
+#[test]
+fn a_question_about_all_worktrees_changes_no_link() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    let (old, new) = (add_shared(&live, "alpha is old"), add_shared(&live, "alpha is new"));
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    live.call("memory.link", json!({ "from": new, "to": old, "kind": "supersedes" }));
+    let side = live.sandbox.path("side");
+    live.call_in(&side, "memory.list", json!({}));
+    live.call("memory.list", json!({}));
+    let before = changes(&live, &new);
+    let file = side.join(format!(".memod/memories/{new}.md"));
+    for content in ["alpha is changed", "alpha is changed again"] {
+        live.call("memory.export", json!({}));
+        let text = fs::read_to_string(&file).unwrap();
+        let (front, _) = text.rsplit_once("\n\n").unwrap_or_else(|| text.rsplit_once("---\n").unwrap());
+        fs::write(&file, format!("{front}\n\n{content}\n")).unwrap();
+    }
+    let exported = live.call("memory.export", json!({}));
+    assert_eq!(exported["fresh"], true, "{exported}");
+    let is_link = |change: &&Value| change["action"].as_str().unwrap().ends_with("link");
+    let links = |changes: &[Value]| changes.iter().filter(is_link).count();
+    assert_eq!(links(&changes(&live, &new)), links(&before), "{:?}", changes(&live, &new));
+    let linked = live.call("memory.get", json!({ "ids": [old] }))["memories"][0].clone();
+    assert_eq!(linked["links"][0]["relation"], "superseded_by", "{linked}");
 }
