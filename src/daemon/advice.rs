@@ -26,7 +26,7 @@ use crate::proto::{
     WhyMemory, code,
 };
 use edited_files::{EditedFile, edited_files};
-use note::Note;
+use note::{Note, Unread};
 use told::SessionKey;
 
 /// Default budget, tokens.
@@ -41,7 +41,7 @@ const AFTER_MAP: Duration = Duration::from_millis(60);
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
 const MAX_SESSION: usize = 256;
-/// Errors after which it is not known what memories say.
+/// Errors after which nothing can be told: something could not be read.
 const UNREADABLE: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
 
 /// One call.
@@ -69,7 +69,10 @@ pub(super) async fn advise(shared: &Arc<Shared>, params: AdviseParams) -> RpcRes
         Occasion::BeforeEdit => call.before_edit(shared).await,
     };
     let result = match result {
-        Err(error) if UNREADABLE.contains(&error.code) => call.tell_unread(shared, error.message).await?,
+        Err(error) if UNREADABLE.contains(&error.code) => match caveats::noted(AnswerPart::Memories) {
+            Some(why) => call.tell_unread(shared, Unread::Memories(why)).await?,
+            None => call.tell_unread(shared, Unread::Other(error.message)).await?,
+        },
         result => result?,
     };
     Ok(AdviseResult { budget, took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
@@ -108,9 +111,12 @@ impl Call {
         Ok(AdviseResult { caveats, ..self.tell(shared, note, true).await? })
     }
 
-    /// Tells that memories cannot be read, and nothing of what they said before.
-    async fn tell_unread(&self, shared: &Arc<Shared>, why: String) -> RpcResult<AdviseResult> {
-        caveats::note(AnswerPart::Memories, why.clone());
+    /// Tells what cannot be read, and nothing of what memories said before.
+    async fn tell_unread(&self, shared: &Arc<Shared>, why: Unread) -> RpcResult<AdviseResult> {
+        match &why {
+            Unread::Memories(why) => caveats::note(AnswerPart::Memories, why.clone()),
+            Unread::Other(why) => caveats::note(AnswerPart::Code, why.clone()),
+        }
         let note = Note::of_unread(&why, &self.told(shared).await?, self.budget);
         self.tell(shared, note, false).await
     }
@@ -145,7 +151,7 @@ impl Call {
             return Ok(silent("no file of this repository is named"));
         }
         if let Some(why) = caveats::noted(AnswerPart::Memories) {
-            return self.tell_unread(shared, why).await;
+            return self.tell_unread(shared, Unread::Memories(why)).await;
         }
         let mut found: Vec<WhyMemory> = Vec::new();
         for EditedFile { root, path } in &files {
@@ -177,7 +183,8 @@ impl Call {
     /// Returns the memories that the session was told. That they cannot be read is told again once they could.
     async fn told(&self, shared: &Arc<Shared>) -> RpcResult<Vec<String>> {
         let Some(session) = self.session.filter(|_| !self.params.explain) else { return Ok(Vec::new()) };
-        let are_read = caveats::noted(AnswerPart::Memories).is_none();
+        let are_read =
+            [AnswerPart::Memories, AnswerPart::Code].into_iter().all(|part| caveats::noted(part).is_none());
         blocking(shared, move |shared| {
             if are_read {
                 shared.told.forget(session, |id| id.starts_with(note::UNREAD));

@@ -34,6 +34,30 @@ pub(super) struct Note {
     ids: Vec<String>,
 }
 
+/// What could not be read, and why.
+#[derive(Clone, Debug)]
+pub(super) enum Unread {
+    Memories(String),
+    /// The worktree, its history, a database: the reason names it.
+    Other(String),
+}
+
+impl Unread {
+    fn why(&self) -> &str {
+        match self {
+            Self::Memories(why) | Self::Other(why) => why,
+        }
+    }
+
+    /// Returns the line that tells it.
+    fn line(&self) -> String {
+        match self {
+            Self::Memories(why) => unread_line(why),
+            Self::Other(why) => format!("- Nothing that memod knows can be told now: {}\n", escape(why)),
+        }
+    }
+}
+
 /// Returns the id under which a session records that memories cannot be read, one for each reason.
 fn unread_id(why: &str) -> String {
     format!("{UNREAD}{}", &blake3::hash(why.as_bytes()).to_hex()[..16])
@@ -57,9 +81,9 @@ pub(super) fn room_for_brief(budget: usize, unread: Option<&str>) -> usize {
 }
 
 impl Note {
-    /// Returns the note that memories cannot be read; it is empty if the session was told so.
-    pub(super) fn of_unread(why: &str, told: &[String], budget: usize) -> Self {
-        let (text, id) = (format!("{HEAD}{}", unread_line(why)), unread_id(why));
+    /// Returns the note on what cannot be read; it is empty if the session was told so.
+    pub(super) fn of_unread(why: &Unread, told: &[String], budget: usize) -> Self {
+        let (text, id) = (format!("{HEAD}{}", why.line()), unread_id(why.why()));
         let reason = match (told.contains(&id), tokens(&text) <= budget) {
             (true, _) => Some(WAS_TOLD.to_owned()),
             (false, false) => Some(NO_ROOM.to_owned()),

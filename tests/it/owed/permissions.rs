@@ -264,3 +264,26 @@ fn code_of_a_memory_that_may_not_be_read() {
         }
     }
 }
+
+/// What could not be read is named, and is not taken for memories.
+#[test]
+fn an_agent_in_a_directory_that_may_not_be_entered() {
+    if ran_without_privileges("owed::permissions::an_agent_in_a_directory_that_may_not_be_entered") {
+        return;
+    }
+    let live = with_closed();
+    live.start();
+    super::add(&live, "the cellos are tuned weekly", &[]);
+    live.sh("mkdir -p inner/deep; chmod 000 inner");
+    for occasion in ["prompt", "session-start"] {
+        let cwd = live.root().join("inner/deep");
+        let prompt = "how are the cellos tuned?";
+        let ask = json!({ "cwd": cwd, "session": occasion, "occasion": occasion, "prompt": prompt });
+        let told = live.rpc().call("advise", &ask).unwrap();
+        let said = text(&told["text"]);
+        assert!(said.contains(DENIED) && said.contains("inner"), "{told}");
+        assert!(!said.contains("Memories") && told["fresh"] == false, "{told}");
+        let again = live.rpc().call("advise", &ask).unwrap();
+        assert_eq!(again["text"], "", "it is told once: {again}");
+    }
+}
