@@ -400,11 +400,14 @@ fn sharing(record: &Record) -> i64 {
     }
 }
 
+/// Adds a row to the history of a memory. It names the worktree where each has a text of its own, unless the change is of the memory
+/// in all of them.
 pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
     conn.prepare_cached(
         "INSERT INTO history(memory, at, action, author, source, fields)
          SELECT coalesce(m.main, m.row), ?2, ?3, ?4, ?5, iif(
-             m.shared = 1 AND ?6 != '{}' AND memod_worktree() > 0 AND (SELECT count(*) FROM worktree) > 1,
+             m.shared = 1 AND ?6 != '{}' AND ?3 NOT IN ('recall', 'link', 'unlink')
+                 AND memod_worktree() > 0 AND (SELECT count(*) FROM worktree) > 1,
              json_set(?6, '$.worktree', json_array(NULL, (
                  SELECT coalesce(root, nullif(git_dir, ''), 'main') FROM worktree WHERE id = memod_worktree()))),
              ?6)

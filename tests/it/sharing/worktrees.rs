@@ -417,3 +417,29 @@ fn a_question_about_all_worktrees_changes_no_link() {
     let linked = live.call("memory.get", json!({ "ids": [old] }))["memories"][0].clone();
     assert_eq!(linked["links"][0]["relation"], "superseded_by", "{linked}");
 }
+
+/// The text of a memory is changed in one worktree, and a recall and a link are of the memory.
+#[test]
+fn the_history_names_the_worktree_of_a_text_alone() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    let (one, other) = (add_shared(&live, "alpha is one"), add_shared(&live, "beta is another"));
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    live.call_in(&live.sandbox.path("side"), "memory.list", json!({}));
+    live.call("memory.recall", json!({ "query": "alpha" }));
+    live.call("memory.link", json!({ "from": one, "to": other, "kind": "related_to" }));
+    live.call("memory.unlink", json!({ "from": one, "to": other }));
+    live.call("memory.update", json!({ "id": one, "content": "alpha is changed" }));
+    let mut n_seen = 0;
+    for change in changes(&live, &one) {
+        let names_worktree = change.to_string().contains("\"worktree\"");
+        match change["action"].as_str().unwrap() {
+            "recall" | "link" | "unlink" => assert!(!names_worktree, "{change}"),
+            "update" => assert!(names_worktree, "{change}"),
+            _ => continue,
+        }
+        n_seen += 1;
+    }
+    assert_eq!(n_seen, 4);
+}
