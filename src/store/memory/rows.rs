@@ -199,7 +199,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns a shared memory of a container with the text of this record that worktrees or branches have, but not this one.
+    /// Returns a shared memory of a container with the text and the key of this record that worktrees or branches have, but not this
+    /// one: it has no file of that memory.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -207,10 +208,17 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT k.id FROM memory m JOIN memory k ON k.row = coalesce(m.main, m.row)
-                 WHERE m.container = ?1 AND m.hash = ?2 AND m.shared = 1
-                     AND (k.archived_at IS NULL OR k.archived_why = 'file') ORDER BY k.row LIMIT 1",
+                 WHERE m.container = ?1 AND m.hash = ?2 AND m.shared = 1 AND coalesce(k.key, '') = ?3
+                     AND (k.archived_at IS NULL OR k.archived_why = 'file')
+                     AND (k.expires_at IS NULL OR k.expires_at > ?4)
+                     AND NOT EXISTS (SELECT 1 FROM memory_file f JOIN memory v ON v.row = f.memory
+                         WHERE coalesce(v.main, v.row) = k.row AND f.worktree = memod_worktree())
+                 ORDER BY k.row LIMIT 1",
             )?
-            .query_row(params![of.container, hash], |row| row.get(0))
+            .query_row(
+                params![of.container, hash, of.key.as_deref().unwrap_or_default(), self.now_ms],
+                |row| row.get(0),
+            )
             .optional()
         })
     }

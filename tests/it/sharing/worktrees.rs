@@ -443,3 +443,18 @@ fn the_history_names_the_worktree_of_a_text_alone() {
     }
     assert_eq!(n_seen, 4);
 }
+
+/// The worktree has the file of that memory, though with another text.
+#[test]
+fn a_memory_that_is_here_is_not_said_to_be_elsewhere() {
+    let live = Live::new();
+    live.write("a.md", "x");
+    let id = add_shared(&live, "gamma is here");
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side", "-b", "side"]);
+    let side = live.sandbox.path("side");
+    live.call_in(&side, "memory.list", json!({}));
+    live.call_in(&side, "memory.update", json!({ "id": id, "content": "delta is there" }));
+    let added = live.call("memory.add", json!({ "content": "delta is there" }));
+    assert_eq!(added["notice"], Value::Null, "the file is here: {added}");
+}
