@@ -69,7 +69,7 @@ fn answer(shared: &Shared, params: &WhyParams, at: &Freshness, until: Instant) -
     let found = parse.find_map(|(path, part)| Some((exists(path)?, part)));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let question = |key: SourceKey, dir| {
-        let former = if in_head(&key) { None } else { former_name(shared, at, &past, tree, &key) };
+        let former = if in_head(&key) { None } else { former_name((shared, at), &past, tree, &key, until) };
         Question { shared, at, past: &past, head, key, former, dir, limit, until }
     };
     if let Some((key, _)) = &found {
@@ -149,11 +149,11 @@ struct Question<'a> {
 
 /// Returns the name that a file of the worktree has in a tree, if it was renamed and that is not committed yet.
 fn former_name(
-    shared: &Shared,
-    at: &Freshness,
+    (shared, at): (&Shared, &Freshness),
     past: &History,
     tree: ObjectId,
     key: &SourceKey,
+    until: Instant,
 ) -> Option<String> {
     let root = &at.layout.root;
     let Ok(Read { content: Content::Text(text), .. }) =
@@ -164,7 +164,7 @@ fn former_name(
     let is_gone = |path: &str| {
         at.disk.lstat(&root.join(path)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     };
-    past.objects.name_in_tree(tree, key.as_str(), text.as_bytes(), is_gone).ok().flatten()
+    past.objects.name_in_tree(tree, (key.as_str(), text.as_bytes()), is_gone, until).ok().flatten()
 }
 
 impl Question<'_> {

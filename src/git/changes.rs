@@ -1,6 +1,7 @@
 //! Lists the differences between two trees.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
@@ -41,19 +42,28 @@ impl Objects {
     /// # Errors
     /// When a tree is missing or damaged.
     pub fn changes(&self, old: Option<ObjectId>, new: ObjectId, most: usize) -> Result<Changes, GitError> {
+        self.changes_until(old, new, most, None)
+    }
+
+    /// Like [`Self::changes`], as far as they are found by a deadline.
+    fn changes_until(
+        &self,
+        old: Option<ObjectId>,
+        new: ObjectId,
+        most: usize,
+        until: Option<Instant>,
+    ) -> Result<Changes, GitError> {
         if old == Some(new) {
             return Ok(Changes::default());
         }
         let old_bytes = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
         let new_bytes = self.tree(new)?;
         let iter = |bytes| TreeRefIter::from_bytes(bytes, self.object_hash());
-        let mut collect = Collect { most, at: Recorder::default(), changes: Changes::default() };
+        let mut collect = Collect { most, until, at: Recorder::default(), changes: Changes::default() };
         let compared =
             gix::diff::tree(iter(&old_bytes), iter(&new_bytes), State::default(), self, &mut collect);
         match compared {
-            Err(error) if collect.changes.total < MOST_COUNTED => {
-                Err(GitError::Object { id: new, reason: error.to_string() })
-            }
+            Err(error) if !collect.is_cut() => Err(GitError::Object { id: new, reason: error.to_string() }),
             _ => Ok(collect.changes),
         }
     }
@@ -63,7 +73,16 @@ impl Objects {
     /// # Errors
     /// When a tree is missing or damaged.
     pub fn files(&self, tree: ObjectId) -> Result<Vec<(String, TreeEntry)>, GitError> {
-        let paths = self.changes(None, tree, MOST_COUNTED)?.paths.into_iter();
+        self.files_until(tree, None)
+    }
+
+    /// Like [`Self::files`], as far as they are found by a deadline.
+    pub(super) fn files_until(
+        &self,
+        tree: ObjectId,
+        until: Option<Instant>,
+    ) -> Result<Vec<(String, TreeEntry)>, GitError> {
+        let paths = self.changes_until(None, tree, MOST_COUNTED, until)?.paths.into_iter();
         Ok(paths.filter_map(|change| Some((change.path, change.new?))).collect())
     }
 }
@@ -71,12 +90,18 @@ impl Objects {
 /// Collects files and skips directories.
 struct Collect {
     most: usize,
+    /// Time after which nothing more is collected.
+    until: Option<Instant>,
     /// Buffer for the current path.
     at: Recorder,
     changes: Changes,
 }
 
 impl Collect {
+    fn is_cut(&self) -> bool {
+        self.changes.total >= MOST_COUNTED || self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
     fn take(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
         let is_file = |entry: &TreeEntry| entry.kind != EntryKind::Tree;
         let (old, new) = (old.filter(is_file), new.filter(is_file));
@@ -118,6 +143,6 @@ impl Visit for Collect {
                 self.take(entry(previous_oid, previous_entry_mode), entry(oid, entry_mode));
             }
         }
-        if self.changes.total < MOST_COUNTED { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        if self.is_cut() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

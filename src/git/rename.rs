@@ -1,5 +1,7 @@
 //! Finds the former name of a file.
 
+use std::time::Instant;
+
 use gix::ObjectId;
 
 use super::line_map::{ALIKE, likeness};
@@ -23,22 +25,24 @@ pub(super) struct FormerName {
 
 impl Objects {
     /// Returns the name in a tree of a file that was renamed since and has this text: of the files for which `is_gone`, the one that
-    /// shares most lines, at least half.
+    /// shares most lines, at least half. Of those that are looked at by a deadline; history is not searched after it either.
     ///
     /// # Errors
     /// When the tree is missing or damaged.
     pub fn name_in_tree(
         &self,
         tree: ObjectId,
-        path: &str,
-        text: &[u8],
+        (path, text): (&str, &[u8]),
         is_gone: impl Fn(&str) -> bool,
+        until: Instant,
     ) -> Result<Option<String>, GitError> {
-        let files = self.files(tree)?.into_iter();
+        let is_in_time = || Instant::now() < until;
+        let files = self.files_until(tree, Some(until))?.into_iter().take_while(|_| is_in_time());
         let mut gone: Vec<(String, TreeEntry)> =
             files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
         gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));
-        let compared = gone.into_iter().take(MOST_COMPARED).filter_map(|(old, entry)| {
+        let gone = gone.into_iter().take(MOST_COMPARED).take_while(|_| is_in_time());
+        let compared = gone.filter_map(|(old, entry)| {
             let was = self.blob(entry.id, MOST_BYTES).ok().flatten()?;
             Some((likeness(&was, text), old))
         });

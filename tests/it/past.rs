@@ -1,7 +1,9 @@
 //! Are questions about the past answered as git answers them?
 
 use std::fs;
+use std::time::Instant;
 
+use memod::git::{ObjectHash, ObjectId, Objects};
 use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE, memo};
@@ -19,6 +21,22 @@ fn commit(live: &Live, message: &str) -> String {
 fn oids(result: &Value) -> Vec<String> {
     let commits = result["commits"].as_array().unwrap_or_else(|| panic!("{result}")).iter();
     commits.map(|commit| commit["oid"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A tree of any size is not listed after the time for an answer.
+#[test]
+fn a_former_name_is_looked_for_until_a_deadline() {
+    let live = Live::new();
+    live.write("lib/only.rs", PARSER);
+    commit(&live, "Add a parser");
+    let kind = ObjectHash::Sha1;
+    let objects = Objects::open(&live.layout(), kind).unwrap().unwrap();
+    let tree = ObjectId::from_hex(live.git(&["rev-parse", "HEAD^{tree}"]).as_bytes()).unwrap();
+    let find = |until, is_gone: &dyn Fn(&str) -> bool| {
+        objects.name_in_tree(tree, ("lib/o2.rs", PARSER.as_bytes()), is_gone, until).unwrap()
+    };
+    assert_eq!(find(Instant::now() + PATIENCE, &|_| true).as_deref(), Some("lib/only.rs"));
+    assert_eq!(find(Instant::now(), &|path| panic!("{path} is looked at after the deadline")), None);
 }
 
 #[test]
