@@ -66,7 +66,7 @@ pub(super) fn prepare() -> Result<(), TooLow> {
     let layout = reserve_layout();
     // SAFETY: the layout has a size. What is written nowhere takes no memory, only room below the limit.
     let reserve = unsafe { System.alloc(layout) };
-    RESERVE.store(reserve, Ordering::Release);
+    RESERVE.fill(reserve);
     Ok(())
 }
 
@@ -108,7 +108,7 @@ pub(super) fn watch(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> 
     let Some(limit) = limit() else { return Ok(()) };
     super::threads::spawn("memory-limit", move || {
         let _ = WAITING.set(thread::current()); // one daemon a process
-        while !IS_USED_UP.load(Ordering::Acquire) {
+        while !RESERVE.is_given_back() {
             thread::park();
         }
         let limit_kib = limit >> 10;
@@ -121,29 +121,66 @@ pub(super) fn watch(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> 
     Ok(())
 }
 
-static RESERVE: AtomicPtr<u8> = AtomicPtr::new(ptr::null_mut());
-static IS_USED_UP: AtomicBool = AtomicBool::new(false);
+static RESERVE: Reserve = Reserve::new();
 /// The thread that ends the daemon.
 static WAITING: OnceLock<Thread> = OnceLock::new();
+
+/// A block that is given back once.
+struct Reserve {
+    block: AtomicPtr<u8>,
+    was_filled: AtomicBool,
+    is_given_back: AtomicBool,
+}
+
+impl Reserve {
+    const fn new() -> Self {
+        Self {
+            block: AtomicPtr::new(ptr::null_mut()),
+            was_filled: AtomicBool::new(false),
+            is_given_back: AtomicBool::new(false),
+        }
+    }
+
+    fn fill(&self, block: *mut u8) {
+        self.block.store(block, Ordering::Release);
+        self.was_filled.store(!block.is_null(), Ordering::Release);
+    }
+
+    fn is_given_back(&self) -> bool {
+        self.is_given_back.load(Ordering::Acquire)
+    }
+
+    /// Gives the block back, unless another thread does or has: then waits until it is. Returns whether there was one, so that what
+    /// failed before may succeed now. Allocates nothing.
+    fn give_back(&self, free: impl FnOnce(*mut u8)) -> bool {
+        if !self.was_filled.load(Ordering::Acquire) {
+            return false;
+        }
+        let block = self.block.swap(ptr::null_mut(), Ordering::AcqRel);
+        if !block.is_null() {
+            free(block);
+            self.is_given_back.store(true, Ordering::Release);
+        }
+        while !self.is_given_back() {
+            thread::yield_now(); // the other thread is about to say so
+        }
+        true
+    }
+}
 
 fn reserve_layout() -> Layout {
     Layout::new::<[u8; RESERVE_BYTES]>()
 }
 
-/// Gives back the reserve; returns whether there was one. Allocates nothing.
+/// Gives back the reserve; returns whether to try again. Allocates nothing.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
 fn give_back() -> bool {
-    let reserve = RESERVE.swap(ptr::null_mut(), Ordering::AcqRel);
-    if reserve.is_null() {
-        return false;
-    }
-    // SAFETY: `prepare` has allocated it with this layout, and the swap gave it to this thread alone.
-    unsafe { System.dealloc(reserve, reserve_layout()) };
-    IS_USED_UP.store(true, Ordering::Release);
-    if let Some(waiting) = WAITING.get() {
+    // SAFETY: `prepare` has allocated it with this layout, and it is given to one thread alone.
+    let has_room = RESERVE.give_back(|reserve| unsafe { System.dealloc(reserve, reserve_layout()) });
+    if let Some(waiting) = WAITING.get().filter(|_| has_room) {
         waiting.unpark();
     }
-    true
+    has_room
 }
 
 /// The allocator of the system, which takes from the reserve when that has nothing left.
@@ -196,5 +233,34 @@ unsafe impl GlobalAlloc for WithReserve {
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(block, layout) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn who_fails_while_the_reserve_is_given_back_tries_again() {
+        let (reserve, mut block) = (Reserve::new(), 0_u8);
+        assert!(!reserve.give_back(|_| unreachable!("there is none")));
+        reserve.fill(&raw mut block);
+        let ((is_freeing, freeing), (go_on, goes_on)) = (channel(), channel());
+        thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                let free = move |_| {
+                    is_freeing.send(()).unwrap();
+                    goes_on.recv().unwrap();
+                };
+                reserve.give_back(free)
+            });
+            freeing.recv().unwrap();
+            let second = scope.spawn(|| reserve.give_back(|_| unreachable!("another thread has it")));
+            go_on.send(()).unwrap();
+            assert!(first.join().unwrap() && second.join().unwrap());
+        });
+        assert!(reserve.give_back(|_| unreachable!("it is gone")), "it may have failed before that");
     }
 }
