@@ -64,8 +64,9 @@ impl Memories {
                     if gone.is_empty()
                         && known.as_ref().is_some_and(|look| is_current(look, links, &counters)) =>
                 {
-                    self.files.log_failure(&key, None);
-                    return Ok((known.map_or(UNKNOWN, |look| look.worktree), None));
+                    let failure = listed.failure();
+                    self.files.log_failure(&key, failure.as_ref());
+                    return Ok((known.map_or(UNKNOWN, |look| look.worktree), failure));
                 }
                 Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
                 Err(error) => {
@@ -179,17 +180,27 @@ fn seen(
     let is_known =
         |name: &str, stat: &Stat, look: &Look| look.has_same_sides(&listed) && look.has_read(name, stat);
     let changed = files.filter(|(name, stat)| last.is_none_or(|look| !is_known(name, stat, look)));
-    let (mut states, mut unread) = (Vec::new(), Vec::new());
+    let changed: Vec<(String, Stat)> = changed.map(|(name, stat)| (name.clone(), *stat)).collect();
+    let mut states = Vec::new();
     for (name, stat) in changed {
-        progress.ask(&root.join(file::DIR).join(name));
-        match read(root, name, stat, &listed) {
-            Ok(state) => states.push(state),
-            Err(error) => unread.push((name.clone(), error.to_string())),
+        progress.ask(&root.join(file::DIR).join(&name));
+        let state = read(root, &name, &stat, &listed);
+        if let Ok(FileState { shown: ShownBy::Versions(_), .. }) = &state {
+            listed.barren.remove(&name);
+        } else if listed.is_full_for(&name) && last.is_none_or(|look| !look.showed_memory(&name)) {
+            listed.files.remove(&name);
+            listed.left.insert(name);
+            continue;
+        } else {
+            listed.barren.insert(name.clone());
         }
-    }
-    for (name, why) in unread {
-        listed.files.remove(&name);
-        listed.unread.insert(name, why);
+        match state {
+            Ok(state) => states.push(state),
+            Err(error) => {
+                listed.files.remove(&name);
+                listed.unread.insert(name, error.to_string());
+            }
+        }
     }
     Ok((listed, Some(states)))
 }
@@ -400,7 +411,10 @@ impl Applied {
             };
             store.write(now_ms, take)?;
             counters.note_taken(&self.key);
-        } else if links && !counters.is_linked(worktree) && !store.read(now_ms, |rows| Ok(rows.is_linked()?))? {
+        } else if links
+            && !counters.is_linked(worktree)
+            && !store.read(now_ms, |rows| Ok(rows.is_linked()?))?
+        {
             store.write(now_ms, |rows| Ok(rows.link_files()?))?;
         }
         if self.recovers && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {

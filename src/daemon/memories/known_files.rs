@@ -1,6 +1,6 @@
 //! Keeps what was last seen of the files of shared memories in each worktree.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
+use crate::memory::file;
 use crate::paths::RepoLayout;
 use crate::scan::is_racy;
 use crate::threads::lock;
@@ -17,6 +18,9 @@ use crate::types::Stat;
 
 /// Most requests that look for other worktrees at a time.
 const LOOKING: usize = 4;
+
+/// Most files that show no memory which are looked at one by one each time.
+pub(super) const MOST_BARREN: usize = 1_000;
 
 /// What the directory of memories holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,10 @@ pub(super) struct Listing {
     pub(super) dir: Option<Stat>,
     /// Why files that are there, and not among these, could not be looked at or read.
     pub(super) unread: BTreeMap<String, String>,
+    /// Those of all these that showed no memory.
+    pub(super) barren: BTreeSet<String>,
+    /// More files named by an id that showed no memory, and are not looked at while there are so many.
+    pub(super) left: BTreeSet<String>,
 }
 
 impl Listing {
@@ -43,21 +51,31 @@ impl Listing {
             && !self.has_left
             && !other.has_left
             && (self.n_unlisted, self.is_rebasing) == (other.n_unlisted, other.is_rebasing)
-            && self.files == other.files
+            && (&self.files, &self.left) == (&other.files, &other.left)
     }
 
     /// Returns the names that are known one by one, whether or not the files can be read.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
-        self.files.keys().chain(self.unread.keys())
+        self.files.keys().chain(self.unread.keys()).chain(&self.left)
+    }
+
+    /// Returns whether another file that shows no memory is one too many.
+    pub(super) fn is_full_for(&self, name: &str) -> bool {
+        self.barren.len() >= MOST_BARREN && !self.barren.contains(name)
     }
 
     /// Returns why not all files could be read, if so.
     pub(super) fn failure(&self) -> Option<String> {
-        let first = self.unread.values().next()?;
-        Some(match self.unread.len() - 1 {
+        let first = self.unread.values().next().map(|first| match self.unread.len() - 1 {
             0 => first.clone(),
             n_more => format!("{first}, and {n_more} more"),
-        })
+        });
+        let left = (!self.left.is_empty()).then(|| {
+            let (dir, n_left) = (file::DIR, self.left.len());
+            format!("{dir}: {n_left} more files are no memories or cannot be read, and are not looked at; move them away")
+        });
+        let all: Vec<String> = first.into_iter().chain(left).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
@@ -100,11 +118,24 @@ impl Look {
         self.listing.files.get(name) == Some(stat) && !may_change_unseen(stat, self.read_at_ns)
     }
 
+    /// Returns whether a file showed a memory.
+    pub(super) fn showed_memory(&self, name: &str) -> bool {
+        self.listing.files.contains_key(name) && !self.listing.barren.contains(name)
+    }
+
+    /// Returns those of these names that showed no memory and were looked at, and those that were not.
+    pub(super) fn barren_of<'a>(&self, names: &'a [String]) -> [BTreeSet<&'a String>; 2] {
+        let of = |known: &BTreeSet<String>| names.iter().filter(|name| known.contains(*name)).collect();
+        [of(&self.listing.barren), of(&self.listing.left)]
+    }
+
     /// Returns the names that were listed one by one, and how many were not, if all of these were not and the directory has not
     /// changed since.
     pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
         let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
-        let is_worth_it = self.listing.n_unlisted > 0 && !self.listing.has_left; // not every file system notes all changes of a directory
+        // Not every file system notes all changes of a directory.
+        let is_worth_it =
+            (self.listing.n_unlisted > 0 || !self.listing.left.is_empty()) && !self.listing.has_left;
         (is_same && is_worth_it).then(|| (self.listing.names().cloned().collect(), self.listing.n_unlisted))
     }
 }
@@ -230,7 +261,7 @@ impl KnownFiles {
     pub(super) fn n_unlisted(&self, worktree: i64) -> usize {
         let looks = lock(&self.looks);
         let look = looks.values().find(|look| look.worktree == worktree);
-        look.map_or(0, |look| look.listing.n_unlisted)
+        look.map_or(0, |look| look.listing.n_unlisted + look.listing.left.len())
     }
 
     /// Returns the places of those who look for other worktrees.

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::file_recovery::may_be_left_by_notes;
-use super::known_files::{Listing, Look};
+use super::known_files::{Listing, Look, MOST_BARREN};
 use super::look_progress::LookProgress;
 use crate::memory::file;
 use crate::paths::{IoContext as _, PathError};
@@ -48,26 +48,39 @@ impl Names {
 pub(super) fn list(root: &Path, last: Option<&Look>, progress: &LookProgress) -> Result<Listing, PathError> {
     progress.ask(&root.join(file::DIR));
     let Some((dir, stat)) = find_dir(root)? else { return Ok(Listing::default()) };
-    let (names, n_unlisted, has_left) = match last.and_then(|look| look.known_names(&stat)) {
-        Some((names, n_unlisted)) => (names, n_unlisted, false),
-        None => {
-            let Names { ids, others, n_unlisted, has_left } = read_names(&dir)?;
-            (ids.into_iter().chain(others).collect(), n_unlisted, has_left)
-        }
-    };
-    let mut listing = Listing { n_unlisted, has_left, dir: Some(stat), ..Listing::default() };
+    let (names, n_unlisted, has_left): (Vec<String>, usize, bool) =
+        match last.and_then(|look| look.known_names(&stat)) {
+            Some((names, n_unlisted)) => (names, n_unlisted, false),
+            None => {
+                let Names { ids, others, n_unlisted, has_left } = read_names(&dir, progress)?;
+                (ids.into_iter().chain(others).collect(), n_unlisted, has_left)
+            }
+        };
+    progress.end(); // to go through the names takes time, too, and is not the file system's
+    let [barren, left] = last.map(|look| look.barren_of(&names)).unwrap_or_default();
+    // As many of those that were left as there is room for now.
+    let left: BTreeSet<String> =
+        left.into_iter().skip(MOST_BARREN.saturating_sub(barren.len())).cloned().collect();
+    let barren = barren.into_iter().cloned().collect();
+    let mut listing = Listing { n_unlisted, has_left, dir: Some(stat), barren, left, ..Listing::default() };
     for name in names {
+        if listing.left.contains(&name) {
+            continue;
+        }
         let path = dir.join(&name);
         progress.ask(&path);
         match lstat(&path) {
             Ok(stat) => drop(listing.files.insert(name, stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) if listing.is_full_for(&name) => drop(listing.left.insert(name)),
             Err(error) => {
                 let why = PathError { action: "look at", path, source: error }.to_string();
+                listing.barren.insert(name.clone());
                 listing.unread.insert(name, why);
             }
         }
     }
+    progress.end();
     Ok(listing)
 }
 
@@ -91,9 +104,10 @@ fn find_dir(root: &Path) -> Result<Option<(PathBuf, Stat)>, PathError> {
     Ok(found.map(|stat| (dir, stat)))
 }
 
-fn read_names(dir: &Path) -> Result<Names, PathError> {
+fn read_names(dir: &Path, progress: &LookProgress) -> Result<Names, PathError> {
     let mut names = Names::default();
     for entry in fs::read_dir(dir).at("list", dir)? {
+        progress.ask(dir);
         let name = entry.at("list", dir)?.file_name().to_string_lossy().into_owned();
         match name.starts_with('.') {
             // Ours while a file is written, or of another program.

@@ -1,11 +1,12 @@
 //! Is a file a memory, and the memory its file?
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::json;
 
 use super::{actions, add_shared, complaint, file, found, get, listed, path_of, text_of, write_file};
-use crate::live::Live;
+use crate::live::{Live, not_checked};
 use crate::memories::{call, refusal};
 
 const FOREIGN: &str = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
@@ -237,6 +238,50 @@ fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
     fs::remove_dir_all(live.root().join(".memod")).unwrap();
     assert_eq!(listed(&live, &id).len(), 0);
     assert_eq!(get(&live, &id)["archived_why"], "file");
+}
+
+/// Also where the files have the names of memories: only so many of them are looked at, and that is said.
+#[test]
+fn files_that_show_no_memory_cost_one_listing() {
+    const N_BARREN: usize = 3_000;
+    const MOST_BARREN: usize = 1_000;
+    let live = Live::idle();
+    let calls = live.sandbox.path("calls");
+    let strace = ["-D", "-I2", "-f", "-qq", "-e", "trace=%stat", "-o", calls.to_str().unwrap()];
+    let memod = live.memod();
+    if !live.sandbox.program("strace", &["true"]).output().is_ok_and(|output| output.status.success()) {
+        return not_checked("what a look at memories costs: strace cannot be run");
+    }
+    let mut command = live.sandbox.program("strace", &strace);
+    live.start_as(command.arg(memod.get_program()).args(memod.get_args()));
+    let id = add_shared(&live, "alpha is the first");
+    let path = |number: usize| format!(".memod/memories/mem_01M7YYNZ2R27{number:014}.md");
+    for number in 0..N_BARREN {
+        live.write(&path(number), "no memory");
+    }
+    let ask = |n_left: usize| {
+        let listed = call(&live, "memory.list", json!({}));
+        let reason = listed["reason"].as_str().unwrap_or_default();
+        let is_told = reason.contains(&format!(".memod/memories: {n_left} more files"));
+        assert_eq!((is_told, &listed["fresh"]), (n_left > 0, &json!(n_left == 0)), "{listed}");
+        listed
+    };
+    assert!(ask(N_BARREN - MOST_BARREN).to_string().contains("alpha is the first"));
+    let log = || fs::read_to_string(&calls).unwrap();
+    let before = log().len();
+    ask(N_BARREN - MOST_BARREN);
+    let log = log();
+    let names: BTreeSet<&str> =
+        log[before..].split("mem_01M7YYNZ2R27").skip(1).map(|rest| &rest[..14]).collect();
+    assert!(names.len() <= MOST_BARREN, "{} files of {N_BARREN} are looked at again", names.len());
+    write_file(&live, FOREIGN, &file("beta came later", ""));
+    assert!(ask(N_BARREN - MOST_BARREN).to_string().contains("beta came later"));
+    assert_eq!(get(&live, &id)["content"], "alpha is the first");
+    write_file(&live, &path(N_BARREN - 1)[16..46], &file("gamma was no memory", ""));
+    for number in 0..N_BARREN - MOST_BARREN {
+        live.remove(&path(number));
+    }
+    assert!(ask(0).to_string().contains("gamma was no memory"));
 }
 
 #[test]
