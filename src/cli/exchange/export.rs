@@ -1,6 +1,6 @@
 //! Writes memories into an export file.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -157,7 +157,8 @@ fn write_pages(
 ) -> Result<Written, CliError> {
     let header = Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
     let mut header = Some(line(&header));
-    let (mut ids, mut links, mut caveats) = (HashSet::new(), Vec::new(), Caveats::default());
+    let (mut ids, mut n_memories) = (HashMap::new(), 0);
+    let (mut links, mut caveats) = (Vec::new(), Caveats::default());
     for is_archive in [false, true] {
         if is_archive && !archived {
             break;
@@ -170,9 +171,11 @@ fn write_pages(
                 put(&header)?;
             }
             for memory in &page.memories {
-                // A memory that has expired since is in the file already.
-                if ids.insert(memory.id.clone()) {
+                // One that has expired since is in the file already. What is this user's alone, in the archive, is another one than what a file
+                // says under its id.
+                if ids.entry(memory.id.clone()).or_insert_with(HashSet::new).insert(memory.shared) {
                     put(&line(&Line::Memory(memory)))?;
+                    n_memories += 1;
                 }
             }
             links.extend(page.links);
@@ -183,11 +186,11 @@ fn write_pages(
             }
         }
     }
-    links.retain(|link| ids.contains(&link.source) && ids.contains(&link.target));
+    links.retain(|link| ids.contains_key(&link.source) && ids.contains_key(&link.target));
     links.sort_by(|a: &LinkDraft, b| (&a.source, &a.target, &a.kind).cmp(&(&b.source, &b.target, &b.kind)));
     links.dedup();
     links.iter().try_for_each(|link| put(&line(&Line::Link(link))))?;
-    let end = End { memories: ids.len() as u64, links: links.len() as u64 };
+    let end = End { memories: n_memories, links: links.len() as u64 };
     put(&line(&Line::End(end)))?;
     Ok((end, caveats))
 }

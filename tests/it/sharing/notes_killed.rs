@@ -13,7 +13,7 @@ use super::{add_shared, get, listed, path_of, text_of};
 use crate::live::{Live, not_checked, until};
 
 /// Time for which each rename takes, so that the test can act before and after it.
-const SLOW: Duration = Duration::from_millis(1_500);
+const SLOW: Duration = Duration::from_secs(3);
 
 /// Returns the names beside the file of a memory that are not its own.
 fn others_beside(live: &Live, id: &str) -> Vec<String> {

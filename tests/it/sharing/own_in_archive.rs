@@ -77,6 +77,19 @@ fn both() -> Vec<String> {
 }
 
 #[test]
+fn a_file_of_all_memories_has_both_of_one_id() {
+    let (live, id) = archived_beside_file();
+    let both = said(&live, &["export", "--archived"]);
+    assert!(both.contains("alpha is mine") && both.contains("beta is theirs"), "{both}");
+    assert!(both.contains("2 memories and 0 links exported"), "{both}");
+    assert_eq!(both.matches(&format!("\"id\":\"{id}\"")).count(), 2, "{both}");
+    let kept = live.sandbox.path("kept.jsonl");
+    let told = said(&live, &["uninstall", "--yes", "--keep-setup", "--export", kept.to_str().unwrap()]);
+    let kept = std::fs::read_to_string(kept).unwrap_or(told);
+    assert!(kept.contains("alpha is mine") && kept.contains("beta is theirs"), "{kept}");
+}
+
+#[test]
 fn an_export_has_what_a_file_says_beside_the_archive() {
     let (live, id) = archived_beside_file();
     let exported = call(&live, "memory.export", json!({}));
