@@ -212,7 +212,8 @@ fn check_trouble(trouble: TeamTrouble) -> Check {
         }
         Some(_) if is_shown => {
             let detail = "in conflict: a memory of yours alone has its id and says something else";
-            bad(name, detail.to_owned(), &how_to_resolve_own(&id))
+            let first = format!("; while yours is in the archive, `memo restore {id}` comes first");
+            bad(name, detail.to_owned(), &(how_to_resolve_own(&id) + &first))
         }
         Some(why) => bad(
             name,

@@ -104,11 +104,11 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
             put(rows, id, text, author)
         }
         Merged::Ours if text.is_empty() => {
-            rows.drop_theirs(id)?;
+            rows.end_conflict(id)?;
             keep(rows, id, ours)
         }
         Merged::Ours => {
-            rows.drop_theirs(id)?;
+            rows.end_conflict(id)?;
             Ok(rows.requeue(id, Some(text), ours)?)
         }
         Merged::Both(merged) => {

@@ -85,7 +85,7 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn end_changes(&self, id: &str) -> Result<(), StoreError> {
-        self.drop_theirs(id)?;
+        self.end_conflict(id)?;
         self.drop_outgoing(id)?;
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET base = NULL WHERE id = ?1")?.execute([id]).map(drop)

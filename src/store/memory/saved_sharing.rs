@@ -262,7 +262,7 @@ impl Rows<'_> {
         derive: fn(&Record) -> Derived,
         event: &MemoryEvent,
     ) -> Result<(), StoreError> {
-        self.drop_theirs(id)?;
+        self.end_conflict(id)?;
         self.keep_for_others(id)?;
         let record = self.record_at(id)?;
         let hash = derive(&record).hash;

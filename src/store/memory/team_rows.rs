@@ -175,7 +175,9 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         self.drop_theirs(id)?;
         let why = match (self.main(id)?, version) {
-            (Some(main), _) if main.is_shared && self.is_shown(main.row)? => Some(FILE_HAS_ID),
+            (Some(main), _) if !text.is_empty() && main.is_shared && self.is_shown(main.row)? => {
+                Some(FILE_HAS_ID)
+            }
             (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
                 let record = self.record_at(id)?;
                 self.set_archived(&[record], Some(ARCHIVED), &self.team_event("forget", author))?;
@@ -303,11 +305,18 @@ impl Rows<'_> {
         })
     }
 
-    /// Ends a conflict: only what this user has is left.
+    /// Ends a conflict of two changes: only what this user has is left. What stands beside another memory with its id stays.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn drop_theirs(&self, id: &str) -> Result<(), StoreError> {
+    pub fn end_conflict(&self, id: &str) -> Result<(), StoreError> {
+        match self.team_row(id)? {
+            Some(TeamRow { theirs: None, why: Some(_), .. }) => Ok(()),
+            _ => self.drop_theirs(id),
+        }
+    }
+
+    pub(super) fn drop_theirs(&self, id: &str) -> Result<(), StoreError> {
         self.hide_theirs(id)?;
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = NULL, why = NULL WHERE id = ?1")?

@@ -205,3 +205,52 @@ fn what_was_taken_back_stays_ones_own_though_another_edits_it() {
     ann.sync();
     assert_eq!(ann.texts()[&id], ["of all again"]);
 }
+
+#[test]
+fn what_is_taken_back_offline_is_shown_with_an_edit_that_came_first() {
+    let Some(server) = server() else { return };
+    let (ann, bob, edited) = two(&server);
+    let [unchanged, forgotten, in_files] =
+        ["unchanged", "forgotten", "in the files"].map(|text| ann.add(text));
+    let all = [&edited, &unchanged, &forgotten, &in_files];
+    ann.sync();
+    bob.sync();
+    apart(&server, [&ann, &bob], || {
+        bob.call("memory.unshare", json!({ "ids": all }));
+        bob.update(&edited, "of bob alone");
+        bob.call("memory.forget", json!({ "ids": [forgotten] }));
+        bob.call("memory.share", json!({ "ids": [in_files] }));
+        (1..).zip(all).for_each(|(n, id)| ann.update(id, &format!("of ann {n}")));
+    });
+    // The versions come with the refused changes, then with all that is new, and again.
+    for _ in 0..3 {
+        bob.sync();
+    }
+    let expected: [(&str, &[&str]); 4] = [
+        (&edited, &["of bob alone", "of ann 1"]),
+        (&unchanged, &["unchanged", "of ann 2"]),
+        (&forgotten, &["of ann 3"]),
+        (&in_files, &["in the files"]),
+    ];
+    let checks = bob.call("doctor", json!({}))["checks"].to_string();
+    for (id, texts) in expected {
+        assert_eq!(bob.texts().get(id).map(Vec::as_slice).unwrap_or_default(), texts);
+        assert!(checks.contains(id), "{checks}");
+    }
+    let status = bob.sync();
+    assert_eq!([&status["unreadable"], &status["conflicts"]], [1, 3], "{status}");
+    bob.call("memory.restore", json!({ "ids": [forgotten] }));
+    assert_eq!(bob.texts()[&forgotten], ["forgotten", "of ann 3"]);
+    for id in [&edited, &unchanged, &forgotten] {
+        bob.call("memory.resolve_file", json!({ "id": id, "side": "ours", "client": "cli" }));
+    }
+    ann.call("memory.forget", json!({ "ids": [in_files] }));
+    for member in [&bob, &ann, &bob] {
+        member.sync();
+    }
+    let checks = bob.call("doctor", json!({}))["checks"].to_string();
+    assert!(!all.iter().any(|id| checks.contains(*id)), "{checks}");
+    for (id, text) in [(&edited, "of bob alone"), (&unchanged, "unchanged"), (&forgotten, "forgotten")] {
+        assert_eq!([&ann.texts()[id][..], &bob.texts()[id][..]], [[text], [text]]);
+    }
+}

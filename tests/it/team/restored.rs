@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{Member, Postgres, SHOP, server};
+use super::{Member, Postgres, SHOP, apart, server};
 use crate::memories::stop;
 
 #[test]
@@ -70,6 +70,49 @@ fn who_has_lost_how_far_the_changes_are_known_takes_what_the_team_has() {
         assert_eq!(member.texts(), expected.clone().into(), "{}", member.role);
         assert_eq!(member.archived(), [gone.as_str()], "{}", member.role);
     }
+}
+
+#[test]
+fn a_conflict_with_what_was_taken_back_outlives_a_restored_server() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    let [taken_back, edited] = ["first of both", "second of both"].map(|text| ann.add(text));
+    ann.sync();
+    bob.sync();
+    apart(&server, [&bob, &ann], || {
+        bob.call("memory.unshare", json!({ "ids": [taken_back] }));
+        for member in [&ann, &bob] {
+            member.update(&taken_back, &format!("first of {}", member.role));
+            member.update(&edited, &format!("second of {}", member.role));
+        }
+    });
+    ann.sync();
+    bob.sync();
+    let assert_shown = || {
+        assert_eq!(bob.texts()[&taken_back], ["first of bob", "first of ann"]);
+        assert_eq!(ann.texts()[&edited], ["second of ann", "second of bob"]);
+        for (member, id) in [(&bob, &taken_back), (&ann, &edited)] {
+            assert_eq!(member.sync()["conflicts"], 1, "{}", member.role);
+            let checks = member.call("doctor", json!({}))["checks"].to_string();
+            assert!(checks.contains(id), "{checks}");
+        }
+    };
+    assert_shown();
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    ann.add("after the backup");
+    ann.sync();
+    bob.sync();
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    for member in [&ann, &bob, &ann, &bob] {
+        member.live.kill();
+        member.live.start();
+        member.sync();
+    }
+    assert_shown();
 }
 
 /// Changes how far the team's changes are known, while the daemon does not run, and starts it.
