@@ -118,7 +118,9 @@ fn a_memory_that_may_not_be_read_is_not_gone() {
         ["the first rule is old", "the second rule is old"].map(|content| super::add(&live, content, &[]));
     live.call("memory.share", json!({ "ids": ids }));
     let path = |id: &str| format!(".memod/memories/{id}.md");
-    live.sh(&format!("sed -i s/old/new/ .memod/memories/*; chmod 000 {}", path(&ids[0])));
+    // Nobody may read it from the moment at which it is there: an edit is taken as it is saved.
+    let [first, second] = [&ids[0], &ids[1]].map(|id| path(id));
+    live.sh(&format!("sed s/old/new/ {first} > ../first; chmod 000 ../first; mv ../first {first}; sed -i s/old/new/ {second}"));
     let listed = live.call("memory.list", json!({}));
     assert_eq!(listed["fresh"], false, "{listed}");
     assert!(text(&listed["reason"]).contains(&path(&ids[0])), "{listed}");
