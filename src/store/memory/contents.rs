@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use rusqlite::{OptionalExtension, params};
 
+use super::files::FROM_FILE;
 use super::rows::{SAVED_COLUMNS, record};
 use super::saved_sharing::SavedSharing;
 use super::shared_with::Sharing;
@@ -26,6 +27,8 @@ pub(super) struct Contents {
     deleted: Vec<Deleted>,
     /// Memories that are certainly no files any more, if that is said.
     alone: HashSet<String>,
+    /// Memories that this user has taken out of the files.
+    taken_out: HashSet<String>,
     /// Whether no damage hides any content.
     pub(super) is_whole: bool,
     /// What could not be read, or not of all memories.
@@ -127,10 +130,18 @@ impl MemoryDb {
             Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
         };
         let deleted = readable(self.deleted())?;
+        let taken_out = readable(self.taken_out())?.unwrap_or_default();
         let saved = found.into_iter().map(&mut save).collect::<Result<_, StoreError>>()?;
         unread.extend(deleted.is_none().then_some("removals"));
         is_whole &= unread.is_empty();
-        Ok(Contents { saved, deleted: deleted.unwrap_or_default(), alone: HashSet::new(), is_whole, unread })
+        Ok(Contents {
+            saved,
+            deleted: deleted.unwrap_or_default(),
+            alone: HashSet::new(),
+            taken_out,
+            is_whole,
+            unread,
+        })
     }
 
     /// # Errors
@@ -165,6 +176,14 @@ impl MemoryDb {
             Ok(())
         });
         Ok((records, readable(ended)?.is_some() && is_all))
+    }
+
+    fn taken_out(&self) -> Result<HashSet<String>, StoreError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
+                .query_map([Sharing::Never as i64], |row| row.get(0))?
+                .collect()
+        })
     }
 
     pub(super) fn deleted(&self) -> Result<Vec<Deleted>, StoreError> {
@@ -219,9 +238,17 @@ impl Rows<'_> {
                 self.set_shared(&record.id, Sharing::Team)?;
             }
             let known = self.get(&record.id)?;
+            let is_out = known.as_ref().is_some_and(|known| known.shared)
+                && with.taken_out.contains(&record.id)
+                && self.is_taken_out_since(&record.id, history)?;
+            if is_out {
+                self.keep_alone(&record.id, derive, &event)?; // what files say stands beside it
+            }
             let age = |record: &Record| (record.updated, record.last_access);
             let is_newer = match &known {
-                Some(known) if known.shared && !with.alone.contains(&known.id) => false, // its files are the truth
+                // What a look has archived since says nothing against it.
+                Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
+                Some(known) if known.shared && !is_out && !with.alone.contains(&known.id) => false, // its files are the truth
                 Some(known) => age(known) < age(record),
                 None => self.deleted_at(&record.id)?.is_none_or(|(updated, _)| updated < record.updated),
             };
@@ -237,7 +264,10 @@ impl Rows<'_> {
         let mut gone = Vec::new();
         for (id, updated, at) in &with.deleted {
             match self.get(id)? {
-                Some(known) if known.shared || known.updated > *updated || self.last_change(id)? > *at => {} // put back since
+                Some(known) if self.is_put_back(&known, *updated, *at)? => {}
+                Some(known) if known.shared && self.is_shown(self.row_of(id)?)? => {
+                    self.set_deleted(id, *updated, *at)?; // it goes once its files are seen to be gone
+                }
                 Some(known) => gone.push(known),
                 None => self.set_deleted(id, *updated, *at)?,
             }
@@ -310,7 +340,7 @@ impl Rows<'_> {
     }
 
     /// Returns the last change of a deleted memory, and when it was deleted.
-    fn deleted_at(&self, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
+    pub(super) fn deleted_at(&self, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT updated, at FROM deleted WHERE id = ?1")?
                 .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -327,8 +357,20 @@ impl Rows<'_> {
         })
     }
 
-    fn last_change(&self, id: &str) -> Result<i64, StoreError> {
-        Ok(self.history(id)?.iter().map(|change| change.at).max().unwrap_or_default())
+    /// Returns whether a history has an unsharing that is not known here, and nothing here has shared the memory after it.
+    fn is_taken_out_since(&self, id: &str, theirs: &[MemoryEvent]) -> Result<bool, StoreError> {
+        let Some(out) = theirs.iter().rfind(|change| change.action == "unshare") else { return Ok(false) };
+        let ours = self.history(id)?;
+        Ok(!ours.iter().any(|change| change == out || change.action == "share" && change.at > out.at))
+    }
+
+    /// Returns whether a memory that was deleted elsewhere has changed since, other than by a look that found no file of it.
+    pub(super) fn is_put_back(&self, known: &Record, updated: i64, at: i64) -> Result<bool, StoreError> {
+        let is_gone = known.shared && known.archived_why.as_deref() == Some("file");
+        let history = self.history(&known.id)?;
+        let is_change = |change: &&MemoryEvent| !(change.source == FROM_FILE && change.action == "forget");
+        let last = history.iter().filter(is_change).map(|change| change.at).max().unwrap_or_default();
+        Ok(known.updated > updated && !is_gone || last > at)
     }
 }
 

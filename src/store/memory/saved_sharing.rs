@@ -256,7 +256,7 @@ impl Rows<'_> {
     }
 
     /// Makes a memory this user's alone, which no rule shares. It is archived if another one has its text.
-    fn keep_alone(
+    pub(super) fn keep_alone(
         &self,
         id: &str,
         derive: fn(&Record) -> Derived,

@@ -194,3 +194,25 @@ fn a_file_in_the_place_of_the_state_dir_is_refused() {
     let (_, list) = memo(&live, &["list"]);
     assert_eq!(list["memories"].as_array().unwrap().len(), 1, "{list}");
 }
+
+#[test]
+fn what_is_unshared_or_purged_while_the_repository_is_read_only_is_so_afterwards() {
+    let live = Live::new();
+    let [kept, purged] = ["shared maple", "shared secret"].map(|text| add(&live, text));
+    call(&live, "memory.share", json!({ "ids": [kept, purged] }));
+    stop(&live);
+    let git = live.root().join(".git");
+    let Some(mounted) = read_only(&git) else { return };
+    assert_eq!(texts(&live).len(), 2);
+    call(&live, "memory.unshare", json!({ "ids": [kept] }));
+    call(&live, "memory.update", json!({ "id": kept, "content": "my later words" }));
+    call(&live, "memory.forget", json!({ "ids": [purged] }));
+    call(&live, "memory.purge", json!({ "ids": [purged] }));
+    stop(&live);
+    drop(mounted);
+    assert_eq!(texts(&live), ["my later words"]);
+    assert!(!live.root().join(format!(".memod/memories/{kept}.md")).exists(), "its file is not brought back");
+    let archived = memo(&live, &["list", "--archived"]).1;
+    assert_eq!(archived["memories"], json!([]), "{archived}");
+    stop(&live);
+}

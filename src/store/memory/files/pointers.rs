@@ -292,6 +292,12 @@ impl Rows<'_> {
         };
         match shown.first() {
             None if !is_archived => {
+                let record = self.record_at(id)?;
+                if let Some((updated, at)) = self.deleted_at(id)?
+                    && !self.is_put_back(&record, updated, at)?
+                {
+                    return self.delete(&[record], &event("purge")); // in another place of the memories
+                }
                 self.forget_cycle(row)?;
                 return self.set_archived(&[self.record_at(id)?], Some(GONE), &event("forget"));
             }
