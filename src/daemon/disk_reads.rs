@@ -122,7 +122,7 @@ fn place_of(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
     let is_inside = |place: &Path| place != root && place.starts_with(root);
     let mount = gates.mount_of(path);
     let dir = path.parent().filter(|dir| is_inside(dir)).unwrap_or(path);
-    if is_inside(&mount) { mount } else { dir.to_owned() }
+    if is_inside(&mount) && mount != path { mount } else { dir.to_owned() } // without mounts, as on Windows, each path is its own
 }
 
 #[cfg(test)]
