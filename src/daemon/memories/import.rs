@@ -316,14 +316,19 @@ impl Import<'_> {
             self.rows.restore(std::slice::from_ref(known), &self.event())?;
             begin(self.rows, &known.id, self.stamp)?;
         }
-        let living = Record { archived_at: None, archived_why: None, ..record.clone() };
-        let fields = show::differences(known, &shared_as(known, &living));
-        if !fields.is_empty() {
-            self.rows.put(&living, &derive(&living), &MemoryEvent { fields, ..self.event() })?;
+        // What ends here has its last text first: then it is archived, with its file.
+        let ends = record.archived_why.as_ref().filter(|_| known.archived_at.is_none());
+        let mut stored = record.clone();
+        if ends.is_some() {
+            (stored.archived_at, stored.archived_why) = (None, None);
         }
-        if let Some(why) = &record.archived_why {
-            let stored = self.rows.get(&known.id)?;
-            self.rows.archive(stored.as_slice(), why, &self.event())?;
+        let fields = show::differences(known, &shared_as(known, &stored));
+        if !fields.is_empty() {
+            self.rows.put(&stored, &derive(&stored), &MemoryEvent { fields, ..self.event() })?;
+        }
+        if let Some(why) = ends {
+            let living = self.rows.get(&known.id)?;
+            self.rows.archive(living.as_slice(), why, &self.event())?;
         }
         Ok(fate(ImportStatus::Updated, known.id.clone()))
     }

@@ -62,6 +62,20 @@ fn one_that_is_archived_there_leaves_no_file() {
 }
 
 #[test]
+fn one_that_is_archived_on_both_sides_stays_so_with_the_newer_text() {
+    let live = Live::new();
+    let id = add_shared(&live, "zebra rule one");
+    call(&live, "memory.forget", json!({ "ids": [id] }));
+    let entry = newer(&live, &id, true, &json!({ "content": "zebra rule two" }));
+    assert_eq!(import(&live, &[entry])[0]["fate"], "updated");
+    let archived = call(&live, "memory.list", json!({ "archived": true }));
+    assert_eq!(archived["memories"][0]["content"], "zebra rule two", "{archived}");
+    assert!(listed(&live, &id).is_empty() && !path_of(&live, &id).exists());
+    call(&live, "memory.restore", json!({ "ids": [id] }));
+    assert!(text_of(&live, &id).contains("zebra rule two"));
+}
+
+#[test]
 fn an_entry_that_no_file_may_say_is_refused_alone() {
     let live = Live::new();
     let id = add_shared(&live, "zebra rule one");
