@@ -26,7 +26,7 @@ use crate::proto::{
     WhyMemory, code,
 };
 use edited_files::{EditedFile, edited_files};
-use note::{Note, Unread};
+use note::{Note, UnreadPart};
 use told::SessionKey;
 
 /// Default budget, tokens.
@@ -70,8 +70,8 @@ pub(super) async fn advise(shared: &Arc<Shared>, params: AdviseParams) -> RpcRes
     };
     let result = match result {
         Err(error) if UNREADABLE.contains(&error.code) => match caveats::noted(AnswerPart::Memories) {
-            Some(why) => call.tell_unread(shared, Unread::Memories(why)).await?,
-            None => call.tell_unread(shared, Unread::Other(error.message)).await?,
+            Some(why) => call.tell_unread(shared, UnreadPart::Memories(why)).await?,
+            None => call.tell_unread(shared, UnreadPart::Other(error.message)).await?,
         },
         result => result?,
     };
@@ -111,11 +111,11 @@ impl Call {
         Ok(AdviseResult { caveats, ..self.tell(shared, note, true).await? })
     }
 
-    /// Tells what cannot be read, and nothing of what memories said before.
-    async fn tell_unread(&self, shared: &Arc<Shared>, why: Unread) -> RpcResult<AdviseResult> {
+    /// Tells which part cannot be read, and nothing that memories said before.
+    async fn tell_unread(&self, shared: &Arc<Shared>, why: UnreadPart) -> RpcResult<AdviseResult> {
         match &why {
-            Unread::Memories(why) => caveats::note(AnswerPart::Memories, why.clone()),
-            Unread::Other(why) => caveats::note(AnswerPart::Code, why.clone()),
+            UnreadPart::Memories(why) => caveats::note(AnswerPart::Memories, why.clone()),
+            UnreadPart::Other(why) => caveats::note(AnswerPart::Code, why.clone()),
         }
         let note = Note::of_unread(&why, &self.told(shared).await?, self.budget);
         self.tell(shared, note, false).await
@@ -151,7 +151,7 @@ impl Call {
             return Ok(silent("no file of this repository is named"));
         }
         if let Some(why) = caveats::noted(AnswerPart::Memories) {
-            return self.tell_unread(shared, Unread::Memories(why)).await;
+            return self.tell_unread(shared, UnreadPart::Memories(why)).await;
         }
         let mut found: Vec<WhyMemory> = Vec::new();
         for EditedFile { root, path } in &files {

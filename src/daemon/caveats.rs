@@ -20,15 +20,15 @@ tokio::task_local! {
 #[derive(Default)]
 pub(super) struct NotedCaveats {
     parts: Mutex<Vec<(AnswerPart, String)>>,
-    snapshot: Mutex<Snapshot>,
+    snapshot: Mutex<SnapshotGaps>,
 }
 
 /// Returns whether an answer needs a file that may not be read.
 type Needs = Box<dyn Fn(&Unreadable) -> bool + Send>;
 
-/// What the snapshot of the worktree lacks that an answer is made from.
+/// Changes and files that the snapshot of an answer lacks.
 #[derive(Default)]
-struct Snapshot {
+struct SnapshotGaps {
     /// Why changes are missing.
     behind: Option<String>,
     unreadable: Vec<Unreadable>,
@@ -36,7 +36,7 @@ struct Snapshot {
     needs: Option<Needs>,
 }
 
-impl Snapshot {
+impl SnapshotGaps {
     /// Returns which files may not be read that the answer needs.
     fn why_unread(&self) -> Option<String> {
         let is_needed = |file: &&Unreadable| self.needs.as_ref().is_none_or(|needs| needs(file));

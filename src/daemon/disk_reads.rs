@@ -17,7 +17,7 @@ pub(super) const SLOW: Duration = Duration::from_secs(1);
 /// Interval at which it is looked whether a file system answers.
 pub(super) const TICK: Duration = Duration::from_millis(20);
 
-/// What one attempt at an answer reads.
+/// The files that one attempt at an answer reads.
 #[derive(Debug, Default)]
 pub(super) struct DiskReads {
     progress: LookProgress,

@@ -154,7 +154,7 @@ pub(super) struct Freshness {
     pub(super) indexing: Option<IndexProgress>,
     /// [`WalkProgress::removals`] at this time.
     pub(super) removals: u64,
-    /// What is read for the answer.
+    /// Reads the files of the answer.
     pub(super) disk: Arc<DiskReads>,
 }
 

@@ -171,8 +171,7 @@ fn write_pages(
                 put(&header)?;
             }
             for memory in &page.memories {
-                // One that has expired since is in the file already. What is this user's alone, in the archive, is another one than what a file
-                // says under its id.
+                // One that has expired since is written already. An archived memory of this user and a shared one may have the same id.
                 if ids.entry(memory.id.clone()).or_insert_with(HashSet::new).insert(memory.shared) {
                     put(&line(&Line::Memory(memory)))?;
                     n_memories += 1;

@@ -92,8 +92,8 @@ fn must_be_known(path: &Path, change: &FileChange) -> Result<(), CliError> {
             hint: "if it was saved just now, run it again, and it is exchanged; else move it away".to_owned(),
         });
     }
-    remove_if_there(&aside(path))?;
-    let out = out(path, change);
+    remove_if_there(&new_text_path(path))?;
+    let out = exchange_path(path, change);
     if present(&out)? != Present::Nothing {
         return Err(CliError::Git {
             message: format!("{}: left by an exchange that was killed; nothing was taken", out.display()),
@@ -149,12 +149,13 @@ fn place(path: &Path, change: &FileChange, before_change: impl FnOnce()) -> Resu
     if !is(&there, change.before.as_ref()) {
         return Ok(false);
     }
-    let aside = aside(path);
+    let aside = new_text_path(path);
     if let Some(text) = &change.after {
         write_aside(path, &aside, text)?;
     }
     before_change();
-    let (says, out) = (|text| move |path: &Path| Ok(is(&present(path)?, Some(text))), out(path, change));
+    let (says, out) =
+        (|text| move |path: &Path| Ok(is(&present(path)?, Some(text))), exchange_path(path, change));
     let is_placed = match (&change.before, &change.after) {
         (Some(before), Some(after)) => {
             rename_to_free(&aside, &out).at("rename to", &out)?;
@@ -167,18 +168,19 @@ fn place(path: &Path, change: &FileChange, before_change: impl FnOnce()) -> Resu
     Ok(is_placed)
 }
 
-/// Returns the name under which the new text of a file is written.
-fn aside(path: &Path) -> PathBuf {
-    beside(path, NOTES_NEW)
+/// Returns the path at which the new text of a file is written.
+fn new_text_path(path: &Path) -> PathBuf {
+    path_beside(path, NOTES_NEW)
 }
 
-/// Returns the name under which a file changes places.
-fn out(path: &Path, change: &FileChange) -> PathBuf {
+/// Returns the path with which a file changes places.
+fn exchange_path(path: &Path, change: &FileChange) -> PathBuf {
     let digits = text_digits(change.after.as_deref().unwrap_or_default());
-    beside(path, &format!(".{digits}{NOTES_OUT}"))
+    path_beside(path, &format!(".{digits}{NOTES_OUT}"))
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Returns a hidden path in the directory of a file, with its name and this ending.
+fn path_beside(path: &Path, ending: &str) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}{ending}"))
 }

@@ -40,7 +40,7 @@ pub(in crate::cli) fn sync_notes(
             hint: "`memo export` writes memories to a file",
         });
     };
-    look(context)?; // before the lock: what an exchange that was killed has left comes back
+    look_at_files(context)?; // before the lock: what an exchange that was killed has left comes back
     let _lock = NotesGit::lock(git_dir, common_dir)?;
     let git = NotesGit::new(&context.layout.root, git_dir);
     let empty_tree = git.run(&["hash-object", "-t", "tree", "--stdin"])?; // of the repository's kind of hash
@@ -54,12 +54,12 @@ pub(in crate::cli) fn sync_notes(
     let own = own_files(context)?;
     let done = Exchanged { remote, restored, ..Exchanged::default() };
     let done = sync.exchange(&own, done);
-    look(context)?; // at what came: what vanishes later has been there
+    look_at_files(context)?; // at what came: what vanishes later has been there
     done?.print(output)
 }
 
-/// Has the daemon look at the files of memories.
-fn look(context: &CommandContext) -> Result<(), CliError> {
+/// Asks the daemon for a list of memories, for which it looks at their files.
+fn look_at_files(context: &CommandContext) -> Result<(), CliError> {
     let look = ListParams { caller: caller(context), limit: Some(1), ..ListParams::default() };
     context.connect()?.call::<_, MemoriesResult>("memory.list", &look)?;
     Ok(())

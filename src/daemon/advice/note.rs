@@ -34,23 +34,23 @@ pub(super) struct Note {
     ids: Vec<String>,
 }
 
-/// What could not be read, and why.
+/// The part of an answer that could not be read, with the reason.
 #[derive(Clone, Debug)]
-pub(super) enum Unread {
+pub(super) enum UnreadPart {
     Memories(String),
     /// The worktree, its history, a database: the reason names it.
     Other(String),
 }
 
-impl Unread {
-    fn why(&self) -> &str {
+impl UnreadPart {
+    fn reason(&self) -> &str {
         match self {
             Self::Memories(why) | Self::Other(why) => why,
         }
     }
 
     /// Returns the line that tells it.
-    fn line(&self) -> String {
+    fn told_line(&self) -> String {
         match self {
             Self::Memories(why) => unread_line(why),
             Self::Other(why) => format!("- Nothing that memod knows can be told now: {}\n", escape(why)),
@@ -82,8 +82,8 @@ pub(super) fn room_for_brief(budget: usize, unread: Option<&str>) -> usize {
 
 impl Note {
     /// Returns the note on what cannot be read; it is empty if the session was told so.
-    pub(super) fn of_unread(why: &Unread, told: &[String], budget: usize) -> Self {
-        let (text, id) = (format!("{HEAD}{}", why.line()), unread_id(why.why()));
+    pub(super) fn of_unread(why: &UnreadPart, told: &[String], budget: usize) -> Self {
+        let (text, id) = (format!("{HEAD}{}", why.told_line()), unread_id(why.reason()));
         let reason = match (told.contains(&id), tokens(&text) <= budget) {
             (true, _) => Some(WAS_TOLD.to_owned()),
             (false, false) => Some(NO_ROOM.to_owned()),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::note::{Note, Unread};
+use super::note::{Note, UnreadPart};
 use super::{Call, silent};
 use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
@@ -49,7 +49,7 @@ impl Call {
             return Ok(silent("the prompt has no word to go by"));
         }
         if let Some(why) = caveats::noted(AnswerPart::Memories) {
-            return self.tell_unread(shared, Unread::Memories(why)).await;
+            return self.tell_unread(shared, UnreadPart::Memories(why)).await;
         }
         let mut weighed = blocking(shared, move |shared| weigh(shared, &asked)).await?;
         self.judge(shared, &mut weighed).await?;

@@ -53,7 +53,7 @@ pub(in crate::daemon) async fn enter(
     }
     let gone = shared.memories.find_gone_worktrees(&layout).await;
     let patience = Patience::of(method, params);
-    let worktree = match look(shared, &layout, Purpose::Enter { gone }, patience).await {
+    let worktree = match look(shared, &layout, LookPurpose::Enter { gone }, patience).await {
         // Files and commits are found without memories.
         Err(error) if !is_of_memories => {
             tracing::warn!(error = error.message, "files of memories");
@@ -70,7 +70,7 @@ pub(in crate::daemon) async fn enter(
 }
 
 /// Why a worktree is looked at.
-enum Purpose {
+enum LookPurpose {
     /// A request runs in it: links are those of its files, and what only worktrees had that are `gone` is archived.
     Enter { gone: Vec<i64> },
     /// A request from another worktree shows what it has.
@@ -100,7 +100,7 @@ impl Patience {
 async fn look(
     shared: &Arc<Shared>,
     layout: &RepoLayout,
-    purpose: Purpose,
+    purpose: LookPurpose,
     patience: Patience,
 ) -> RpcResult<i64> {
     let (files, key) = (&shared.memories.files, worktree_key(layout));
@@ -119,8 +119,8 @@ async fn look(
     let for_thread = Arc::clone(&progress);
     let look = move |shared: &Shared| {
         let (gone, links) = match &purpose {
-            Purpose::Enter { gone } => (&gone[..], true),
-            Purpose::Show => (&[][..], false),
+            LookPurpose::Enter { gone } => (&gone[..], true),
+            LookPurpose::Show => (&[][..], false),
         };
         shared.memories.look_at_files(&of_thread, gone, links, &for_thread)
     };
@@ -147,7 +147,9 @@ async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
     let patience = Patience { limit: SLOW, goes_on: true };
     for other in shared.memories.find_others(layout, &shared.env).await {
         let looked = match other {
-            Ok(other) => look(shared, &other, Purpose::Show, patience).await.map_err(|error| error.message),
+            Ok(other) => {
+                look(shared, &other, LookPurpose::Show, patience).await.map_err(|error| error.message)
+            }
             Err(why) => Err(why),
         };
         if let Err(why) = looked {

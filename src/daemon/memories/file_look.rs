@@ -86,9 +86,9 @@ impl Memories {
                 ..Applied::new(layout, read.unwrap_or_default(), &authors)
             };
             let (taken, generation) = match self.apply(applied, read_when)? {
-                Outcome::Taken(taken, generation) => (taken, generation),
-                Outcome::ReadAgain => continue,
-                Outcome::LacksAuthors(files) => {
+                TakeOutcome::Taken(taken, generation) => (taken, generation),
+                TakeOutcome::ReadAgain => continue,
+                TakeOutcome::LacksAuthors(files) => {
                     find_authors(layout, files, progress, &mut authors);
                     continue;
                 }
@@ -127,9 +127,9 @@ impl Memories {
             }
             let applied = Applied { recovers, ..Applied::new(layout, saved, &authors) };
             match self.apply(applied, read_when)? {
-                Outcome::Taken(taken, _) => return Ok(taken.worktree != UNKNOWN),
-                Outcome::ReadAgain => {}
-                Outcome::LacksAuthors(files) => {
+                TakeOutcome::Taken(taken, _) => return Ok(taken.worktree != UNKNOWN),
+                TakeOutcome::ReadAgain => {}
+                TakeOutcome::LacksAuthors(files) => {
                     find_authors(layout, files, &LookProgress::default(), &mut authors);
                 }
             }
@@ -138,11 +138,11 @@ impl Memories {
     }
 
     /// Applies what was read to the rows, unless these have changed since.
-    fn apply(&self, applied: Applied, read_when: (u64, u64)) -> RpcResult<Outcome> {
+    fn apply(&self, applied: Applied, read_when: (u64, u64)) -> RpcResult<TakeOutcome> {
         let counters = self.files.counters();
-        let job = move |store: &mut MemoryStore| -> Done<Outcome> {
+        let job = move |store: &mut MemoryStore| -> Done<TakeOutcome> {
             if counters.state_of(&applied.key) != read_when {
-                return Ok(Outcome::ReadAgain); // what was read may be of before
+                return Ok(TakeOutcome::ReadAgain); // what was read may be of before
             }
             applied.to(store, &counters)
         };
@@ -258,7 +258,7 @@ struct Taken {
 }
 
 /// What came of applying what was read.
-enum Outcome {
+enum TakeOutcome {
     /// It is in the rows, which have this generation.
     Taken(Taken, u64),
     /// Files or rows were changed meanwhile, so that the files are to be read again.
@@ -303,10 +303,10 @@ impl Applied {
     }
 
     /// Makes the rows equal to the files.
-    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<Outcome> {
+    fn to(&self, store: &mut MemoryStore, counters: &FileCounters) -> Done<TakeOutcome> {
         let now_ms = now_ms();
         if self.forget_gone(store, now_ms)? {
-            return Ok(Outcome::ReadAgain);
+            return Ok(TakeOutcome::ReadAgain);
         }
         let worktrees = store.read(now_ms, |rows| Ok(rows.worktrees()?))?;
         let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
@@ -314,7 +314,7 @@ impl Applied {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
                 let taken = Taken { worktree: UNKNOWN, failure: None };
-                return Ok(Outcome::Taken(taken, store.generation()));
+                return Ok(TakeOutcome::Taken(taken, store.generation()));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
@@ -325,15 +325,15 @@ impl Applied {
             recovered = recover(&self.layout, store, now_ms)?;
             if recovered.is_changed {
                 counters.note_write();
-                return Ok(Outcome::ReadAgain);
+                return Ok(TakeOutcome::ReadAgain);
             }
         }
         let lacking = self.take_files(store, counters, worktree, &recovered.unwritten, now_ms)?;
         if !lacking.is_empty() {
-            return Ok(Outcome::LacksAuthors(lacking));
+            return Ok(TakeOutcome::LacksAuthors(lacking));
         }
         let failure = recovered.why.map(|error| error.to_string());
-        Ok(Outcome::Taken(Taken { worktree, failure }, store.generation()))
+        Ok(TakeOutcome::Taken(Taken { worktree, failure }, store.generation()))
     }
 
     /// Archives what only worktrees had that are gone, and has it said. Returns whether there were any.

@@ -38,7 +38,7 @@ pub(super) struct Call<'a> {
     layout: RepoLayout,
     params: Value,
     /// Name of the request, if it has one.
-    pub(super) request: Option<Request>,
+    pub(super) request: Option<NamedRequest>,
 }
 
 impl<'a> Call<'a> {
@@ -47,7 +47,7 @@ impl<'a> Call<'a> {
         let params = Value::Object(params_of::<Map<String, Value>>(params)?);
         let caller: Caller = typed(&params)?;
         let layout = locate(shared, &caller).await?;
-        let request = caller.request.clone().map(|name| Request::new(name, method, &params));
+        let request = caller.request.clone().map(|name| NamedRequest::new(name, method, &params));
         Ok(Self { shared, caller, layout, params, request })
     }
 
@@ -222,7 +222,7 @@ fn typed<P: DeserializeOwned>(params: &Value) -> RpcResult<P> {
 
 /// A named request, which is carried out only once.
 #[derive(Clone)]
-pub(super) struct Request {
+pub(super) struct NamedRequest {
     name: String,
     /// Hash of the method and its params.
     digest: [u8; 32],
@@ -230,7 +230,7 @@ pub(super) struct Request {
     deletes: bool,
 }
 
-impl Request {
+impl NamedRequest {
     fn new(name: String, method: &str, params: &Value) -> Self {
         // The order of the params does not matter.
         let params: Option<BTreeMap<_, _>> = params.as_object().map(|params| params.iter().collect());
