@@ -97,7 +97,7 @@ pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
         hit.bound();
     }
     ranked.sort_by(order);
-    put_below_successors(&mut ranked);
+    put_above_superseded(&mut ranked);
     ranked
 }
 
@@ -130,19 +130,20 @@ fn apply_facts(hit: &mut Ranked<Candidate>, now_ms: i64) {
     }
 }
 
-/// Moves superseded memories after the last one that supersedes them, if both are present. In a circle the first stays.
-fn put_below_successors(ranked: &mut Vec<Ranked<Candidate>>) {
+/// Moves what supersedes a memory before it, if both are present: they answer the same question, and need not share its words. In
+/// a circle the first stays.
+fn put_above_superseded(ranked: &mut Vec<Ranked<Candidate>>) {
     let n_hits = ranked.len();
     let mut at = 0;
     let mut moved = 0;
     while at < ranked.len() && moved <= n_hits {
         let successors = &ranked[at].candidate.facts.successors;
-        let last = ranked.iter().rposition(|hit| successors.contains(&hit.candidate.facts.row));
-        match last.filter(|last| *last > at) {
-            Some(last) => {
-                let mut hit = ranked.remove(at);
-                hit.score = hit.score.min(ranked[last - 1].score);
-                ranked.insert(last, hit);
+        let later = ranked[at..].iter().position(|hit| successors.contains(&hit.candidate.facts.row));
+        match later.filter(|later| *later > 0) {
+            Some(later) => {
+                let mut hit = ranked.remove(at + later);
+                hit.score = ranked[at].score;
+                ranked.insert(at, hit);
                 moved += 1;
             }
             None => at += 1,
@@ -306,7 +307,7 @@ mod tests {
         };
         let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], NOW);
         let place = |row| rows(&ranked).iter().position(|other| *other == row);
-        assert!(place(1) > place(2), "{:?}", rows(&ranked));
+        assert_eq!((place(2), place(1)), (Some(0), Some(1)), "both are among the first: {:?}", rows(&ranked));
         assert!(ranked.is_sorted_by(|left, right| left.score >= right.score));
         let circle = rank(vec![better(1, &[2]), better(2, &[1])], NOW);
         assert_eq!(circle.len(), 2);
