@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
 pub use self::caller_dir::{CallerDir, OutsideError};
+pub use self::elsewhere::OtherState;
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::known_file::{

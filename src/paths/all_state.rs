@@ -23,7 +23,7 @@ impl RepoLayout {
             return Vec::new(); // a `.memo` that came otherwise is not ours
         }
         let mut dirs = vec![self.state_dir.clone()];
-        dirs.extend(self.other_state_dirs(env));
+        dirs.extend(self.other_states(env).into_iter().map(|other| other.dir));
         dirs.extend(self.linked_git_dirs().map(|git_dir| git_dir.join(STATE_DIR)));
         dirs.retain(|dir| is_dir(dir));
         dirs

@@ -8,11 +8,20 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::locate::has_plain_state;
+use super::locate::{all_asked_for, plain_states};
 use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
 
 /// Name of the file that identifies the owner of a state dir outside its repository.
 const OWNER_FILE: &str = "repository";
+
+/// A directory that may have state of a repository, besides the one in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherState {
+    /// The state dir, which need not exist.
+    pub dir: PathBuf,
+    /// The directory that its paths begin at, from the top of the worktree; empty if that is the top.
+    pub below: PathBuf,
+}
 
 /// The owner of a state dir.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,16 +41,25 @@ struct Identity {
 
 impl RepoLayout {
     /// Returns other directories that may have state of this repository, existing or not.
-    pub fn other_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
+    pub fn other_states(&self, env: &Env) -> Vec<OtherState> {
         let homes = env.state_home().join("memod");
         let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
         dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != homes.join(&self.id)));
-        // Memories that were written here before `git init`.
-        if self.git_dir.is_some() && has_plain_state(&self.root, env) {
-            dirs.push(self.root.join(PLAIN_STATE_DIR));
-        }
         dirs.retain(|dir| *dir != self.state_dir);
-        dirs
+        let mut states: Vec<OtherState> =
+            dirs.into_iter().map(|dir| OtherState { dir, below: PathBuf::new() }).collect();
+        if self.git_dir.is_some() {
+            states.extend(all_asked_for(env).into_iter().flat_map(|root| self.states_before_git(&root, env)));
+        }
+        states
+    }
+
+    /// Returns what a directory of this repository had as state before `git init`, there or in a directory around it.
+    fn states_before_git(&self, root: &Path, env: &Env) -> Vec<OtherState> {
+        let around = Self::locate(root, env).ok().filter(|around| around.id == self.id);
+        let below = around.and_then(|around| Some(root.strip_prefix(&around.root).ok()?.to_owned()));
+        let state = |dir| below.clone().map(|below| OtherState { dir, below });
+        plain_states(root, env).into_iter().filter_map(state).collect()
     }
 
     /// Returns the state dirs that the repository had in the user's state directory under earlier paths.

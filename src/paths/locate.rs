@@ -101,8 +101,10 @@ impl RepoLayout {
         for dir in start.ancestors() {
             let dot_git = dir.join(".git");
             if let Some(meta) = look_at(&dot_git, |path| fs::symlink_metadata(path))? {
-                let git_dir = if meta.is_dir() { dot_git } else { read_gitdir_file(&dot_git)? };
-                if meta.is_dir() && !looks_like_git_dir(&git_dir)? {
+                // Also a link to one.
+                let is_dir = meta.is_dir() || is_dir(&dot_git)?;
+                let git_dir = if is_dir { dot_git } else { read_gitdir_file(&dot_git)? };
+                if is_dir && !looks_like_git_dir(&git_dir)? {
                     check_unused(&git_dir)?;
                     continue; // as git does: an empty `.git` directory is no repository
                 }
@@ -141,7 +143,7 @@ impl RepoLayout {
     }
 
     fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        match start.ancestors().find(|dir| !is_too_wide(dir, env) && has_plain_state(dir, env)) {
+        match start.ancestors().find(|dir| !is_too_wide(dir, env) && !plain_states(dir, env).is_empty()) {
             Some(root) => Self::plain(root, env),
             None if is_too_wide(start, env) => Err(LocateError::TooWide(start.to_owned())),
             None => Err(LocateError::NotIndexed(start.to_owned())),
@@ -156,11 +158,28 @@ impl RepoLayout {
     }
 }
 
-/// Returns whether this user has asked for an index of a directory outside git, and it is still there.
-pub(super) fn has_plain_state(dir: &Path, env: &Env) -> bool {
-    let is_dir = |state: PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
+/// Returns the state dirs of a directory outside git that are there; none if this user has not asked for an index of it.
+pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
+    let is_dir = |state: &PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
     let id = place_id(dir);
-    asked_for(&id, env).is_file() && (is_dir(dir.join(PLAIN_STATE_DIR)) || is_dir(state_in_home(&id, env)))
+    let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, env)];
+    states.retain(|state| asked_for(&id, env).is_file() && is_dir(state));
+    states
+}
+
+/// Returns the directories that this user has asked for an index of when they were outside git.
+pub(super) fn all_asked_for(env: &Env) -> Vec<PathBuf> {
+    let files = fs::read_dir(asked_for("", env)).into_iter().flatten().flatten();
+    files.filter_map(|file| path_from(read_regular(&file.path()).ok()?)).collect()
+}
+
+/// Returns the path with these encoded bytes.
+fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
+    #[cfg(unix)]
+    return Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
+        .map(|path: std::ffi::OsString| path.into());
+    #[cfg(not(unix))]
+    String::from_utf8(bytes).ok().map(PathBuf::from)
 }
 
 /// Returns the file that remembers that a directory outside git is to be indexed. It is not in that directory, because a

@@ -12,7 +12,8 @@ impl RepoLayout {
     /// Returns our state dir that a path leads into, under any name and through hard links.
     pub fn own_state(&self, path: &Path, env: &Env) -> Option<PathBuf> {
         let in_git_dir = self.git_dir.iter().map(|git_dir| git_dir.join(STATE_DIR));
-        let dirs = [self.state_dir.clone()].into_iter().chain(self.other_state_dirs(env)).chain(in_git_dir);
+        let others = self.other_states(env).into_iter().map(|other| other.dir);
+        let dirs = [self.state_dir.clone()].into_iter().chain(others).chain(in_git_dir);
         let mut dirs = dirs.filter_map(|dir| canonical(&dir).ok());
         let real = canonical(path).ok().or_else(|| {
             let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -211,6 +211,13 @@ fn repositories_of_every_build() {
     assert_eq!(found_by_memo(&live, &apart, "gamma"), ["b.md"]);
     assert_eq!(found_by_memo(&live, &apart, "beta"), [""; 0]);
     memo_in(&live, &apart, &["stop"]);
+    // A link to it, which git takes as well.
+    let linked = live.sandbox.path("linked");
+    fs::create_dir(&linked).unwrap();
+    std::os::unix::fs::symlink(live.root().join(".git"), linked.join(".git")).unwrap();
+    fs::write(linked.join("c.md"), "delta").unwrap();
+    assert_eq!(found_by_memo(&live, &linked, "delta"), ["c.md"]);
+    memo_in(&live, &linked, &["stop"]);
     // A bare repository with worktrees: the usual `.bare` beside them.
     live.git(&["clone", "-q", "--bare", ".", "../many/.bare"]);
     let bare = live.sandbox.path("many/.bare");

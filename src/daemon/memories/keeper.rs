@@ -83,7 +83,7 @@ impl Memories {
         let left_in = layout.state_dir.clone();
         // It may be on a file system that hangs.
         drop(spawn("left-backup", move || remove_unfinished(&left_in))?);
-        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_state_dirs(env));
+        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_states(env));
         let for_store = Arc::clone(&models);
         let new_store = move || {
             let models = Arc::clone(&for_store);

@@ -4,6 +4,7 @@
 //! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted.
 
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
 use rusqlite::{OptionalExtension, params};
 
@@ -71,6 +72,17 @@ impl Contents {
                 unread.join(", ")
             ),
         })
+    }
+
+    /// Lets the paths of anchors, which began at a directory of the worktree, begin at its top.
+    pub(super) fn begin_anchors_at(&mut self, below: &Path) {
+        let dirs: Vec<_> = below.iter().map(|dir| dir.to_string_lossy()).collect();
+        if dirs.is_empty() {
+            return;
+        }
+        for anchor in self.saved.iter_mut().flat_map(|(record, ..)| &mut record.anchors) {
+            anchor.path = format!("{}/{}", dirs.join("/"), anchor.path);
+        }
     }
 
     /// Says which memories the team has, and which are this user's alone; that is else not said here.

@@ -216,3 +216,31 @@ fn what_is_unshared_or_purged_while_the_repository_is_read_only_is_so_afterwards
     assert_eq!(archived["memories"], json!([]), "{archived}");
     stop(&live);
 }
+
+/// A directory outside git is served with a state of its own until a directory around it becomes a repository.
+#[test]
+fn a_repository_takes_in_what_directories_below_it_had_before_it() {
+    let live = Live::idle();
+    fs::remove_dir_all(live.root().join(".git")).unwrap();
+    let within = live.root().join("inner/part");
+    fs::create_dir_all(&within).unwrap();
+    fs::write(within.join("code.rs"), "fn anchored() {}\n").unwrap();
+    let run = |args: &[&str]| {
+        let output = live.memo(args).current_dir(&within).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    run(&["init", "-q"]);
+    run(&["add", "-q", "--about", "code.rs", "written outside git"]);
+    run(&["stop", "-q"]);
+    live.git(&["init", "-q"]);
+    let (found, notice) = listed(&live);
+    assert_eq!(found, ["written outside git"]);
+    assert!(notice.contains("inner/part/.memo/memory.db"), "{notice}");
+    let (_, answer) = memo_in(&live, &within, &["list"]);
+    let anchor = &answer["memories"][0]["anchors"][0];
+    assert_eq!(
+        (&anchor["path"], &anchor["state"]),
+        (&json!("inner/part/code.rs"), &json!("fresh")),
+        "{answer}"
+    );
+}

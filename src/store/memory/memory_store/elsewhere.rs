@@ -15,7 +15,7 @@ use super::super::{MemoryDb, Rows, StoreError};
 use super::notice::Notice;
 use super::recovery::{has_log, remove_database, use_copy};
 use super::{Mark, MemoryStore};
-use crate::paths::is_same_dir;
+use crate::paths::{OtherState, is_same_dir};
 use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
 
 /// Its name in `meta`.
@@ -27,6 +27,8 @@ type Seen = BTreeMap<PathBuf, Stamps>;
 /// Another state dir that may have memories of this repository.
 pub(super) struct Elsewhere {
     dir: PathBuf,
+    /// The directory that its paths begin at, from the top of the worktree.
+    below: PathBuf,
     /// Signatures of its files when they were merged.
     seen: Option<Stamps>,
     /// Why its memories were not merged, or only in part.
@@ -64,9 +66,10 @@ impl Elsewhere {
 
 impl MemoryStore {
     /// Merges memories from these state dirs from now on.
-    pub fn look_elsewhere(&mut self, dirs: &[PathBuf]) {
-        let place = |dir: &PathBuf| Elsewhere { dir: dir.clone(), seen: None, trouble: None };
-        self.elsewhere = dirs.iter().map(place).collect();
+    pub fn look_elsewhere(&mut self, states: &[OtherState]) {
+        let place =
+            |OtherState { dir, below }: OtherState| Elsewhere { dir, below, seen: None, trouble: None };
+        self.elsewhere = states.iter().cloned().map(place).collect();
     }
 
     /// Returns the other databases with memories of this repository.
@@ -95,8 +98,8 @@ impl MemoryStore {
             if place.seen.as_ref() == Some(&now) || is_ours {
                 continue;
             }
-            let (dir, is_there) = (place.dir.clone(), place.is_there());
-            let united = if is_there { self.unite_with(&dir, &now, now_ms) } else { Ok(None) };
+            let (dir, below, is_there) = (place.dir.clone(), place.below.clone(), place.is_there());
+            let united = if is_there { self.unite_with((&dir, &below), &now, now_ms) } else { Ok(None) };
             let (seen, trouble) = match united {
                 Ok(trouble) => (Some(now), trouble),
                 Err(why) => {
@@ -116,7 +119,12 @@ impl MemoryStore {
     ///
     /// # Errors
     /// When this database cannot be written.
-    fn unite_with(&mut self, dir: &Path, now: &Stamps, now_ms: i64) -> Result<Option<String>, StoreError> {
+    fn unite_with(
+        &mut self,
+        (dir, below): (&Path, &Path),
+        now: &Stamps,
+        now_ms: i64,
+    ) -> Result<Option<String>, StoreError> {
         let path = dir.join("memory.db");
         if self.open.as_ref().is_some_and(|(db, _)| db.seen().get(&path) == Some(now)) {
             return Ok(None);
@@ -131,7 +139,7 @@ impl MemoryStore {
             }
         };
         let seen = trouble.is_none().then(|| (path, now.clone()));
-        self.take_over(&source, seen, now_ms)?;
+        self.take_over(&source, below, seen, now_ms)?;
         Ok(trouble)
     }
 
@@ -158,6 +166,7 @@ impl MemoryStore {
     fn take_over(
         &mut self,
         source: &Source,
+        below: &Path,
         seen: Option<(PathBuf, Stamps)>,
         now_ms: i64,
     ) -> Result<(), StoreError> {
@@ -165,7 +174,8 @@ impl MemoryStore {
         let Some((db, _)) = &mut self.open else { return Ok(()) };
         let mut lineage = db.lineage()?;
         let is_held = lineage.holds(&source.lineage) && db.holds_each(&source.db)?;
-        let contents = if is_held { Contents::default() } else { source.db.contents()? };
+        let mut contents = if is_held { Contents::default() } else { source.db.contents()? };
+        contents.begin_anchors_at(below);
         lineage.take(&source.lineage);
         let is_new = db.count()? == 0;
         let all_seen: Seen = db.seen().into_iter().chain(seen).collect();
