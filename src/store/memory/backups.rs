@@ -7,12 +7,16 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
+use super::check::Altered;
 use super::lineage::Lineage;
-use super::{MemoryDb, StoreError};
+use super::{Derived, MemoryDb, Record, StoreError};
 use crate::paths::create_dir_in;
 
 /// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
+
+/// Most memories whose text has changed that are named.
+const MOST_NAMED: usize = 10;
 
 /// In the name of what another backup replaced.
 const REPLACED: &str = "-replaced";
@@ -111,6 +115,31 @@ impl Backups {
             db.and_then(|db| db.count()).is_ok_and(|n_memories| n_memories > 0)
         };
         copies.iter().find(has_memories).or(copies.first()).map(|copy| copy.path.clone())
+    }
+
+    /// Names memories whose text has changed without memod, each with the newest backup that has it as it was stored.
+    pub(super) fn say_altered(&self, altered: &[Altered], derive: fn(&Record) -> Derived) -> Vec<String> {
+        let copies = if altered.is_empty() { Vec::new() } else { self.all() };
+        let open = |copy: &Copy| MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok();
+        let opened: Vec<(String, MemoryDb)> =
+            copies.iter().filter_map(|copy| Some((copy.path.display().to_string(), open(copy)?))).collect();
+        let say = |altered: &Altered| {
+            let (id, _) = altered;
+            match opened.iter().find(|(_, db)| db.has_text(altered, derive)) {
+                Some((path, _)) => format!(
+                    "the text of {id} has changed without memod; {path} has it as it was stored, and \
+                     `memo restore-backup {path}` brings all memories of that time back"
+                ),
+                None => {
+                    format!(
+                        "the text of {id} has changed without memod, and no backup has it as it was stored"
+                    )
+                }
+            }
+        };
+        let n_more = altered.len().saturating_sub(MOST_NAMED);
+        let more = (n_more > 0).then(|| format!("so has that of {n_more} more"));
+        altered.iter().take(MOST_NAMED).map(say).chain(more).collect()
     }
 
     fn names(&self) -> impl Iterator<Item = (PathBuf, String)> {

@@ -1,7 +1,10 @@
 //! Checks the integrity of memory.db.
 
-use super::{MemoryDb, StoreError};
+use super::{Derived, MemoryDb, Record, StoreError};
 use crate::proto::memory::LinkKind;
+
+/// A memory whose text is not the one that was stored, and the hash of that one.
+pub(super) type Altered = (String, [u8; 32]);
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,6 +64,39 @@ impl MemoryDb {
             )
         })?;
         Ok(Checked { faults, living, vectorless })
+    }
+
+    /// Returns the memories whose text has changed without memod: a disk may lose bits, and another program may write the file.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn altered(&self, derive: fn(&Record) -> Derived) -> Result<Vec<Altered>, StoreError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare("SELECT id, hash, content FROM memory ORDER BY row")?;
+            let mut rows = statement.query([])?;
+            let mut altered = Vec::new();
+            while let Some(row) = rows.next()? {
+                // Text that is no UTF-8 any more has altered, too.
+                let content = row.get_ref(2)?.as_bytes().unwrap_or_default();
+                let (id, hash) = (row.get(0)?, row.get(1)?);
+                let is_same = std::str::from_utf8(content).is_ok_and(|content| {
+                    derive(&Record { content: content.to_owned(), ..Record::default() }).hash == hash
+                });
+                if !is_same {
+                    altered.push((id, hash));
+                }
+            }
+            Ok(altered)
+        })
+    }
+
+    /// Returns whether a database has the text of this hash for a memory, and it can be read.
+    pub(super) fn has_text(&self, altered: &Altered, derive: fn(&Record) -> Derived) -> bool {
+        let (id, hash) = altered;
+        let read = self.run(|conn| {
+            conn.query_row("SELECT content FROM memory WHERE id = ?1", [id], |row| row.get::<_, String>(0))
+        });
+        read.is_ok_and(|content| derive(&Record { content, ..Record::default() }).hash == *hash)
     }
 }
 

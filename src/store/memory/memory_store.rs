@@ -336,7 +336,11 @@ impl MemoryStore {
     pub fn check(&mut self, now_ms: i64) -> Result<Checked, StoreError> {
         self.ready(now_ms)?;
         let model = self.model.id.clone(); // known once it is open
-        self.ready(now_ms)?.check(&model)
+        let derive = self.forms.derive;
+        let db = self.ready(now_ms)?;
+        let (mut checked, altered) = (db.check(&model)?, db.altered(derive)?);
+        checked.faults.extend(self.backups.say_altered(&altered, derive));
+        Ok(checked)
     }
 
     /// Runs a job. If it finds damage, the database is restored and the job repeated.

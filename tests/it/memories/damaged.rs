@@ -225,3 +225,31 @@ fn searching_goes_on_without_memories() {
     fs::remove_dir(db(&live)).unwrap();
     add(&live, "text");
 }
+
+/// A disk may lose a bit, and SQLite keeps no checksums. A long text lies beside its row, where a changed letter breaks nothing else.
+#[test]
+fn a_text_that_has_changed_without_memod_is_named_with_the_backup_that_has_it() {
+    let live = Live::idle();
+    live.start();
+    let id = add(&live, &format!("Harbor of Walnut {}", "x".repeat(9_000)));
+    stop(&live); // a copy is made
+    let mut bytes = fs::read(db(&live)).unwrap();
+    let places: Vec<usize> =
+        bytes.windows(6).enumerate().filter(|(_, part)| part == b"Walnut").map(|(at, _)| at).collect();
+    assert!(!places.is_empty(), "the text is in the file as it was typed");
+    for at in places {
+        bytes[at] ^= 1;
+    }
+    fs::write(db(&live), bytes).unwrap();
+    assert_eq!(super::texts(&live).len(), 1);
+    let checks = call(&live, "doctor", json!({}))["checks"].clone();
+    let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "memory.db").unwrap();
+    let detail = check["detail"].as_str().unwrap();
+    assert_eq!(check["ok"], false, "{check}");
+    assert!(detail.contains(&format!("the text of {id} has changed without memod; /")), "{detail}");
+    let (_, restore) = detail.split_once("`memo ").unwrap();
+    let restore: Vec<&str> = restore.split_once('`').unwrap().0.split(' ').chain(["--yes"]).collect();
+    assert!(live.memo(&restore).output().unwrap().status.success(), "{restore:?}");
+    assert!(super::texts(&live).concat().starts_with("Harbor of Walnut"));
+    assert!(is_whole(&live));
+}
