@@ -8,10 +8,12 @@ use super::hits::is_own;
 use super::keeper::derive;
 use super::links::put;
 use super::merge::check_size;
+use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_text, find_living, refused, same_scope};
 use super::stamp::Stamp;
 use super::{show, team_write};
 use crate::memory::{anchor, fields, id};
+use crate::proto::Caveats;
 use crate::proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
 };
@@ -43,7 +45,8 @@ pub(super) fn consolidate(
     };
     check_size(&new).map_err(bad)?;
     let group = become_one(rows, &new, &sources, stamp)?;
-    Ok(ConsolidateResult { redacted, groups: vec![group], ..ConsolidateResult::default() })
+    let caveats = Caveats::of_notice(combined_notice(&sources, false));
+    Ok(ConsolidateResult { redacted, groups: vec![group], caveats, ..ConsolidateResult::default() })
 }
 
 /// Combines all memories that share container and first tag into ones of tier long, joining their texts. Superseded memories
@@ -78,12 +81,24 @@ pub(super) fn auto(
         }
     }
     let mut result = ConsolidateResult { dry_run: params.dry_run, ..ConsolidateResult::default() };
+    let mut combined = Vec::new();
     for ((container, tag), sources) in groups {
         if sources.len() >= params.min_count {
-            result.groups.push(group(rows, container, tag, &sources, params.dry_run, stamp)?);
+            let group = group(rows, container, tag, &sources, params.dry_run, stamp)?;
+            combined.extend(sources.into_iter().filter(|_| group.refused.is_none()));
+            result.groups.push(group);
         }
     }
+    result.caveats = Caveats::of_notice(combined_notice(&combined, params.dry_run));
     Ok(result)
+}
+
+/// Returns a notice on what others have of the memories that become one, which is this user's alone unless the team has them all.
+fn combined_notice(sources: &[Record], dry_run: bool) -> Option<String> {
+    let told = removal_notice(sources, ARCHIVED_THERE, dry_run)?;
+    let is_private = sources.iter().any(|source| source.shared);
+    let private = "what they become is yours alone until `memo share`";
+    Some(if is_private { format!("{told}; {private}") } else { told })
 }
 
 /// Combines a group. One that is too large stays unchanged, and the result has the reason.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::near::{SAME_WORDS, is_near};
+use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, digest, refused};
 use super::show;
 use super::transaction::{Call, read, with_store};
@@ -137,7 +138,7 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
             && difference(&left.content, &right.content).is_none()
     };
     let same: Vec<_> = pairs.iter().filter(is_same).copied().collect();
-    let mut groups = Vec::new();
+    let (mut groups, mut merged) = (Vec::new(), Vec::new());
     for (members, cosine) in connected(&same) {
         let mut members: Vec<Record> = members.iter().filter_map(|row| records.remove(row)).collect();
         let rank =
@@ -148,9 +149,11 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
         let digest = digest([keep].into_iter().chain(&others));
         let merge = others.iter().map(show::brief).collect();
         groups.push(Group { keep: show::brief(keep), merge, cosine, digest });
+        merged.extend(others);
     }
     groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
-    Ok(DedupeResult { groups, threshold, caveats: Caveats::default() })
+    let caveats = Caveats::of_notice(removal_notice(&merged, ARCHIVED_THERE, true));
+    Ok(DedupeResult { groups, threshold, caveats })
 }
 
 /// Returns the connected groups of pairs, each with its lowest cosine.

@@ -1,5 +1,6 @@
 //! Merges duplicate memories.
 
+use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_expected, digest, find, refused, same_scope, says_other};
 use super::stamp::Stamp;
 use super::{links, show};
@@ -83,5 +84,6 @@ pub(super) fn merge(rows: &Rows<'_>, params: &MergeParams, stamp: &Stamp) -> Don
         links::put(rows, &kept, other, LinkKind::Supersedes, stamp)?;
     }
     let merged = others.iter().map(show::brief).collect();
-    Ok(MergeResult { memory: show::memory(kept, stamp.now_ms), merged, caveats: Caveats::default() })
+    let caveats = Caveats::of_notice(removal_notice(&others, ARCHIVED_THERE, false));
+    Ok(MergeResult { memory: show::memory(kept, stamp.now_ms), merged, caveats })
 }

@@ -21,6 +21,10 @@ use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult
 use crate::store::{Record, Rows, Side};
 use crate::types::memory_file;
 
+/// What becomes of memories of the team that are archived here, or would be.
+pub(super) const ARCHIVED_THERE: [&str; 2] =
+    ["of the team, archived there too", "of the team, would be archived there too"];
+
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let (mut brought, mut written) = (Vec::new(), Vec::new());
     for id in params.ids.iter().filter_map(|typed| id::whole(typed).ok()) {
@@ -62,9 +66,8 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
         return Err(refused("nothing says which memories".to_owned(), "name ids, or --container, --tag, …"));
     }
     let records = selected(rows, params, false, stamp.now_ms)?;
-    let team = ["of the team, archived there too", "of the team, would be archived there too"];
     let result = removed(params, &records)?;
-    let mut notices = Vec::from_iter(removal_notice(&records, team, params.dry_run));
+    let mut notices = Vec::from_iter(removal_notice(&records, ARCHIVED_THERE, params.dry_run));
     // A dry run does all of this, too, and it is undone.
     for record in records.iter().filter(|record| record.shared) {
         notices.extend(part_from_archived(rows, &record.id, &stamp.event("forget"), params.dry_run)?);
@@ -161,7 +164,7 @@ fn selected(rows: &Rows<'_>, params: &RemoveParams, archived: bool, now_ms: i64)
 
 /// Returns a notice on what of memories that are removed, or would be in a dry run, is not this user's alone; `team` says what becomes
 /// of those that the team has.
-fn removal_notice(records: &[Record], team: [&str; 2], dry_run: bool) -> Option<String> {
+pub(super) fn removal_notice(records: &[Record], team: [&str; 2], dry_run: bool) -> Option<String> {
     let ours: Vec<&Record> = records.iter().filter(|record| record.archived_at.is_none()).collect();
     let n = |is_one: fn(&Record) -> bool| ours.iter().filter(|record| is_one(record)).count();
     let with_files =

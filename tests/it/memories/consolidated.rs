@@ -193,3 +193,36 @@ fn one_is_about_no_more_than_any_other_may_be() {
     assert!(error.contains("about: 21 places, over 20"), "{error}");
     assert_eq!(texts(&live), ["a", "b"]);
 }
+
+/// Others have the file of a shared memory, so it is said that it goes, and that what becomes of it is not shared.
+#[test]
+fn that_files_go_with_what_becomes_one_is_told() {
+    let live = Live::new();
+    let shared = added(&live, json!({ "content": "one piece of walnut", "tags": ["k"] }));
+    added(&live, json!({ "content": "other piece of comet", "tags": ["k"] }));
+    added(&live, json!({ "content": "third saddle", "tags": ["k"] }));
+    let private = memo(&live, &["consolidate", "--auto", "--dry-run"]).1;
+    assert_eq!(private["notice"], json!(null), "{private}");
+    call(&live, "memory.share", json!({ "ids": [shared] }));
+    let notice = |args: &[&str]| memo(&live, args).1["notice"].as_str().unwrap_or_default().to_owned();
+    let (file, alone) = ("with their files in the worktree: 1", "yours alone until `memo share`");
+    let shown = notice(&["consolidate", "--auto", "--dry-run"]);
+    assert!(shown.contains(&format!("would be removed {file}")) && shown.contains(alone), "{shown}");
+    let done = notice(&["consolidate", "--auto"]);
+    assert!(done.contains(&format!("removed {file}")) && done.contains(alone), "{done}");
+}
+
+#[test]
+fn that_files_go_with_what_is_merged_is_told() {
+    let live = Live::new();
+    let kept = added(&live, json!({ "content": "one piece of walnut", "priority": 9 }));
+    let shared = added(&live, json!({ "content": "one piece of  walnut!", "force": true }));
+    call(&live, "memory.share", json!({ "ids": [shared] }));
+    let shown = call(&live, "memory.dedupe", json!({ "threshold": 0.5 }));
+    assert!(
+        shown["notice"].to_string().contains("would be removed with their files in the worktree: 1"),
+        "{shown}"
+    );
+    let merged = call(&live, "memory.merge", json!({ "keep": kept, "ids": [shared] }));
+    assert!(merged["notice"].to_string().contains("removed with their files in the worktree: 1"), "{merged}");
+}
