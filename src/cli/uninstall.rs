@@ -286,6 +286,10 @@ impl Removal {
         if let Some(path) = &self.export {
             let memories = count(self.memories, "memory", "memories");
             row("memories", &format!("{memories}, exported first to {}", path.display()))?;
+            row(
+                "goes",
+                "the history of their changes, with memod's own backups; `memo backup FILE` keeps both",
+            )?;
         }
         if let Some(dir) = &self.moved_to {
             row("kept", &format!("damaged databases and your backups, moved to {}", dir.display()))?;
