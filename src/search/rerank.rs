@@ -42,6 +42,10 @@ const COMMIT: Factor = Factor::new("commit", 0.4);
 const FURTHER: Factor = Factor::new("further", 0.5);
 /// A question is answered by a definition, and the next best may stand beside it.
 const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.8);
+/// What is only similar to a rare word stands behind all that has it. The factor follows from their scores.
+const WORDLESS: &str = "wordless";
+/// A word is rare if no more chunks have it: all of them fit into an answer.
+const MOST_WITH_RARE_WORD: usize = 10;
 
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,9 +108,30 @@ pub fn rank(
     lift_files(&mut ranked, by_word);
     merge_pieces(&mut ranked);
     spread_files(&mut ranked, if by_word { FURTHER_AMONG_WORDS } else { FURTHER });
+    if query.is_one_word() {
+        lower_wordless(&mut ranked);
+    }
     ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
     ranked
+}
+
+/// Puts what lacks a rare word behind all that has it, and keeps the order of either.
+fn lower_wordless(ranked: &mut [Ranked<Candidate>]) {
+    let has_word = |hit: &Ranked<Candidate>| {
+        let Signals { bm25, path, symbol, .. } = hit.candidate.signals;
+        bm25.is_some() || path.is_some() || symbol.is_some()
+    };
+    let scores = |is_with: bool| {
+        let group = ranked.iter().filter(move |hit| has_word(hit) == is_with);
+        group.map(|hit| hit.score).collect::<Vec<f64>>()
+    };
+    let (with, without) = (scores(true), scores(false));
+    let (least, most) = (with.iter().copied().fold(1.0, f64::min), without.into_iter().fold(0.0, f64::max));
+    if (1..=MOST_WITH_RARE_WORD).contains(&with.len()) && most >= least {
+        let times = 0.99 * least / most;
+        ranked.iter_mut().filter(|hit| !has_word(hit)).for_each(|hit| hit.apply(WORDLESS, times));
+    }
 }
 
 fn order(left: &Ranked<Candidate>, right: &Ranked<Candidate>) -> std::cmp::Ordering {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Signals, factors, and the classes of files that are factors, as `explain` names them.
-const PARTS: [&str; 30] = [
+const PARTS: [&str; 31] = [
     "bm25",
     "path",
     "symbol",
@@ -23,6 +23,7 @@ const PARTS: [&str; 30] = [
     "text",
     "commit",
     "further",
+    "wordless",
     "test",
     "fixture",
     "snapshot",

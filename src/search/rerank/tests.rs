@@ -83,6 +83,26 @@ fn of_the_pieces_of_a_definition_the_best_is_kept() {
 }
 
 #[test]
+fn what_has_a_rare_word_stands_before_what_is_only_similar() {
+    let found = |n_with: usize| {
+        let paths: Vec<String> = (0..n_with + 3).map(|nth| format!("{nth:02}.rs")).collect();
+        let mut found = candidates(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        for (nth, candidate) in found.iter_mut().enumerate() {
+            let word = TextRank { rank: 1, bm25: if nth == 0 { 9.0 } else { 0.1 } };
+            candidate.signals = match nth < n_with {
+                true => Signals { bm25: Some(word), ..Signals::default() },
+                false => Signals { cosine: Some(0.9 - nth as f32 / 100.0), ..Signals::default() },
+            };
+        }
+        let ranked = rank(&parse("rarity"), ClassSet::default(), RankingParts::default(), found);
+        ranked.into_iter().map(|hit| hit.candidate.path).collect::<Vec<_>>()
+    };
+    assert_eq!(found(2), ["00.rs", "01.rs", "02.rs", "03.rs", "04.rs"]);
+    let many = found(MOST_WITH_RARE_WORD + 1);
+    assert!(many[1] > "10.rs".to_owned(), "many have a word that is not rare: {many:?}");
+}
+
+#[test]
 fn each_factor_is_named() {
     let ranked = rank(
         &parse("login"),
@@ -99,8 +119,12 @@ fn each_arm_factor_and_class_can_be_left_out() {
     let factors = [DEFINITION, STEM, FOLDER, MATCHES, MAP, TEXT, COMMIT, FURTHER].map(|factor| factor.name);
     let every = FileClass::ALL.into_iter().collect();
     let classes = class_rules::factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
-    let names: BTreeSet<&str> =
-        fuse::ARMS.into_iter().chain(factors).chain(classes.map(|(name, _)| name)).collect();
+    let names: BTreeSet<&str> = fuse::ARMS
+        .into_iter()
+        .chain(factors)
+        .chain([WORDLESS])
+        .chain(classes.map(|(name, _)| name))
+        .collect();
     for name in &names {
         assert_eq!(RankingPart::parse(name).map(RankingPart::as_str), Ok(*name));
     }
