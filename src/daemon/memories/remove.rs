@@ -87,6 +87,9 @@ pub(super) fn forget(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> D
 }
 
 pub(super) fn purge(rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp) -> Done<RemoveResult> {
+    if !params.dry_run && params.selection.ids.is_empty() {
+        check_shown(params)?; // a condition that is mistyped means all of the archive
+    }
     let mut records = selected(rows, params, true, stamp.now_ms)?;
     let n_meant = records.len();
     if params.selection.ids.is_empty() {
@@ -116,15 +119,23 @@ pub(super) async fn reset(call: &Call<'_>) -> RpcResult<Value> {
     if params.dry_run {
         return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;
     }
-    if params.expect.is_none() {
-        let message = "expect: missing; only memories that were shown are deleted".to_owned();
-        return Err(refused(message, "send dry_run first, and the digest of its result as expect").into());
-    }
+    check_shown(&params)?;
     let changes = |rows: &Rows<'_>, params: &RemoveParams, stamp: &Stamp| {
         let records = all(rows, stamp.now_ms)?;
         removed(params, &records).map(|_| !records.is_empty())
     };
     call.write_backed_up(params, changes, delete_all).await
+}
+
+/// Refuses to delete what nobody was shown: it is gone for good.
+fn check_shown(params: &RemoveParams) -> Done<()> {
+    match params.expect {
+        Some(_) => Ok(()),
+        None => {
+            let message = "expect: missing; only memories that were shown are deleted".to_owned();
+            Err(refused(message, "send dry_run first, and the digest of its result as expect"))
+        }
+    }
 }
 
 fn delete_all(

@@ -19,7 +19,7 @@ pub struct RemoveParams {
     /// Report what would be removed, and change nothing.
     pub dry_run: bool,
     /// The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless
-    /// `dry_run` is set.
+    /// `dry_run` is set, and so does a `memory.purge` without `ids`.
     pub expect: Option<String>,
 }
 

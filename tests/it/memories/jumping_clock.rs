@@ -79,7 +79,8 @@ fn nothing_ends_because_the_clock_was_ahead() {
             let added = format!("ahead, {restarts}");
             call(&live, "memory.add", json!({ "content": added }));
             assert_eq!(call(&live, "memory.list", json!({ "archived": true }))["total"], 2);
-            let purged = call(&live, "memory.purge", json!({}));
+            let shown = call(&live, "memory.purge", json!({ "dry_run": true }));
+            let purged = call(&live, "memory.purge", json!({ "expect": shown["digest"] }));
             assert_eq!(purged["memories"], json!([]), "{on_expiry}: {purged}");
             assert!(purged["notice"].as_str().unwrap().contains("2 more are over by the clock"), "{purged}");
             clock.set_ahead(0);

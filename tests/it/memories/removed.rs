@@ -31,7 +31,13 @@ fn what_is_shown_is_what_goes() {
     let id = archived["memories"][0]["id"].clone();
     call(&live, "memory.restore", json!({ "ids": [id] }));
     assert_eq!(texts(&live).len(), 2);
-    assert_eq!(call(&live, "memory.purge", json!({}))["memories"].as_array().unwrap().len(), 2);
+    for mistyped in [json!({}), json!({ "tag": "zzz" }), json!({ "tags": ["b"] })] {
+        let said = refusal(&live, "memory.purge", mistyped.clone());
+        assert!(said.contains("only memories that were shown"), "{mistyped}: {said}");
+    }
+    let shown = call(&live, "memory.purge", json!({ "dry_run": true }));
+    let gone = call(&live, "memory.purge", json!({ "expect": shown["digest"] }));
+    assert_eq!(gone["memories"].as_array().unwrap().len(), 2);
     assert_eq!(call(&live, "memory.stats", json!({}))["archived"], 0);
 }
 
@@ -94,7 +100,8 @@ fn what_is_purged_is_in_copies_alone() {
     call(&live, "memory.update", json!({ "id": id, "content": "plantedpurge again", "request": "u" }));
     call(&live, "memory.add", json!({ "content": "plantedstays" }));
     call(&live, "memory.forget", json!({ "match": "plantedpurge", "request": "f" }));
-    let purge = json!({ "request": "p" });
+    let shown = call(&live, "memory.purge", json!({ "dry_run": true }));
+    let purge = json!({ "request": "p", "expect": shown["digest"] });
     let purged = call(&live, "memory.purge", purge.clone());
     assert_eq!(purged["memories"][0]["line"], "plantedpurge", "who asked is told what went");
     assert_eq!(found_in_state(&live, "plantedp"), "", "while the daemon runs");

@@ -1236,7 +1236,7 @@ class ForgetParams(TypedDict, total=False):
     dry_run: bool
     """Report what would be removed, and change nothing."""
     expect: Optional[str]
-    """The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless `dry_run` is set."""
+    """The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless `dry_run` is set, and so does a `memory.purge` without `ids`."""
 
 
 class Brief(Record):
