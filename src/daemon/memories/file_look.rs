@@ -156,13 +156,11 @@ fn is_saved(file: &FileState) -> bool {
     matches!(&file.shown, ShownBy::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == Side::Whole))
 }
 
-/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. One that had none may have
-/// been given some by a verb, which are gone again.
+/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. A verb may have written files
+/// since, with their rows, which are gone again.
 fn is_current(look: &Look, links: bool, counters: &FileCounters) -> bool {
-    match look.worktree {
-        UNKNOWN => look.n_written == counters.n_written(),
-        worktree => !links || counters.is_linked(worktree),
-    }
+    let is_linked = || look.worktree == UNKNOWN || !links || counters.is_linked(look.worktree);
+    look.n_written == counters.n_written() && is_linked()
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can. One that cannot be read stops no other.

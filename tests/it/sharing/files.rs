@@ -365,3 +365,21 @@ fn what_is_no_memory_costs_one_listing() {
     let checks = call(&live, "doctor", json!({}))["checks"].to_string();
     assert!(checks.contains("2 files of shared memories, none in conflict"), "{checks}");
 }
+
+/// The files are then as they were when they were last looked at, but the rows are not.
+#[test]
+fn a_file_that_goes_right_after_a_verb_wrote_it_is_gone() {
+    let live = Live::new();
+    add_shared(&live, "alpha is the first");
+    assert_eq!(call(&live, "memory.list", json!({}))["total"], 1);
+    let shared = add_shared(&live, "beta is the second");
+    fs::remove_file(path_of(&live, &shared)).unwrap();
+    assert_eq!(call(&live, "memory.list", json!({}))["total"], 1);
+    assert_eq!(get(&live, &shared)["archived_why"], "file");
+    let edited = add_shared(&live, "gamma is the third");
+    assert_eq!(get(&live, &edited)["content"], "gamma is the third");
+    let text = text_of(&live, &edited);
+    call(&live, "memory.update", json!({ "id": edited, "content": "delta is the third" }));
+    write_file(&live, &edited, &text);
+    assert_eq!(get(&live, &edited)["content"], "gamma is the third");
+}
