@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Protocol, Union
@@ -28,6 +29,8 @@ START_WITHIN_S = 90.0
 """Longest time for `memo` to start a daemon: it may have to wait for one that ends, or for another client."""
 StrPath = Union[str, "os.PathLike[str]"]
 EXE = ".exe" if sys.platform == "win32" else ""
+SYSCONFIG = threading.Lock()
+"""Held while `sysconfig` is asked: before Python 3.12 a second thread sees variables that the first has not all set."""
 
 
 class Endpoint(NamedTuple):
@@ -125,9 +128,10 @@ class Repository:
         """Returns the program `memo`: the named one, or that of this package's wheel, or that in PATH."""
         if self.program is not None:
             return os.fspath(self.program)
-        dirs = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
-        schemes = [f"{os.name}_user", "osx_framework_user"]  # `pip install --user`
-        dirs += [sysconfig.get_path("scripts", scheme) for scheme in schemes if scheme in sysconfig.get_scheme_names()]
+        with SYSCONFIG:
+            dirs = [sysconfig.get_path("scripts"), os.path.dirname(sys.executable)]
+            schemes = {f"{os.name}_user", "osx_framework_user"} & {*sysconfig.get_scheme_names()}
+            dirs += [sysconfig.get_path("scripts", scheme) for scheme in schemes]  # `pip install --user`
         dirs.append(str(Path(__file__).parents[1] / "bin"))  # `pip install --target`
         beside = (os.path.join(directory, f"memo{EXE}") for directory in dirs)
         found = next(filter(os.path.isfile, beside), None) or shutil.which("memo")
