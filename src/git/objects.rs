@@ -70,7 +70,7 @@ pub struct TreeEntry {
 
 impl Node {
     /// Returns why history ends at this commit although it has parents, if it does.
-    pub(super) fn cut(&self, id: ObjectId) -> Option<String> {
+    pub fn cut(&self, id: ObjectId) -> Option<String> {
         self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
     }
 }

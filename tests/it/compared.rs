@@ -177,3 +177,24 @@ fn a_time_that_is_none_is_explained_by_a_search_as_by_a_list() {
     };
     assert_eq!(hint(&["search", "x", "--since", "nonsense"]), hint(&["list", "--since", "nonsense"]));
 }
+
+/// What is behind the end of a shallow history may be newer than the time.
+#[test]
+fn a_time_before_the_end_of_a_shallow_history_names_no_commit() {
+    let live = Live::new();
+    live.sh(FOUR_DAYS);
+    let url = format!("file://{}", live.root().display());
+    live.git(&["clone", "-q", "--depth=2", &url, "../shallow"]);
+    let shallow = live.sandbox.path("shallow");
+    let moved = ["removed src/a.py", "added src/b.py added one added two"].map(str::to_owned);
+    let (code, whole) = changed(&live, &["--since", "60h"]);
+    let moved = ["removed src/a.py", "added src/b.py added one added two"].map(str::to_owned);
+    let guide = ["added docs/guide.md".to_owned()];
+    assert_eq!((code, files(&whole)), (0, [&guide[..], &moved[..]].concat()), "{whole}");
+    let (code, refused) = changed_in(&live, &shallow, &["--since", "60h"]);
+    let said = refused["error"].to_string();
+    assert_eq!(code, 1, "{refused}");
+    assert!(said.contains("this is a shallow clone") && said.contains("git fetch --unshallow"), "{said}");
+    let (code, known) = changed_in(&live, &shallow, &["--since", "36h"]);
+    assert_eq!((code, files(&known)), (0, moved.to_vec()), "{known}");
+}

@@ -7,7 +7,7 @@ use crate::daemon::clock::{local, now_ms};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
-use crate::git::{ObjectId, Walk};
+use crate::git::{Node, ObjectId, Walk};
 use crate::paths::CallerDir;
 use crate::proto::{ChangedParams, RpcError, code};
 use crate::types::{SourceKey, Way, moment};
@@ -117,12 +117,19 @@ fn commit(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<Objec
     let Some(head) = past.refs.find("HEAD")? else { return Ok(None) };
     let known = HashMap::new();
     let mut walk = Walk::new(&past.objects, &known, head);
-    let found = walk.find(|(_, node)| node.time <= moment.div_euclid(1_000)).map(|(id, _)| id);
+    let mut cut = None;
+    let is_it = |(id, node): &(ObjectId, Node)| {
+        let is_it = node.time <= moment.div_euclid(1_000);
+        // What is behind the end of a shallow history may be newer than what is found on another line.
+        cut = cut.take().or_else(|| node.cut(*id).filter(|_| !is_it));
+        is_it
+    };
+    let found = walk.find(is_it).map(|(id, _)| id);
     if let Some(unread) = walk.unread {
         return Err(RpcError::new(code::IO, unread));
     }
-    match (found, walk.gaps.first()) {
-        (None, Some(gap)) => {
+    match (found, cut.as_ref().or(walk.gaps.first().filter(|_| found.is_none()))) {
+        (_, Some(gap)) => {
             let hint = "earlier history is missing: run `git fetch --unshallow`, or name a revision";
             Err(RpcError::new(code::NOT_FOUND, format!("{since}: {gap}")).with_hint(hint))
         }
