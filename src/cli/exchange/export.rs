@@ -159,10 +159,9 @@ fn write_pages(
     let mut header = Some(line(&header));
     let (mut ids, mut n_memories) = (HashMap::new(), 0);
     let (mut links, mut caveats) = (Vec::new(), Caveats::default());
-    for is_archive in [false, true] {
-        if is_archive && !archived {
-            break;
-        }
+    // The living once more: one that was in the archive may have been brought back between the first two.
+    let passes: &[bool] = if archived { &[false, true, false] } else { &[false] };
+    for &is_archive in passes {
         (params.archived, params.after) = (is_archive, 0);
         loop {
             let page = next_page(params)?;

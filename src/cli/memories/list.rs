@@ -1,5 +1,6 @@
 //! Runs the verbs that show, list and count memories.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::request::caller;
@@ -11,11 +12,14 @@ use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::client::Client;
 use crate::proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, StatsResult, TallyParams, TallyResult,
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
 
 /// Page size of `--all`.
 const PAGE: u64 = 500;
+
+/// Number of memories that a page repeats of the one before.
+const OVERLAP: u64 = 50;
 
 /// Words to complete, each with a description.
 pub(in crate::cli) type Words = Vec<(String, String)>;
@@ -57,17 +61,32 @@ pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &m
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
-fn pages(client: &mut Client, mut params: ListParams, is_all: bool) -> Result<MemoriesResult, CliError> {
+/// Returns a page of memories, or with `is_all` all from its first on. Memories that go meanwhile move the others to earlier places, so
+/// pages overlap, and one that begins with an unknown memory is asked for again from further back.
+pub(super) fn pages(
+    client: &mut Client,
+    mut params: ListParams,
+    is_all: bool,
+) -> Result<MemoriesResult, CliError> {
+    let key = |memory: &Memory| (memory.id.clone(), memory.conflict.clone());
     let first = params.offset;
     let mut result: MemoriesResult = client.call("memory.list", &params)?;
-    let mut n_new = result.memories.len();
-    while is_all && n_new > 0 && first + (result.memories.len() as u64) < result.total {
-        params.offset = first + result.memories.len() as u64;
+    let mut known: HashSet<_> = result.memories.iter().map(key).collect();
+    let (mut end, mut overlap) = (first + result.memories.len() as u64, OVERLAP);
+    while is_all && end < result.total && !known.is_empty() {
+        params.offset = end.saturating_sub(overlap).max(first);
         let next: MemoriesResult = client.call("memory.list", &params)?;
-        n_new = next.memories.len();
-        result.memories.extend(next.memories);
+        result.total = next.total;
+        let joins = next.memories.first().is_none_or(|memory| known.contains(&key(memory)));
+        if params.offset > first && !joins {
+            overlap *= 4;
+            continue;
+        }
+        (end, overlap) = (params.offset + next.memories.len() as u64, OVERLAP);
+        result.memories.extend(next.memories.into_iter().filter(|memory| known.insert(key(memory))));
         result.caveats.add(next.caveats);
     }
+    result.total = result.total.max(first + result.memories.len() as u64);
     Ok(result)
 }
 

@@ -5,13 +5,14 @@ use std::fs;
 
 use serde::Serialize;
 
+use super::list;
 use super::notes_git::NotesGit;
 use super::request::caller;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::{behind, escape};
 use crate::paths::IoContext as _;
-use crate::proto::memory::{ListParams, MemoriesResult, TallyParams, TallyResult};
+use crate::proto::memory::{ListParams, TallyParams, TallyResult};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
 /// Length of the part of an id after `mem_`: a ULID.
@@ -59,20 +60,13 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
     if !tags.caveats.fresh {
         return Err(not_known(tags.caveats.reason.as_deref()));
     }
-    for offset in (0..).step_by(PAGE as usize) {
-        let params =
-            ListParams { caller: caller(context), limit: Some(PAGE), offset, ..ListParams::default() };
-        let page: MemoriesResult = client.call("memory.list", &params)?;
-        let is_last = offset + PAGE >= page.total;
-        for memory in page.memories.into_iter().filter(|memory| memory.shared) {
-            match memory.conflict.as_deref() {
-                Some("ours") => disputed.push(memory.id),
-                // Theirs alone: what is this user's alone says something else, and others need not wait for that.
-                _ => drop(whole.insert(memory.id)),
-            }
-        }
-        if is_last {
-            break;
+    let params = ListParams { caller: caller(context), limit: Some(PAGE), ..ListParams::default() };
+    for memory in list::pages(&mut client, params, true)?.memories.into_iter().filter(|memory| memory.shared)
+    {
+        match memory.conflict.as_deref() {
+            Some("ours") => disputed.push(memory.id),
+            // Theirs alone: what is this user's alone says something else, and others need not wait for that.
+            _ => drop(whole.insert(memory.id)),
         }
     }
     disputed.sort();

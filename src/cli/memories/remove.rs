@@ -29,7 +29,7 @@ pub(in crate::cli) fn forget(typed: RemoveArgs, context: &CommandContext, output
 
 pub(in crate::cli) fn purge(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let removal =
-        Removal { method: "memory.purge", verb: "delete for good", done: "deleted", requires_dry_run: false };
+        Removal { method: "memory.purge", verb: "delete for good", done: "deleted", requires_dry_run: true };
     remove(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
 }
 

@@ -1,5 +1,6 @@
 //! Does what is removed go, and nothing else?
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -260,4 +261,36 @@ fn the_latest_backup_after_a_reset_brings_everything_back() {
     assert!(names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).any(is_daily));
     let (exit, restored) = memo(&live, &["restore-backup", "latest", "--yes"]);
     assert_eq!((exit, texts(&live)), (0, vec!["one".to_owned()]), "{restored}");
+}
+
+/// Each memory that goes moves the others to earlier places.
+#[test]
+fn a_list_of_all_has_what_stays_while_others_go() {
+    let live = Live::new();
+    for part in 0..2 {
+        let draft = |number: i32| json!({ "content": format!("entry {part} {number}") });
+        call(&live, "memory.import", json!({ "drafts": (0..900).map(draft).collect::<Vec<_>>() }));
+    }
+    let ids = || -> Vec<String> {
+        let output = live.memo(&["list", "--all", "--fields", "id"]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    };
+    let all = ids();
+    assert_eq!(all.len(), 1_800);
+    let (go, stay) = all.split_at(300);
+    let (mut client, cwd) = (live.connect(), live.root());
+    std::thread::scope(|scope| {
+        let forgetting = scope.spawn(move || {
+            for id in go {
+                client.call("memory.forget", &json!({ "cwd": cwd, "ids": [id] })).unwrap();
+            }
+        });
+        let mut n_lists = 0;
+        while !forgetting.is_finished() || n_lists == 0 {
+            let listed: HashSet<String> = ids().into_iter().collect();
+            let missing: Vec<&String> = stay.iter().filter(|id| !listed.contains(*id)).collect();
+            assert!(missing.is_empty(), "{} of {} are missing", missing.len(), stay.len());
+            n_lists += 1;
+        }
+    });
 }
