@@ -156,8 +156,11 @@ fn meta(typed: &str) -> Result<(String, Value), String> {
     if key.is_empty() {
         return Err("the key is empty".to_owned());
     }
-    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-    Ok((key.to_owned(), value))
+    // A number that would be written otherwise, as a version 1.10 or a hash 7654321e12, stays the text that it is.
+    let json = serde_json::from_str(value)
+        .ok()
+        .filter(|json: &Value| !json.is_number() || json.to_string() == value);
+    Ok((key.to_owned(), json.unwrap_or_else(|| Value::from(value))))
 }
 
 #[derive(Debug, Args)]
