@@ -423,7 +423,7 @@ pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
     if let Some(file) = user_file() {
         layers.extend(read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?);
     }
-    if let Some(file) = layout.map(RepoLayout::config_file) {
+    for file in layout.map(RepoLayout::config_files).unwrap_or_default() {
         let layer = read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?;
         for (key, value, origin) in layer.iter().flat_map(|layer| &layer.values) {
             check_of_repository(key.name, &value.to_toml().to_string(), origin)?;

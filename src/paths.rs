@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
 pub use self::caller_dir::{CallerDir, OutsideError};
-pub use self::elsewhere::OtherState;
+pub use self::elsewhere::{NOT_TAKEN, OtherState};
 pub use self::file_lock::{lock_within, open_lock};
 pub use self::hint::{io_hint, is_out_of_descriptors};
 pub use self::known_file::{
@@ -46,6 +46,9 @@ const STATE_DIR: &str = "memo";
 
 /// Name of the state dir in a directory outside git.
 pub const PLAIN_STATE_DIR: &str = ".memo";
+
+/// The file of the repository's own settings, in the state dir.
+const CONFIG_FILE: &str = "config.toml";
 
 /// Content of the `.gitignore` in the state dir outside git: git lists nothing of it.
 const STATE_IGNORE: &[u8] = b"*\n";
@@ -211,9 +214,16 @@ impl RepoLayout {
         self.state_dir.join("index.db")
     }
 
-    /// Returns the repository's own settings.
+    /// Returns the file that the repository's own settings are written to.
     pub fn config_file(&self) -> PathBuf {
-        self.state_dir.join("config.toml")
+        self.state_dir.join(CONFIG_FILE)
+    }
+
+    /// Returns the files of the repository's own settings, the strongest last: those inside it hold while it is read-only, too.
+    pub fn config_files(&self) -> Vec<PathBuf> {
+        let mut dirs = vec![self.inner_state_dir(), self.state_dir.clone()];
+        dirs.dedup();
+        dirs.into_iter().map(|dir| dir.join(CONFIG_FILE)).collect()
     }
 
     /// Returns the directory of freshness cookies of this worktree.

@@ -33,6 +33,9 @@ pub(super) fn config(
             let layout = context?.layout;
             layout.create_state_dir()?;
             set(&key, &value, &layout.config_file(), output)?;
+            if layout.config_files().len() > 1 {
+                output.warn("this holds while the repository is read-only; set it again once it is writable");
+            }
         }
         Some(ConfigVerb::Unset { key, user: true }) => {
             return unset(&key, &config::user_file().ok_or(CliError::NoHome)?, output);

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use crate::client::{Client, Options, lock_out};
 use crate::paths::{
-    Env, IoContext, LocateError, files_to_keep, first_free, may_have_memories, move_files, remove_state_dir,
+    Env, IoContext, LocateError, NOT_TAKEN, files_to_keep, first_free, may_have_memories, move_files,
+    remove_state_dir,
 };
 use crate::setup::{Action, AgentReport, FileReport, Scope};
 use crate::types::rfc3339;
@@ -166,8 +167,7 @@ fn look(
     let mut client = context.connect_to_memories()?;
     removal.hooks = hooks::ringing(&mut client, context)?;
     removal.count_memories(&mut client, context)?;
-    if removal.notice.is_some() {
-        // Memories of another place may not have been taken over.
+    if removal.notice.as_ref().is_some_and(|notice| notice.contains(NOT_TAKEN)) {
         let is_kept = |dir: &PathBuf| *dir != layout.state_dir && may_have_memories(dir);
         (removal.kept, removal.state) = removal.state.into_iter().partition(is_kept);
     }

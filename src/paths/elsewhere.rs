@@ -23,6 +23,9 @@ pub struct OtherState {
     pub below: PathBuf,
 }
 
+/// What a notice says of memories in another state dir that are missing.
+pub const NOT_TAKEN: &str = "cannot be taken over";
+
 /// The owner of a state dir.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Owner {
@@ -88,7 +91,7 @@ impl RepoLayout {
         fs::write(&file, json).at("write", &file)
     }
 
-    fn inner_state_dir(&self) -> PathBuf {
+    pub(super) fn inner_state_dir(&self) -> PathBuf {
         match &self.common_dir {
             Some(common_dir) => common_dir.join(STATE_DIR),
             None => self.root.join(PLAIN_STATE_DIR),

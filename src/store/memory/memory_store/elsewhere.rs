@@ -4,18 +4,20 @@
 //! only the other one has, by id, whenever that has changed. The other file is only read, so its writer is not affected.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use rusqlite::OpenFlags;
 
 use super::super::backups::Backups;
-use super::super::contents::{Contents, United};
+use super::super::contents::Contents;
 use super::super::lineage::Lineage;
+use super::super::unite::United;
 use super::super::{MemoryDb, Rows, StoreError};
 use super::notice::Notice;
 use super::recovery::{has_log, remove_database, use_copy};
 use super::{Mark, MemoryStore};
-use crate::paths::{OtherState, is_same_dir};
+use crate::paths::{NOT_TAKEN, OtherState, is_same_dir};
 use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
 
 /// Its name in `meta`.
@@ -102,9 +104,7 @@ impl MemoryStore {
             let united = if is_there { self.unite_with((&dir, &below), &now, now_ms) } else { Ok(None) };
             let (seen, trouble) = match united {
                 Ok(trouble) => (Some(now), trouble),
-                Err(why) => {
-                    (None, Some(format!("memories in {} cannot be taken over: {why}", dir.display())))
-                }
+                Err(why) => (None, Some(not_taken(&dir, &why))),
             };
             let place = &mut self.elsewhere[number];
             if let Some(trouble) = trouble.as_ref().filter(|trouble| place.trouble.as_ref() != Some(trouble))
@@ -132,7 +132,7 @@ impl MemoryStore {
         let (source, trouble) = match self.source(&path) {
             Ok(source) => (source, None),
             Err(why) => {
-                let trouble = format!("memories of this repository are also in {}: {why}", path.display());
+                let trouble = not_taken(&path, &why);
                 let Some(copy) = self.copy_of(dir) else { return Ok(Some(trouble)) };
                 let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
                 (copy, (path.exists() || has_log(&path)).then_some(used))
@@ -218,6 +218,11 @@ impl Rows<'_> {
             Err(_) => Ok(()), // a path that is no text is looked at each time
         }
     }
+}
+
+/// Says which memories are missing, in words by which `memo uninstall` tells that they are.
+fn not_taken(place: &Path, why: &impl Display) -> String {
+    format!("memories of this repository in {} {NOT_TAKEN}: {why}", place.display())
 }
 
 /// Adds to the notice what was merged.
