@@ -26,6 +26,7 @@ pub(super) mod schema;
 mod shared_with;
 mod team_rows;
 mod touched_rows;
+mod unite;
 mod vectors;
 mod words;
 mod worktree_scope;

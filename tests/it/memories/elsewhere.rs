@@ -198,8 +198,11 @@ fn a_file_in_the_place_of_the_state_dir_is_refused() {
 #[test]
 fn what_is_unshared_or_purged_while_the_repository_is_read_only_is_so_afterwards() {
     let live = Live::new();
-    let [kept, purged] = ["shared maple", "shared secret"].map(|text| add(&live, text));
-    call(&live, "memory.share", json!({ "ids": [kept, purged] }));
+    let [kept, purged, back] =
+        ["shared maple", "shared secret", "shared and forgotten"].map(|text| add(&live, text));
+    call(&live, "memory.share", json!({ "ids": [kept, purged, back] }));
+    call(&live, "memory.forget", json!({ "ids": [back] }));
+    memo(&live, &["config", "set", "share.tags", "team"]);
     stop(&live);
     let git = live.root().join(".git");
     let Some(mounted) = read_only(&git) else { return };
@@ -208,13 +211,61 @@ fn what_is_unshared_or_purged_while_the_repository_is_read_only_is_so_afterwards
     call(&live, "memory.update", json!({ "id": kept, "content": "my later words" }));
     call(&live, "memory.forget", json!({ "ids": [purged] }));
     call(&live, "memory.purge", json!({ "ids": [purged] }));
+    call(&live, "memory.restore", json!({ "ids": [back] }));
+    call(&live, "memory.update", json!({ "id": back, "content": "brought back" }));
+    assert_eq!(memo(&live, &["config", "get", "share.tags"]).1["value"], json!("team"));
+    let set = live.memo(&["config", "set", "search.limit", "5"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&set.stderr).contains("while the repository is read-only"), "{set:?}");
     stop(&live);
     drop(mounted);
-    assert_eq!(texts(&live), ["my later words"]);
+    assert_eq!(texts(&live), ["brought back", "my later words"]);
     assert!(!live.root().join(format!(".memod/memories/{kept}.md")).exists(), "its file is not brought back");
     let archived = memo(&live, &["list", "--archived"]).1;
     assert_eq!(archived["memories"], json!([]), "{archived}");
     stop(&live);
+}
+
+/// A text may move from one memory to another, and a backup may bring back what was deleted.
+#[test]
+fn what_was_moved_and_restored_in_one_place_is_so_in_the_other() {
+    let live = Live::new();
+    let [staging, production, third, fourth] =
+        ["port 8000", "port 9000", "third", "fourth"].map(|text| add(&live, text));
+    let root = live.root();
+    let while_read_only = |run: &dyn Fn()| {
+        stop(&live);
+        let mounted = read_only(&root)?;
+        run();
+        stop(&live);
+        drop(mounted);
+        Some(())
+    };
+    let update = |id: &str, text: &str| {
+        call(&live, "memory.update", json!({ "id": id, "content": text }));
+    };
+    let is_moved = while_read_only(&|| {
+        texts(&live);
+        update(&production, "no port");
+        update(&staging, "port 9000");
+        call(&live, "memory.forget", json!({ "ids": [fourth] }));
+        update(&third, "fourth");
+        assert_eq!(texts(&live), ["fourth", "no port", "port 9000"]);
+    });
+    if is_moved.is_none() {
+        return;
+    }
+    assert_eq!(texts(&live), ["fourth", "no port", "port 9000"]);
+    assert_eq!(memo(&live, &["reset", "--yes"]).0, 0);
+    while_read_only(&|| assert!(texts(&live).is_empty())).unwrap();
+    assert_eq!(memo(&live, &["restore-backup", "latest", "--yes"]).0, 0);
+    let restored = ["fourth", "no port", "port 9000"];
+    assert_eq!(texts(&live), restored);
+    while_read_only(&|| {
+        assert_eq!(texts(&live), restored);
+        add(&live, "later");
+    })
+    .unwrap();
+    assert_eq!(texts(&live), ["fourth", "later", "no port", "port 9000"]);
 }
 
 /// A directory outside git is served with a state of its own until a directory around it becomes a repository.

@@ -8,13 +8,14 @@ use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
 use super::super::rows::SAVED_COLUMNS;
+use super::super::unite::RESTORED;
 use super::restored_files::FilePlan;
 use super::unfinished::Unfinished;
 use super::{MemoryDb, MemoryStore, Rows, Stopped};
 use crate::proto::Caveats;
 use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
-use crate::store::{StoreError, corrupt};
+use crate::store::{MemoryEvent, StoreError, corrupt};
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -116,13 +117,18 @@ impl MemoryStore {
             return Err(copied.unusable(why, "`memo import` takes the memories alone").into());
         }
         let plan = FilePlan::of(here, &there)?;
-        let mut result = compare(&here.digests()?, &there.digests()?, &plan);
+        let (ours, theirs) = (here.digests()?, there.digests()?);
+        let mut result = compare(&ours, &theirs, &plan);
         (result.path, result.dry_run) = (path.display().to_string(), dry_run);
         if dry_run {
             return Ok(result);
         }
         result.kept = Some(self.backups.add(here, now_ms, Label::Replaced)?.display().to_string());
+        let is_new = |id: &&String| ours.get(*id) != theirs.get(*id);
         succeed(here, &mut there, now_ms, |rows| {
+            // Other places have what was there before, or that it was deleted: this is newer.
+            let event = MemoryEvent::of_daemon(now_ms, RESTORED);
+            theirs.keys().filter(is_new).try_for_each(|id| rows.note_change(id, &event))?;
             plan.apply(rows, self.forms.file_text)?;
             note(rows, &result)
         })?;

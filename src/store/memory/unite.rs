@@ -1,0 +1,271 @@
+//! Merges the contents of another database.
+//!
+//! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
+//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::contents::Contents;
+use super::files::FROM_FILE;
+use super::shared_with::Sharing;
+use super::{Derived, Link, MemoryEvent, Record, Rows, StoreError};
+
+/// What the history has of a memory that a backup has brought back, or reverted.
+pub(super) const RESTORED: &str = "restore_backup";
+
+/// The result of merging another database.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct United {
+    /// Memories that were missing or older.
+    pub(super) n_put: u64,
+    /// Memories that were deleted there.
+    pub(super) n_deleted: u64,
+}
+
+impl Rows<'_> {
+    /// Merges everything from another database that is missing or newer; `action` goes into the history.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub(super) fn unite(
+        &self,
+        with: &Contents,
+        action: &str,
+        derive: fn(&Record) -> Derived,
+    ) -> Result<United, StoreError> {
+        let worktree = self.worktree()?;
+        self.enter_worktree(0);
+        let united = self.unite_all(with, action, derive);
+        self.enter_worktree(worktree);
+        united
+    }
+
+    fn unite_all(
+        &self,
+        with: &Contents,
+        action: &str,
+        derive: fn(&Record) -> Derived,
+    ) -> Result<United, StoreError> {
+        let mut united = United::default();
+        let event = MemoryEvent::of_daemon(self.now_ms(), action);
+        let links = self.newer_links(with)?;
+        self.unite_deleted(with, &event, &mut united)?;
+        let mut newer = Vec::new();
+        for (record, history, _) in &with.saved {
+            if record.team && self.main(&record.id)?.is_some() {
+                self.set_shared(&record.id, Sharing::Team)?;
+            }
+            let known = self.get(&record.id)?;
+            let is_out = known.as_ref().is_some_and(|known| known.shared)
+                && with.taken_out.contains(&record.id)
+                && self.is_taken_out_since(&record.id, history)?;
+            let told = self.history(&record.id)?;
+            let age = |record: &Record, history: &[MemoryEvent]| {
+                (record.updated.max(restored_at(history)), record.last_access)
+            };
+            let is_older = |known: &Record| age(known, &told) < age(record, history);
+            // It was forgotten, so that it has no file, and was brought back there.
+            let is_back = match &known {
+                Some(known)
+                    if known.shared && known.archived_at.is_some() && record.archived_at.is_none() =>
+                {
+                    is_older(known) && !self.is_shown(self.row_of(&record.id)?)?
+                }
+                _ => false,
+            };
+            if is_out || is_back {
+                self.keep_alone(&record.id, derive, &event)?; // what files say stands beside it
+            }
+            let is_newer = match &known {
+                // What a look has archived since says nothing against it.
+                Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
+                Some(_) if is_back => true,
+                Some(known) if known.shared && !is_out && !with.alone.contains(&known.id) => false, // its files are the truth
+                Some(known) => is_older(known),
+                None => self
+                    .deleted_at(&record.id)?
+                    .is_none_or(|(updated, _)| updated < record.updated.max(restored_at(history))),
+            };
+            if is_newer {
+                newer.push((record, history.as_slice()));
+            } else if known.is_some() {
+                self.unite_history(&record.id, history, None)?;
+            }
+        }
+        united.n_put = newer.len() as u64;
+        self.put_all_newer(newer, derive, &event)?;
+        for (link, is_there) in links {
+            match is_there {
+                true => self.put_saved_link(&link)?,
+                false => drop(self.unlink(&link.from, &link.to, link.kind, &event)?),
+            }
+        }
+        Ok(united)
+    }
+
+    /// Deletes what the other database has deleted, unless it has been put back here.
+    fn unite_deleted(
+        &self,
+        with: &Contents,
+        event: &MemoryEvent,
+        united: &mut United,
+    ) -> Result<(), StoreError> {
+        let mut gone = Vec::new();
+        for (id, updated, at) in &with.deleted {
+            match self.get(id)? {
+                Some(known) if self.is_put_back(&known, *updated, *at)? => {}
+                Some(known) if known.shared && self.is_shown(self.row_of(id)?)? => {
+                    self.set_deleted(id, *updated, *at)?; // it goes once its files are seen to be gone
+                }
+                Some(known) => gone.push(known),
+                None => self.set_deleted(id, *updated, *at)?,
+            }
+        }
+        if !gone.is_empty() {
+            united.n_deleted = gone.len() as u64;
+            self.delete(&gone, event)?;
+        }
+        Ok(())
+    }
+
+    /// Stores missing and newer versions with their histories. A text may have moved from one memory to another, so none of the versions
+    /// before is a twin of these.
+    fn put_all_newer(
+        &self,
+        mut newer: Vec<(&Record, &[MemoryEvent])>,
+        derive: fn(&Record) -> Derived,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
+        for (record, _) in &newer {
+            self.run(|conn| {
+                let sql = "UPDATE memory SET archived_at = ?2, archived_why = 'forgotten' WHERE id = ?1 AND archived_at IS NULL AND shared NOT IN (1, 3, 4)";
+                conn.prepare_cached(sql)?.execute(params![record.id, self.now_ms()]).map(drop)
+            })?;
+        }
+        newer.sort_by_key(|(record, _)| (record.archived_at.is_none(), record.created));
+        for (record, history) in newer {
+            self.put_newer(record, &derive(record), event)?;
+            self.unite_history(&record.id, history, Some(event))?;
+        }
+        Ok(())
+    }
+
+    /// Stores a missing or newer version; no two living memories get the same text.
+    fn put_newer(&self, record: &Record, derived: &Derived, event: &MemoryEvent) -> Result<(), StoreError> {
+        let mut record = record.clone();
+        let is_team = record.team || self.is_team(&record.id)?; // others may have the same text
+        if record.archived_at.is_none() && !is_team && self.has_twin(&record, &derived.hash)? {
+            (record.archived_at, record.archived_why) = (Some(self.now_ms()), Some("forgotten".to_owned()));
+        }
+        self.put(&record, derived, event)
+    }
+
+    /// Stores the changes from both histories in order; `event` is the last of them.
+    fn unite_history(
+        &self,
+        id: &str,
+        theirs: &[MemoryEvent],
+        event: Option<&MemoryEvent>,
+    ) -> Result<(), StoreError> {
+        let mut all = self.history(id)?;
+        if event.is_some() {
+            all.pop(); // it comes last
+        }
+        let new: Vec<_> = theirs.iter().filter(|change| !all.contains(change)).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        all.extend(new);
+        all.sort_by_key(|change| change.at);
+        all.extend(event.cloned());
+        self.put_history(id, &all)
+    }
+
+    /// Returns the links that differ, and whether each is to exist. The database that knows more changes of a link decides.
+    fn newer_links(&self, with: &Contents) -> Result<Vec<(Link, bool)>, StoreError> {
+        let mut links = Vec::new();
+        for (record, history, theirs) in &with.saved {
+            let ours = self.links(&record.id)?;
+            if ours == *theirs {
+                continue;
+            }
+            let known = self.history(&record.id)?;
+            let is_newer = |link: &Link, is_there| {
+                let [known, told] = [&known, history].map(|of| changes_of(link, &record.id, of));
+                told > known || is_there && known == 0
+            };
+            let differ = |link: &&Link, others: &[Link]| !others.iter().any(|other| is_same(link, other));
+            let new = theirs.iter().filter(|link| differ(link, &ours) && is_newer(link, true));
+            links.extend(new.map(|link| (link.clone(), true)));
+            let gone =
+                ours.iter().filter(|link| with.is_whole && differ(link, theirs) && is_newer(link, false));
+            links.extend(gone.map(|link| (link.clone(), false)));
+        }
+        Ok(links)
+    }
+
+    /// Returns the last change of a deleted memory, and when it was deleted.
+    pub(super) fn deleted_at(&self, id: &str) -> Result<Option<(i64, i64)>, StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT updated, at FROM deleted WHERE id = ?1")?
+                .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()
+        })
+    }
+
+    /// Records the deletion of a memory that is not in this database.
+    pub(super) fn set_deleted(&self, id: &str, updated: i64, at: i64) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.prepare_cached("INSERT OR IGNORE INTO deleted VALUES(?1, ?2, ?3)")?
+                .execute(params![id, updated, at])
+                .map(drop)
+        })
+    }
+
+    /// Returns whether a history has an unsharing that is not known here, and nothing here has shared the memory after it.
+    fn is_taken_out_since(&self, id: &str, theirs: &[MemoryEvent]) -> Result<bool, StoreError> {
+        let Some(out) = theirs.iter().rfind(|change| change.action == "unshare") else { return Ok(false) };
+        let ours = self.history(id)?;
+        Ok(!ours.iter().any(|change| change == out || change.action == "share" && change.at > out.at))
+    }
+
+    /// Returns whether a memory that was deleted elsewhere has changed since, other than by a look that found no file of it.
+    pub(super) fn is_put_back(&self, known: &Record, updated: i64, at: i64) -> Result<bool, StoreError> {
+        let is_gone = known.shared && known.archived_why.as_deref() == Some("file");
+        let history = self.history(&known.id)?;
+        let is_change = |change: &&MemoryEvent| !(change.source == FROM_FILE && change.action == "forget");
+        let last = history.iter().filter(is_change).map(|change| change.at).max().unwrap_or_default();
+        Ok(known.updated > updated && !is_gone || last > at)
+    }
+}
+
+/// Returns when a memory was last brought back by a backup, unix ms: the version that this brought back may be older.
+fn restored_at(history: &[MemoryEvent]) -> i64 {
+    history
+        .iter()
+        .filter(|change| change.action == RESTORED)
+        .map(|change| change.at)
+        .max()
+        .unwrap_or_default()
+}
+
+fn is_same(one: &Link, other: &Link) -> bool {
+    let is_turned = one.kind.is_mutual() && one.from == other.to && one.to == other.from;
+    one.kind == other.kind && (one.from == other.from && one.to == other.to || is_turned)
+}
+
+/// Returns the number of changes of a link according to the history of one of its ends.
+fn changes_of(link: &Link, end: &str, history: &[MemoryEvent]) -> usize {
+    let (relation, other) = match end == link.from {
+        true => (link.kind.as_str(), &link.to),
+        false => (link.kind.inverse(), &link.from),
+    };
+    let is_of = |change: &&MemoryEvent| {
+        change
+            .fields
+            .get(relation)
+            .and_then(|pair| pair.as_array())
+            .is_some_and(|pair| pair.iter().any(|end| end.as_str() == Some(other.as_str())))
+    };
+    history.iter().filter(is_of).count()
+}
