@@ -9,7 +9,9 @@ import stat
 FOLDER = ".memod/memories"
 NAME = re.compile(r"(mem_[0-7][0-9A-HJKMNP-TV-Z]{25})\.md")
 MAX_BYTES = 64 << 10
-OPENS, BASE, PARTS, CLOSES = "<<<<<<<", "|||||||", "=======", ">>>>>>>"
+# A mark is of so many signs at least: git writes more where merges are nested, and where a file was renamed on both sides.
+MARK = re.compile(r"(<{7,}|\|{7,}|={7,}|>{7,})( .*)?\s*")
+OPENS, BASE, PARTS, CLOSES = "<|=>"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,7 +71,7 @@ def read_one(path):
 
 def parse(text):
     sides = conflict_sides(text)
-    if sides:
+    if sides is not None:
         memories = [parse_memory(side) for side in sides]
         readable = [memory for memory in memories if isinstance(memory, FileMemory)]
         return readable if len(readable) == 2 else Unreadable("a side is no memory", False)
@@ -78,12 +80,34 @@ def parse(text):
 
 
 def conflict_sides(text):
-    """Returns what git could not merge, ours and theirs; none where nothing is marked."""
+    """Returns what git could not merge, ours and theirs, by the shortest marks that are complete.
+
+    None where nothing is marked, and no sides where a line between marks is like one, so that nobody can tell where a side ends.
+    """
+    found, sizes = None, {len(mark) for mark in map(mark_of, text.splitlines()) if mark.startswith(OPENS)}
+    for size in sorted(sizes):
+        sides = sides_of(text, size)
+        if sides:
+            return sides
+        found = found if sides is None else sides
+    return found
+
+
+def mark_of(line):
+    """Returns the signs of a mark; nothing where a line is none."""
+    match = MARK.fullmatch(line)
+    return match.group(1) if match else ""
+
+
+def sides_of(text, size):
+    """Returns the two sides by marks of one size, as `conflict_sides`."""
     sides, at, n_conflicts = ([], []), "both", 0
     for line in text.splitlines(keepends=True):
-        mark = line[:7] if re.fullmatch(r"(<{7}|\|{7}|={7}|>{7})( .*)?\n?", line) else None
+        mark = mark_of(line)
+        if (at, mark[:1], len(mark)) == ("theirs", PARTS, size):
+            return []
         step = {("both", OPENS): "ours", ("ours", BASE): "base", ("ours", PARTS): "theirs", ("base", PARTS): "theirs",
-                ("theirs", CLOSES): "both"}.get((at, mark))  # fmt: skip
+                ("theirs", CLOSES): "both"}.get((at, mark[:1])) if len(mark) == size else None  # fmt: skip
         if step:
             n_conflicts += step == "both"
             at = step

@@ -11,7 +11,7 @@ BEGINS = {
     "ts": re.compile(r"(?:export )?function (\w+)"),
 }
 COMMENTS = {"rs": "//", "go": "//", "ts": ("//", "/**", " *"), "py": "#"}
-MARKS = re.compile(r"(<{7}|={7}|>{7}|\|{7})( |$)")
+MARKS = re.compile(r"(<{7,}|={7,}|>{7,}|\|{7,})( |$)")
 
 
 @dataclasses.dataclass(frozen=True)
