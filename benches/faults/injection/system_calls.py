@@ -15,6 +15,8 @@ LISTS = "getdents64"
 RENAMES = "rename,renameat,renameat2,linkat"
 SYNCS = "pwrite64,fdatasync,fsync"
 MEMORIES = ".memod/memories"
+# Longest time in which strace ends, seconds.
+LET_GO_WITHIN = 5
 
 
 class Injected(Fault):
@@ -69,7 +71,12 @@ class Injected(Fault):
     def lift(self):
         if self.strace:
             self.strace.send_signal(signal.SIGINT)  # it lets go of what it traces
-            self.strace.communicate()
+            try:
+                self.strace.communicate(timeout=LET_GO_WITHIN)
+            except subprocess.TimeoutExpired:
+                # It waits for a thread that waits for its child, which it holds itself: the kernel lets go of all then.
+                self.strace.kill()
+                self.strace.communicate()
             self.strace = None
 
 
