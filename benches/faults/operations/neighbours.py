@@ -40,7 +40,7 @@ class Notes(Pair):
         return self.memo(person, "sync-notes")
 
     def clean(self, random):
-        """Deletes somebody's files with git; what was not exchanged yet is at least in the archive or the history."""
+        """Deletes somebody's files with git: all that they said is still known."""
         person = random.choice(self.people)
         done, wrong = self.sandbox.neighbour(person).git("clean", "-qfdx"), []
         for id, text in sorted(self.ledger.vanish(person).items()):

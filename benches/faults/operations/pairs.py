@@ -32,12 +32,12 @@ class Ledger:
         return (own or {self.settled.get(id)}) | doubts
 
     def vanish(self, person):
-        """Doubts what somebody has changed since the last exchange, as the files of it are gone; returns ids and texts."""
-        gone = {id: by.pop(person) for id, by in self.changes.items() if person in by}
-        for id, text in gone.items():
-            self.doubts.setdefault(id, set()).update({text, self.settled.get(id)})
-        self.changes = {id: by for id, by in self.changes.items() if by}
-        return {id: text for id, text in gone.items() if text}
+        """Returns the texts by id of somebody's files, which are gone: the next exchange brings back what was exchanged before."""
+        texts = {id: self.changes.get(id, {}).get(person, text) for id, text in self.settled.items()}
+        for id in [id for id, by in self.changes.items() if by.get(person) and id not in self.settled]:
+            texts[id] = self.changes[id][person]
+            self.doubts.setdefault(id, set()).add(None)
+        return {id: text for id, text in texts.items() if text and not self.doubts.get(id, set()) - {None}}
 
     def settle(self, found):
         """Compares what both have with what was done; returns what is wrong, and takes it as the new state."""
