@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import re
 
 from . import snippets, structure
 from .disk import WORDS, forms_of, steady
@@ -9,6 +10,8 @@ from .findings import doubled, false, other, stale, twice
 
 # A word that so many files hold is found among the first hits, whatever else is like the query.
 SURELY_RANKED = 8
+# As many lines are joined to one that names a definition.
+MOST_SIGNATURE_LINES = 20
 # As many copies of a hit are named.
 MOST_COPIES = 5
 OF_FILES = ("doc", "symbol", "map", "text")
@@ -109,21 +112,31 @@ def judge_file_hit(hit, file, credentials):
 
 
 def wrong_signature(hit, file, credentials):
-    if hit.get("signature") is None:
+    said, number = hit.get("signature"), hit.get("signature_line")
+    if said is None:
         return None
-    number = hit.get("signature_line")
-    if number is None:
-        said = hit["signature"].strip()[:100]
-        is_piece = structure.is_broken(hit["path"], file) and said in file.text
-        is_there = is_piece or any(line.strip().startswith(said) for line in file.lines)
-        return None if is_there else f"no line is named {hit['signature']!r}"
-    line = file.line(number)
-    if line is None or not hit["lines"][0] <= number <= hit["lines"][1]:
+    if number is None:  # as over MCP
+        is_there = any(is_signature(said, file, number, credentials) for number in range(1, file.n_lines + 1))
+        return None if is_there else f"no line is named {said!r}"
+    if not hit["lines"][0] <= number <= hit["lines"][1]:
         return f"is named by line {number}, lines {hit['lines']}"
-    said = hit["signature"].strip()
-    is_piece = said in line and structure.is_broken(hit["path"], file)
-    is_so = line.strip().startswith(said) or is_piece or snippets.shows_line(line.strip(), hit["signature"], credentials)
-    return None if is_so else f"line {number} is {line!r}, not {hit['signature']!r}"
+    return None if is_signature(said, file, number, credentials) else f"line {number} is {file.line(number)!r}, not {said!r}"
+
+
+def is_signature(said, file, number, credentials):
+    """Returns whether a line is what a definition is named by, alone or with those that close its brackets, as one line."""
+    line = file.line(number)
+    if line is None or snippets.shows_line(line.strip(), said.strip(), credentials):
+        return line is not None
+    lines = file.lines[number - 1 : number - 1 + MOST_SIGNATURE_LINES]
+    if said.endswith(snippets.CUT):
+        return squeezed(lines).startswith(squeezed([said.removesuffix(snippets.CUT)]))
+    return any(squeezed(lines[:n_lines]) == squeezed([said]) for n_lines in range(1, len(lines) + 1))
+
+
+def squeezed(lines):
+    """Returns lines without blanks and commas, which are left out where they are joined."""
+    return re.sub(r"[\s,]+", "", "".join(lines))
 
 
 def wrong_title(hit, file):
