@@ -196,11 +196,12 @@ def export(world, random, root, before):
         entries = [json.loads(line) for line in reply.out.splitlines()]
         memories = [entry["memory"] for entry in entries if "memory" in entry]
         expected = expected_here(world, before, after, None if world.is_calm else {"fresh": reply.code == 0})
-        # One text of each memory: one's own, where a file says another.
+        # One text of each memory: one's own, where a file says another, and one side of a file in conflict.
         for id, want in expected.items():
             record = world.model.records.get(id)
             if record and record.may_be("living", shared=False):
                 want.must = [forms for forms in want.must if not any(form.shared for form in forms)]
+            want.must = [set().union(*want.must)] if want.must else []
         # What the files of other worktrees say is exported, too, as it was when somebody last asked from there.
         for other_root in world.sandbox.roots:
             world.seen.add(world.disk.snapshot(other_root))
