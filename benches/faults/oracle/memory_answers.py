@@ -4,7 +4,7 @@ import datetime
 
 from . import snippets
 from .findings import doubled, false, lost, other, stale, twice
-from .memories import PURGED, fits
+from .memories import LIVING, PURGED, fits
 from .visible import ANYTHING
 
 
@@ -86,6 +86,8 @@ def judge_states(listed, before, after, model):
         record = model.records.get(memory["id"])
         if not record or not record.about_text or record.was_shared or memory.get("conflict") == "theirs":
             continue
+        if not record.is_surely(LIVING):
+            continue  # what is shown is of a file
         file, n_same = before.files.get(record.about), texts.count(record.about_text)
         expected = "orphaned" if file is None else "fresh" if file.text == record.about_text else "drifted"
         # What moved is followed, where its text is there once.
@@ -128,7 +130,7 @@ def judge_links(id, links, model, expected):
             found.append(false(f"{first} {kind} {second} was unlinked, and is there"))
     known = {(kind, end) for link in model.links for kind, end in ways(id, link)}
     own = model.records.get(id)
-    if own and own.is_surely("living"):
+    if own and own.is_surely(LIVING):
         strangers = {one for one in said - known if may_judge_link(model, id, one[1])}
         found += [false(f"nobody linked {id} {relation} {end}") for relation, end in sorted(strangers)]
     return found
