@@ -31,9 +31,9 @@ class Wrong(Exception):
 class Run:
     def __init__(self, options, top, is_mounted):
         self.options, self.sandbox = options, sandboxes.Sandbox(top, options.memo)
-        words, model, disk = oracle.Words(), oracle.MemoryModel(), oracle.Disk(self.sandbox)
-        self.world = asking.World(self.sandbox, disk, oracle.Commits(self.sandbox), words, model, oracle.Seen())
-        self.operations = operations.Operations(self.sandbox, words, model)
+        words, model, seen, disk = oracle.Words(), oracle.MemoryModel(), oracle.Seen(), oracle.Disk(self.sandbox)
+        self.world = asking.World(self.sandbox, disk, oracle.Commits(self.sandbox), words, model, seen)
+        self.operations = operations.Operations(self.sandbox, words, model, seen)
         self.calm = injection.Fault(self.sandbox)
         self.faults = [fault for fault in injection.all_faults(self.sandbox, is_mounted) if self._allowed(fault)]
         self.fault, self.is_healing = self.calm, False

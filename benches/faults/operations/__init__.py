@@ -20,14 +20,14 @@ MAX_MEMORIES = 150
 class Operations:
     """All that is done, by kind."""
 
-    def __init__(self, sandbox, words, model):
+    def __init__(self, sandbox, words, model, seen):
         self.sandbox, self.words, self.model = sandbox, words, model
         self.files = FileOperations(sandbox, words)
         self.git = GitOperations(sandbox, words, self.files)
         self.shared = SharedFiles(sandbox, words, model)
         self.memories = MemoryVerbs(sandbox, words, model, self.files)
         self.sharing = SharingVerbs(sandbox, words, model, self.shared)
-        self.keeping = KeepingVerbs(sandbox, words, model)
+        self.keeping = KeepingVerbs(sandbox, words, model, seen)
         self.neighbours = Neighbours(sandbox, words)
         self.n_secrets = 0
 

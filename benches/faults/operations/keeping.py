@@ -1,13 +1,16 @@
 """Verbs about all memories at once: export, backup, restore-backup, reset."""
 
+import json
+
 import soundness
+from oracle import PURGED, memory_files
 
 
 class KeepingVerbs:
     """Each returns the reply of what it has asked for."""
 
-    def __init__(self, sandbox, words, model):
-        self.sandbox, self.words, self.model = sandbox, words, model
+    def __init__(self, sandbox, words, model, seen):
+        self.sandbox, self.words, self.model, self.seen = sandbox, words, model, seen
         self.backups = []  # paths of backups that were acknowledged, oldest first
 
     def table(self):
@@ -31,10 +34,33 @@ class KeepingVerbs:
         return self._restore(random.choice(self.backups[-3:]), root)
 
     def _restore(self, path, root):
-        attempt = self.model.restored_from_backup(str(path))
+        for other in [*self.sandbox.roots, self.sandbox.top / "away"]:
+            self.seen.add_files(memory_files.read(other))
+        attempt = self.model.restored_from_backup(str(path), self.seen.forms)
         reply = self.sandbox.memo("restore-backup", path, "--yes", cwd=root)
-        attempt.end(reply)
+        if attempt.end(reply):
+            reply.wrong = self._lacks(self.model.backups[str(path)], root)
         return reply
+
+    def _lacks(self, kept, root):
+        """Returns what a backup has that is nowhere now: where a file decides, its text is at least in the history."""
+        exported, texts = self.sandbox.memo("export", cwd=root, form="text"), {}
+        if exported.code:
+            return None
+        for memory in [entry["memory"] for entry in map(json.loads, exported.out.splitlines()) if "memory" in entry]:
+            texts.setdefault(memory["id"], []).append(memory["content"])
+        for id, forms in sorted(kept.forms.items()):
+            form = next(iter(forms)) if len(forms) == 1 else None
+            if not form or form.place == PURGED or self.model.records[id].is_foreign:
+                continue
+            if id not in texts:
+                return f"LOST: {id}, which the backup has as {form.text!r}, is not exported"
+            if not form.shared and form.text not in texts[id] and not self._has_said(id, form.text, root):
+                return f"LOST: neither {texts[id]} nor the history of {id} is what the backup has: {form.text!r}"
+        return None
+
+    def _has_said(self, id, text, root):
+        return json.dumps(text)[1:-1] in self.sandbox.memo("history", id, cwd=root).out
 
     def reset(self, random, root):
         """Deletes all; returns the reply, and takes the backup of it as one that may be restored."""

@@ -115,12 +115,15 @@ class MemoryModel:
         forms = {id: set(record.forms) for id, record in self.records.items()}
         self.backups[name] = Backup(forms, dict(self.links), list(self.without_id), list(self.pending))
 
-    def restored_from_backup(self, name):
-        """`memo restore-backup NAME`: call before; what the backup has is there, and nothing else."""
+    def restored_from_backup(self, name, in_files=()):
+        """`memo restore-backup NAME`: call before; what the backup has is there, and nothing else.
+
+        Of ids that are or were `in_files` of any worktree, an edit or a removal of the file may hold.
+        """
         kept = self.backups[name]
         for form in kept.forms:
             self.records.setdefault(form, Record(form, kept.forms[form]))
-        return Restoration(self, kept)
+        return Restoration(self, kept, in_files)
 
     def adopt(self, memory):
         """Gives a memory that was acknowledged without an id, or not at all, the id under which it is there."""
@@ -135,11 +138,6 @@ class MemoryModel:
                 self.records[memory["id"]].is_imported = True
 
     # --- what is decided elsewhere
-
-    def become_shared(self, id):
-        """A file with this id came and says what the private memory says, so that they are one: the files decide from now on."""
-        for record in [self.records[id]] if id in self.records else []:
-            record.forms = {form.change(shared=True) for form in record.forms}
 
     def lose_track(self, *ids):
         """Says that something else decides about these (a team's member, an unknown merge): they may be there or not."""
@@ -213,12 +211,15 @@ class Reset(Attempt):
 class Restoration(Attempt):
     """A backup that takes the place of what is here."""
 
-    def __init__(self, model, kept):
+    def __init__(self, model, kept, in_files=()):
         self.kept = kept
         self.links = dict(model.links)
         super().__init__(model, list(model.records), lambda form: form)
         for id, record in model.records.items():
-            self.after[id] = kept.forms.get(id) or {form.change(place=PURGED, shared=False) for form in record.forms}
+            self.after[id] = set(kept.forms.get(id) or {form.change(place=PURGED, shared=False) for form in record.forms})
+            if id in kept.forms and id in in_files:
+                there = [form for form in self.after[id] if form.place != PURGED]
+                self.after[id] |= {form.change(place=place, shared=True) for form in there for place in (LIVING, ARCHIVED)}
             record.forms, record.was_restored = self.before[id] | self.after[id], True
         model.links = {link: None for link in {*model.links, *kept.links}}
 

@@ -30,7 +30,10 @@ class Seen:
         self.forms = {}
 
     def add(self, snapshot):
-        for id, said in snapshot.memory_files.items():
+        self.add_files(snapshot.memory_files)
+
+    def add_files(self, files):
+        for id, said in files.items():
             self.forms.setdefault(id, set()).update(forms_of_file(said))
 
     def of(self, id):
@@ -52,8 +55,6 @@ def expect(model, before, after, seen, is_fresh, clock_is_right=True):
     for id, expected in found.items():
         record = model.records.get(id)
         expected.trust = trust_of(record, after.memory_files.get(id), seen.of(id))
-        if record and record.was_restored and seen.of(id):
-            expected.must = []  # a file that another worktree has decides, and what the backup has is in its history
         if not is_fresh:
             expected.may |= seen.of(id) | {form for form in record.forms if form.place == LIVING} if record else seen.of(id)
             expected.must = [forms for forms in expected.must if not any(form.shared for form in forms)]
