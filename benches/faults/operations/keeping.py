@@ -44,7 +44,7 @@ class KeepingVerbs:
 
     def _lacks(self, kept, root):
         """Returns what a backup has that is nowhere now: where a file decides, its text is at least in the history."""
-        exported, texts = self.sandbox.memo("export", cwd=root, form="text"), {}
+        exported, texts = self.sandbox.memo("export", "--archived", cwd=root, form="text"), {}
         if exported.code:
             return None
         for memory in [entry["memory"] for entry in map(json.loads, exported.out.splitlines()) if "memory" in entry]:
