@@ -37,6 +37,8 @@ class Run:
         self.calm = injection.Fault(self.sandbox)
         self.faults = [fault for fault in injection.all_faults(self.sandbox, is_mounted) if self._allowed(fault)]
         self.fault, self.is_healing = self.calm, False
+        # Worktrees in which nobody has searched since the last fault: the first answer may say that it is degraded by that.
+        self.unasked = set()
         self.secrets, self.told = [], set()
         self.tally = tally.Tally()
         self.round, self.step, self.began = 0, 0, time.monotonic()
@@ -111,7 +113,7 @@ class Run:
             self.wrong(left)
         self.is_healing = True
         self.heal(random)
-        self.fault, self.is_healing = self.calm, False
+        self.fault, self.is_healing, self.unasked = self.calm, False, set(self.sandbox.roots)
 
     def heal(self, random):
         """Waits for the first fresh answer after a fault was lifted."""
@@ -152,6 +154,7 @@ class Run:
         """Asks one question and judges the answer."""
         world = self.world
         world.is_calm, world.clock_is_right = self.fault is self.calm, self.clock_is_right()
+        world.may_be_degraded = not world.is_calm or root in self.unasked
         before = self.snapshot(root)
         question = pick(world, random, root, before)
         reply = self.sandbox.memo(
@@ -166,6 +169,9 @@ class Run:
                 self.tally[finding.kind] += 1
                 self.tally.by_question[question.name]["wrong"] += 1
                 self.wrong(f"not that it {finding.what} ({finding.kind})", reply)
+            if isinstance(reply.json, dict) and "degraded" in reply.json:
+                self.tally["lingering"] += bool(world.is_calm and world.may_be_degraded and oracle.degraded_by(reply.json))
+                self.unasked.discard(root)
         return reply
 
     def snapshot(self, root):

@@ -59,6 +59,7 @@ class Tally(collections.Counter):
         print(f"answers          {self['answers']}: {kinds}")
         calm = f"{self.fresh_share():.1%} of {self['calm']} while nothing was broken (at least {FRESH_SHARE:.0%})"
         print(f"fresh            {calm}")
+        print(f"lingering        {self['lingering']} were degraded, each the first of a worktree after a fault")
         print(f"memories         {self['acknowledged']} changes acknowledged; {self['meetings']} exchanges with others")
         print(f"secrets          {self['became secret']} files became secret, {self['secrets']} words of them left")
         print(f"whole checks     {self['whole checks']}: integrity, manifest against a fresh index, secrets, histories")

@@ -11,6 +11,8 @@ class World:
         self.words, self.model, self.seen = words, model, seen
         # Whether nothing is broken, and whether the clock is right: the run says so before each question.
         self.is_calm, self.clock_is_right = True, True
+        # Whether an answer may say that it is degraded: while something is broken, and once in each worktree after that.
+        self.may_be_degraded = False
         # How often the programs of agents were asked, so that each has a session of its own.
         self.n_sessions = 0
 

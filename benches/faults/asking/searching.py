@@ -18,7 +18,7 @@ def judge_search(world, asked, form):
 
     def judge(reply, before, after):
         answer = reply.json
-        found = hits.judge_frame(asked, answer, form, world.is_calm)
+        found = hits.judge_frame(asked, answer, form, world.may_be_degraded)
         found += hits.judge_files(asked, answer, before, after, world)
         is_whole = len(answer["hits"]) < asked.limit and asked.mode != "vector"
         fresh = is_fresh(answer, asked.level)
@@ -170,7 +170,7 @@ def few(world, random, root, before):
 
     def judge(reply, before, after):
         answer = reply.json
-        found = hits.judge_frame(asked, answer, "lean", world.is_calm)
+        found = hits.judge_frame(asked, answer, "lean", world.may_be_degraded)
         found += hits.judge_files(asked, answer, before, after, world)
         surely = sum(word in file.words for file in (before.files or {}).values())
         n_told = len(answer["hits"]) + answer.get("left_out", 0)

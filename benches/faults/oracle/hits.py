@@ -83,7 +83,7 @@ def judge_files(asked, answer, before, after, world):
             found.append(false(f"says that the trust of {path} is {hit['trust']}"))
         if has_any(asked.words, hit["snippet"] + " " + hit.get("signature", "")):
             shown.add(path)
-        found += judge_copies(hit, before, after, promised, world)
+        found += judge_copies(hit, before, after, promised, answer.get("fresh", True), world)
     if promised and len(answer["hits"]) < asked.limit:
         found += unnamed_copies(asked, hits, steady(before, after, asked.level))
     if promised and asked.mode != "vector" and asked.wants_files and asked.wants_all_of_a_file:
@@ -160,7 +160,11 @@ def wrong_title(hit, file):
     return None
 
 
-def judge_copies(hit, before, after, promised, world):
+def judge_copies(hit, before, after, promised, says_fresh, world):
+    """Returns what is wrong with the copies of a hit.
+
+    Hits are read again and their copies are not, so that an answer that does not say fresh may name one that is gone.
+    """
     copies = hit.get("copies")
     if not copies:
         return []
@@ -171,7 +175,7 @@ def judge_copies(hit, before, after, promised, world):
     if hit["path"] in copies["paths"] or not is_counted or promised and copies["count"] > n_others:
         found.append(false(f"counts {copies['count']} copies of {hit['path']}: {copies['paths']}"))
     for path in copies["paths"]:
-        if not forms_of(path, before, after) and (promised or not world.disk.read(after.root, path)):
+        if says_fresh and not forms_of(path, before, after) and (promised or not world.disk.read(after.root, path)):
             found.append(false(f"says that {path} is like {hit['path']}, and it does not count or is gone"))
     return found
 
@@ -198,7 +202,7 @@ def missing(asked, hits, shown, before, after, n_hits):
     return [stale(f"says fresh and misses {path}, which has {' '.join(asked.words)}") for path in left[unnamed:]]
 
 
-def judge_frame(asked, answer, form, is_calm):
+def judge_frame(asked, answer, form, may_be_degraded):
     """Returns what is wrong with what an answer says of itself: counts, mode, query, reason, what is pending."""
     found, hits = [], answer["hits"]
     if len(hits) > asked.limit:
@@ -212,10 +216,8 @@ def judge_frame(asked, answer, form, is_calm):
     pending = answer.get("pending", {})
     if answer["fresh"] and asked.level != "none" and pending.get("files"):
         found.append(false(f"is fresh, and says that {pending['files']} files are pending"))
-    # Files that are no memories are told of; `doctor` is asked which.
-    untold = [said for said in answer.get("degraded", ()) if not said.startswith("files of shared memories: ")]
-    if is_calm and untold:
-        found.append(other(f"says that it is degraded while nothing is broken: {untold}"))
+    if not may_be_degraded and degraded_by(answer):
+        found.append(other(f"says that it is degraded while nothing is broken: {degraded_by(answer)}"))
     if form == "full":
         found += judge_full(asked, answer)
     phrases = answer["parsed"].get("phrases", [])
@@ -225,6 +227,12 @@ def judge_frame(asked, answer, form, is_calm):
     if any(not 0 <= score <= 1 for score in scores):
         found.append(false(f"has scores that are none: {scores}"))
     return found
+
+
+def degraded_by(answer):
+    """Returns what an answer says did not run. Files that are no memories are told of, too; `doctor` is asked which."""
+    said = (answer.get("degraded") or []) if isinstance(answer, dict) else []
+    return [reason for reason in said if not reason.startswith("files of shared memories: ")]
 
 
 def judge_full(asked, answer):
