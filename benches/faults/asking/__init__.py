@@ -1,6 +1,6 @@
 """What is asked, and how often."""
 
-from . import agents, asides, code, health, memories, past, searching
+from . import agents, asides, code, health, memories, past, reach, searching
 from .question import Question, World
 
 __all__ = ["TABLE", "WHOLE", "Question", "World", "pick", "pick_memories", "plain"]
@@ -16,7 +16,8 @@ TABLE = [
     (searching.as_text, 3), (code.outline, 2), (code.show, 3), (code.refs, 3), (code.callers, 3), (code.code_map, 1),
     (past.why_file, 2), (past.why_line, 3), (past.changed, 4), (agents.session_start, 1), (agents.brief, 1),
     (agents.mcp, 2), (agents.http, 1), (health.status, 1), (health.sync, 2),
-    (asides.doctor, 2), (asides.reranked, 2), (asides.callees, 2), (asides.impact, 2), *ABOUT_MEMORIES,
+    (asides.doctor, 2), (asides.reranked, 2), (asides.callees, 2), (asides.impact, 2), (reach.tests, 2), (reach.implements, 2),
+    *ABOUT_MEMORIES,
 ]  # fmt: skip
 
 

@@ -30,6 +30,29 @@ def _(answer):
         found["path"] = f"gone/{found['path']}"
 
 
+@lie("tests-dropped", "the tests of a definition are left out", "tests")
+def _(answer):
+    answer["found"] = [found for found in answer.get("found", []) if found["depth"] != 1]
+    answer["n_found"] = len(answer["found"])
+
+
+@lie("tests-line", "the lines of tests", "tests")
+def _(answer):
+    for found in answer.get("found", []):
+        found["line"] += 1
+
+
+@lie("implements-dropped", "the first type that extends it is left out", "implements")
+def _(answer):
+    drop_first(answer, "found", "n_found")
+
+
+@lie("implements-title", "the names of types", "implements")
+def _(answer):
+    for found in answer.get("found", []):
+        found["title"] = other_word(found["title"])
+
+
 @lie("refs-line", "the lines of uses", "refs")
 def _(answer):
     for use in answer.get("uses", []):

@@ -25,7 +25,7 @@ class FileOperations:
     def table(self):
         return [
             (self.write, 10), (self.append, 6), (self.truncate, 3), (self.copy, 1), (self.rename, 4), (self.delete, 3),
-            (self.exchange, 1), (self.write_mapped, 2), (self.write_linked, 1), (self.write_outside, 1),
+            (self.exchange, 1), (self.write_tests, 3), (self.write_mapped, 2), (self.write_linked, 1), (self.write_outside, 1),
             (self.write_with_old_times, 2), (self.set_times, 1), (self.make_link, 1),
             (self.rename_directory, 3), (self.make_tree, 2), (self.remove_directory, 2), (self.edit_ignore, 2),
         ]  # fmt: skip
@@ -64,6 +64,12 @@ class FileOperations:
     def write(self, random, root):
         path = random.choice(texts.DIRS) + random.choice(texts.NAMES)
         self.put(root, path, texts.text(random, self.words, path), over=random.random() < 0.3)
+        return path
+
+    def write_tests(self, random, root):
+        name = random.choice(sorted(texts.TESTS))
+        path = random.choice(texts.DIRS) + name
+        self.put(root, path, texts.tests(random, self.words, name))
         return path
 
     def append(self, random, root):

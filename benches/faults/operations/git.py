@@ -28,6 +28,7 @@ class GitOperations:
             self.sandbox.git("switch", "-qc", branch)
             for _ in range(6):
                 self.files.write(random, self.sandbox.repo)
+            self.files.write_tests(random, self.sandbox.repo)
             self.sandbox.git("add", "-A")
             self.sandbox.git("commit", "-qm", branch)
 

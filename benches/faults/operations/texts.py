@@ -23,6 +23,22 @@ TEXTS = {
         "export function use_{name}(): number {{\n  return {name}();\n}}\n\n{filler}\n"
     ),
 }
+# Files of tests have what they test, and types of which one extends the other.
+TESTS = {
+    "test_gamma.py": (
+        'def {name}():\n    """Returns the {shared}."""\n    return 42\n\n\ndef Test_{name}():\n    assert {name}() == 42\n\n\n'
+        "class {type}:\n    pass\n\n\nclass Heir_of_{type}({type}):\n    pass\n"
+    ),
+    "theta_test.go": (
+        "package a\n\n// {name} returns the {shared}.\nfunc {name}() int {{\n\treturn 42\n}}\n\n"
+        "func Test_{name}(t *testing.T) {{\n\t{name}()\n}}\n"
+    ),
+    "kappa.test.ts": (
+        "/** Returns the {shared}. */\nexport function {name}(): number {{\n  return 42;\n}}\n\n"
+        "export function Test_{name}(): number {{\n  return {name}();\n}}\n\n"
+        "export class {type} {{\n}}\n\nexport class Heir_of_{type} extends {type} {{\n}}\n"
+    ),
+}
 COMMENT = {"md": "", "txt": "", "rs": "// ", "go": "// ", "ts": "// "}
 
 
@@ -42,6 +58,11 @@ def text(random, words, path):
     filler = "\n".join(comment(path, f"line {n} of {random.choice('abcdefgh') * 5}") for n in range(n_lines))
     shape = TEXTS.get(ending(path), "# {name} and {shared}\n{filler}\n")
     return shape.format(name=words.new(), shared=shared, filler=filler)
+
+
+def tests(random, words, name):
+    """Returns the text of a file of tests."""
+    return TESTS[name].format(name=words.new(), type=words.new(), shared=f"zqshared{random.choice('abcdefghij')}yx")
 
 
 def commit_message(random, words):

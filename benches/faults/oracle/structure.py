@@ -6,10 +6,14 @@ import re
 LANGUAGES = {"rs": "rust", "py": "python", "go": "go", "ts": "typescript", "md": "markdown"}
 BEGINS = {
     "rs": re.compile(r"(?:pub )?fn (\w+)"),
-    "py": re.compile(r"def (\w+)"),
+    "py": re.compile(r"(?:def|class) (\w+)"),
     "go": re.compile(r"func (\w+)"),
-    "ts": re.compile(r"(?:export )?function (\w+)"),
+    "ts": re.compile(r"(?:export )?(?:function|class) (\w+)"),
 }
+# A type that extends another one.
+HEIR = re.compile(r"class \w+\((\w+)\):|export class \w+ extends (\w+) ")
+# The name of a file of tests.
+TESTS = re.compile(r"(?:.*/)?(?:test_\w+\.py|\w+_test\.go|\w+\.test\.ts)")
 COMMENTS = {"rs": "//", "go": "//", "ts": ("//", "/**", " *"), "py": "#"}
 MARKS = re.compile(r"(<{7,}|={7,}|>{7,}|\|{7,})( |$)")
 
@@ -127,6 +131,33 @@ def calls(files, name):
             if call.search(line) and not BEGINS[kind].match(line) and not is_comment:
                 found.append((path, number))
     return found
+
+
+def tested(path, file):
+    """Returns the names that a file of tests defines and tests, as the bench writes it."""
+    defined = [one.name for one in definitions(path, file) or []] if TESTS.fullmatch(path) else []
+    return [name for name in defined if defined.count(name) == defined.count(test_of(name)) == 1 and calls_within(path, file, name)]
+
+
+def calls_within(path, file, name):
+    """Returns whether the test of a name calls it."""
+    inside = [around(path, file, line) for _, line in calls({path: file}, name)]
+    return any(one and one.name == test_of(name) for one in inside)
+
+
+def test_of(name):
+    return f"Test_{name}"
+
+
+def extended(path, file):
+    """Returns the names of types that a file defines and extends once, as the bench writes it."""
+    defined = [one.name for one in definitions(path, file) or []]
+    bases = [base for line in file.lines for match in [HEIR.match(line)] if match for base in match.groups() if base]
+    return [name for name in bases if defined.count(name) == defined.count(heir_of(name)) == bases.count(name) == 1]
+
+
+def heir_of(name):
+    return f"Heir_of_{name}"
 
 
 def around(path, file, number):
