@@ -156,7 +156,7 @@ class SharingVerbs:
             return None
         attempts = [self.model.share(id)]
         if how == "--both":
-            attempts.append(self.model.add(form.text, form.title, form.tags, form.priority, form.container))
+            attempts.append(self.model.add_copy(id))
         reply = self.sandbox.memo("resolve", id, how, cwd=root)
         for attempt in attempts:
             attempt.end(reply)

@@ -112,9 +112,9 @@ class Attempt:
 class Addition(Attempt):
     """A memory that shall be there; its id is known when it was acknowledged."""
 
-    def __init__(self, model, form, ends=False, about=None):
+    def __init__(self, model, form, ends=False, about=None, is_imported=False):
         super().__init__(model, [], lambda form: form)
-        self.form, self.ends, self.about = form, ends, about
+        self.form, self.ends, self.about, self.is_imported = form, ends, about, is_imported
         model.texts.add(form.text)
         model.pending.append(form)
 
@@ -122,6 +122,7 @@ class Addition(Attempt):
         for memory in memories:
             record = Record(memory["id"], [self.form])
             record.ends, record.about, record.was_shared = self.ends, self.about, self.form.shared
+            record.is_imported = self.is_imported
             record.said.append(self.form.text)
             self.model.records[record.id] = record
         if self.form in self.model.pending:

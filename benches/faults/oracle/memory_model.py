@@ -38,6 +38,11 @@ class MemoryModel:
         """`memo add`. End with the memory of the answer: its id is taken from there. `about` is the path that it is about."""
         return Addition(self, Form(text, title, frozenset(tags), priority, container, LIVING, shared), ends, about)
 
+    def add_copy(self, id):
+        """`memo resolve ID --both`: what is one's own gets another id, and is of whom it was before."""
+        record = self.records[id]
+        return Addition(self, record.form, is_imported=record.is_imported or record.was_restored)
+
     def update(self, id, **fields):
         """`memo update`, `memo resolve ID --text`: `text`, `title`, `tags`, `priority`, `container`."""
         if "tags" in fields:
