@@ -152,7 +152,8 @@ def judge_use(use, name, before, after, world):
 
 
 def shows(line, text, world):
-    return snippets.shows_line(line.strip(), text.strip(), world.words.credentials)
+    """Returns whether a line is as it is told; one that cannot be read while something is broken is told as empty."""
+    return not text and not world.is_calm or snippets.shows_line(line.strip(), text.strip(), world.words.credentials)
 
 
 def judge_place(place, name, before, after):
