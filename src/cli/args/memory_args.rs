@@ -159,7 +159,7 @@ fn meta(typed: &str) -> Result<(String, Value), String> {
     // A number that would be written otherwise, as a version 1.10 or a hash 7654321e12, stays the text that it is.
     let json = serde_json::from_str(value)
         .ok()
-        .filter(|json: &Value| !json.is_number() || json.to_string() == value);
+        .filter(|json: &Value| !json.is_number() || value.eq(&json.to_string()));
     Ok((key.to_owned(), json.unwrap_or_else(|| Value::from(value))))
 }
 
@@ -486,5 +486,13 @@ mod tests {
             assert_eq!(meta(typed), Ok((key.to_owned(), value)));
         }
         assert!(meta("a").is_err() && meta("=a").is_err());
+    }
+
+    #[test]
+    fn a_number_that_would_be_written_otherwise_stays_text() {
+        for typed in ["1.10", "7654321e12", "123456789012345678901234567890", "1e400"] {
+            assert_eq!(meta(&format!("k={typed}")).unwrap().1, Value::from(typed));
+        }
+        assert_eq!(meta("k=-12").unwrap().1, Value::from(-12));
     }
 }
