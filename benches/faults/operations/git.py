@@ -102,11 +102,9 @@ class GitOperations:
         if not self._may_change_worktrees():
             return "left alone"
         at = self.sandbox.top / random.choice(WORKTREES)
-        if at in self.sandbox.worktrees:
-            return self._take_away(random, at)
         if at.with_name("away").exists():
-            return "left alone while one is away"
-        return self._add(at)
+            return "left alone while one is away"  # git prunes what it knows of that one, too
+        return self._take_away(random, at) if at in self.sandbox.worktrees else self._add(at)
 
     def _add(self, at):
         done = self.sandbox.git("worktree", "add", "-qf", "--detach", at)

@@ -154,9 +154,9 @@ class SharingVerbs:
         form = self.model.form(id)
         if not form:
             return None
-        attempts = [self.model.share(id)]
-        if how == "--both":
-            attempts.append(self.model.add_copy(id))
+        # First the copy: while the share is not acknowledged, what the memory says is not certain.
+        attempts = [self.model.add_copy(id)] if how == "--both" else []
+        attempts.append(self.model.share(id))
         reply = self.sandbox.memo("resolve", id, how, cwd=root)
         for attempt in attempts:
             attempt.end(reply)
