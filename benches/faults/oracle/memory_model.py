@@ -15,6 +15,7 @@ class MemoryModel:
         self.links = {}  # (from, kind, to): True, False, or None where either may be
         self.texts = set()  # every text that anybody asked for, also without an answer
         self.backups = {}  # name: what was there
+        self.n_recalls = 0  # of any: each may have been of a memory whose id was not known
         self.acknowledged = 0
         self.clock_was_wrong = False
 
@@ -101,6 +102,7 @@ class MemoryModel:
 
     def recall(self, *ids):
         """`memo recall`: ids are those that the answer names; call after it. Counts are compared with `access_count`."""
+        self.n_recalls += 1
         for id in ids:
             if id in self.records:
                 self.records[id].recalls += 1
@@ -108,6 +110,7 @@ class MemoryModel:
 
     def recall_unknown(self):
         """A recall without an answer: any memory may have been recalled once more."""
+        self.n_recalls += 1
         for record in self.records.values():
             record.may_recall += 1
 
@@ -141,6 +144,7 @@ class MemoryModel:
                 self.records[memory["id"]] = Record(memory["id"], [form])
                 self.records[memory["id"]].said.append(form.text)
                 self.records[memory["id"]].is_imported = True
+                self.records[memory["id"]].may_recall = self.n_recalls
 
     # --- what is decided elsewhere
 
