@@ -102,7 +102,7 @@ pub(in crate::cli) fn export_stopped(context: &CommandContext, path: &Path) -> R
     let mut file = Aside::create(path)?;
     let mut page = |_: &ExportParams| Ok(memories.next_page()?);
     let mut put = |line: &[u8]| file.write(line);
-    let (end, _) = write_pages(&mut page, &mut ExportParams::default(), true, &mut put)?;
+    let (end, _) = write_pages(&mut page, &mut ExportParams::default(), &[false, true], &mut put)?;
     if end.memories > 0 {
         file.keep()?;
     }
@@ -146,21 +146,22 @@ fn write(
     put: &mut Put<'_>,
 ) -> Result<Written, CliError> {
     let mut page = |params: &ExportParams| Ok(client.call("memory.export", params)?);
-    write_pages(&mut page, params, archived, put)
+    // The living once more: one that was in the archive may have been brought back between the first two.
+    let passes: &[bool] = if archived { &[false, true, false] } else { &[false] };
+    write_pages(&mut page, params, passes, put)
 }
 
+/// Writes all pages, in each pass those of the archive or of the living.
 fn write_pages(
     next_page: &mut Page<'_>,
     params: &mut ExportParams,
-    archived: bool,
+    passes: &[bool],
     put: &mut Put<'_>,
 ) -> Result<Written, CliError> {
     let header = Header { format: FORMAT.to_owned(), version: FORMAT_VERSION, memod: VERSION.to_owned() };
     let mut header = Some(line(&header));
     let (mut ids, mut n_memories) = (HashMap::new(), 0);
     let (mut links, mut caveats) = (Vec::new(), Caveats::default());
-    // The living once more: one that was in the archive may have been brought back between the first two.
-    let passes: &[bool] = if archived { &[false, true, false] } else { &[false] };
     for &is_archive in passes {
         (params.archived, params.after) = (is_archive, 0);
         loop {

@@ -84,7 +84,7 @@ impl Rows<'_> {
                 Some(known) => is_older(known),
                 None => self
                     .deleted_at(&record.id)?
-                    .is_none_or(|(updated, _)| updated < record.updated.max(restored_at(history))),
+                    .is_none_or(|(updated, at)| updated < record.updated || at < last_change(history)),
             };
             if is_newer {
                 newer.push((record, history.as_slice()));
@@ -191,8 +191,9 @@ impl Rows<'_> {
             }
             let known = self.history(&record.id)?;
             let is_newer = |link: &Link, is_there| {
-                let [known, told] = [&known, history].map(|of| changes_of(link, &record.id, of));
-                told > known || is_there && known == 0
+                let [known, told] =
+                    [&known, history].map(|of| (restored_at(of), changes_of(link, &record.id, of)));
+                told > known || is_there && known == (0, 0)
             };
             let differ = |link: &&Link, others: &[Link]| !others.iter().any(|other| is_same(link, other));
             let new = theirs.iter().filter(|link| differ(link, &ours) && is_newer(link, true));
@@ -216,9 +217,13 @@ impl Rows<'_> {
     /// Records the deletion of a memory that is not in this database.
     pub(super) fn set_deleted(&self, id: &str, updated: i64, at: i64) -> Result<(), StoreError> {
         self.run(|conn| {
-            conn.prepare_cached("INSERT OR IGNORE INTO deleted VALUES(?1, ?2, ?3)")?
-                .execute(params![id, updated, at])
-                .map(drop)
+            // Where it was deleted twice, nothing before the later time brings it back.
+            conn.prepare_cached(
+                "INSERT INTO deleted VALUES(?1, ?2, ?3) ON CONFLICT(id) DO UPDATE
+                 SET updated = max(updated, excluded.updated), at = max(at, excluded.at)",
+            )?
+            .execute(params![id, updated, at])
+            .map(drop)
         })
     }
 
@@ -229,13 +234,11 @@ impl Rows<'_> {
         Ok(!ours.iter().any(|change| change == out || change.action == "share" && change.at > out.at))
     }
 
-    /// Returns whether a memory that was deleted elsewhere has changed since, other than by a look that found no file of it.
+    /// Returns whether a memory that was deleted elsewhere has changed since.
     pub(super) fn is_put_back(&self, known: &Record, updated: i64, at: i64) -> Result<bool, StoreError> {
         let is_gone = known.shared && known.archived_why.as_deref() == Some("file");
         let history = self.history(&known.id)?;
-        let is_change = |change: &&MemoryEvent| !(change.source == FROM_FILE && change.action == "forget");
-        let last = history.iter().filter(is_change).map(|change| change.at).max().unwrap_or_default();
-        Ok(known.updated > updated && !is_gone || last > at)
+        Ok(known.updated > updated && !is_gone || last_change(&history) > at)
     }
 }
 
@@ -247,6 +250,15 @@ fn restored_at(history: &[MemoryEvent]) -> i64 {
         .map(|change| change.at)
         .max()
         .unwrap_or_default()
+}
+
+/// Returns when a memory was last changed, unix ms, other than by a look that found no file of it, a recall, or a merge of databases.
+fn last_change(history: &[MemoryEvent]) -> i64 {
+    let is_change = |change: &&MemoryEvent| {
+        let is_look = change.source == FROM_FILE && change.action == "forget";
+        !is_look && !["recall", "unite"].contains(&change.action.as_str())
+    };
+    history.iter().filter(is_change).map(|change| change.at).max().unwrap_or_default()
 }
 
 fn is_same(one: &Link, other: &Link) -> bool {

@@ -268,6 +268,50 @@ fn what_was_moved_and_restored_in_one_place_is_so_in_the_other() {
     assert_eq!(texts(&live), ["fourth", "later", "no port", "port 9000"]);
 }
 
+/// What was deleted in one place, and comes back or goes again in the other, does so in both.
+#[test]
+fn what_comes_back_and_goes_again_does_so_in_both_places() {
+    let live = Live::new();
+    let [ann, bob] = ["ann", "bob"].map(|text| add(&live, text));
+    memo(&live, &["link", &ann, &bob]);
+    let root = live.root();
+    let backup = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
+    let (first, second, exported) = (backup("first.db"), backup("second.db"), backup("all.jsonl"));
+    let while_read_only = |run: &dyn Fn()| {
+        stop(&live);
+        let mounted = read_only(&root)?;
+        run();
+        stop(&live);
+        drop(mounted);
+        Some(())
+    };
+    let does = |args: &[&str]| assert_eq!(memo(&live, args).0, 0, "{args:?}");
+    does(&["backup", &first]);
+    does(&["export", "--out", &exported]);
+    does(&["unlink", &ann, &bob]);
+    if while_read_only(&|| assert_eq!(texts(&live), ["ann", "bob"])).is_none() {
+        return;
+    }
+    does(&["restore-backup", &first, "--yes"]);
+    let n_links = || memo(&live, &["links", &ann]).1["links"].as_array().unwrap().len();
+    while_read_only(&|| assert_eq!(n_links(), 1)).unwrap();
+    assert_eq!(n_links(), 1);
+    // Deleted here, back by a backup, and gone by another one.
+    does(&["forget", &bob, "--yes"]);
+    does(&["purge", &bob, "--yes"]);
+    does(&["backup", &second]);
+    does(&["restore-backup", &first, "--yes"]);
+    while_read_only(&|| assert_eq!(texts(&live), ["ann", "bob"])).unwrap();
+    does(&["restore-backup", &second, "--yes"]);
+    while_read_only(&|| {
+        assert_eq!(texts(&live), ["ann"]);
+        does(&["import", "--own", &exported]);
+        assert_eq!(texts(&live), ["ann", "bob"]);
+    })
+    .unwrap();
+    assert_eq!(texts(&live), ["ann", "bob"], "an import there comes after the deletion");
+}
+
 /// A directory outside git is served with a state of its own until a directory around it becomes a repository.
 #[test]
 fn a_repository_takes_in_what_directories_below_it_had_before_it() {
