@@ -43,12 +43,13 @@ pub struct Kept {
     pub redacted: usize,
 }
 
-/// Returns the content to store, without private parts and surrounding space.
+/// Returns the content to store, without private parts and the space around it. The first of several lines keeps its indentation: it
+/// may be code, or an item of a list.
 ///
 /// # Errors
 /// When nothing is left, or it is too long, has a NUL or looks like a credential.
 pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
-    let kept = clean("content", raw, MAX_CONTENT, allow_secret)?;
+    let kept = clean("content", raw, content_of, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
         return Err(Refused::new("content", "empty").hint("write what to remember"));
     }
@@ -71,17 +72,31 @@ pub fn warning(field: &str, text: &str) -> Option<String> {
 /// # Errors
 /// When it is too long, has a NUL or a line break, or looks like a credential.
 pub fn title(raw: &str, allow_secret: bool) -> Result<Option<Kept>, Refused> {
-    let kept = clean("title", raw, MAX_TITLE, allow_secret)?;
+    let kept = clean("title", raw, str::trim, MAX_TITLE, allow_secret)?;
     if kept.text.contains(['\n', '\r']) {
         return Err(Refused::new("title", format!("{} has more than one line", quoted(&kept.text))));
     }
     Ok((!kept.text.is_empty()).then_some(kept))
 }
 
-fn clean(field: &'static str, raw: &str, most: usize, allow_secret: bool) -> Result<Kept, Refused> {
+fn content_of(text: &str) -> &str {
+    let text = text.trim_end();
+    let blank: usize =
+        text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
+    let text = &text[blank..];
+    if text.contains('\n') { text } else { text.trim_start() }
+}
+
+fn clean(
+    field: &'static str,
+    raw: &str,
+    trim: fn(&str) -> &str,
+    most: usize,
+    allow_secret: bool,
+) -> Result<Kept, Refused> {
     no_nul(field, raw)?;
     let (text, redacted) = without_private(raw);
-    let text = text.trim().to_owned();
+    let text = trim(&text).to_owned();
     at_most(field, &text, most)?;
     if !allow_secret {
         check_secrets(field, &text)?;

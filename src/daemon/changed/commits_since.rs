@@ -29,13 +29,14 @@ pub(super) fn since(past: &History, sides: &Sides) -> RpcResult<Commits> {
     let head = sides.until.map_or_else(|| past.refs.find("HEAD"), |until| Ok(Some(until)))?;
     let Some(head) = head else { return Ok(Commits::default()) };
     let range = past.objects.range(sides.base, head, MOST_READ)?;
+    let shallow = range.commits.iter().find_map(|(id, node)| node.cut(*id));
     let is_asked = |(_, node): &(ObjectId, Node)| sides.paths.is_empty() || touches(past, sides, node);
     let asked: Vec<ObjectId> = range.commits.into_iter().filter(is_asked).map(|(id, _)| id).collect();
     let newest = asked.iter().take(MOST_LISTED).map(|id| described(past, *id));
     Ok(Commits {
         newest: newest.collect::<RpcResult<_>>()?,
         n_left_out: asked.len().saturating_sub(MOST_LISTED),
-        cut: range.is_cut.then(|| format!("only the newest {MOST_READ} commits were looked at")),
+        cut: range.is_cut.then(|| format!("only the newest {MOST_READ} commits were looked at")).or(shallow),
     })
 }
 

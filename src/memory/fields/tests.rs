@@ -150,3 +150,10 @@ fn what_looks_like_a_source_of_ours_is_an_import() {
         assert_eq!(imported_source(source), "import", "{source:?}");
     }
 }
+
+#[test]
+fn the_first_of_several_lines_keeps_its_indentation() {
+    let of = |raw: &str| content(raw, false).unwrap().text;
+    assert_eq!(of("  alone \n"), "alone");
+    assert_eq!(of("\n  \n    if x:\n        return\n\n"), "    if x:\n        return");
+}
