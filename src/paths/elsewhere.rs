@@ -46,8 +46,10 @@ impl RepoLayout {
     /// Returns other directories that may have state of this repository, existing or not.
     pub fn other_states(&self, env: &Env) -> Vec<OtherState> {
         let homes = env.state_home().join("memod");
-        let mut dirs = vec![self.inner_state_dir(), homes.join(&self.id)];
-        dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != homes.join(&self.id)));
+        let of_path = homes.join(&self.id);
+        let mut dirs = vec![self.inner_state_dir()];
+        dirs.extend((!is_of_another(&of_path, self.top())).then(|| of_path.clone()));
+        dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != of_path));
         dirs.retain(|dir| *dir != self.state_dir);
         let mut states: Vec<OtherState> =
             dirs.into_iter().map(|dir| OtherState { dir, below: PathBuf::new() }).collect();
@@ -70,10 +72,8 @@ impl RepoLayout {
         let ours = identity(self.top());
         let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
         dirs.filter(move |dir| {
-            let owner = fs::read(dir.join(OWNER_FILE)).ok();
-            let owner: Option<Owner> = owner.and_then(|json| serde_json::from_slice(&json).ok());
             // A copy of the repository would be another directory, so an equal identity means that it was moved.
-            owner.is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
+            owner(dir).is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
         })
     }
 
@@ -101,6 +101,21 @@ impl RepoLayout {
     fn top(&self) -> &Path {
         self.common_dir.as_ref().unwrap_or(&self.root)
     }
+}
+
+/// Returns whether a state dir belongs to another repository, which was at this path before.
+pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
+    let theirs = owner(state_dir).and_then(|owner| owner.identity);
+    theirs.is_some_and(|theirs| identity(top).is_some_and(|ours| ours != theirs))
+}
+
+/// Returns the identity of a directory as a part of a file name; `None` if the file system has none.
+pub(super) fn identity_name(top: &Path) -> Option<String> {
+    identity(top).map(|Identity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
+}
+
+fn owner(state_dir: &Path) -> Option<Owner> {
+    serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
 }
 
 fn identity(dir: &Path) -> Option<Identity> {

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::elsewhere::{identity_name, is_of_another};
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
     create_private_dir, is_read_only, owner, read_file, read_regular,
@@ -137,7 +138,7 @@ impl RepoLayout {
             check_owner(dir, env)?;
         }
         let id = place_id(&common_dir);
-        let state_dir = usable_or_home(common_dir.join(STATE_DIR), &id, env);
+        let state_dir = usable_or_home(common_dir.join(STATE_DIR), (&id, &common_dir), env);
         let root = root.to_owned();
         Ok(Self { root, git_dir: Some(git_dir), common_dir: Some(common_dir), state_dir, id })
     }
@@ -153,7 +154,7 @@ impl RepoLayout {
     fn plain(root: &Path, env: &Env) -> Result<Self, LocateError> {
         check_owner(root, env)?;
         let id = place_id(root);
-        let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), &id, env);
+        let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), (&id, root), env);
         Ok(Self { root: root.to_owned(), git_dir: None, common_dir: None, state_dir, id })
     }
 }
@@ -162,7 +163,7 @@ impl RepoLayout {
 pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
     let is_dir = |state: &PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
     let id = place_id(dir);
-    let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, env)];
+    let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, dir, env)];
     states.retain(|state| asked_for(&id, env).is_file() && is_dir(state));
     states
 }
@@ -279,16 +280,22 @@ fn place_id(path: &Path) -> String {
 const MAX_STATE_DIR: usize = 440;
 
 /// Returns `preferred`, or the user's state directory if `preferred` is not writable or too long for a database.
-fn usable_or_home(preferred: PathBuf, id: &str, env: &Env) -> PathBuf {
+fn usable_or_home(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> PathBuf {
     // Anything else in its place is no reason to keep the state elsewhere, but refused when the directory is created.
     let probe = if preferred.is_dir() { Some(preferred.as_path()) } else { preferred.parent() };
     if preferred.as_os_str().len() <= MAX_STATE_DIR && !probe.is_some_and(is_read_only) {
         preferred
     } else {
-        state_in_home(id, env)
+        state_in_home(id, top, env)
     }
 }
 
-fn state_in_home(id: &str, env: &Env) -> PathBuf {
-    env.state_home().join("memod").join(id)
+/// Returns the state dir in the home of the user for what has this top: of its path, unless another one has been there.
+fn state_in_home(id: &str, top: &Path, env: &Env) -> PathBuf {
+    let homes = env.state_home().join("memod");
+    let of_path = homes.join(id);
+    match identity_name(top).filter(|_| is_of_another(&of_path, top)) {
+        Some(identity) => homes.join(format!("{id}-{identity}")),
+        None => of_path,
+    }
 }

@@ -312,6 +312,32 @@ fn what_comes_back_and_goes_again_does_so_in_both_places() {
     assert_eq!(texts(&live), ["ann", "bob"], "an import there comes after the deletion");
 }
 
+/// Containers and CI have one repository after another at the same path, with the same home.
+#[test]
+fn a_repository_has_nothing_of_another_one_that_was_at_its_path() {
+    let live = Live::idle();
+    let (root, before) = (live.root(), live.sandbox.path("before"));
+    let Some(mounted) = read_only(&root) else { return };
+    add(&live, "of the one before");
+    stop(&live);
+    drop(mounted);
+    fs::rename(&root, &before).unwrap();
+    fs::create_dir(&root).unwrap();
+    live.git(&["init", "-q"]);
+    assert!(texts(&live).is_empty());
+    stop(&live);
+    let mounted = read_only(&root).unwrap();
+    assert!(texts(&live).is_empty());
+    add(&live, "of the one now");
+    assert_eq!(texts(&live), ["of the one now"]);
+    stop(&live);
+    drop(mounted);
+    assert_eq!(texts(&live), ["of the one now"]);
+    let (_, moved) = memo_in(&live, &before, &["list"]);
+    assert_eq!((&moved["total"], &moved["memories"][0]["content"]), (&json!(1), &json!("of the one before")));
+    memo_in(&live, &before, &["stop"]);
+}
+
 /// A directory outside git is served with a state of its own until a directory around it becomes a repository.
 #[test]
 fn a_repository_takes_in_what_directories_below_it_had_before_it() {
