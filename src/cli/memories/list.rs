@@ -21,6 +21,9 @@ const PAGE: u64 = 500;
 /// Number of memories that a page repeats of the one before.
 const OVERLAP: u64 = 50;
 
+/// Most times that all pages are asked for: memories may change all the time.
+const MOST_ROUNDS: u32 = 5;
+
 /// Words to complete, each with a description.
 pub(in crate::cli) type Words = Vec<(String, String)>;
 
@@ -72,8 +75,15 @@ pub(super) fn pages(
     let first = params.offset;
     let mut result: MemoriesResult = client.call("memory.list", &params)?;
     let mut known: HashSet<_> = result.memories.iter().map(key).collect();
-    let (mut end, mut overlap) = (first + result.memories.len() as u64, OVERLAP);
-    while is_all && end < result.total && !known.is_empty() {
+    let (mut end, mut overlap, mut n_rounds) = (first + result.memories.len() as u64, OVERLAP, 1);
+    while is_all && !known.is_empty() {
+        if end >= result.total {
+            // One that has changed may have moved to a place that was passed already.
+            if first + known.len() as u64 >= result.total || n_rounds == MOST_ROUNDS {
+                break;
+            }
+            (end, n_rounds) = (first, n_rounds + 1);
+        }
         params.offset = end.saturating_sub(overlap).max(first);
         let next: MemoriesResult = client.call("memory.list", &params)?;
         result.total = next.total;
