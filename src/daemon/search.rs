@@ -28,6 +28,7 @@ use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::Query;
+use crate::search::rare_word::wordless_factor;
 use crate::search::snippet::Extent;
 use crate::search::view_chunks::ViewChunks;
 use crate::search::{self, Answer, expanded};
@@ -294,8 +295,8 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
-    let (mut hits, texts) =
-        merged(memories.hits(&at.layout, params.explain, question.extent()), hits, *limit);
+    let remembered = memories.hits(&at.layout, params.explain, question.extent());
+    let (mut hits, texts) = merged(remembered, hits, scope.query.is_one_word(), *limit);
     if params.rerank && stale.is_empty() {
         degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
@@ -390,14 +391,29 @@ fn memories_alone(
     Ok((((result, memories.unsure), memories.stale), memories.found.unjudged.is_empty()))
 }
 
-/// Merges two sorted lists; at equal scores the memory comes first. Returns the hits, and the text of each if it was kept.
+/// Merges two sorted lists; at equal scores the memory comes first, and of one word that is rare what has it. Returns the hits, and the
+/// text of each if it was kept.
 fn merged(
     memories: Vec<Hit>,
     hits: impl Iterator<Item = (Hit, Option<String>)>,
+    is_one_word: bool,
     limit: usize,
 ) -> (Vec<Hit>, Vec<Option<String>>) {
-    let mut all: Vec<_> = memories.into_iter().zip(repeat(None)).chain(hits).collect();
-    all.sort_by(|(left, _), (right, _)| right.score.total_cmp(&left.score)); // stable
+    let has_word =
+        |hit: &Hit| hit.arms.bm25.is_some() || hit.arms.path.is_some() || hit.arms.symbol.is_some();
+    // What supersedes a memory with the word stands before it.
+    let n_meant = memories.iter().rposition(has_word).map_or(0, |last| last + 1);
+    let memories = memories.into_iter().enumerate().map(|(nth, hit)| ((hit, None), nth < n_meant));
+    let hits = hits.map(|(hit, text)| {
+        let has_word = has_word(&hit);
+        ((hit, text), has_word)
+    });
+    let mut all: Vec<_> = memories.chain(hits).collect();
+    let scores = || all.iter().map(|((hit, _), has_word)| (hit.score, *has_word));
+    if let Some(times) = is_one_word.then(|| wordless_factor(scores())).flatten() {
+        all.iter_mut().filter(|(_, has_word)| !has_word).for_each(|((hit, _), _)| hit.score *= times);
+    }
+    all.sort_by(|((left, _), _), ((right, _), _)| right.score.total_cmp(&left.score)); // stable
     all.truncate(limit);
-    all.into_iter().unzip()
+    all.into_iter().map(|(hit, _)| hit).unzip()
 }

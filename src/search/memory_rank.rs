@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
+use super::rare_word::wordless_factor;
+use super::rerank::WORDLESS;
 use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
@@ -82,8 +84,8 @@ impl Ranked<Candidate> {
     }
 }
 
-/// Orders candidates by score, then by newest id.
-pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
+/// Orders candidates by score, then by newest id. Of a query of one word, those that have it come first where it is rare.
+pub fn rank(candidates: Vec<Candidate>, is_one_word: bool, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
     let beside = beside(&candidates, &fused);
     let mut ranked = Ranked::all(candidates, fused);
@@ -94,8 +96,13 @@ pub fn rank(candidates: Vec<Candidate>, now_ms: i64) -> Vec<Ranked<Candidate>> {
         }
         apply_facts(hit, now_ms);
         hit.apply_seen(WRITTEN, 1.0);
-        hit.bound();
     }
+    let has_word = |hit: &Ranked<Candidate>| hit.candidate.signals.bm25.is_some();
+    let times = wordless_factor(ranked.iter().map(|hit| (hit.score, has_word(hit)))).filter(|_| is_one_word);
+    if let Some(times) = times {
+        ranked.iter_mut().filter(|hit| !has_word(hit)).for_each(|hit| hit.apply(WORDLESS, times));
+    }
+    ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
     put_above_superseded(&mut ranked);
     ranked
@@ -246,7 +253,8 @@ mod tests {
         let others: [fn(&mut Candidate); 2] =
             [|c| c.facts.container = "another".to_owned(), |c| c.facts.created = MOST_BETWEEN_MS + 1];
         for other in others {
-            let ranked = rank(vec![weak(1, |_| ()), strong.clone(), weak(3, other), weak(9, |_| ())], NOW);
+            let ranked =
+                rank(vec![weak(1, |_| ()), strong.clone(), weak(3, other), weak(9, |_| ())], false, NOW);
             assert_eq!(rows(&ranked), [2, 1, 9, 3], "of equals the newer comes first, but for the neighbour");
             let names: Vec<&str> = ranked[1].factors.iter().map(|factor| factor.0).collect();
             assert!(names.contains(&"beside"), "{names:?}");
@@ -275,14 +283,14 @@ mod tests {
                     c.facts.id = format!("mem_{id}");
                     change(c);
                 });
-                let ranked = rank(vec![alike(1, |_| ()), other], NOW);
+                let ranked = rank(vec![alike(1, |_| ()), other], false, NOW);
                 assert_eq!(rows(&ranked)[0], first, "{}", factor.name);
                 let changed = ranked.iter().find(|hit| hit.candidate.facts.row.0 == 2).unwrap();
                 assert_eq!(changed.factors[0].0, factor.name);
                 assert_eq!(changed.factors.last().unwrap().0, WRITTEN.name);
             }
         }
-        let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], NOW);
+        let aged = rank(vec![alike(1, |c| c.facts.updated = NOW - 69 * DAY)], false, NOW);
         assert!((aged[0].factors[0].1 - 0.95).abs() < 1e-9, "{:?}", aged[0].factors);
     }
 
@@ -305,20 +313,20 @@ mod tests {
                 c.signals.bm25 = Some(TextRank { rank: 1, bm25: 9.0 });
             })
         };
-        let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], NOW);
+        let ranked = rank(vec![better(1, &[2]), alike(2, |_| ()), alike(3, |_| ())], false, NOW);
         let place = |row| rows(&ranked).iter().position(|other| *other == row);
         assert_eq!((place(2), place(1)), (Some(0), Some(1)), "both are among the first: {:?}", rows(&ranked));
         assert!(ranked.is_sorted_by(|left, right| left.score >= right.score));
-        let circle = rank(vec![better(1, &[2]), better(2, &[1])], NOW);
+        let circle = rank(vec![better(1, &[2]), better(2, &[1])], false, NOW);
         assert_eq!(circle.len(), 2);
     }
 
     #[test]
     fn what_covers_little_of_the_query_scores_little() {
-        let score = |covered| rank(vec![alike(1, |c| c.covered = covered)], NOW)[0].score;
+        let score = |covered| rank(vec![alike(1, |c| c.covered = covered)], false, NOW)[0].score;
         assert!(score(0.2) < score(0.6) && score(0.6) < score(1.0) && score(1.0) <= 1.0);
         let far = alike(1, |c| (c.signals.bm25, c.signals.cosine) = (None, Some(0.3)));
-        assert!(rank(vec![far], NOW)[0].score < 0.1);
-        assert!(rank(Vec::new(), NOW).is_empty());
+        assert!(rank(vec![far], false, NOW)[0].score < 0.1);
+        assert!(rank(Vec::new(), false, NOW).is_empty());
     }
 }

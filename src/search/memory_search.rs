@@ -174,7 +174,7 @@ pub fn memories(
         compare_words(rows, &ask.query, &mut texts, &mut found)?;
     }
     let total = found.len();
-    let mut ranked = memory_rank::rank(found, rows.now_ms());
+    let mut ranked = memory_rank::rank(found, ask.query.is_one_word(), rows.now_ms());
     ranked.truncate(ask.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
     let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();

@@ -28,6 +28,7 @@ pub mod nearest;
 pub mod path_words;
 pub mod query;
 pub mod ranked;
+pub mod rare_word;
 pub mod recent;
 pub mod relevance;
 pub mod rerank;

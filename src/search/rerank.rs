@@ -12,6 +12,7 @@ use super::fuse::{self, Signals, Weights};
 use super::path_words::PathWords;
 use super::query::Query;
 use super::ranked::{Factor, Ranked};
+use super::rare_word::wordless_factor;
 use super::translation;
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
@@ -43,9 +44,7 @@ const FURTHER: Factor = Factor::new("further", 0.5);
 /// A question is answered by a definition, and the next best may stand beside it.
 const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.8);
 /// What is only similar to a rare word stands behind all that has it. The factor follows from their scores.
-const WORDLESS: &str = "wordless";
-/// A word is rare if no more chunks have it: all of them fit into an answer.
-const MOST_WITH_RARE_WORD: usize = 10;
+pub(super) const WORDLESS: &str = "wordless";
 
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,14 +121,7 @@ fn lower_wordless(ranked: &mut [Ranked<Candidate>]) {
         let Signals { bm25, path, symbol, .. } = hit.candidate.signals;
         bm25.is_some() || path.is_some() || symbol.is_some()
     };
-    let scores = |is_with: bool| {
-        let group = ranked.iter().filter(move |hit| has_word(hit) == is_with);
-        group.map(|hit| hit.score).collect::<Vec<f64>>()
-    };
-    let (with, without) = (scores(true), scores(false));
-    let (least, most) = (with.iter().copied().fold(1.0, f64::min), without.into_iter().fold(0.0, f64::max));
-    if (1..=MOST_WITH_RARE_WORD).contains(&with.len()) && most >= least {
-        let times = 0.99 * least / most;
+    if let Some(times) = wordless_factor(ranked.iter().map(|hit| (hit.score, has_word(hit)))) {
         ranked.iter_mut().filter(|hit| !has_word(hit)).for_each(|hit| hit.apply(WORDLESS, times));
     }
 }

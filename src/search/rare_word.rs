@@ -1,0 +1,37 @@
+//! Puts what has a rare word before what is only similar to it.
+
+/// A word is rare if no more hits have it: all of them fit into an answer.
+pub const MOST_WITH_RARE_WORD: usize = 10;
+
+/// Returns by what to multiply the scores of the hits without a word, so that all of them stand behind those with it and keep their
+/// order; `None` where they do, or the word is not rare. Takes the score of each hit and whether it has the word.
+pub fn wordless_factor(hits: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
+    let (mut n_with, mut least, mut most) = (0, f64::INFINITY, 0.0_f64);
+    for (score, has_word) in hits {
+        match has_word {
+            true => (n_with, least) = (n_with + 1, least.min(score)),
+            false => most = most.max(score),
+        }
+    }
+    ((1..=MOST_WITH_RARE_WORD).contains(&n_with) && most >= least && most > 0.0).then(|| 0.99 * least / most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lacks_a_rare_word_is_lowered() {
+        let factor = |with: &[f64], without: &[f64]| {
+            let hits = |scores: &[f64], has_word| {
+                scores.iter().map(move |score| (*score, has_word)).collect::<Vec<_>>()
+            };
+            wordless_factor([hits(with, true), hits(without, false)].concat().into_iter())
+        };
+        assert_eq!(factor(&[0.9, 0.2], &[0.8, 0.4]), Some(0.99 * 0.2 / 0.8));
+        assert_eq!(factor(&[0.9], &[0.8]), None, "they stand behind it");
+        assert_eq!(factor(&[], &[0.8]), None, "nothing has the word");
+        assert_eq!(factor(&[0.1; MOST_WITH_RARE_WORD + 1], &[0.8]), None, "it is not rare");
+        assert_eq!(factor(&[0.0], &[0.0]), None);
+    }
+}
