@@ -1,5 +1,6 @@
 //! Measures how well memod answers questions whose answers are known.
 
+mod asked_definitions;
 mod asking;
 mod bootstrap;
 mod headings;

@@ -69,6 +69,7 @@ const PURE: &[&str] = &[
     "cli/agent_hook/hook_input.rs",
     "cli/agent_hook/reply_form.rs",
     "cli/ask.rs",
+    "cli/bench/asked_definitions.rs",
     "cli/bench/bootstrap.rs",
     "cli/bench/headings.rs",
     "cli/bench/label_json.rs",

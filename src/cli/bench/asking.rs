@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use super::asked_definitions::{self, DefinitionFigures};
 use super::labels::{FoundSpan, Question};
 use super::question_sets::QuestionSet;
 use super::run_files::RunFiles;
@@ -50,6 +51,8 @@ pub(super) struct Measured {
     pub(super) root: String,
     /// Answers that are not in the tree.
     pub(super) missing: Vec<String>,
+    /// Number of questions that nothing answers; they are not asked.
+    pub(super) n_absent: usize,
     /// Until every file and vector was there, ms.
     pub(super) indexed_ms: u64,
     /// One for each arm.
@@ -60,6 +63,8 @@ pub(super) struct Measured {
 #[derive(Default)]
 pub(super) struct Answers {
     pub(super) scores: Vec<Scores>,
+    /// Of the questions whose definitions are named.
+    pub(super) definitions: Vec<DefinitionFigures>,
     /// From the call to its decoded reply.
     pub(super) times_ms: Vec<f64>,
 }
@@ -92,8 +97,16 @@ fn ask_all(
     runs: &mut RunFiles,
     output: &Output,
 ) -> Result<Measured, CliError> {
-    let indexed_ms = wait_for_index(context, client, output)?;
-    let missing = resolve(set, &context.layout.root, &indexed_paths(context, client)?);
+    let n_all = set.questions.len();
+    set.questions.retain(|question| !question.is_absent());
+    let n_absent = n_all - set.questions.len();
+    if set.questions.is_empty() {
+        return Err(CliError::Usage {
+            message: format!("{}: nothing answers any of its questions", set.file.display()),
+            hint: "add questions with \"answers\" or \"relevant\"",
+        });
+    }
+    let (indexed_ms, missing) = prepare(set, context, client, output)?;
     let mut asking = Asking::new(set, context, client, arms.len(), output);
     let answered: Vec<_> = arms.iter().map(|arm| asking.ask_arm(*arm)).collect::<Result<_, _>>()?;
     let (answers, found): (Vec<Answers>, Vec<HitsByQuestion>) = answered.into_iter().unzip();
@@ -103,7 +116,19 @@ fn ask_all(
     asking.warn(output);
     let (name, suite) = (set.name.clone(), set.suite.clone());
     let root = context.layout.root.display().to_string();
-    Ok(Measured { name, suite, root, missing, indexed_ms, arms: answers })
+    Ok(Measured { name, suite, root, missing, n_absent, indexed_ms, arms: answers })
+}
+
+/// Waits until the index is complete; returns after how many milliseconds that was, and the answers that are not in it.
+pub(super) fn prepare(
+    set: &mut QuestionSet,
+    context: &CommandContext,
+    client: &mut Client,
+    output: &Output,
+) -> Result<(u64, Vec<String>), CliError> {
+    let indexed_ms = wait_for_index(context, client, output)?;
+    let missing = resolve(set, &context.layout.root, &indexed_paths(context, client)?);
+    Ok((indexed_ms, missing))
 }
 
 /// Returns after how many milliseconds every file and vector was there.
@@ -126,7 +151,7 @@ fn indexed_paths(context: &CommandContext, client: &mut Client) -> Result<Vec<St
 type HitsByQuestion = Vec<Vec<FoundSpan>>;
 
 /// The questions of a set, a daemon that answers them, and what is to be said about its answers.
-struct Asking<'a> {
+pub(super) struct Asking<'a> {
     set: &'a QuestionSet,
     context: &'a CommandContext,
     client: &'a mut Client,
@@ -137,7 +162,7 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn new(
+    pub(super) fn new(
         set: &'a QuestionSet,
         context: &'a CommandContext,
         client: &'a mut Client,
@@ -154,9 +179,12 @@ impl<'a> Asking<'a> {
         for question in &self.set.questions {
             let (hits, time) = self.ask_question(question, arm)?;
             answers.scores.push(scores(&question.ranks(&self.set.corpus, &hits)));
+            if !question.definitions.is_empty() {
+                let ranks = question.definition_ranks(&hits);
+                answers.definitions.push(DefinitionFigures::of(&question.definitions, &ranks));
+            }
             answers.times_ms.push(milliseconds(time));
             found.push(hits);
-            self.bar.inc(1);
         }
         Ok((answers, found))
     }
@@ -168,20 +196,27 @@ impl<'a> Asking<'a> {
     ) -> Result<(Vec<FoundSpan>, Duration), CliError> {
         let params = params(question, self.set, arm, self.context);
         let start = Instant::now();
-        let result: SearchResult = self.client.call("search", &params)?;
+        let hits = self.search(&params)?;
         let time = start.elapsed();
+        Ok((hits.into_iter().map(found_span).collect(), time))
+    }
+
+    /// Returns the hits of a search, without those in the file of the questions.
+    pub(super) fn search(&mut self, params: &SearchParams) -> Result<Vec<Hit>, CliError> {
+        let result: SearchResult = self.client.call("search", params)?;
         self.clocks.insert(result.clock);
         self.degraded.extend(result.degraded);
-        let hits = result.hits.into_iter().map(found_span).filter(|hit| !self.is_own(hit));
-        Ok((hits.collect(), time))
+        self.bar.inc(1);
+        Ok(result.hits.into_iter().filter(|hit| !self.is_own(hit)).collect())
     }
 
     /// Returns whether a hit is in the file of the questions, which would answer each of them.
-    fn is_own(&self, hit: &FoundSpan) -> bool {
-        hit.is_file && self.context.layout.root.join(&hit.path) == self.set.file
+    fn is_own(&self, hit: &Hit) -> bool {
+        let is_in_file = hit.commit.is_none() && hit.memory.is_none();
+        is_in_file && self.context.layout.root.join(&hit.path) == self.set.file
     }
 
-    fn warn(self, output: &Output) {
+    pub(super) fn warn(self, output: &Output) {
         let name = &self.set.name;
         if self.clocks.len() > 1 {
             output.warn(&format!("{name}: files changed while it was asked; ask again for exact figures"));
@@ -193,7 +228,12 @@ impl<'a> Asking<'a> {
 }
 
 /// All kinds of hits are asked for, as a user would. The index is complete, so nothing is waited for.
-fn params(question: &Question, set: &QuestionSet, arm: Arm, context: &CommandContext) -> SearchParams {
+pub(super) fn params(
+    question: &Question,
+    set: &QuestionSet,
+    arm: Arm,
+    context: &CommandContext,
+) -> SearchParams {
     SearchParams {
         cwd: context.cwd.clone(),
         query: question.text.clone(),
@@ -201,15 +241,14 @@ fn params(question: &Question, set: &QuestionSet, arm: Arm, context: &CommandCon
         sync: Sync::None,
         path: haystack_glob(question, &set.corpus).into_iter().collect(),
         without: arm.without.into_iter().collect(),
-        limit: Some(N_HITS),
+        limit: Some(if set.has_definitions() { asked_definitions::CUT } else { N_HITS }),
         threshold: Some(0.0),
         ..SearchParams::default()
     }
 }
 
 fn found_span(hit: Hit) -> FoundSpan {
-    let is_file = hit.commit.is_none() && hit.memory.is_none();
-    FoundSpan { path: hit.path, lines: hit.lines, score: hit.score, is_file }
+    FoundSpan { path: hit.path, lines: hit.lines, score: hit.score, kind: hit.kind }
 }
 
 fn milliseconds(time: Duration) -> f64 {

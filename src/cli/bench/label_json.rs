@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::asked_definitions::Definition;
 use super::labels::{Corpus, Label, Span};
 
 /// A label as a line of questions has it.
@@ -69,6 +70,45 @@ pub(super) fn label(text: &str) -> Label {
     Label { id: text.to_owned(), path: path.to_owned(), span }
 }
 
+/// A definition as a line of questions has it: with `path`, `lines`, perhaps `name` and `must`, or as text with its lines.
+#[derive(Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct DefinitionJson(pub(super) Definition);
+
+impl TryFrom<Value> for DefinitionJson {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let read = match &value {
+            Value::String(text) => match label(text) {
+                Label { path, span: Span::Lines(first, last), .. } => Some((path, (first, last))),
+                _ => None,
+            },
+            _ => {
+                let path = value["path"].as_str().map(|path| without_dot(path).to_owned());
+                path.zip(serde_json::from_value(value["lines"].clone()).ok())
+            }
+        };
+        let (path, lines) = read.ok_or(
+            "a definition is \"PATH#L10-L20\" or {\"path\": …, \"lines\": [10, 20], \"must\": true}",
+        )?;
+        let name = value["name"].as_str().unwrap_or_default().to_owned();
+        Ok(Self(Definition { path, lines, name, must: value["must"].as_bool().unwrap_or(true) }))
+    }
+}
+
+/// Returns the files of the definitions that must be read, or of all where none must; each once.
+pub(super) fn files_of(definitions: &[Definition]) -> Vec<Label> {
+    let has_must = definitions.iter().any(|definition| definition.must);
+    let mut files: Vec<Label> = Vec::new();
+    for definition in definitions.iter().filter(|definition| definition.must || !has_must) {
+        if !files.iter().any(|file| file.path == definition.path) {
+            files.push(whole(definition.path.clone()));
+        }
+    }
+    files
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,5 +126,39 @@ mod tests {
         check("docs/x.md#set-up", "docs/x.md", Span::Anchor("set-up".to_owned()));
         check("docs/x.md#Lines", "docs/x.md", Span::Anchor("Lines".to_owned()));
         check("c#", "c#", Span::Whole);
+    }
+    #[test]
+    fn definitions_are_read() {
+        let read = |text: &str| serde_json::from_str::<DefinitionJson>(text).map(|read| read.0);
+        let check = |text: &str, lines: (u32, u32), must: bool| {
+            let Definition { path, lines: found, must: is_must, .. } = read(text).expect("it is one");
+            assert_eq!((path.as_str(), found, is_must), ("a.rs", lines, must), "{text}");
+        };
+        check(r#"{"path": "a.rs", "lines": [3, 9], "name": "f", "must": false}"#, (3, 9), false);
+        check(r#"{"path": "./a.rs", "lines": [3, 9]}"#, (3, 9), true);
+        check(r#""a.rs#L3-L9""#, (3, 9), true);
+        for wrong in [r#""a.rs""#, r#"{"path": "a.rs"}"#, r#"{"path": "a.rs", "lines": [1]}"#, "1"] {
+            assert!(
+                read(wrong).is_err_and(|error| error.to_string().starts_with("a definition is ")),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn files_are_those_that_must_be_read() {
+        let check = |answers: &[(&str, bool)], expected: &[&str]| {
+            let definition = |(path, must): &(&str, bool)| Definition {
+                path: (*path).to_owned(),
+                lines: (1, 2),
+                name: String::new(),
+                must: *must,
+            };
+            let files = files_of(&answers.iter().map(definition).collect::<Vec<_>>());
+            assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), expected);
+        };
+        check(&[("a", true), ("b", false), ("a", true), ("c", true)], &["a", "c"]);
+        check(&[("b", false), ("a", false)], &["b", "a"]);
+        check(&[], &[]);
     }
 }

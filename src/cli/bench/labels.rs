@@ -4,13 +4,20 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::asked_definitions::Definition;
+use crate::types::Kind;
+
 /// A question with what answers it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Question {
     pub(super) qid: String,
     pub(super) text: String,
-    /// Never empty.
+    /// What sort of question it is, if the set says so.
+    pub(super) kind: Option<String>,
+    /// Empty if nothing in the tree answers it.
     pub(super) relevant: Vec<Label>,
+    /// The definitions that answer it, best first, where the set names them.
+    pub(super) definitions: Vec<Definition>,
     /// Records that neither count as found nor take a rank.
     pub(super) exclude: Vec<Label>,
     /// The part of the corpus that is asked: a folder of the tree.
@@ -47,8 +54,14 @@ pub(super) struct FoundSpan {
     /// First and last line.
     pub(super) lines: (u32, u32),
     pub(super) score: f64,
-    /// Whether it is in a file, and not a commit or a memory.
-    pub(super) is_file: bool,
+    pub(super) kind: Kind,
+}
+
+impl FoundSpan {
+    /// Returns whether it is in a file, and not a commit or a memory.
+    pub(super) fn is_in_file(&self) -> bool {
+        !matches!(self.kind, Kind::Commit | Kind::Memory)
+    }
 }
 
 /// What the records of a set are.
@@ -111,6 +124,17 @@ impl Label {
 }
 
 impl Question {
+    /// Returns whether nothing in the tree answers it.
+    pub(super) fn is_absent(&self) -> bool {
+        self.relevant.is_empty()
+    }
+
+    /// Returns the rank of each definition, from 0. Each hit takes a rank, whatever it is: an agent reads them one by one.
+    pub(super) fn definition_ranks(&self, hits: &[FoundSpan]) -> Vec<Option<usize>> {
+        let rank = |of: &Definition| hits.iter().position(|hit| of.is_at(hit.kind, &hit.path, hit.lines));
+        self.definitions.iter().map(rank).collect()
+    }
+
     /// Returns the rank of each relevant record, from 0. Hits that are no records, repeats and what is excluded take no rank.
     pub(super) fn ranks(&self, corpus: &Corpus, hits: &[FoundSpan]) -> Vec<Option<usize>> {
         if matches!(corpus, Corpus::Hits) {
@@ -138,7 +162,7 @@ impl Question {
             Corpus::Hits => return None,
             Corpus::Files(candidates) => {
                 let is_candidate = candidates.as_ref().is_none_or(|paths| paths.contains(&hit.path));
-                let is_record = hit.is_file && is_candidate;
+                let is_record = hit.is_in_file() && is_candidate;
                 let id = is_record.then(|| self.file_record(hit, seen)).flatten();
                 return id.filter(|id| self.haystack_ids.as_ref().is_none_or(|ids| ids.contains(id)));
             }
@@ -190,7 +214,8 @@ mod tests {
         let (path, lines) = text.split_once(':').expect("PATH:FIRST-LAST");
         let (first, last) = lines.split_once('-').expect("FIRST-LAST");
         let lines = (first.parse().expect("a number"), last.parse().expect("a number"));
-        FoundSpan { path: path.to_owned(), lines, score: 1.0, is_file: !path.starts_with("commit:") }
+        let kind = if path.starts_with("commit:") { Kind::Commit } else { Kind::Symbol };
+        FoundSpan { path: path.to_owned(), lines, score: 1.0, kind }
     }
 
     fn ranks(corpus: &Corpus, (relevant, exclude): (&[&str], &[&str]), hits: &[&str]) -> Vec<Option<usize>> {
@@ -257,5 +282,14 @@ mod tests {
             ranks(&Corpus::Hits, (&["src/a", "b", "src/a#L6-L9"], &[]), &hits),
             [Some(0), Some(3), Some(1)]
         );
+    }
+    #[test]
+    fn each_hit_takes_a_rank_before_a_definition() {
+        let definition =
+            |path: &str, lines| Definition { path: path.to_owned(), lines, name: String::new(), must: true };
+        let definitions = vec![definition("a", (10, 20)), definition("a", (11, 14)), definition("b", (1, 2))];
+        let question = Question { definitions, ..Question::default() };
+        let hits = ["c:1-2", "a:1-9", "a:12-13", "a:12-13", "a:10-20"].map(hit);
+        assert_eq!(question.definition_ranks(&hits), [Some(2), Some(2), None]);
     }
 }

@@ -2,46 +2,89 @@
 
 use std::collections::BTreeMap;
 
+use super::asked_definitions;
 use super::bootstrap::Estimate;
-use super::report::{ArmReport, Figures, Report};
+use super::report::{ArmReport, DefinitionReport, Figures, Report};
 use super::scores::METRICS;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape, paint};
 
+/// Name in a table and in JSON of each metric that it has.
+type Metrics = [(&'static str, &'static str)];
+
 /// Prints scores in percent with their intervals; then what each left-out part changes in all sets together.
 pub(super) fn print(report: &Report, output: &mut Output) -> Result<(), CliError> {
-    let sets = report.sets.iter().map(|set| (escape(&set.set), set.arms.as_slice()));
-    let mean = (format!("mean of {}", report.sets.len()), report.mean.as_slice());
-    let metrics = METRICS.map(|(name, _)| name);
-    let head = ["", "mode", "questions"].into_iter().chain(metrics).chain(["p50 ms", "p99 ms"]);
-    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
-    for (name, arms) in sets.chain([mean]) {
-        rows.extend(arms.iter().filter(|arm| arm.without.is_none()).map(|arm| whole(&name, arm)));
+    let mut rows = vec![head(&["", "mode", "questions"], &METRICS, &["p50 ms", "p99 ms"])];
+    for (name, arm) in wholes(report) {
+        rows.push(whole(&name, arm));
     }
     table(&rows, 2, output)?;
+    print_definitions(report, output)?;
     print_differences(report, output)
+}
+
+/// Returns the arms from which nothing is left out with the names of their sets, those of the mean last.
+fn wholes(report: &Report) -> impl Iterator<Item = (String, &ArmReport)> {
+    let sets = report.sets.iter().map(|set| (escape(&set.set), set.arms.as_slice()));
+    let mean = (format!("mean of {}", report.sets.len()), report.mean.as_slice());
+    let arms = sets.chain([mean]).flat_map(|(name, arms)| arms.iter().map(move |arm| (name.clone(), arm)));
+    arms.filter(|(_, arm)| arm.without.is_none())
+}
+
+/// Prints how early the definitions come, where questions name them, and how many questions nothing answers.
+fn print_definitions(report: &Report, output: &mut Output) -> Result<(), CliError> {
+    let mut rows =
+        vec![head(&["definitions", "mode", "answer", "questions"], &asked_definitions::METRICS, &[])];
+    for (name, arm) in wholes(report) {
+        for (answer, questions, figures) in arm.definitions.iter().flat_map(answers) {
+            let start = [name.as_str(), arm.mode.as_str(), answer, &questions.to_string()].map(str::to_owned);
+            rows.push([start.to_vec(), cells(&asked_definitions::METRICS, figures, plain)].concat());
+        }
+    }
+    if rows.len() > 1 {
+        output.line("")?;
+        table(&rows, 3, output)?;
+    }
+    let n_absent: usize = report.sets.iter().map(|set| set.absent).sum();
+    if n_absent > 0 {
+        let absent = count(
+            n_absent as u64,
+            "question that nothing answers was",
+            "questions that nothing answers were",
+        );
+        output.line(&format!("\n{absent} not asked"))?;
+    }
+    Ok(())
+}
+
+fn answers(report: &DefinitionReport) -> [(&'static str, usize, &Figures); 2] {
+    [("first", report.questions, &report.first), ("must read", report.questions, &report.must)]
 }
 
 /// Prints what each left-out part changes, and which change nothing.
 fn print_differences(report: &Report, output: &mut Output) -> Result<(), CliError> {
     let mut unchanged: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut rows = Vec::new();
+    let mut rows = vec![head(&["difference to the whole"], &METRICS, &[])];
+    let mut of_definitions =
+        vec![head(&["difference of definitions", "answer"], &asked_definitions::METRICS, &[])];
     for arm in report.overall() {
         let (Some(part), Some(difference)) = (arm.without, &arm.difference) else { continue };
-        match difference.values().all(|estimate| *estimate == Estimate::default()) {
-            true => unchanged.entry(arm.mode.as_str()).or_default().push(part.as_str()),
-            false => {
-                let name = format!("{} without {}", arm.mode.as_str(), part.as_str());
-                rows.push([vec![name], cells(difference, |estimate| signed(*estimate))].concat());
-            }
+        let name = format!("{} without {}", arm.mode.as_str(), part.as_str());
+        let definitions: Vec<_> = arm.definitions_difference.iter().flat_map(answers).collect();
+        if is_nothing(difference) && definitions.iter().all(|(_, _, figures)| is_nothing(figures)) {
+            unchanged.entry(arm.mode.as_str()).or_default().push(part.as_str());
+            continue;
         }
+        for (answer, _, figures) in definitions {
+            let start = vec![name.clone(), answer.to_owned()];
+            of_definitions.push([start, cells(&asked_definitions::METRICS, figures, signed)].concat());
+        }
+        rows.push([vec![name], cells(&METRICS, difference, signed)].concat());
     }
-    if !rows.is_empty() {
-        let head = ["difference to the whole"].into_iter().chain(METRICS.map(|(name, _)| name));
-        rows.insert(0, head.map(str::to_owned).collect());
+    for (rows, n_left) in [(rows, 1), (of_definitions, 2)].into_iter().filter(|(rows, _)| rows.len() > 1) {
         output.line("")?;
-        table(&rows, 1, output)?;
+        table(&rows, n_left, output)?;
     }
     for (mode, parts) in unchanged {
         output.line(&format!("\n{mode}: no question changes without {}", parts.join(", ")))?;
@@ -49,19 +92,29 @@ fn print_differences(report: &Report, output: &mut Output) -> Result<(), CliErro
     Ok(())
 }
 
+fn is_nothing(difference: &Figures) -> bool {
+    difference.values().all(|estimate| *estimate == Estimate::default())
+}
+
+fn head(start: &[&str], metrics: &Metrics, end: &[&str]) -> Vec<String> {
+    let names: Vec<&str> = metrics.iter().map(|(name, _)| *name).collect();
+    [start, &names, end].concat().into_iter().map(str::to_owned).collect()
+}
+
 fn whole(name: &str, arm: &ArmReport) -> Vec<String> {
     let questions = arm.questions.to_string();
     let times = [arm.p50_ms, arm.p99_ms].map(|ms| format!("{ms:.1}"));
     let start = vec![name.to_owned(), arm.mode.as_str().to_owned(), questions];
-    let plain = |estimate: &Estimate| {
-        let Estimate { mean, low, high } = percent(*estimate);
-        format!("{mean:5.1} [{low:5.1} {high:5.1}]")
-    };
-    [start, cells(&arm.scores, plain), times.to_vec()].concat()
+    [start, cells(&METRICS, &arm.scores, plain), times.to_vec()].concat()
 }
 
-fn cells(figures: &Figures, show: impl Fn(&Estimate) -> String) -> Vec<String> {
-    METRICS.iter().map(|(_, key)| figures.get(key).map(&show).unwrap_or_default()).collect()
+fn cells(metrics: &Metrics, figures: &Figures, show: impl Fn(Estimate) -> String) -> Vec<String> {
+    metrics.iter().map(|(_, key)| figures.get(key).copied().map(&show).unwrap_or_default()).collect()
+}
+
+fn plain(estimate: Estimate) -> String {
+    let Estimate { mean, low, high } = percent(estimate);
+    format!("{mean:5.1} [{low:5.1} {high:5.1}]")
 }
 
 /// Shows a difference, with a mark if its interval excludes 0.

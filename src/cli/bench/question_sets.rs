@@ -1,16 +1,19 @@
 //! Reads sets of questions with their answers.
 //!
 //! A set is a folder with `queries.jsonl`, or that file. `files.txt` beside it names the files that may be answers, and
-//! `corpus.jsonl` the sections or texts. A suite is a folder of sets, or one with `annotations/NAME.jsonl`.
+//! `corpus.jsonl` the sections or texts. A suite is a folder of sets, or one with `annotations/NAME.jsonl`. The first line of
+//! a file may name the repository that it is about instead of asking something; a folder of such files is a suite, too.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::label_json::LabelJson;
+use super::asked_definitions::Definition;
+use super::label_json::{DefinitionJson, LabelJson, files_of};
 use super::labels::{Corpus, Label, Question, text_file};
 use crate::cli::error::CliError;
 use crate::paths::{IoContext, canonical};
@@ -28,10 +31,32 @@ pub(super) struct QuestionSet {
     pub(super) file: PathBuf,
     pub(super) questions: Vec<Question>,
     pub(super) corpus: Corpus,
-    /// The repository and the commit that it is about, if its manifest says so.
-    pub(super) origin: Option<String>,
+    /// The repository and the commit that it is about, if it says so.
+    pub(super) origin: Option<Origin>,
     /// Whether it is about a tree of its own. Several such sets are refused without `--trees`, as one worktree is not that of all.
     pub(super) has_own_tree: bool,
+}
+
+/// A repository at a commit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Origin {
+    pub(super) repository: String,
+    pub(super) commit: String,
+    /// What it is written in.
+    pub(super) language: Option<String>,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} at {}", self.repository, self.commit)
+    }
+}
+
+impl QuestionSet {
+    /// Returns whether any of its questions names the definitions that answer it.
+    pub(super) fn has_definitions(&self) -> bool {
+        self.questions.iter().any(|question| !question.definitions.is_empty())
+    }
 }
 
 /// Reads one set, or all sets of a suite by name.
@@ -50,7 +75,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
         let entry = entry.at("list", &folder)?.path();
         files.push(if is_annotated { entry } else { entry.join(QUERIES) });
     }
-    files.retain(|file| file.extension().is_some_and(|ending| ending == "jsonl") && file.is_file());
+    files.retain(|file| is_of_lines(file));
+    if files.is_empty() {
+        files = files_about_repositories(&folder)?;
+    }
     files.sort();
     if files.is_empty() {
         return Err(wrong(format!("{}: no {QUERIES} here, nor in a folder of it", path.display())));
@@ -58,36 +86,58 @@ pub(super) fn read(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
     files.iter().map(|file| if is_annotated { annotated(file, &path) } else { set(file) }).collect()
 }
 
+fn is_of_lines(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "jsonl") && file.is_file()
+}
+
+/// Returns the files of a folder whose first lines name repositories.
+fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).at("list", folder)? {
+        let file = entry.at("list", folder)?.path();
+        if is_of_lines(&file) && head(&fs::read_to_string(&file).at("read", &file)?).is_some() {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
 /// Reads the set of a file of questions, with what is beside it.
 fn set(file: &Path) -> Result<QuestionSet, CliError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let corpus = corpus(folder)?;
-    let questions = questions(file, &corpus)?;
+    let (head, questions) = questions(file, &corpus)?;
     let name = if file.ends_with(QUERIES) { name_of(folder) } else { name_of(&file.with_extension("")) };
-    let suite = folder.parent().map(name_of).unwrap_or_default();
+    let suite = if head.is_some() { Some(folder) } else { folder.parent() };
+    let suite = suite.map(name_of).unwrap_or_default();
     let manifest = folder.join(MANIFEST);
-    let has_own_tree = manifest.is_file() || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
-    let origin = origin(&manifest, &name);
+    let is_elsewhere = head.is_some() || manifest.is_file();
+    let has_own_tree = is_elsewhere || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
+    let origin = head.or_else(|| origin(&manifest, &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree })
 }
 
 /// Reads a set of which each hit counts.
 fn annotated(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
     let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite_folder), Corpus::Hits);
-    let questions = questions(file, &corpus)?;
-    let origin = origin(&suite_folder.join(MANIFEST), &name);
+    let (head, questions) = questions(file, &corpus)?;
+    let origin = head.or_else(|| origin(&suite_folder.join(MANIFEST), &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
 }
 
-/// Returns `REPOSITORY at COMMIT` from a manifest: of one set, or a list of them.
-fn origin(manifest: &Path, name: &str) -> Option<String> {
+/// Returns what a manifest says: that of one set, or a list of them.
+fn origin(manifest: &Path, name: &str) -> Option<Origin> {
     let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
     let of_set = match &manifest {
         Value::Array(sets) => sets.iter().find(|set| set["name"] == name)?,
         set => set,
     };
     let commit = of_set["commit"].as_str().or(of_set["used_revision"].as_str())?;
-    Some(format!("{} at {commit}", of_set["repo"].as_str()?))
+    Some(Origin {
+        repository: of_set["repo"].as_str()?.to_owned(),
+        commit: commit.to_owned(),
+        language: None,
+    })
 }
 
 fn name_of(path: &Path) -> String {
@@ -98,7 +148,8 @@ fn name_of(path: &Path) -> String {
 fn corpus(folder: &Path) -> Result<Corpus, CliError> {
     let (records, files) = (folder.join("corpus.jsonl"), folder.join("files.txt"));
     if records.is_file() {
-        let records: Vec<Record> = lines(&records)?.into_iter().map(|(_, record)| record).collect();
+        let text = fs::read_to_string(&records).at("read", &records)?;
+        let records: Vec<Record> = lines(&records, &text, 0)?.into_iter().map(|(_, record)| record).collect();
         return Ok(if records.iter().any(|record| record.start_line.is_some()) {
             sections(records)
         } else {
@@ -145,8 +196,10 @@ fn texts(records: Vec<Record>) -> Corpus {
 struct Line {
     qid: Option<String>,
     query: String,
-    #[serde(default)]
-    relevant: Vec<LabelJson>,
+    kind: Option<String>,
+    relevant: Option<Vec<LabelJson>>,
+    /// The definitions that answer; empty if nothing does.
+    answers: Option<Vec<DefinitionJson>>,
     #[serde(default)]
     secondary: Vec<LabelJson>,
     #[serde(default)]
@@ -155,53 +208,70 @@ struct Line {
     haystack_ids: Option<HashSet<String>>,
 }
 
-fn questions(file: &Path, corpus: &Corpus) -> Result<Vec<Question>, CliError> {
+/// Returns the repository that the first line names, if it asks nothing.
+fn head(text: &str) -> Option<Origin> {
+    serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok()
+}
+
+/// Reads the questions of a file, and the repository that they are about if its first line names it.
+fn questions(file: &Path, corpus: &Corpus) -> Result<(Option<Origin>, Vec<Question>), CliError> {
+    let text = fs::read_to_string(file).at("read", file)?;
+    let head = head(&text);
     let mut questions: Vec<Question> = Vec::new();
     let mut qids = HashSet::new();
-    for (number, line) in lines::<Line>(file)? {
-        let labels = |written: Vec<LabelJson>| {
-            written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>()
-        };
-        let mut relevant = labels(line.relevant);
-        relevant.extend(labels(line.secondary));
-        if !matches!(corpus, Corpus::Hits) {
-            let mut seen = HashSet::new();
-            relevant.retain(|label| seen.insert(label.id.clone()));
-        }
-        let qid = line.qid.unwrap_or_else(|| number.to_string());
-        let refused = match () {
-            () if line.query.trim().is_empty() => Some("\"query\" is empty"),
-            () if relevant.is_empty() => Some("no \"relevant\": name what answers it, as in [\"src/a.rs\"]"),
-            () if qid.contains(char::is_control) => Some("its \"qid\" has a control character"),
-            () if relevant.iter().any(Label::is_reversed) => {
-                Some("the lines of an answer end before they begin")
-            }
-            () if !qids.insert(qid.clone()) => Some("its \"qid\" is that of a question before"),
-            () => None,
-        };
-        if let Some(why) = refused {
-            return Err(wrong(format!("{}:{number}: {why}", file.display())));
-        }
-        let (exclude, haystack_ids) = (labels(line.exclude), line.haystack_ids);
-        questions.push(Question {
-            qid,
-            text: line.query,
-            relevant,
-            exclude,
-            haystack: line.haystack,
-            haystack_ids,
+    for (number, line) in lines::<Line>(file, &text, usize::from(head.is_some()))? {
+        let question = question(line, number, corpus).and_then(|question| {
+            let is_new = qids.insert(question.qid.clone());
+            is_new.then_some(question).ok_or("its \"qid\" is that of a question before")
         });
+        questions.push(question.map_err(|why| wrong(format!("{}:{number}: {why}", file.display())))?);
     }
     if questions.is_empty() {
         return Err(wrong(format!("{}: no questions in it", file.display())));
     }
-    Ok(questions)
+    Ok((head, questions))
 }
 
-/// Reads a file of one JSON object a line, with the numbers of the lines; empty ones do not count.
-fn lines<T: for<'a> Deserialize<'a>>(file: &Path) -> Result<Vec<(u32, T)>, CliError> {
-    let text = fs::read_to_string(file).at("read", file)?;
-    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+/// Returns the question of a line, or what is wrong with it.
+fn question(line: Line, number: u32, corpus: &Corpus) -> Result<Question, &'static str> {
+    let labels =
+        |written: Vec<LabelJson>| written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>();
+    let definitions: Option<Vec<Definition>> =
+        line.answers.map(|answers| answers.into_iter().map(|answer| answer.0).collect());
+    let may_be_absent = line.relevant.is_none() && definitions.as_ref().is_some_and(Vec::is_empty);
+    let definitions = definitions.unwrap_or_default();
+    let mut relevant = line.relevant.map_or_else(|| files_of(&definitions), labels);
+    relevant.extend(labels(line.secondary));
+    if !matches!(corpus, Corpus::Hits) {
+        let mut seen = HashSet::new();
+        relevant.retain(|label| seen.insert(label.id.clone()));
+    }
+    let qid = line.qid.unwrap_or_else(|| number.to_string());
+    let is_reversed = definitions.iter().any(|definition| definition.lines.1 < definition.lines.0);
+    if line.query.trim().is_empty() {
+        return Err("\"query\" is empty");
+    }
+    if relevant.is_empty() && !may_be_absent {
+        return Err("no \"relevant\": name what answers it, as in [\"src/a.rs\"]");
+    }
+    if qid.contains(char::is_control) {
+        return Err("its \"qid\" has a control character");
+    }
+    if is_reversed || relevant.iter().any(Label::is_reversed) {
+        return Err("the lines of an answer end before they begin");
+    }
+    let (exclude, haystack_ids) = (labels(line.exclude), line.haystack_ids);
+    let (text, kind, haystack) = (line.query, line.kind, line.haystack);
+    Ok(Question { qid, text, kind, relevant, definitions, exclude, haystack, haystack_ids })
+}
+
+/// Reads the lines of a file, a JSON object each, with their numbers; empty ones do not count, nor do the first `n_skipped`.
+fn lines<T: for<'a> Deserialize<'a>>(
+    file: &Path,
+    text: &str,
+    n_skipped: usize,
+) -> Result<Vec<(u32, T)>, CliError> {
+    let numbered = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()).skip(n_skipped);
     numbered
         .map(|(number, line)| {
             let read = serde_json::from_str(line).map(|value| (number, value));
@@ -257,6 +327,26 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_of_files_about_repositories_is_a_suite() {
+        let head = r#"{"repository": "me/one", "commit": "12ab", "language": "rust"}"#;
+        let asked = r#"{"kind": "topic", "query": "q", "answers": [{"path": "a", "lines": [2, 5], "must": true}, {"path": "b", "lines": [1, 2], "must": false}], "why": "w"}"#;
+        let absent = r#"{"kind": "absent", "query": "r", "answers": [], "why": "w"}"#;
+        let text = format!("{head}\n{asked}\n{absent}\n");
+        let other = r#"{"query": "q", "relevant": ["a"]}"#;
+        let files = [("x/me+one.jsonl", text.as_str()), ("x/own.jsonl", other), ("x/check.py", "")];
+        let sets = reading(&files, "x").expect("it is a suite");
+        let [set] = &sets[..] else { panic!("one names a repository: {}", sets.len()) };
+        assert_eq!((set.name.as_str(), set.suite.as_str(), set.has_own_tree), ("me+one", "x", true));
+        assert_eq!(set.origin.as_ref().map(ToString::to_string).as_deref(), Some("me/one at 12ab"));
+        let [one, none] = &set.questions[..] else { panic!("two questions") };
+        assert_eq!((one.qid.as_str(), one.kind.as_deref(), one.definitions.len()), ("2", Some("topic"), 2));
+        assert_eq!(one.relevant.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["a"]);
+        assert!(none.is_absent() && !one.is_absent() && set.has_definitions());
+        let alone = &reading(&files, "x/me+one.jsonl").expect("it is a set")[0];
+        assert_eq!((alone.suite.as_str(), alone.questions.len()), ("x", 2));
+    }
+
+    #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let check = |text: &str, expected: &str| {
             let told = reading(&[("queries.jsonl", text)], "").err().expect("it is refused");
@@ -267,6 +357,15 @@ mod tests {
         check("{\"relevant\": [\"a\"]}", "TOP/queries.jsonl:1:19: missing field `query`");
         check("{\"query\": \"q\", \"relevant\": [1]}", "TOP/queries.jsonl:1:30: an answer is ");
         check("{\"query\": \"q\"}", "TOP/queries.jsonl:1: no \"relevant\"");
+        check("{\"query\": \"q\", \"answers\": [\"a\"]}", "TOP/queries.jsonl:1:31: a definition is ");
+        check(
+            "{\"query\": \"q\", \"answers\": [\"a#L9-L3\"]}",
+            "TOP/queries.jsonl:1: the lines of an answer end",
+        );
+        check(
+            "{\"query\": \"q\", \"relevant\": [], \"answers\": []}",
+            "TOP/queries.jsonl:1: no \"relevant\"",
+        );
         check("{\"query\": \" \", \"relevant\": [\"a\"]}", "TOP/queries.jsonl:1: \"query\" is empty");
         let twice = "{\"qid\": \"x\", \"query\": \"q\", \"relevant\": [\"a\"]}\n".repeat(2);
         check(&twice, "TOP/queries.jsonl:2: its \"qid\"");

@@ -14,6 +14,7 @@ use super::question_sets::{QuestionSet, read};
 use super::run_files::rows;
 use super::scores::{METRICS, Scores, scores};
 use crate::testing::Random;
+use crate::types::Kind;
 
 /// Returns the folder of sets and scorers; nothing where this machine has none.
 fn eval() -> Option<PathBuf> {
@@ -65,8 +66,8 @@ fn hits(set: &QuestionSet, paths: &[&String], question: &Question, random: &mut 
         } else if random.below(10) == 0 {
             path = "commit:0123456789".to_owned();
         }
-        let is_file = !path.starts_with("commit:");
-        FoundSpan { path, lines, score: 0.5, is_file }
+        let kind = if path.starts_with("commit:") { Kind::Commit } else { Kind::Symbol };
+        FoundSpan { path, lines, score: 0.5, kind }
     };
     (0..n_hits).map(hit).collect()
 }
