@@ -19,7 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, ValueEnum};
 
-pub(super) use bench_args::{BenchArgs, BenchVerb, QualityArgs};
+pub(super) use bench_args::{BenchArgs, BenchVerb, CandidatesArgs, QualityArgs};
 pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,

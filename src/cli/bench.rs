@@ -3,6 +3,8 @@
 mod asked_definitions;
 mod asking;
 mod bootstrap;
+mod candidate_rows;
+mod candidates;
 mod headings;
 mod label_json;
 mod labels;
@@ -36,6 +38,7 @@ pub(super) fn bench(
 ) -> CliResult {
     match typed.what {
         BenchVerb::Quality(typed) => quality(&typed, here, output),
+        BenchVerb::Candidates(typed) => candidates::write(&typed, here, output),
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
+use super::tokens::VOCABULARY;
 use super::wordpiece::WordPiece;
 use super::{EmbedError, Embedder};
 
@@ -20,7 +21,6 @@ pub const ID: &str = "memod-static-1/256";
 
 const SAFETENSORS: &[u8] =
     include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/builtin/model.safetensors"));
-const VOCABULARY: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/builtin/vocab.txt"));
 
 /// The static model compiled into the binary: a text's vector is the weighted sum of its tokens' rows.
 ///
@@ -162,6 +162,7 @@ fn split_header(file: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Tokenizer;
     use super::*;
 
     #[derive(Deserialize)]
@@ -180,6 +181,7 @@ mod tests {
         let model = Builtin::load().unwrap();
         for Reference { text, ids_without_punctuation, vector } in references {
             assert_eq!(model.wordpiece.ids(&text), ids_without_punctuation, "{text}");
+            assert_eq!(Tokenizer::builtin().ids(&text), ids_without_punctuation, "{text}");
             check_vector(&text, model.embed_one(&text).as_deref(), &vector);
         }
     }

@@ -6,6 +6,7 @@ mod guarded;
 pub mod onnx;
 mod query_vector;
 mod scale;
+mod tokens;
 mod wordpiece;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
@@ -13,6 +14,7 @@ pub use fields::{combine, cosine_i8, dot_i8, is_quantized_unit, normalize, quant
 pub use guarded::{Guarded, runs};
 pub use query_vector::QueryVector;
 pub use scale::Scale;
+pub use tokens::Tokenizer;
 
 /// Why a model that will be there soon cannot be used yet.
 pub const LOADING: &str = "model loading";

@@ -22,6 +22,7 @@ mod commits;
 mod compared;
 #[cfg(unix)]
 mod copies;
+mod definition_bench;
 #[cfg(unix)]
 mod disk_full;
 #[cfg(unix)]

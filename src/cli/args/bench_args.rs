@@ -19,11 +19,20 @@ pub(in crate::cli) enum BenchVerb {
     ///
     /// A set of questions is a file with a line for each: {"query": "where are tokens signed", "relevant": ["src/token.rs"]}. An
     /// answer is a file, lines of it (src/token.rs#L10-L20) or a section (docs/x.md#set-up). Prints nDCG@10, MRR@10, recall at 5
-    /// and 10 in percent with their 95 % intervals, and how long a question took. Nothing in the repository is changed. The
-    /// exit status is 2 if a tree is missing; 3 if a set could not be asked. The others are measured.
+    /// and 10 in percent with their 95 % intervals, and how long a question took; of definitions that are named as "answers"
+    /// recall at 5, 10 and 100. Nothing in the repository is changed. The exit status is 2 if a tree is missing; 3 if a set could
+    /// not be asked. The others are measured.
     ///
     /// Example: memo bench quality questions.jsonl --leave-out
     Quality(QualityArgs),
+    /// Write the best hits of each question, with all that they were ranked by
+    ///
+    /// Writes a line of JSON for each question with its first 100 hits: signals, factors and score as in `memo explain`, and which
+    /// of the answers that you name each is. Each chunk that is a hit has a line of its own, with the tokens that the builtin model
+    /// sees of it. Questions without answers are asked as well.
+    ///
+    /// Example: memo bench candidates questions.jsonl --out ../candidates.jsonl
+    Candidates(CandidatesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -43,6 +52,16 @@ pub(in crate::cli) struct QualityArgs {
     /// Write the hits to DIR, a file for each set in a folder for each way to search
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) runs: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CandidatesArgs {
+    /// A file of questions with `answers`, or a folder with `queries.jsonl`
+    #[arg(value_name = "SET")]
+    pub(in crate::cli) set: PathBuf,
+    /// The file to write, outside of the worktree
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) out: PathBuf,
 }
 
 /// Parts of the ranking, each once.

@@ -85,6 +85,9 @@ impl Verb {
                     .flatten()
                     .for_each(start);
             }
+            Self::Bench(BenchArgs { what: BenchVerb::Candidates(args) }) => {
+                [&mut args.set, &mut args.out].into_iter().for_each(start);
+            }
             Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => start(folder),
             _ => {}
         }

@@ -38,16 +38,9 @@ impl RunFiles {
         Ok(())
     }
 
-    /// Fails if the files would be in this worktree: the index would have them, and the next arm would find them.
+    /// Fails if the files would be in this worktree.
     pub(super) fn check_outside(&self, root: &Path) -> Result<(), CliError> {
-        let Some(dir) = &self.dir else { return Ok(()) };
-        let dir = absolute(dir).at("find", dir)?;
-        let existing = dir.ancestors().find(|above| above.exists()).map(canonical).transpose()?;
-        if !existing.is_some_and(|above| above.starts_with(root)) {
-            return Ok(());
-        }
-        let message = format!("--runs {}: is in the worktree whose index is asked", dir.display());
-        Err(CliError::Usage { message, hint: "name a folder outside of it" })
+        self.dir.as_ref().map_or(Ok(()), |dir| check_outside("--runs", dir, root))
     }
 
     /// Returns `DIR/<arm>/<set>.run`; of a set whose hits count one by one `<suite>.run`, which its other sets share.
@@ -74,6 +67,17 @@ impl RunFiles {
         written.write_all(rows(set, found).as_bytes()).at("write", &file)?;
         Ok(())
     }
+}
+
+/// Fails if what an option names would be in this worktree: the index would have it, and the next question would find it.
+pub(super) fn check_outside(option: &str, named: &Path, root: &Path) -> Result<(), CliError> {
+    let named = absolute(named).at("find", named)?;
+    let existing = named.ancestors().find(|above| above.exists()).map(canonical).transpose()?;
+    if !existing.is_some_and(|above| above.starts_with(root)) {
+        return Ok(());
+    }
+    let message = format!("{option} {}: is in the worktree whose index is asked", named.display());
+    Err(CliError::Usage { message, hint: "name a place outside of it" })
 }
 
 /// Returns `qid rank path#Lfirst-Llast score`, or `set qid rank path first last`, with tabs between.

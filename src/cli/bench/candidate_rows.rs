@@ -1,0 +1,169 @@
+//! Takes apart the hits of questions into rows: a chunk has one row, however many questions find it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::{Serialize, Serializer};
+
+use super::asked_definitions::Definition;
+use super::labels::Question;
+use super::question_sets::Origin;
+use crate::embed::Tokenizer;
+use crate::proto::{Explain, Hit};
+use crate::types::{FileClass, Kind};
+
+/// A line of the file. Numbers have the precision of `f32`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Row<'a> {
+    /// What the others are of.
+    Header(HeaderRow<'a>),
+    /// What was found, before the first question that found it.
+    Chunk(ChunkRow),
+    Question(QuestionRow<'a>),
+}
+
+#[derive(Serialize)]
+pub(super) struct HeaderRow<'a> {
+    pub(super) set: &'a str,
+    /// The repository, its commit and its language, if the set says so.
+    #[serde(flatten)]
+    pub(super) origin: Option<&'a Origin>,
+    /// Whose tokens are written.
+    pub(super) model: &'a str,
+    /// Most candidates of a question.
+    pub(super) limit: usize,
+    pub(super) questions: usize,
+}
+
+/// A chunk with the tokens of its fields, as they are embedded.
+#[derive(Serialize)]
+pub(super) struct ChunkRow {
+    /// From 0, in the order of the file.
+    id: usize,
+    path: String,
+    lines: (u32, u32),
+    kind: Kind,
+    symbol: Option<String>,
+    title: Option<String>,
+    classes: Vec<FileClass>,
+    /// Of the path.
+    path_tokens: Vec<u32>,
+    /// Of the title, or of the name without one.
+    head_tokens: Vec<u32>,
+    /// Of the text.
+    body_tokens: Vec<u32>,
+}
+
+#[derive(Serialize)]
+pub(super) struct QuestionRow<'a> {
+    qid: &'a str,
+    kind: Option<&'a str>,
+    query: &'a str,
+    tokens: Vec<u32>,
+    answers: Vec<AnswerRow<'a>>,
+    candidates: Vec<CandidateRow>,
+}
+
+#[derive(Serialize)]
+struct AnswerRow<'a> {
+    path: &'a str,
+    lines: (u32, u32),
+    name: &'a str,
+    must: bool,
+}
+
+/// A hit of a question, best first.
+#[derive(Serialize)]
+struct CandidateRow {
+    chunk: usize,
+    #[serde(serialize_with = "short")]
+    score: f64,
+    #[serde(serialize_with = "short")]
+    fused: f64,
+    /// Rank and value by arm.
+    signals: BTreeMap<String, (Option<u32>, Option<f32>)>,
+    factors: BTreeMap<String, f32>,
+    /// The places, from 0, of the answers that it is.
+    answers: Vec<usize>,
+}
+
+fn short<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f32(*value as f32)
+}
+
+/// The chunks so far.
+pub(super) struct CandidateRows {
+    tokenizer: Tokenizer,
+    /// By path, lines and title: of two definitions in one line each is a chunk.
+    known: HashMap<(String, (u32, u32), Option<String>), usize>,
+}
+
+impl CandidateRows {
+    pub(super) fn new() -> Self {
+        Self { tokenizer: Tokenizer::builtin(), known: HashMap::new() }
+    }
+
+    pub(super) fn n_chunks(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Returns the rows of the chunks that are new, then that of the question.
+    pub(super) fn of<'a>(&mut self, question: &'a Question, hits: Vec<Hit>) -> Vec<Row<'a>> {
+        let mut rows = Vec::new();
+        let mut candidates = Vec::new();
+        for hit in hits {
+            let key = (hit.path.clone(), hit.lines, hit.title.clone());
+            let next = self.known.len();
+            let chunk = *self.known.entry(key).or_insert(next);
+            candidates.push(candidate(chunk, &hit, &question.definitions));
+            if chunk == next {
+                rows.push(Row::Chunk(self.chunk(chunk, hit)));
+            }
+        }
+        let answers = question.definitions.iter().map(|definition| {
+            let Definition { path, lines, name, must } = definition;
+            AnswerRow { path, lines: *lines, name, must: *must }
+        });
+        rows.push(Row::Question(QuestionRow {
+            qid: &question.qid,
+            kind: question.kind.as_deref(),
+            query: &question.text,
+            tokens: self.tokenizer.ids(&question.text),
+            answers: answers.collect(),
+            candidates,
+        }));
+        rows
+    }
+
+    fn chunk(&self, id: usize, hit: Hit) -> ChunkRow {
+        let Hit { path, lines, kind, symbol, title, classes, text, .. } = hit;
+        let tokens = |text: Option<&String>| text.map(|text| self.tokenizer.ids(text)).unwrap_or_default();
+        ChunkRow {
+            id,
+            path_tokens: tokens(Some(&path)),
+            head_tokens: tokens(title.as_ref().or(symbol.as_ref())),
+            body_tokens: tokens(text.as_ref()),
+            path,
+            lines,
+            kind,
+            symbol,
+            title,
+            classes,
+        }
+    }
+}
+
+fn candidate(chunk: usize, hit: &Hit, definitions: &[Definition]) -> CandidateRow {
+    let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
+    let signal = |value: Option<f64>| value.map(|value| value as f32);
+    let is_at = |of: &(usize, &Definition)| of.1.is_at(hit.kind, &hit.path, hit.lines);
+    let answers = definitions.iter().enumerate().filter(is_at).map(|(nth, _)| nth);
+    CandidateRow {
+        chunk,
+        score: hit.score,
+        fused,
+        signals: signals.into_iter().map(|of| (of.arm, (of.rank, signal(of.value)))).collect(),
+        factors: factors.into_iter().map(|factor| (factor.name, factor.times as f32)).collect(),
+        answers: answers.collect(),
+    }
+}

@@ -1,0 +1,24 @@
+//! Cuts text into the tokens of the builtin model, without its table.
+
+use super::wordpiece::WordPiece;
+
+/// One piece a line; line n, from 0, is token n.
+pub(super) const VOCABULARY: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/models/builtin/vocab.txt"));
+
+/// The vocabulary of the builtin model. A program that has no more of it than that links only the vocabulary.
+#[derive(Debug)]
+pub struct Tokenizer(WordPiece);
+
+impl Tokenizer {
+    /// Reads the vocabulary out of the binary.
+    pub fn builtin() -> Self {
+        Self(WordPiece::new(VOCABULARY))
+    }
+
+    /// Returns the tokens of one text that make up its vector, in their order: the known ones among the first 256, without
+    /// punctuation.
+    pub fn ids(&self, text: &str) -> Vec<u32> {
+        self.0.ids(text)
+    }
+}
