@@ -115,3 +115,17 @@ def write_questions(folder, snapshot):
              for of in about for topic in topics]
     (folder / "definitions.jsonl").write_text(lines_of(definitions))
     (folder / "topics.jsonl").write_text(lines_of(files))
+
+
+def write_asked(folder, snapshot):
+    """Writes what an agent could ask about both snapshots, in the form of benches/questions/asked; nothing answers the last."""
+    folder.mkdir()
+    topics = list(TOPICS)[:4]
+    first = module("basket", "voucher").split("\n").index("def load_basket(number):") + 1
+    for name in ["acme+mall", "acme+shop"]:
+        head = {"repository": name.replace("+", "/"), "commit": snapshot, "language": "python"}
+        asked = [{"kind": "topic", "query": f"{topic} by its number", "why": "returns it", "answers": [
+            {"path": f"src/shop/{topic}.py", "lines": [first, first + 2], "name": f"load_{topic}", "must": True},
+            {"path": f"docs/{topic}.md", "lines": [1, 3], "name": topic, "must": False}]} for topic in topics]
+        absent = {"kind": "absent", "query": "printer driver", "answers": [], "why": "a shop prints nothing"}
+        (folder / f"{name}.jsonl").write_text(lines_of([head, *asked, absent]))

@@ -40,6 +40,29 @@ def write_training(place):
     eval_sets.write_questions(place.top / "questions", first)
 
 
+def write_asked(place):
+    first = eval_sets.write_clones(place.top / "clones")
+    eval_sets.write_asked(place.top / "asked", first)
+
+
+def find_candidates(place):
+    write_asked(place)
+    place.run("benches/candidates.py", "--clones", "{top}/clones", "--questions", "{top}/asked", "--out", "{top}/out", "--memo", "{memo}")
+
+
+def wrong_candidates(place, _):
+    """Returns what is wrong with the candidates of the shop: numbers of chunks, tokens, answers."""
+    rows = [json.loads(line) for line in (place.top / "out/acme+shop.jsonl").read_text().splitlines()]
+    chunks, questions = [[row for row in rows if row["type"] == kind] for kind in ["chunk", "question"]]
+    found = [candidate for question in questions for candidate in question["candidates"]]
+    answers = [candidate for candidate in found if candidate["answers"]]
+    right = (rows[0]["type"] == "header" and len(questions) == 5 and [chunk["id"] for chunk in chunks] == list(range(len(chunks)))
+             and {candidate["chunk"] for candidate in found} == set(range(len(chunks)))
+             and all(chunk["body_tokens"] and chunk["path_tokens"] for chunk in chunks if chunk["kind"] == "symbol")
+             and all(candidate["signals"] and candidate["fused"] > 0 for candidate in answers))
+    return "" if right and len(answers) >= 8 else f"{len(chunks)} chunks, {len(questions)} questions, {len(answers)} answers"
+
+
 def train(place):
     """Has training_sets.py write what weights.py takes."""
     write_training(place)
@@ -93,6 +116,11 @@ def talk_to_model(program):
 
 
 ROWS = [
+    Row("benches/candidates.py", ["--clones", "{top}/clones", "--questions", "{top}/asked", "--out", "{top}/out", "--memo", "{memo}"], [
+        Each(r"^acme\+(?:mall|shop): [\d.]+ MB in \d+ s$", count=2), Each(r"^2 repositories; 2 questions that nothing answers", count=2),
+        Each(rf"^(?:all|kind +topic|language +python) +8{8 * N}$", lambda *figures: min(figures) > 50, 6)],
+        prepare=write_asked, after=wrong_candidates, then=[
+            ["--clones", "{top}/none", "--questions", "{top}/asked", "--out", "{top}/out", "--memo", "{memo}"]]),
     Row("benches/clients.py", ["{tree}", "0.4"], [
         Each(rf"^ *(\d+) clients{N}{P50_P99}{N}{N}{N}$",
              lambda _, rate, p50, p99, cpu, errors, stale: rate > 0 and rises(p50, p99) and cpu > 0 and not errors and not stale, 5)]),
@@ -139,6 +167,8 @@ ROWS = [
     Row("benches/questions/asked/check.py", [], [
         Each(r"^(\d+) questions of (\d+) repositories$", lambda asked, repositories: asked >= 3000 and repositories >= 40),
         Each(r"^no fault$", count=1)]),
+    Row("benches/recall.py", ["{top}/out", "--questions", "{top}/asked", "--half", "A"], [
+        Each(rf"^half +A +4{8 * N}$", lambda *figures: min(figures) > 50, 1)], prepare=find_candidates),
     Row("benches/references/history.py", ["{shop}", "--trees", "{top}/trees", "--memo", "{memo}", "--commits", "2"], [
         Each(r"^all +(?:tests|impact) +2 +0 +100\.0", count=2), Each(r"^all +(?:name|directory|path|words|vectors|search) +2 +0 ", count=6),
         Each(r"^fresh (\d+) ms .* does not name: (\d+)", lambda ms, unseen: ms > 0 and unseen == 0)]),
