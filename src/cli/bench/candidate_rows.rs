@@ -91,11 +91,13 @@ fn short<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32(*value as f32)
 }
 
+/// Path, lines and title: of two definitions in one line each is a chunk.
+type ChunkKey = (String, (u32, u32), Option<String>);
+
 /// The chunks so far.
 pub(super) struct CandidateRows {
     tokenizer: Tokenizer,
-    /// By path, lines and title: of two definitions in one line each is a chunk.
-    known: HashMap<(String, (u32, u32), Option<String>), usize>,
+    known: HashMap<ChunkKey, usize>,
 }
 
 impl CandidateRows {
