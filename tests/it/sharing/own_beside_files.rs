@@ -310,3 +310,32 @@ fn each_worktree_disputes_its_own_file() {
     );
     assert!(history(&live, &id).contains("alpha is mine"));
 }
+
+/// Removing the file, or the worktree, takes away the only place where that text was.
+#[test]
+fn what_a_file_said_beside_what_is_ones_own_is_in_the_history_once_it_is_gone() {
+    let (live, id) = disputed();
+    assert_eq!(sides(&live, &id), both());
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    assert_eq!(sides(&live, &id), whole("alpha is mine"));
+    assert!(history(&live, &id).contains("beta is theirs"), "{}", history(&live, &id));
+    // Of one in the archive, the file's alone is shown.
+    let (live, id) = disputed();
+    assert_eq!(sides(&live, &id), both());
+    call(&live, "memory.forget", json!({ "ids": [id] }));
+    assert_eq!(sides(&live, &id), whole("beta is theirs"));
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    assert!(listed(&live, &id).is_empty());
+    assert!(history(&live, &id).contains("beta is theirs"), "{}", history(&live, &id));
+    // In another worktree, which goes.
+    let (live, id) = disputed();
+    live.commit_all();
+    live.git(&["worktree", "add", "-q", "../side"]);
+    let side = live.sandbox.path("side");
+    let theirs = side.join(format!(".memod/memories/{id}.md"));
+    fs::write(&theirs, fs::read_to_string(&theirs).unwrap().replace("beta is", "gamma is")).unwrap();
+    live.call_in(&side, "memory.list", json!({}));
+    live.git(&["worktree", "remove", "--force", "../side"]);
+    assert_eq!(sides(&live, &id), both());
+    assert!(history(&live, &id).contains("gamma is theirs"), "{}", history(&live, &id));
+}

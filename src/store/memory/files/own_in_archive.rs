@@ -60,13 +60,27 @@ impl Rows<'_> {
         self.note_change(&ours.id, &MemoryEvent { fields, ..event.clone() })
     }
 
-    /// Notes what the other side of a conflict of git says whose file in the worktree is gone.
+    /// Notes what the other side of a conflict says whose file in the worktree is gone: of one of git, or with what is this user's
+    /// alone.
     pub(super) fn note_conflict_of_gone(&self, id: &str) -> Result<(), StoreError> {
         // No verb has taken the memory out of the worktree, so it is none of their actions.
         let event =
             MemoryEvent { source: FROM_FILE.to_owned(), ..MemoryEvent::of_daemon(self.now_ms(), "update") };
+        if self.main(id)?.is_some_and(|main| main.is_own()) {
+            return self.note_beside_own(id, event);
+        }
         let ours = if self.their_row(id)?.is_some() { self.get(id)? } else { None };
         ours.map_or(Ok(()), |ours| self.note_conflict(&ours, &event))
+    }
+
+    /// Notes what the worktree's file says beside a memory that is this user's alone, living or in the archive.
+    fn note_beside_own(&self, id: &str, event: MemoryEvent) -> Result<(), StoreError> {
+        let theirs = self.their_row(id)?;
+        let Some(at) = theirs.map_or_else(|| self.own_version(id), |at| Ok(Some(at)))? else { return Ok(()) };
+        let own = self.record_at(id)?;
+        let mut fields = self.differences(&said_of(&own, &self.record_at(&at)?), &own);
+        add_remarks(&mut fields, self.remarks_at(&at)?, self.remarks_at(id)?);
+        if fields.is_empty() { Ok(()) } else { self.note_change(id, &MemoryEvent { fields, ..event }) }
     }
 
     /// Notes what the other side of a conflict said, before it is gone; `outcome` is what holds.
