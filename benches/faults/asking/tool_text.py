@@ -16,7 +16,8 @@ def judge_search_text(result):
     answer, text = result["structuredContent"], text_of(result)
     said = {}
     for hit in answer["hits"]:
-        said.setdefault(hit["path"], []).extend(hit["snippet"].split("\n"))
+        # The text begins with the signature where the snippet begins behind it.
+        said.setdefault(hit["path"], []).extend((hit.get("signature") or "").split("\n") + hit["snippet"].split("\n"))
     found, at, n_named = [], None, 0
     for line in text.split("\n"):
         name = name_in(line, said)
