@@ -246,9 +246,8 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
         ));
     }
     parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
-    let has_words = |hit: &Hit| (hit.arms.bm25, hit.arms.path, hit.arms.symbol) != (None, None, None);
     let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
-    if result.mode == Mode::Hybrid && are_near && !result.hits.iter().any(has_words) {
+    if result.mode == Mode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
         parts.push(format!("no word of {} was found; these are near in meaning", query(result)));
     }
     let reason = result.reason.as_deref().unwrap_or_default();

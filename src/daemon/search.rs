@@ -391,29 +391,28 @@ fn memories_alone(
     Ok((((result, memories.unsure), memories.stale), memories.found.unjudged.is_empty()))
 }
 
-/// Merges two sorted lists; at equal scores the memory comes first, and of one word that is rare what has it. Returns the hits, and the
-/// text of each if it was kept.
+/// Merges two sorted lists. At equal scores the memory comes first; hits with the only word of the query come first if it is rare.
+/// Returns the hits, and the text of each if it was kept.
 fn merged(
     memories: Vec<Hit>,
     hits: impl Iterator<Item = (Hit, Option<String>)>,
     is_one_word: bool,
     limit: usize,
 ) -> (Vec<Hit>, Vec<Option<String>>) {
-    let has_word =
-        |hit: &Hit| hit.arms.bm25.is_some() || hit.arms.path.is_some() || hit.arms.symbol.is_some();
-    // What supersedes a memory with the word stands before it.
-    let n_meant = memories.iter().rposition(has_word).map_or(0, |last| last + 1);
-    let memories = memories.into_iter().enumerate().map(|(nth, hit)| ((hit, None), nth < n_meant));
-    let hits = hits.map(|(hit, text)| {
-        let has_word = has_word(&hit);
-        ((hit, text), has_word)
+    // A memory without the word that is ranked before one with it supersedes that one, and keeps its place.
+    let n_meant = memories.iter().rposition(|hit| hit.arms.has_word()).map_or(0, |last| last + 1);
+    let memories = memories.into_iter().enumerate().map(|(nth, hit)| (hit, None, nth < n_meant));
+    let files = hits.map(|(hit, text)| {
+        let has_word = hit.arms.has_word();
+        (hit, text, has_word)
     });
-    let mut all: Vec<_> = memories.chain(hits).collect();
-    let scores = || all.iter().map(|((hit, _), has_word)| (hit.score, *has_word));
-    if let Some(times) = is_one_word.then(|| wordless_factor(scores())).flatten() {
-        all.iter_mut().filter(|(_, has_word)| !has_word).for_each(|((hit, _), _)| hit.score *= times);
+    let mut all: Vec<_> = memories.chain(files).collect();
+    if is_one_word
+        && let Some(times) = wordless_factor(all.iter().map(|(hit, _, has_word)| (hit.score, *has_word)))
+    {
+        all.iter_mut().filter(|(.., has_word)| !has_word).for_each(|(hit, ..)| hit.score *= times);
     }
-    all.sort_by(|((left, _), _), ((right, _), _)| right.score.total_cmp(&left.score)); // stable
+    all.sort_by(|(left, ..), (right, ..)| right.score.total_cmp(&left.score)); // stable
     all.truncate(limit);
-    all.into_iter().map(|(hit, _)| hit).unzip()
+    all.into_iter().map(|(hit, text, _)| (hit, text)).unzip()
 }

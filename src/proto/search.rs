@@ -401,6 +401,13 @@ pub struct Arms {
     pub rerank: Option<f32>,
 }
 
+impl Arms {
+    /// Returns whether a word of the query was found, and not only something similar.
+    pub fn has_word(&self) -> bool {
+        self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
+    }
+}
+
 /// Params of `map`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]

@@ -54,6 +54,13 @@ pub struct Signals {
     pub maxsim_path: f64,
 }
 
+impl Signals {
+    /// Returns whether a word of the query was found, and not only something similar.
+    pub(super) fn has_word(&self) -> bool {
+        self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
+    }
+}
+
 /// Weights of the arms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArmWeights {

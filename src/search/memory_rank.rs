@@ -6,8 +6,7 @@ use std::collections::HashMap;
 
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
-use super::rare_word::wordless_factor;
-use super::rerank::WORDLESS;
+use super::rare_word::lower_wordless;
 use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
@@ -84,7 +83,7 @@ impl Ranked<Candidate> {
     }
 }
 
-/// Orders candidates by score, then by newest id. Of a query of one word, those that have it come first where it is rare.
+/// Orders candidates by score, then by newest id. Those with the only word of the query come first if it is rare.
 pub fn rank(candidates: Vec<Candidate>, is_one_word: bool, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
     let beside = beside(&candidates, &fused);
@@ -97,10 +96,8 @@ pub fn rank(candidates: Vec<Candidate>, is_one_word: bool, now_ms: i64) -> Vec<R
         apply_facts(hit, now_ms);
         hit.apply_seen(WRITTEN, 1.0);
     }
-    let has_word = |hit: &Ranked<Candidate>| hit.candidate.signals.bm25.is_some();
-    let times = wordless_factor(ranked.iter().map(|hit| (hit.score, has_word(hit)))).filter(|_| is_one_word);
-    if let Some(times) = times {
-        ranked.iter_mut().filter(|hit| !has_word(hit)).for_each(|hit| hit.apply(WORDLESS, times));
+    if is_one_word {
+        lower_wordless(&mut ranked, |candidate| &candidate.signals);
     }
     ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
@@ -137,8 +134,8 @@ fn apply_facts(hit: &mut Ranked<Candidate>, now_ms: i64) {
     }
 }
 
-/// Moves what supersedes a memory before it, if both are present: they answer the same question, and need not share its words. In
-/// a circle the first stays.
+/// Moves the successors of a memory before it, if both are present: they answer the same question, and need not share its words.
+/// In a circle the first stays.
 fn put_above_superseded(ranked: &mut Vec<Ranked<Candidate>>) {
     let n_hits = ranked.len();
     let mut at = 0;

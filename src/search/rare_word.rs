@@ -1,10 +1,28 @@
-//! Puts what has a rare word before what is only similar to it.
+//! Ranks hits that have a rare word before hits that are only similar to it.
+
+use super::fuse::Signals;
+use super::ranked::Ranked;
+
+/// Name of the factor, which follows from the scores.
+pub(super) const WORDLESS: &str = "wordless";
 
 /// A word is rare if no more hits have it: all of them fit into an answer.
 pub const MOST_WITH_RARE_WORD: usize = 10;
 
-/// Returns by what to multiply the scores of the hits without a word, so that all of them stand behind those with it and keep their
-/// order; `None` where they do, or the word is not rare. Takes the score of each hit and whether it has the word.
+/// Lowers the hits of a query of one word that lack it, if it is rare, below all that have it.
+pub(super) fn lower_wordless<C>(ranked: &mut [Ranked<C>], signals: fn(&C) -> &Signals) {
+    let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).has_word()).collect();
+    let scores = ranked.iter().map(|hit| hit.score).zip(has_words.iter().copied());
+    let Some(times) = wordless_factor(scores) else { return };
+    for (hit, has_word) in ranked.iter_mut().zip(has_words) {
+        if !has_word {
+            hit.apply(WORDLESS, times);
+        }
+    }
+}
+
+/// Returns the factor that lowers all hits without a word below those with it and keeps their order; `None` if they are below
+/// already, or the word is not rare. Takes the score of each hit and whether it has the word.
 pub fn wordless_factor(hits: impl Iterator<Item = (f64, bool)>) -> Option<f64> {
     let (mut n_with, mut least, mut most) = (0, f64::INFINITY, 0.0_f64);
     for (score, has_word) in hits {

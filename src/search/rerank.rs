@@ -12,7 +12,7 @@ use super::fuse::{self, Signals, Weights};
 use super::path_words::PathWords;
 use super::query::Query;
 use super::ranked::{Factor, Ranked};
-use super::rare_word::wordless_factor;
+use super::rare_word::lower_wordless;
 use super::translation;
 use crate::extract::words as tokens;
 use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
@@ -43,8 +43,6 @@ const COMMIT: Factor = Factor::new("commit", 0.4);
 const FURTHER: Factor = Factor::new("further", 0.5);
 /// A question is answered by a definition, and the next best may stand beside it.
 const FURTHER_AMONG_WORDS: Factor = Factor::new("further", 0.8);
-/// What is only similar to a rare word stands behind all that has it. The factor follows from their scores.
-pub(super) const WORDLESS: &str = "wordless";
 
 /// A chunk that some arm found.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,22 +106,11 @@ pub fn rank(
     merge_pieces(&mut ranked);
     spread_files(&mut ranked, if by_word { FURTHER_AMONG_WORDS } else { FURTHER });
     if query.is_one_word() {
-        lower_wordless(&mut ranked);
+        lower_wordless(&mut ranked, |candidate| &candidate.signals);
     }
     ranked.iter_mut().for_each(Ranked::bound);
     ranked.sort_by(order);
     ranked
-}
-
-/// Puts what lacks a rare word behind all that has it, and keeps the order of either.
-fn lower_wordless(ranked: &mut [Ranked<Candidate>]) {
-    let has_word = |hit: &Ranked<Candidate>| {
-        let Signals { bm25, path, symbol, .. } = hit.candidate.signals;
-        bm25.is_some() || path.is_some() || symbol.is_some()
-    };
-    if let Some(times) = wordless_factor(ranked.iter().map(|hit| (hit.score, has_word(hit)))) {
-        ranked.iter_mut().filter(|hit| !has_word(hit)).for_each(|hit| hit.apply(WORDLESS, times));
-    }
 }
 
 fn order(left: &Ranked<Candidate>, right: &Ranked<Candidate>) -> std::cmp::Ordering {

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::search::fuse::TextRank;
 use crate::search::query::parse;
-use crate::search::rare_word::MOST_WITH_RARE_WORD;
+use crate::search::rare_word::{MOST_WITH_RARE_WORD, WORDLESS};
 use crate::testing::Random;
 use crate::types::RankingPart;
 
