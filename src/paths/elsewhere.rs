@@ -23,7 +23,7 @@ pub struct OtherState {
     pub below: PathBuf,
 }
 
-/// What a notice says of memories in another state dir that are missing.
+/// The words of a notice about another state dir with memories that are missing here.
 pub const NOT_TAKEN: &str = "cannot be taken over";
 
 /// The owner of a state dir.
@@ -63,8 +63,9 @@ impl RepoLayout {
     fn states_before_git(&self, root: &Path, env: &Env) -> Vec<OtherState> {
         let around = Self::locate(root, env).ok().filter(|around| around.id == self.id);
         let below = around.and_then(|around| Some(root.strip_prefix(&around.root).ok()?.to_owned()));
-        let state = |dir| below.clone().map(|below| OtherState { dir, below });
-        plain_states(root, env).into_iter().filter_map(state).collect()
+        let Some(below) = below else { return Vec::new() };
+        let dirs = plain_states(root, env).into_iter();
+        dirs.map(|dir| OtherState { dir, below: below.clone() }).collect()
     }
 
     /// Returns the state dirs that the repository had in the user's state directory under earlier paths.
@@ -73,7 +74,7 @@ impl RepoLayout {
         let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
         dirs.filter(move |dir| {
             // A copy of the repository would be another directory, so an equal identity means that it was moved.
-            owner(dir).is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
+            read_owner(dir).is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
         })
     }
 
@@ -105,7 +106,7 @@ impl RepoLayout {
 
 /// Returns whether a state dir belongs to another repository, which was at this path before.
 pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
-    let theirs = owner(state_dir).and_then(|owner| owner.identity);
+    let theirs = read_owner(state_dir).and_then(|owner| owner.identity);
     theirs.is_some_and(|theirs| identity(top).is_some_and(|ours| ours != theirs))
 }
 
@@ -114,7 +115,7 @@ pub(super) fn identity_name(top: &Path) -> Option<String> {
     identity(top).map(|Identity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
 }
 
-fn owner(state_dir: &Path) -> Option<Owner> {
+fn read_owner(state_dir: &Path) -> Option<Owner> {
     serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
 }
 

@@ -161,10 +161,12 @@ impl RepoLayout {
 
 /// Returns the state dirs of a directory outside git that are there; none if this user has not asked for an index of it.
 pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
-    let is_dir = |state: &PathBuf| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir());
     let id = place_id(dir);
+    if !asked_for(&id, env).is_file() {
+        return Vec::new(); // for most directories this is all that is looked at
+    }
     let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, dir, env)];
-    states.retain(|state| asked_for(&id, env).is_file() && is_dir(state));
+    states.retain(|state| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir()));
     states
 }
 
@@ -290,7 +292,8 @@ fn usable_or_home(preferred: PathBuf, (id, top): (&str, &Path), env: &Env) -> Pa
     }
 }
 
-/// Returns the state dir in the home of the user for what has this top: of its path, unless another one has been there.
+/// Returns the state dir in the user's state directory. Its name comes from the path of `top`, and also from the identity of that
+/// directory if the state dir of the path belongs to another repository.
 fn state_in_home(id: &str, top: &Path, env: &Env) -> PathBuf {
     let homes = env.state_home().join("memod");
     let of_path = homes.join(id);
