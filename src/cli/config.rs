@@ -34,7 +34,11 @@ pub(super) fn config(
             layout.create_state_dir()?;
             set(&key, &value, &layout.config_file(), output)?;
             if layout.config_files().len() > 1 {
-                output.warn("this holds while the repository is read-only; set it again once it is writable");
+                let file = layout.config_file();
+                output.warn(&format!(
+                    "{} holds while the repository is read-only or its path is too long; set it again after that",
+                    file.display()
+                ));
             }
         }
         Some(ConfigVerb::Unset { key, user: true }) => {
