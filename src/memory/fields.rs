@@ -49,7 +49,7 @@ pub struct Kept {
 /// # Errors
 /// When nothing is left, or it is too long, has a NUL or looks like a credential.
 pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
-    let kept = clean("content", raw, content_of, MAX_CONTENT, allow_secret)?;
+    let kept = clean("content", raw, trim_content, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
         return Err(Refused::new("content", "empty").hint("write what to remember"));
     }
@@ -79,7 +79,7 @@ pub fn title(raw: &str, allow_secret: bool) -> Result<Option<Kept>, Refused> {
     Ok((!kept.text.is_empty()).then_some(kept))
 }
 
-fn content_of(text: &str) -> &str {
+fn trim_content(text: &str) -> &str {
     let text = text.trim_end();
     let blank: usize =
         text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();

@@ -49,7 +49,7 @@ pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &m
         limit: Some(if is_all { PAGE } else { typed.limit }),
         offset,
     };
-    let result = pages(&mut context.connect()?, params, is_all)?;
+    let result = fetch_pages(&mut context.connect()?, params, is_all)?;
     output.list(&result, |output| show::lines(&result.memories, output))?;
     if !output.json {
         output.flush()?;
@@ -64,9 +64,11 @@ pub(in crate::cli) fn list(typed: ListArgs, context: &CommandContext, output: &m
     Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
 }
 
-/// Returns a page of memories, or with `is_all` all from its first on. Memories that go meanwhile move the others to earlier places, so
-/// pages overlap, and one that begins with an unknown memory is asked for again from further back.
-pub(super) fn pages(
+/// Fetches a page of memories, or with `is_all` every memory from `params.offset` on.
+///
+/// A memory that is removed meanwhile shifts the later ones forward. So pages overlap, and a page that begins with an unknown memory
+/// is fetched again from further back.
+pub(super) fn fetch_pages(
     client: &mut Client,
     mut params: ListParams,
     is_all: bool,

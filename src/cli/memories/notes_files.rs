@@ -61,7 +61,8 @@ pub(super) fn own_files(context: &CommandContext) -> Result<Own, CliError> {
         return Err(not_known(tags.caveats.reason.as_deref()));
     }
     let params = ListParams { caller: caller(context), limit: Some(PAGE), ..ListParams::default() };
-    for memory in list::pages(&mut client, params, true)?.memories.into_iter().filter(|memory| memory.shared)
+    for memory in
+        list::fetch_pages(&mut client, params, true)?.memories.into_iter().filter(|memory| memory.shared)
     {
         match memory.conflict.as_deref() {
             Some("ours") => disputed.push(memory.id),

@@ -120,7 +120,7 @@ fn commit(past: &History, at: &Freshness, since: &str) -> RpcResult<Option<Objec
     let mut cut = None;
     let is_it = |(id, node): &(ObjectId, Node)| {
         let is_it = node.time <= moment.div_euclid(1_000);
-        // What is behind the end of a shallow history may be newer than what is found on another line.
+        // Commits behind the end of a shallow history may be newer than the one found on another line.
         cut = cut.take().or_else(|| node.cut(*id).filter(|_| !is_it));
         is_it
     };

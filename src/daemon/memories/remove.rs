@@ -21,7 +21,7 @@ use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult
 use crate::store::{Record, Rows, Side};
 use crate::types::memory_file;
 
-/// What becomes of memories of the team that are archived here, or would be.
+/// How a notice counts memories of the team that are archived, or would be in a dry run.
 pub(super) const ARCHIVED_THERE: [&str; 2] =
     ["of the team, archived there too", "of the team, would be archived there too"];
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rusqlite::OpenFlags;
 
-use super::check::Altered;
+use super::check::AlteredText;
 use super::lineage::Lineage;
 use super::{Derived, MemoryDb, Record, StoreError};
 use crate::paths::create_dir_in;
@@ -117,29 +117,28 @@ impl Backups {
         copies.iter().find(has_memories).or(copies.first()).map(|copy| copy.path.clone())
     }
 
-    /// Names memories whose text has changed without memod, each with the newest backup that has it as it was stored.
-    pub(super) fn say_altered(&self, altered: &[Altered], derive: fn(&Record) -> Derived) -> Vec<String> {
+    /// Describes memories whose text has changed without memod, each with the newest backup of its stored text.
+    pub(super) fn describe_altered_texts(
+        &self,
+        altered: &[AlteredText],
+        derive: fn(&Record) -> Derived,
+    ) -> Vec<String> {
         let copies = if altered.is_empty() { Vec::new() } else { self.all() };
-        let open = |copy: &Copy| MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok();
-        let opened: Vec<(String, MemoryDb)> =
-            copies.iter().filter_map(|copy| Some((copy.path.display().to_string(), open(copy)?))).collect();
-        let say = |altered: &Altered| {
-            let (id, _) = altered;
-            match opened.iter().find(|(_, db)| db.has_text(altered, derive)) {
-                Some((path, _)) => format!(
-                    "the text of {id} has changed without memod; {path} has it as it was stored, and \
-                     `memo restore-backup {path}` brings all memories of that time back"
-                ),
-                None => {
-                    format!(
-                        "the text of {id} has changed without memod, and no backup has it as it was stored"
-                    )
-                }
-            }
-        };
+        let opened: Vec<(PathBuf, MemoryDb)> = copies
+            .into_iter()
+            .filter_map(|copy| {
+                let db = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+                Some((copy.path, db))
+            })
+            .collect();
+        let mut described = Vec::new();
+        for text in altered.iter().take(MOST_NAMED) {
+            let backup = opened.iter().find(|(_, db)| db.has_text(text, derive));
+            described.push(describe_altered_text(&text.0, backup.map(|(path, _)| path)));
+        }
         let n_more = altered.len().saturating_sub(MOST_NAMED);
-        let more = (n_more > 0).then(|| format!("so has that of {n_more} more"));
-        altered.iter().take(MOST_NAMED).map(say).chain(more).collect()
+        described.extend((n_more > 0).then(|| format!("so has that of {n_more} more")));
+        described
     }
 
     fn names(&self) -> impl Iterator<Item = (PathBuf, String)> {
@@ -182,6 +181,17 @@ impl Backups {
             let _ = fs::remove_file(copy.path);
         }
     }
+}
+
+fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
+    let changed = format!("the text of {id} has changed without memod");
+    let Some(backup) = backup else {
+        return format!("{changed}, and no backup has it as it was stored");
+    };
+    let path = backup.display();
+    format!(
+        "{changed}; {path} has it as it was stored, and `memo restore-backup {path}` brings all memories of that time back"
+    )
 }
 
 fn name(now_ms: i64, label: Label) -> String {

@@ -3,8 +3,8 @@
 use super::{Derived, MemoryDb, Record, StoreError};
 use crate::proto::memory::LinkKind;
 
-/// A memory whose text is not the one that was stored, and the hash of that one.
-pub(super) type Altered = (String, [u8; 32]);
+/// The id of a memory whose text is not the stored one, and the hash of the stored one.
+pub(super) type AlteredText = (String, [u8; 32]);
 
 /// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,10 @@ impl MemoryDb {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(super) fn altered(&self, derive: fn(&Record) -> Derived) -> Result<Vec<Altered>, StoreError> {
+    pub(super) fn find_altered_texts(
+        &self,
+        derive: fn(&Record) -> Derived,
+    ) -> Result<Vec<AlteredText>, StoreError> {
         self.run(|conn| {
             let mut statement = conn.prepare("SELECT id, hash, content FROM memory ORDER BY row")?;
             let mut rows = statement.query([])?;
@@ -91,7 +94,7 @@ impl MemoryDb {
     }
 
     /// Returns whether a database has the text of this hash for a memory, and it can be read.
-    pub(super) fn has_text(&self, altered: &Altered, derive: fn(&Record) -> Derived) -> bool {
+    pub(super) fn has_text(&self, altered: &AlteredText, derive: fn(&Record) -> Derived) -> bool {
         let (id, hash) = altered;
         let read = self.run(|conn| {
             conn.query_row("SELECT content FROM memory WHERE id = ?1", [id], |row| row.get::<_, String>(0))

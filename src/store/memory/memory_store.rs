@@ -338,8 +338,8 @@ impl MemoryStore {
         let model = self.model.id.clone(); // known once it is open
         let derive = self.forms.derive;
         let db = self.ready(now_ms)?;
-        let (mut checked, altered) = (db.check(&model)?, db.altered(derive)?);
-        checked.faults.extend(self.backups.say_altered(&altered, derive));
+        let (mut checked, altered) = (db.check(&model)?, db.find_altered_texts(derive)?);
+        checked.faults.extend(self.backups.describe_altered_texts(&altered, derive));
         Ok(checked)
     }
 

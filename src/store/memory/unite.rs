@@ -10,7 +10,7 @@ use super::files::FROM_FILE;
 use super::shared_with::Sharing;
 use super::{Derived, Link, MemoryEvent, Record, Rows, StoreError};
 
-/// What the history has of a memory that a backup has brought back, or reverted.
+/// The action in the history of a memory that a backup brought back or reverted.
 pub(super) const RESTORED: &str = "restore_backup";
 
 /// The result of merging another database.
@@ -74,10 +74,10 @@ impl Rows<'_> {
                 _ => false,
             };
             if is_out || is_back {
-                self.keep_alone(&record.id, derive, &event)?; // what files say stands beside it
+                self.keep_alone(&record.id, derive, &event)?; // beside what files say
             }
             let is_newer = match &known {
-                // What a look has archived since says nothing against it.
+                // A look may have archived it since, as its file is gone.
                 Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
                 Some(_) if is_back => true,
                 Some(known) if known.shared && !is_out && !with.alone.contains(&known.id) => false, // its files are the truth

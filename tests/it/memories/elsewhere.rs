@@ -21,6 +21,17 @@ fn read_only(root: &Path) -> Option<Mounted<'_>> {
     mounted
 }
 
+/// Runs something while the repository is read-only; `None` where nothing can be mounted.
+fn while_read_only(live: &Live, run: impl FnOnce()) -> Option<()> {
+    stop(live);
+    let root = live.root();
+    let mounted = read_only(&root)?;
+    run();
+    stop(live);
+    drop(mounted);
+    Some(())
+}
+
 fn listed(live: &Live) -> (Vec<String>, String) {
     let notice = memo(live, &["list"]).1["notice"].as_str().unwrap_or_default().to_owned();
     (texts(live), notice)
@@ -231,19 +242,10 @@ fn what_was_moved_and_restored_in_one_place_is_so_in_the_other() {
     let live = Live::new();
     let [staging, production, third, fourth] =
         ["port 8000", "port 9000", "third", "fourth"].map(|text| add(&live, text));
-    let root = live.root();
-    let while_read_only = |run: &dyn Fn()| {
-        stop(&live);
-        let mounted = read_only(&root)?;
-        run();
-        stop(&live);
-        drop(mounted);
-        Some(())
-    };
     let update = |id: &str, text: &str| {
         call(&live, "memory.update", json!({ "id": id, "content": text }));
     };
-    let is_moved = while_read_only(&|| {
+    let is_moved = while_read_only(&live, || {
         texts(&live);
         update(&production, "no port");
         update(&staging, "port 9000");
@@ -256,11 +258,11 @@ fn what_was_moved_and_restored_in_one_place_is_so_in_the_other() {
     }
     assert_eq!(texts(&live), ["fourth", "no port", "port 9000"]);
     assert_eq!(memo(&live, &["reset", "--yes"]).0, 0);
-    while_read_only(&|| assert!(texts(&live).is_empty())).unwrap();
+    while_read_only(&live, || assert!(texts(&live).is_empty())).unwrap();
     assert_eq!(memo(&live, &["restore-backup", "latest", "--yes"]).0, 0);
     let restored = ["fourth", "no port", "port 9000"];
     assert_eq!(texts(&live), restored);
-    while_read_only(&|| {
+    while_read_only(&live, || {
         assert_eq!(texts(&live), restored);
         add(&live, "later");
     })
@@ -274,36 +276,27 @@ fn what_comes_back_and_goes_again_does_so_in_both_places() {
     let live = Live::new();
     let [ann, bob] = ["ann", "bob"].map(|text| add(&live, text));
     memo(&live, &["link", &ann, &bob]);
-    let root = live.root();
     let backup = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
     let (first, second, exported) = (backup("first.db"), backup("second.db"), backup("all.jsonl"));
-    let while_read_only = |run: &dyn Fn()| {
-        stop(&live);
-        let mounted = read_only(&root)?;
-        run();
-        stop(&live);
-        drop(mounted);
-        Some(())
-    };
     let does = |args: &[&str]| assert_eq!(memo(&live, args).0, 0, "{args:?}");
     does(&["backup", &first]);
     does(&["export", "--out", &exported]);
     does(&["unlink", &ann, &bob]);
-    if while_read_only(&|| assert_eq!(texts(&live), ["ann", "bob"])).is_none() {
+    if while_read_only(&live, || assert_eq!(texts(&live), ["ann", "bob"])).is_none() {
         return;
     }
     does(&["restore-backup", &first, "--yes"]);
     let n_links = || memo(&live, &["links", &ann]).1["links"].as_array().unwrap().len();
-    while_read_only(&|| assert_eq!(n_links(), 1)).unwrap();
+    while_read_only(&live, || assert_eq!(n_links(), 1)).unwrap();
     assert_eq!(n_links(), 1);
     // Deleted here, back by a backup, and gone by another one.
     does(&["forget", &bob, "--yes"]);
     does(&["purge", &bob, "--yes"]);
     does(&["backup", &second]);
     does(&["restore-backup", &first, "--yes"]);
-    while_read_only(&|| assert_eq!(texts(&live), ["ann", "bob"])).unwrap();
+    while_read_only(&live, || assert_eq!(texts(&live), ["ann", "bob"])).unwrap();
     does(&["restore-backup", &second, "--yes"]);
-    while_read_only(&|| {
+    while_read_only(&live, || {
         assert_eq!(texts(&live), ["ann"]);
         does(&["import", "--own", &exported]);
         assert_eq!(texts(&live), ["ann", "bob"]);

@@ -104,7 +104,7 @@ impl MemoryStore {
             let united = if is_there { self.unite_with((&dir, &below), &now, now_ms) } else { Ok(None) };
             let (seen, trouble) = match united {
                 Ok(trouble) => (Some(now), trouble),
-                Err(why) => (None, Some(not_taken(&dir, &why))),
+                Err(why) => (None, Some(describe_not_taken(&dir, &why))),
             };
             let place = &mut self.elsewhere[number];
             if let Some(trouble) = trouble.as_ref().filter(|trouble| place.trouble.as_ref() != Some(trouble))
@@ -132,7 +132,7 @@ impl MemoryStore {
         let (source, trouble) = match self.source(&path) {
             Ok(source) => (source, None),
             Err(why) => {
-                let trouble = not_taken(&path, &why);
+                let trouble = describe_not_taken(&path, &why);
                 let Some(copy) = self.copy_of(dir) else { return Ok(Some(trouble)) };
                 let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
                 (copy, (path.exists() || has_log(&path)).then_some(used))
@@ -220,8 +220,8 @@ impl Rows<'_> {
     }
 }
 
-/// Says which memories are missing, in words by which `memo uninstall` tells that they are.
-fn not_taken(place: &Path, why: &impl Display) -> String {
+/// Builds the notice of memories that are missing; `memo uninstall` recognises it by [`NOT_TAKEN`].
+fn describe_not_taken(place: &Path, why: &impl Display) -> String {
     format!("memories of this repository in {} {NOT_TAKEN}: {why}", place.display())
 }
 
