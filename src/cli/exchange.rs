@@ -15,6 +15,6 @@ mod slack;
 mod transcript;
 
 pub(super) use self::backup::{back_up, restore};
-pub(super) use self::export::{export, export_all, export_stopped, remove_left_parts};
+pub(super) use self::export::{export, export_all, export_stopped};
 pub(super) use self::import::import;
 pub(super) use self::transcript::distil;

@@ -38,6 +38,7 @@ mod open;
 mod outline;
 mod output;
 mod pager;
+mod part_file;
 mod process;
 mod progress;
 mod rows;

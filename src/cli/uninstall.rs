@@ -21,6 +21,7 @@ use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::memories::REMOVE_HINT;
 use super::output::Output;
+use super::part_file;
 use super::status::row;
 use super::text::{behind, count, escape, shell_word};
 use super::{exchange, hooks, setup};
@@ -254,7 +255,7 @@ impl Removal {
         let name = self.export_to.file_name().unwrap_or_default().to_string_lossy();
         let dir = self.export_to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = if name.starts_with(EXPORT_NAME) { EXPORT_NAME } else { &*name };
-        exchange::remove_left_parts(dir, name);
+        part_file::remove_left_parts(dir, name);
     }
 
     /// Exports the memories once more: some may have come since, which were acknowledged.

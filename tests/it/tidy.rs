@@ -473,6 +473,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "example_query",
                 "fetch",
                 "last_search",
+                "part_file",
                 "progress",
                 "undo_hint",
                 "usage",

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -13,9 +13,10 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
+use crate::cli::part_file::PartFile;
 use crate::cli::text::{behind, count};
 use crate::client::{Client, Options, StoppedMemories, VERSION};
-use crate::paths::{IoContext, canonical, rename_over};
+use crate::paths::IoContext;
 use crate::proto::Caveats;
 use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use crate::proto::memory::Memory;
@@ -72,7 +73,7 @@ pub(in crate::cli) fn export(typed: ExportArgs, context: &CommandContext, output
         let message = format!("--out: {}: the file exists", path.display());
         return Err(CliError::Usage { message, hint: "name another file, or replace it with --force" });
     }
-    let mut file = Aside::create(path)?;
+    let mut file = PartFile::create(path)?;
     let written = write(&mut client, &mut params, typed.archived, &mut |line| file.write(line))?;
     if typed.force { file.keep() } else { file.keep_new() }?;
     done(path, &written, output)
@@ -89,7 +90,7 @@ pub(in crate::cli) fn export_all(
 ) -> Result<Written, CliError> {
     let mut params = ExportParams { caller: caller(context), ..ExportParams::default() };
     let Some(path) = path else { return write(client, &mut params, true, &mut |_| Ok(())) };
-    let mut file = Aside::create(path)?;
+    let mut file = PartFile::create(path)?;
     let done = write(client, &mut params, true, &mut |line| file.write(line))?;
     file.keep_new()?;
     Ok(done)
@@ -99,7 +100,7 @@ pub(in crate::cli) fn export_all(
 /// if there are no memories.
 pub(in crate::cli) fn export_stopped(context: &CommandContext, path: &Path) -> Result<End, CliError> {
     let mut memories = StoppedMemories::open(&context.layout, &Options::read())?;
-    let mut file = Aside::create(path)?;
+    let mut file = PartFile::create(path)?;
     let mut page = |_: &ExportParams| Ok(memories.next_page()?);
     let mut put = |line: &[u8]| file.write(line);
     let (end, _) = write_pages(&mut page, &mut ExportParams::default(), &[false, true], &mut put)?;
@@ -198,123 +199,4 @@ fn line<T: Serialize>(value: &T) -> Vec<u8> {
     let mut line = serde_json::to_vec(value).expect("our own types have string keys");
     line.push(b'\n');
     line
-}
-
-/// Names next to a file that are tried; others may be left of exports that were killed.
-const MOST_TAKEN: u32 = 100;
-
-/// Returns a name next to a file; another one for each number.
-fn aside_name(path: &Path, taken: u32) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    if taken > 0 {
-        name.push(format!("-{taken}"));
-    }
-    name.push(".part");
-    path.with_file_name(name)
-}
-
-/// Removes what exports that were killed have left in a directory: files that are named as [`aside_name`] does, of processes
-/// that have ended. `name` is the beginning of the names of the exports.
-pub(in crate::cli) fn remove_left_parts(dir: &Path, name: &str) {
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let file_name = entry.file_name();
-        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(pid_of_part);
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_file && pid.is_some_and(has_ended) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// Returns the process that has named a part.
-fn pid_of_part(file_name: &str) -> Option<i32> {
-    let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
-    number.split('-').next()?.parse().ok()
-}
-
-#[cfg(unix)]
-fn has_ended(pid: i32) -> bool {
-    let pid = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0);
-    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
-}
-
-#[cfg(not(unix))]
-fn has_ended(_: i32) -> bool {
-    false
-}
-
-/// Puts the names in the directory of a file on the disk, where a directory can be.
-fn sync_dir(path: &Path) {
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let _ = File::open(dir).and_then(|dir| dir.sync_all());
-}
-
-/// A file that replaces another once it is complete.
-struct Aside {
-    path: PathBuf,
-    aside: PathBuf,
-    file: BufWriter<File>,
-    is_kept: bool,
-}
-
-impl Aside {
-    fn create(path: &Path) -> Result<Self, CliError> {
-        // Replace the target of a symbolic link, not the link.
-        let path = canonical(path).unwrap_or_else(|_| path.to_owned());
-        let mut options = File::options();
-        // Not over what is there: it may be a link that came with the repository.
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut taken = 0;
-        let (file, aside) = loop {
-            let aside = aside_name(&path, taken);
-            match options.open(&aside) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN => taken += 1,
-                opened => break (opened.at("create", &aside)?, aside),
-            }
-        };
-        let file = BufWriter::new(file);
-        Ok(Self { path, aside, file, is_kept: false })
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
-        Ok(self.file.write_all(bytes).at("write", &self.aside)?)
-    }
-
-    /// Gives the file its name, in the place of another.
-    fn keep(mut self) -> Result<(), CliError> {
-        self.sync()?;
-        rename_over(&self.aside, &self.path).at("rename to", &self.path)?;
-        self.is_kept = true;
-        sync_dir(&self.path);
-        Ok(())
-    }
-
-    /// Gives the file its name, unless another file has it.
-    fn keep_new(mut self) -> Result<(), CliError> {
-        self.sync()?;
-        match fs::hard_link(&self.aside, &self.path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
-            // Not every file system has links.
-            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.keep(),
-            linked => linked.at("create", &self.path)?,
-        }
-        sync_dir(&self.path);
-        Ok(()) // the other name goes
-    }
-
-    fn sync(&mut self) -> Result<(), CliError> {
-        self.file.flush().at("write", &self.aside)?;
-        Ok(self.file.get_ref().sync_all().at("write", &self.aside)?)
-    }
-}
-
-impl Drop for Aside {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            let _ = fs::remove_file(&self.aside); // what is left of an export that failed
-        }
-    }
 }

@@ -1,0 +1,126 @@
+//! Writes a file beside the one that it replaces once it is complete.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::CliError;
+use crate::paths::{IoContext, canonical, rename_over};
+
+/// Names next to a file that are tried; others may be left of processes that were killed.
+const MOST_TAKEN: u32 = 100;
+
+/// Returns a name beside a file, which differs for each number of names taken.
+fn part_name(path: &Path, taken: u32) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    if taken > 0 {
+        name.push(format!("-{taken}"));
+    }
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+/// Removes the parts in a directory that processes left which have ended, of files whose names begin with `name`.
+pub(super) fn remove_left_parts(dir: &Path, name: &str) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(pid_of_part);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && pid.is_some_and(has_ended) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Returns the process that has named a part.
+fn pid_of_part(file_name: &str) -> Option<i32> {
+    let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
+    number.split('-').next()?.parse().ok()
+}
+
+#[cfg(unix)]
+fn has_ended(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn has_ended(_: i32) -> bool {
+    false
+}
+
+/// Puts the names in the directory of a file on the disk, where a directory can be.
+fn sync_dir(path: &Path) {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+}
+
+/// A file that replaces another once it is complete.
+pub(super) struct PartFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: BufWriter<File>,
+    is_kept: bool,
+}
+
+impl PartFile {
+    pub(super) fn create(path: &Path) -> Result<Self, CliError> {
+        // Replace the target of a symbolic link, not the link.
+        let path = canonical(path).unwrap_or_else(|_| path.to_owned());
+        let mut options = File::options();
+        // Not over what is there: it may be a link that came with the repository.
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut taken = 0;
+        let (file, part) = loop {
+            let part = part_name(&path, taken);
+            match options.open(&part) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN => taken += 1,
+                opened => break (opened.at("create", &part)?, part),
+            }
+        };
+        let file = BufWriter::new(file);
+        Ok(Self { path, part, file, is_kept: false })
+    }
+
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        Ok(self.file.write_all(bytes).at("write", &self.part)?)
+    }
+
+    /// Gives the file its name, in the place of another.
+    pub(super) fn keep(mut self) -> Result<(), CliError> {
+        self.sync()?;
+        rename_over(&self.part, &self.path).at("rename to", &self.path)?;
+        self.is_kept = true;
+        sync_dir(&self.path);
+        Ok(())
+    }
+
+    /// Gives the file its name, unless another file has it.
+    pub(super) fn keep_new(mut self) -> Result<(), CliError> {
+        self.sync()?;
+        match fs::hard_link(&self.part, &self.path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
+            // Not every file system has links.
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.keep(),
+            linked => linked.at("create", &self.path)?,
+        }
+        sync_dir(&self.path);
+        Ok(()) // the other name goes
+    }
+
+    fn sync(&mut self) -> Result<(), CliError> {
+        self.file.flush().at("write", &self.part)?;
+        Ok(self.file.get_ref().sync_all().at("write", &self.part)?)
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.part); // the rest of a write that failed
+        }
+    }
+}
