@@ -18,7 +18,7 @@ impl Tokenizer {
 
     /// Returns the tokens of one text that make up its vector, in their order: the known ones among the first 256, without
     /// punctuation.
-    pub fn ids(&self, text: &str) -> Vec<u32> {
+    pub fn token_ids(&self, text: &str) -> Vec<u32> {
         self.0.ids(text)
     }
 }

@@ -18,7 +18,7 @@ const MOST_MORE: u64 = 30;
 
 /// A definition that answers a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Definition {
+pub(super) struct AnswerDefinition {
     pub(super) path: String,
     /// First and last line.
     pub(super) lines: (u32, u32),
@@ -28,7 +28,7 @@ pub(super) struct Definition {
     pub(super) must: bool,
 }
 
-impl Definition {
+impl AnswerDefinition {
     /// Returns whether a hit is of the definition: in its file, with at least half of the lines of the shorter of both in
     /// common, and not much longer. So a piece of the definition is, and its neighbour or the whole file is not. A map of the
     /// file names definitions and shows none.
@@ -41,6 +41,11 @@ impl Definition {
         let (own, others) = (n_lines(self.lines), n_lines(lines));
         2 * n_lines(both) >= own.min(others).max(1) && others <= MOST_TIMES * own + MOST_MORE
     }
+
+    /// Returns whether it counts among the answers that must be read: all count where none must.
+    pub(super) fn is_required(&self, answers: &[Self]) -> bool {
+        self.must || !answers.iter().any(|answer| answer.must)
+    }
 }
 
 fn n_lines((first, last): (u32, u32)) -> u64 {
@@ -50,7 +55,7 @@ fn n_lines((first, last): (u32, u32)) -> u64 {
 /// The metrics of a question, each 0 to 1, in the order of [`METRICS`].
 pub(super) type DefinitionScores = [f64; N_METRICS];
 
-/// What the places of the definitions of a question score.
+/// The scores of a question by the places of its definitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DefinitionFigures {
     /// Of the first answer alone, the best one.
@@ -61,35 +66,35 @@ pub(super) struct DefinitionFigures {
 
 impl DefinitionFigures {
     /// Scores the ranks of the definitions, from 0; `None` where one was not found.
-    pub(super) fn of(definitions: &[Definition], ranks: &[Option<usize>]) -> Self {
-        let has_must = definitions.iter().any(|definition| definition.must);
-        let pairs = definitions.iter().zip(ranks).filter(|(of, _)| of.must || !has_must);
-        let of_must: Vec<Option<usize>> = pairs.map(|(_, rank)| *rank).collect();
-        Self { first: scores(ranks.get(..1).unwrap_or_default()), must: scores(&of_must) }
+    pub(super) fn score_ranks(definitions: &[AnswerDefinition], ranks: &[Option<usize>]) -> Self {
+        let pairs =
+            definitions.iter().zip(ranks).filter(|(definition, _)| definition.is_required(definitions));
+        let required: Vec<Option<usize>> = pairs.map(|(_, rank)| *rank).collect();
+        Self { first: score_places(ranks.get(..1).unwrap_or_default()), must: score_places(&required) }
     }
 }
 
 /// Returns the share of the ranks below each cut, and one divided by the best place.
-fn scores(ranks: &[Option<usize>]) -> DefinitionScores {
-    let recall = |cut: usize| {
+fn score_places(ranks: &[Option<usize>]) -> DefinitionScores {
+    let recalls = [5, 10, CUT].map(|cut| {
         ranks.iter().flatten().filter(|rank| **rank < cut).count() as f64 / ranks.len().max(1) as f64
-    };
+    });
     let best = ranks.iter().flatten().min().filter(|rank| **rank < CUT);
-    [recall(5), recall(10), recall(CUT), best.map_or(0.0, |rank| 1.0 / (rank + 1) as f64)]
+    [recalls[0], recalls[1], recalls[2], best.map_or(0.0, |rank| 1.0 / (rank + 1) as f64)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn definition(lines: (u32, u32), must: bool) -> Definition {
-        Definition { path: "a.rs".to_owned(), lines, name: String::new(), must }
+    fn definition_at(lines: (u32, u32), must: bool) -> AnswerDefinition {
+        AnswerDefinition { path: "a.rs".to_owned(), lines, name: String::new(), must }
     }
 
     #[test]
     fn a_hit_is_of_a_definition_that_it_shares_half_of_the_shorter_with() {
         let check = |lines: (u32, u32), hit: (u32, u32), expected: bool| {
-            let found = definition(lines, true).is_at(Kind::Symbol, "a.rs", hit);
+            let found = definition_at(lines, true).is_at(Kind::Symbol, "a.rs", hit);
             assert_eq!(found, expected, "{lines:?} and {hit:?}");
         };
         check((10, 19), (10, 19), true);
@@ -114,7 +119,7 @@ mod tests {
 
     #[test]
     fn only_text_of_its_file_is_of_a_definition() {
-        let definition = definition((1, 9), true);
+        let definition = definition_at((1, 9), true);
         let is_at = |kind, path| definition.is_at(kind, path, (1, 9));
         assert!(is_at(Kind::Symbol, "a.rs") && is_at(Kind::Text, "a.rs") && is_at(Kind::Doc, "a.rs"));
         assert!(!is_at(Kind::Symbol, "b/a.rs"));
@@ -123,16 +128,20 @@ mod tests {
 
     #[test]
     fn the_first_answer_and_those_that_must_be_read_are_scored() {
-        let definitions = [definition((1, 2), true), definition((3, 4), false), definition((5, 6), true)];
+        let definitions =
+            [definition_at((1, 2), true), definition_at((3, 4), false), definition_at((5, 6), true)];
         let check = |ranks: [Option<usize>; 3], first: DefinitionScores, must: DefinitionScores| {
-            assert_eq!(DefinitionFigures::of(&definitions, &ranks), DefinitionFigures { first, must });
+            assert_eq!(
+                DefinitionFigures::score_ranks(&definitions, &ranks),
+                DefinitionFigures { first, must }
+            );
         };
         check([Some(0), None, Some(1)], [1.0; 4], [1.0; 4]);
         check([None, Some(0), None], [0.0; 4], [0.0; 4]);
         check([Some(4), Some(0), Some(9)], [1.0, 1.0, 1.0, 0.2], [0.5, 1.0, 1.0, 0.2]);
         check([None, None, Some(99)], [0.0; 4], [0.0, 0.0, 0.5, 0.01]);
         check([Some(100), None, None], [0.0; 4], [0.0; 4]);
-        let found = DefinitionFigures::of(&[definition((1, 2), false)], &[Some(0)]);
+        let found = DefinitionFigures::score_ranks(&[definition_at((1, 2), false)], &[Some(0)]);
         assert_eq!(found, DefinitionFigures { first: [1.0; 4], must: [1.0; 4] });
     }
 }

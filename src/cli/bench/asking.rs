@@ -106,21 +106,21 @@ fn ask_all(
             hint: "add questions with \"answers\" or \"relevant\"",
         });
     }
-    let (indexed_ms, missing) = prepare(set, context, client, output)?;
+    let (indexed_ms, missing) = prepare_set(set, context, client, output)?;
     let mut asking = Asking::new(set, context, client, arms.len(), output);
     let answered: Vec<_> = arms.iter().map(|arm| asking.ask_arm(*arm)).collect::<Result<_, _>>()?;
     let (answers, found): (Vec<Answers>, Vec<HitsByQuestion>) = answered.into_iter().unzip();
     for (arm, found) in arms.iter().zip(&found) {
         runs.write(*arm, set, found)?;
     }
-    asking.warn(output);
+    asking.warn_of_answers(output);
     let (name, suite) = (set.name.clone(), set.suite.clone());
     let root = context.layout.root.display().to_string();
     Ok(Measured { name, suite, root, missing, n_absent, indexed_ms, arms: answers })
 }
 
 /// Waits until the index is complete; returns after how many milliseconds that was, and the answers that are not in it.
-pub(super) fn prepare(
+pub(super) fn prepare_set(
     set: &mut QuestionSet,
     context: &CommandContext,
     client: &mut Client,
@@ -181,7 +181,7 @@ impl<'a> Asking<'a> {
             answers.scores.push(scores(&question.ranks(&self.set.corpus, &hits)));
             if !question.definitions.is_empty() {
                 let ranks = question.definition_ranks(&hits);
-                answers.definitions.push(DefinitionFigures::of(&question.definitions, &ranks));
+                answers.definitions.push(DefinitionFigures::score_ranks(&question.definitions, &ranks));
             }
             answers.times_ms.push(milliseconds(time));
             found.push(hits);
@@ -194,15 +194,15 @@ impl<'a> Asking<'a> {
         question: &Question,
         arm: Arm,
     ) -> Result<(Vec<FoundSpan>, Duration), CliError> {
-        let params = params(question, self.set, arm, self.context);
+        let params = build_search_params(question, self.set, arm, self.context);
         let start = Instant::now();
-        let hits = self.search(&params)?;
+        let hits = self.fetch_hits(&params)?;
         let time = start.elapsed();
         Ok((hits.into_iter().map(found_span).collect(), time))
     }
 
     /// Returns the hits of a search, without those in the file of the questions.
-    pub(super) fn search(&mut self, params: &SearchParams) -> Result<Vec<Hit>, CliError> {
+    pub(super) fn fetch_hits(&mut self, params: &SearchParams) -> Result<Vec<Hit>, CliError> {
         let result: SearchResult = self.client.call("search", params)?;
         self.clocks.insert(result.clock);
         self.degraded.extend(result.degraded);
@@ -216,7 +216,7 @@ impl<'a> Asking<'a> {
         is_in_file && self.context.layout.root.join(&hit.path) == self.set.file
     }
 
-    pub(super) fn warn(self, output: &Output) {
+    pub(super) fn warn_of_answers(self, output: &Output) {
         let name = &self.set.name;
         if self.clocks.len() > 1 {
             output.warn(&format!("{name}: files changed while it was asked; ask again for exact figures"));
@@ -228,7 +228,7 @@ impl<'a> Asking<'a> {
 }
 
 /// All kinds of hits are asked for, as a user would. The index is complete, so nothing is waited for.
-pub(super) fn params(
+pub(super) fn build_search_params(
     question: &Question,
     set: &QuestionSet,
     arm: Arm,

@@ -1,12 +1,12 @@
-//! Takes apart the hits of questions into rows: a chunk has one row, however many questions find it.
+//! Builds the rows of questions and of their hits. A chunk has one row, however many questions find it.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde::{Serialize, Serializer};
 
-use super::asked_definitions::Definition;
+use super::asked_definitions::AnswerDefinition;
 use super::labels::Question;
-use super::question_sets::Origin;
+use super::question_sets::RepositoryCommit;
 use crate::embed::Tokenizer;
 use crate::proto::{Explain, Hit};
 use crate::types::{FileClass, Kind};
@@ -14,10 +14,10 @@ use crate::types::{FileClass, Kind};
 /// A line of the file. Numbers have the precision of `f32`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Row<'a> {
-    /// What the others are of.
+pub(super) enum CandidatesLine<'a> {
+    /// The set, the repository and the model of all lines.
     Header(HeaderRow<'a>),
-    /// What was found, before the first question that found it.
+    /// A hit, before the first question that found it.
     Chunk(ChunkRow),
     Question(QuestionRow<'a>),
 }
@@ -27,8 +27,8 @@ pub(super) struct HeaderRow<'a> {
     pub(super) set: &'a str,
     /// The repository, its commit and its language, if the set says so.
     #[serde(flatten)]
-    pub(super) origin: Option<&'a Origin>,
-    /// Whose tokens are written.
+    pub(super) origin: Option<&'a RepositoryCommit>,
+    /// The model whose tokens are written.
     pub(super) model: &'a str,
     /// Most candidates of a question.
     pub(super) limit: usize,
@@ -110,36 +110,41 @@ impl CandidateRows {
     }
 
     /// Returns the rows of the chunks that are new, then that of the question.
-    pub(super) fn of<'a>(&mut self, question: &'a Question, hits: Vec<Hit>) -> Vec<Row<'a>> {
+    pub(super) fn build_rows<'a>(
+        &mut self,
+        question: &'a Question,
+        hits: Vec<Hit>,
+    ) -> Vec<CandidatesLine<'a>> {
         let mut rows = Vec::new();
         let mut candidates = Vec::new();
         for hit in hits {
             let key = (hit.path.clone(), hit.lines, hit.title.clone());
             let next = self.known.len();
             let chunk = *self.known.entry(key).or_insert(next);
-            candidates.push(candidate(chunk, &hit, &question.definitions));
+            candidates.push(build_candidate_row(chunk, &hit, &question.definitions));
             if chunk == next {
-                rows.push(Row::Chunk(self.chunk(chunk, hit)));
+                rows.push(CandidatesLine::Chunk(self.build_chunk_row(chunk, hit)));
             }
         }
         let answers = question.definitions.iter().map(|definition| {
-            let Definition { path, lines, name, must } = definition;
+            let AnswerDefinition { path, lines, name, must } = definition;
             AnswerRow { path, lines: *lines, name, must: *must }
         });
-        rows.push(Row::Question(QuestionRow {
+        rows.push(CandidatesLine::Question(QuestionRow {
             qid: &question.qid,
             kind: question.kind.as_deref(),
             query: &question.text,
-            tokens: self.tokenizer.ids(&question.text),
+            tokens: self.tokenizer.token_ids(&question.text),
             answers: answers.collect(),
             candidates,
         }));
         rows
     }
 
-    fn chunk(&self, id: usize, hit: Hit) -> ChunkRow {
+    fn build_chunk_row(&self, id: usize, hit: Hit) -> ChunkRow {
         let Hit { path, lines, kind, symbol, title, classes, text, .. } = hit;
-        let tokens = |text: Option<&String>| text.map(|text| self.tokenizer.ids(text)).unwrap_or_default();
+        let tokens =
+            |text: Option<&String>| text.map(|text| self.tokenizer.token_ids(text)).unwrap_or_default();
         ChunkRow {
             id,
             path_tokens: tokens(Some(&path)),
@@ -155,16 +160,19 @@ impl CandidateRows {
     }
 }
 
-fn candidate(chunk: usize, hit: &Hit, definitions: &[Definition]) -> CandidateRow {
+fn build_candidate_row(chunk: usize, hit: &Hit, definitions: &[AnswerDefinition]) -> CandidateRow {
     let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
-    let signal = |value: Option<f64>| value.map(|value| value as f32);
-    let is_at = |of: &(usize, &Definition)| of.1.is_at(hit.kind, &hit.path, hit.lines);
-    let answers = definitions.iter().enumerate().filter(is_at).map(|(nth, _)| nth);
+    let answers = definitions.iter().enumerate();
+    let answers =
+        answers.filter(|(_, answer)| answer.is_at(hit.kind, &hit.path, hit.lines)).map(|(nth, _)| nth);
     CandidateRow {
         chunk,
         score: hit.score,
         fused,
-        signals: signals.into_iter().map(|of| (of.arm, (of.rank, signal(of.value)))).collect(),
+        signals: signals
+            .into_iter()
+            .map(|signal| (signal.arm, (signal.rank, signal.value.map(|value| value as f32))))
+            .collect(),
         factors: factors.into_iter().map(|factor| (factor.name, factor.times as f32)).collect(),
         answers: answers.collect(),
     }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::asked_definitions::Definition;
+use super::asked_definitions::AnswerDefinition;
 use super::labels::{Corpus, Label, Span};
 
 /// A label as a line of questions has it.
@@ -73,7 +73,7 @@ pub(super) fn label(text: &str) -> Label {
 /// A definition as a line of questions has it: with `path`, `lines`, perhaps `name` and `must`, or as text with its lines.
 #[derive(Deserialize)]
 #[serde(try_from = "Value")]
-pub(super) struct DefinitionJson(pub(super) Definition);
+pub(super) struct DefinitionJson(pub(super) AnswerDefinition);
 
 impl TryFrom<Value> for DefinitionJson {
     type Error = &'static str;
@@ -93,15 +93,14 @@ impl TryFrom<Value> for DefinitionJson {
             "a definition is \"PATH#L10-L20\" or {\"path\": …, \"lines\": [10, 20], \"must\": true}",
         )?;
         let name = value["name"].as_str().unwrap_or_default().to_owned();
-        Ok(Self(Definition { path, lines, name, must: value["must"].as_bool().unwrap_or(true) }))
+        Ok(Self(AnswerDefinition { path, lines, name, must: value["must"].as_bool().unwrap_or(true) }))
     }
 }
 
 /// Returns the files of the definitions that must be read, or of all where none must; each once.
-pub(super) fn files_of(definitions: &[Definition]) -> Vec<Label> {
-    let has_must = definitions.iter().any(|definition| definition.must);
+pub(super) fn files_of(definitions: &[AnswerDefinition]) -> Vec<Label> {
     let mut files: Vec<Label> = Vec::new();
-    for definition in definitions.iter().filter(|definition| definition.must || !has_must) {
+    for definition in definitions.iter().filter(|definition| definition.is_required(definitions)) {
         if !files.iter().any(|file| file.path == definition.path) {
             files.push(whole(definition.path.clone()));
         }
@@ -131,7 +130,7 @@ mod tests {
     fn definitions_are_read() {
         let read = |text: &str| serde_json::from_str::<DefinitionJson>(text).map(|read| read.0);
         let check = |text: &str, lines: (u32, u32), must: bool| {
-            let Definition { path, lines: found, must: is_must, .. } = read(text).expect("it is one");
+            let AnswerDefinition { path, lines: found, must: is_must, .. } = read(text).expect("it is one");
             assert_eq!((path.as_str(), found, is_must), ("a.rs", lines, must), "{text}");
         };
         check(r#"{"path": "a.rs", "lines": [3, 9], "name": "f", "must": false}"#, (3, 9), false);
@@ -148,7 +147,7 @@ mod tests {
     #[test]
     fn files_are_those_that_must_be_read() {
         let check = |answers: &[(&str, bool)], expected: &[&str]| {
-            let definition = |(path, must): &(&str, bool)| Definition {
+            let definition = |(path, must): &(&str, bool)| AnswerDefinition {
                 path: (*path).to_owned(),
                 lines: (1, 2),
                 name: String::new(),

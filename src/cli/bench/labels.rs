@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::asked_definitions::Definition;
+use super::asked_definitions::AnswerDefinition;
 use crate::types::Kind;
 
 /// A question with what answers it.
@@ -12,12 +12,12 @@ use crate::types::Kind;
 pub(super) struct Question {
     pub(super) qid: String,
     pub(super) text: String,
-    /// What sort of question it is, if the set says so.
+    /// The kind of question, if the set names it.
     pub(super) kind: Option<String>,
     /// Empty if nothing in the tree answers it.
     pub(super) relevant: Vec<Label>,
     /// The definitions that answer it, best first, where the set names them.
-    pub(super) definitions: Vec<Definition>,
+    pub(super) definitions: Vec<AnswerDefinition>,
     /// Records that neither count as found nor take a rank.
     pub(super) exclude: Vec<Label>,
     /// The part of the corpus that is asked: a folder of the tree.
@@ -131,8 +131,10 @@ impl Question {
 
     /// Returns the rank of each definition, from 0. Each hit takes a rank, whatever it is: an agent reads them one by one.
     pub(super) fn definition_ranks(&self, hits: &[FoundSpan]) -> Vec<Option<usize>> {
-        let rank = |of: &Definition| hits.iter().position(|hit| of.is_at(hit.kind, &hit.path, hit.lines));
-        self.definitions.iter().map(rank).collect()
+        let definitions = self.definitions.iter();
+        definitions
+            .map(|definition| hits.iter().position(|hit| definition.is_at(hit.kind, &hit.path, hit.lines)))
+            .collect()
     }
 
     /// Returns the rank of each relevant record, from 0. Hits that are no records, repeats and what is excluded take no rank.
@@ -285,8 +287,12 @@ mod tests {
     }
     #[test]
     fn each_hit_takes_a_rank_before_a_definition() {
-        let definition =
-            |path: &str, lines| Definition { path: path.to_owned(), lines, name: String::new(), must: true };
+        let definition = |path: &str, lines| AnswerDefinition {
+            path: path.to_owned(),
+            lines,
+            name: String::new(),
+            must: true,
+        };
         let definitions = vec![definition("a", (10, 20)), definition("a", (11, 14)), definition("b", (1, 2))];
         let question = Question { definitions, ..Question::default() };
         let hits = ["c:1-2", "a:1-9", "a:12-13", "a:12-13", "a:10-20"].map(hit);

@@ -15,8 +15,8 @@ type Metrics = [(&'static str, &'static str)];
 
 /// Prints scores in percent with their intervals; then what each left-out part changes in all sets together.
 pub(super) fn print(report: &Report, output: &mut Output) -> Result<(), CliError> {
-    let mut rows = vec![head(&["", "mode", "questions"], &METRICS, &["p50 ms", "p99 ms"])];
-    for (name, arm) in wholes(report) {
+    let mut rows = vec![build_head(&["", "mode", "questions"], &METRICS, &["p50 ms", "p99 ms"])];
+    for (name, arm) in whole_arms(report) {
         rows.push(whole(&name, arm));
     }
     table(&rows, 2, output)?;
@@ -25,7 +25,7 @@ pub(super) fn print(report: &Report, output: &mut Output) -> Result<(), CliError
 }
 
 /// Returns the arms from which nothing is left out with the names of their sets, those of the mean last.
-fn wholes(report: &Report) -> impl Iterator<Item = (String, &ArmReport)> {
+fn whole_arms(report: &Report) -> impl Iterator<Item = (String, &ArmReport)> {
     let sets = report.sets.iter().map(|set| (escape(&set.set), set.arms.as_slice()));
     let mean = (format!("mean of {}", report.sets.len()), report.mean.as_slice());
     let arms = sets.chain([mean]).flat_map(|(name, arms)| arms.iter().map(move |arm| (name.clone(), arm)));
@@ -35,11 +35,13 @@ fn wholes(report: &Report) -> impl Iterator<Item = (String, &ArmReport)> {
 /// Prints how early the definitions come, where questions name them, and how many questions nothing answers.
 fn print_definitions(report: &Report, output: &mut Output) -> Result<(), CliError> {
     let mut rows =
-        vec![head(&["definitions", "mode", "answer", "questions"], &asked_definitions::METRICS, &[])];
-    for (name, arm) in wholes(report) {
-        for (answer, questions, figures) in arm.definitions.iter().flat_map(answers) {
+        vec![build_head(&["definitions", "mode", "answer", "questions"], &asked_definitions::METRICS, &[])];
+    for (name, arm) in whole_arms(report) {
+        for (answer, questions, figures) in arm.definitions.iter().flat_map(figures_by_answer) {
             let start = [name.as_str(), arm.mode.as_str(), answer, &questions.to_string()].map(str::to_owned);
-            rows.push([start.to_vec(), cells(&asked_definitions::METRICS, figures, plain)].concat());
+            rows.push(
+                [start.to_vec(), format_cells(&asked_definitions::METRICS, figures, format_mean)].concat(),
+            );
         }
     }
     if rows.len() > 1 {
@@ -58,29 +60,31 @@ fn print_definitions(report: &Report, output: &mut Output) -> Result<(), CliErro
     Ok(())
 }
 
-fn answers(report: &DefinitionReport) -> [(&'static str, usize, &Figures); 2] {
+fn figures_by_answer(report: &DefinitionReport) -> [(&'static str, usize, &Figures); 2] {
     [("first", report.questions, &report.first), ("must read", report.questions, &report.must)]
 }
 
 /// Prints what each left-out part changes, and which change nothing.
 fn print_differences(report: &Report, output: &mut Output) -> Result<(), CliError> {
     let mut unchanged: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut rows = vec![head(&["difference to the whole"], &METRICS, &[])];
+    let mut rows = vec![build_head(&["difference to the whole"], &METRICS, &[])];
     let mut of_definitions =
-        vec![head(&["difference of definitions", "answer"], &asked_definitions::METRICS, &[])];
+        vec![build_head(&["difference of definitions", "answer"], &asked_definitions::METRICS, &[])];
     for arm in report.overall() {
         let (Some(part), Some(difference)) = (arm.without, &arm.difference) else { continue };
         let name = format!("{} without {}", arm.mode.as_str(), part.as_str());
-        let definitions: Vec<_> = arm.definitions_difference.iter().flat_map(answers).collect();
+        let definitions: Vec<_> = arm.definitions_difference.iter().flat_map(figures_by_answer).collect();
         if is_nothing(difference) && definitions.iter().all(|(_, _, figures)| is_nothing(figures)) {
             unchanged.entry(arm.mode.as_str()).or_default().push(part.as_str());
             continue;
         }
         for (answer, _, figures) in definitions {
             let start = vec![name.clone(), answer.to_owned()];
-            of_definitions.push([start, cells(&asked_definitions::METRICS, figures, signed)].concat());
+            of_definitions.push(
+                [start, format_cells(&asked_definitions::METRICS, figures, format_difference)].concat(),
+            );
         }
-        rows.push([vec![name], cells(&METRICS, difference, signed)].concat());
+        rows.push([vec![name], format_cells(&METRICS, difference, format_difference)].concat());
     }
     for (rows, n_left) in [(rows, 1), (of_definitions, 2)].into_iter().filter(|(rows, _)| rows.len() > 1) {
         output.line("")?;
@@ -96,7 +100,7 @@ fn is_nothing(difference: &Figures) -> bool {
     difference.values().all(|estimate| *estimate == Estimate::default())
 }
 
-fn head(start: &[&str], metrics: &Metrics, end: &[&str]) -> Vec<String> {
+fn build_head(start: &[&str], metrics: &Metrics, end: &[&str]) -> Vec<String> {
     let names: Vec<&str> = metrics.iter().map(|(name, _)| *name).collect();
     [start, &names, end].concat().into_iter().map(str::to_owned).collect()
 }
@@ -105,20 +109,20 @@ fn whole(name: &str, arm: &ArmReport) -> Vec<String> {
     let questions = arm.questions.to_string();
     let times = [arm.p50_ms, arm.p99_ms].map(|ms| format!("{ms:.1}"));
     let start = vec![name.to_owned(), arm.mode.as_str().to_owned(), questions];
-    [start, cells(&METRICS, &arm.scores, plain), times.to_vec()].concat()
+    [start, format_cells(&METRICS, &arm.scores, format_mean), times.to_vec()].concat()
 }
 
-fn cells(metrics: &Metrics, figures: &Figures, show: impl Fn(Estimate) -> String) -> Vec<String> {
+fn format_cells(metrics: &Metrics, figures: &Figures, show: impl Fn(Estimate) -> String) -> Vec<String> {
     metrics.iter().map(|(_, key)| figures.get(key).copied().map(&show).unwrap_or_default()).collect()
 }
 
-fn plain(estimate: Estimate) -> String {
+fn format_mean(estimate: Estimate) -> String {
     let Estimate { mean, low, high } = percent(estimate);
     format!("{mean:5.1} [{low:5.1} {high:5.1}]")
 }
 
 /// Shows a difference, with a mark if its interval excludes 0.
-fn signed(estimate: Estimate) -> String {
+fn format_difference(estimate: Estimate) -> String {
     let Estimate { mean, low, high } = percent(estimate);
     let mark = if estimate.is_clear() { '*' } else { ' ' };
     format!("{mean:+5.1} [{low:+5.1} {high:+5.1}]{mark}")

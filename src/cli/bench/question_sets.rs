@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::asked_definitions::Definition;
+use super::asked_definitions::AnswerDefinition;
 use super::label_json::{DefinitionJson, LabelJson, files_of};
 use super::labels::{Corpus, Label, Question, text_file};
 use crate::cli::error::CliError;
@@ -32,21 +32,21 @@ pub(super) struct QuestionSet {
     pub(super) questions: Vec<Question>,
     pub(super) corpus: Corpus,
     /// The repository and the commit that it is about, if it says so.
-    pub(super) origin: Option<Origin>,
+    pub(super) origin: Option<RepositoryCommit>,
     /// Whether it is about a tree of its own. Several such sets are refused without `--trees`, as one worktree is not that of all.
     pub(super) has_own_tree: bool,
 }
 
 /// A repository at a commit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Origin {
+pub(super) struct RepositoryCommit {
     pub(super) repository: String,
     pub(super) commit: String,
-    /// What it is written in.
+    /// Its main programming language.
     pub(super) language: Option<String>,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for RepositoryCommit {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} at {}", self.repository, self.commit)
     }
@@ -95,7 +95,7 @@ fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).at("list", folder)? {
         let file = entry.at("list", folder)?.path();
-        if is_of_lines(&file) && head(&fs::read_to_string(&file).at("read", &file)?).is_some() {
+        if is_of_lines(&file) && read_head(&fs::read_to_string(&file).at("read", &file)?).is_some() {
             files.push(file);
         }
     }
@@ -106,34 +106,34 @@ fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
 fn set(file: &Path) -> Result<QuestionSet, CliError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let corpus = corpus(folder)?;
-    let (head, questions) = questions(file, &corpus)?;
+    let (head, questions) = read_questions(file, &corpus)?;
     let name = if file.ends_with(QUERIES) { name_of(folder) } else { name_of(&file.with_extension("")) };
     let suite = if head.is_some() { Some(folder) } else { folder.parent() };
     let suite = suite.map(name_of).unwrap_or_default();
     let manifest = folder.join(MANIFEST);
     let is_elsewhere = head.is_some() || manifest.is_file();
     let has_own_tree = is_elsewhere || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
-    let origin = head.or_else(|| origin(&manifest, &name));
+    let origin = head.or_else(|| read_origin(&manifest, &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree })
 }
 
 /// Reads a set of which each hit counts.
 fn annotated(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
     let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite_folder), Corpus::Hits);
-    let (head, questions) = questions(file, &corpus)?;
-    let origin = head.or_else(|| origin(&suite_folder.join(MANIFEST), &name));
+    let (head, questions) = read_questions(file, &corpus)?;
+    let origin = head.or_else(|| read_origin(&suite_folder.join(MANIFEST), &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
 }
 
 /// Returns what a manifest says: that of one set, or a list of them.
-fn origin(manifest: &Path, name: &str) -> Option<Origin> {
+fn read_origin(manifest: &Path, name: &str) -> Option<RepositoryCommit> {
     let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
     let of_set = match &manifest {
         Value::Array(sets) => sets.iter().find(|set| set["name"] == name)?,
         set => set,
     };
     let commit = of_set["commit"].as_str().or(of_set["used_revision"].as_str())?;
-    Some(Origin {
+    Some(RepositoryCommit {
         repository: of_set["repo"].as_str()?.to_owned(),
         commit: commit.to_owned(),
         language: None,
@@ -209,18 +209,21 @@ struct Line {
 }
 
 /// Returns the repository that the first line names, if it asks nothing.
-fn head(text: &str) -> Option<Origin> {
+fn read_head(text: &str) -> Option<RepositoryCommit> {
     serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok()
 }
 
 /// Reads the questions of a file, and the repository that they are about if its first line names it.
-fn questions(file: &Path, corpus: &Corpus) -> Result<(Option<Origin>, Vec<Question>), CliError> {
+fn read_questions(
+    file: &Path,
+    corpus: &Corpus,
+) -> Result<(Option<RepositoryCommit>, Vec<Question>), CliError> {
     let text = fs::read_to_string(file).at("read", file)?;
-    let head = head(&text);
+    let head = read_head(&text);
     let mut questions: Vec<Question> = Vec::new();
     let mut qids = HashSet::new();
     for (number, line) in lines::<Line>(file, &text, usize::from(head.is_some()))? {
-        let question = question(line, number, corpus).and_then(|question| {
+        let question = build_question(line, number, corpus).and_then(|question| {
             let is_new = qids.insert(question.qid.clone());
             is_new.then_some(question).ok_or("its \"qid\" is that of a question before")
         });
@@ -233,10 +236,10 @@ fn questions(file: &Path, corpus: &Corpus) -> Result<(Option<Origin>, Vec<Questi
 }
 
 /// Returns the question of a line, or what is wrong with it.
-fn question(line: Line, number: u32, corpus: &Corpus) -> Result<Question, &'static str> {
+fn build_question(line: Line, number: u32, corpus: &Corpus) -> Result<Question, &'static str> {
     let labels =
         |written: Vec<LabelJson>| written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>();
-    let definitions: Option<Vec<Definition>> =
+    let definitions: Option<Vec<AnswerDefinition>> =
         line.answers.map(|answers| answers.into_iter().map(|answer| answer.0).collect());
     let may_be_absent = line.relevant.is_none() && definitions.as_ref().is_some_and(Vec::is_empty);
     let definitions = definitions.unwrap_or_default();
