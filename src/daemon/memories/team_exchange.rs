@@ -235,11 +235,11 @@ impl Memories {
     }
 }
 
+/// Queues what is known of a memory that the server has not, also that it is archived: others may not know that yet.
 fn send_anew(rows: &Rows<'_>, id: &str) -> Done<()> {
-    let known = rows.team_row(id)?.filter(|known| !known.text.is_empty());
-    match known {
+    match rows.team_row(id)? {
         Some(known) => Ok(rows.requeue(id, None, &known.text)?),
-        None => Ok(rows.end_changes(id)?), // it is archived, and the server has none
+        None => Ok(()),
     }
 }
 

@@ -42,7 +42,7 @@ impl Rows<'_> {
         })
     }
 
-    /// Queues that a memory is archived for the team, in place of what is not sent yet of it.
+    /// Queues that a memory is archived for the team, in place of what is not sent yet of it. That follows what the team had before.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -55,7 +55,7 @@ impl Rows<'_> {
             .execute([id])?;
             conn.prepare_cached("DELETE FROM outbox WHERE id = ?1 AND n < (SELECT max(n) FROM outbox)")?.execute([id])?;
             conn.prepare_cached(
-                "UPDATE team_memory SET base = '', text = '', hash = ?2, theirs = NULL, why = NULL WHERE id = ?1",
+                "UPDATE team_memory SET base = coalesce(base, text), text = '', hash = ?2, theirs = NULL, why = NULL WHERE id = ?1",
             )?
             .execute(params![id, sha256("")])
             .map(drop)

@@ -240,6 +240,75 @@ fn who_was_away_while_a_server_was_restored_undoes_nothing() {
     assert_eq!(bob.get(&taken_back)["scope"], "mine");
 }
 
+/// Whoever of the two tells the restored server first, one that has forgotten both memories.
+#[test]
+fn what_is_taken_out_right_after_a_restoring_stays_out() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    for (first, second) in [(&ann, &bob), (&bob, &ann)] {
+        server.stop();
+        server.copy("data", "backup");
+        server.run();
+        let role = &first.role;
+        let [unshared, forgotten] =
+            ["to be unshared", "to be forgotten"].map(|text| bob.add(&format!("{text}, {role}")));
+        for member in [&bob, &ann] {
+            member.sync();
+        }
+        assert!(ann.texts().contains_key(&unshared));
+        server.stop();
+        server.copy("backup", "data");
+        bob.call("memory.unshare", json!({ "ids": [unshared] }));
+        bob.call("memory.forget", json!({ "ids": [forgotten] }));
+        second.live.kill();
+        server.run();
+        first.sync();
+        second.live.start();
+        for member in [second, first, second, first] {
+            member.sync();
+        }
+        assert_eq!(bob.texts()[&unshared], [format!("to be unshared, {role}")]);
+        assert_eq!(bob.get(&unshared)["scope"], "mine");
+        for id in [&unshared, &forgotten] {
+            assert!(ann.archived().contains(id), "{id} is of the team, {role} was first");
+        }
+        assert!(bob.archived().contains(&forgotten), "{role} was first");
+        let checks = bob.call("doctor", json!({}))["checks"].to_string();
+        assert!(!checks.contains(&unshared), "{checks}");
+    }
+}
+
+/// The server has forgotten the memory and that it was archived, and who has it comes last.
+#[test]
+fn what_was_archived_before_a_restoring_is_not_brought_back_by_who_was_away() {
+    let Some(server) = server() else { return };
+    let (ann, bob) = (Member::new(&server, "ann"), Member::new(&server, "bob"));
+    server.stop();
+    server.copy("data", "backup");
+    server.run();
+    let [unshared, forgotten] = ["to be unshared", "to be forgotten"].map(|text| bob.add(text));
+    for member in [&bob, &ann] {
+        member.sync();
+    }
+    ann.live.kill();
+    bob.call("memory.unshare", json!({ "ids": [unshared] }));
+    bob.call("memory.forget", json!({ "ids": [forgotten] }));
+    bob.sync();
+    server.stop();
+    server.copy("backup", "data");
+    server.run();
+    bob.sync();
+    ann.live.start();
+    for member in [&ann, &bob, &ann] {
+        member.sync();
+    }
+    for id in [&unshared, &forgotten] {
+        assert!(ann.archived().contains(id), "{id}");
+    }
+    assert!(bob.archived().contains(&forgotten));
+    assert_eq!(bob.get(&unshared)["scope"], "mine");
+}
+
 #[test]
 fn an_edit_that_outlived_an_archiving_outlives_a_restored_server() {
     let Some(server) = server() else { return };
