@@ -339,3 +339,28 @@ fn what_a_file_said_beside_what_is_ones_own_is_in_the_history_once_it_is_gone() 
     assert_eq!(sides(&live, &id), both());
     assert!(history(&live, &id).contains("gamma is theirs"), "{}", history(&live, &id));
 }
+
+/// Comments and unknown keys are nowhere else either.
+#[test]
+fn what_a_file_remarks_beside_what_is_ones_own_is_in_the_history_once_it_is_gone() {
+    let (live, id) = disputed();
+    assert_eq!(sides(&live, &id), both());
+    let text = text_of(&live, &id);
+    write_file(&live, &id, &text.replace("foo: bar", "foo: baz"));
+    assert_eq!(sides(&live, &id), both());
+    assert!(history(&live, &id).contains("foo: bar"), "it was edited: {}", history(&live, &id));
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    assert_eq!(sides(&live, &id), whole("alpha is mine"));
+    let said = history(&live, &id);
+    assert!(said.contains("foo: baz") && said.contains("beta is theirs"), "{said}");
+    // One that says the same, and is not taken for the memory, because that was taken out of the files.
+    let live = Live::new();
+    let id = add_shared(&live, "alpha is shared");
+    let text = text_of(&live, &id);
+    call(&live, "memory.unshare", json!({ "ids": [id] }));
+    write_file(&live, &id, &text.replacen("---\n", "---\n# reviewed by Ann\n", 1));
+    assert_eq!(sides(&live, &id), whole("alpha is shared"));
+    fs::remove_file(path_of(&live, &id)).unwrap();
+    assert_eq!(sides(&live, &id), whole("alpha is shared"));
+    assert!(history(&live, &id).contains("reviewed by Ann"), "{}", history(&live, &id));
+}

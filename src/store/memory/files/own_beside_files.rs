@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, FileVersion, OWN_AND_TWO_SIDES, version_id};
+use super::{FROM_FILE, FileVersion, OWN_AND_TWO_SIDES, add_remarks, version_id};
 
 impl Rows<'_> {
     /// Stores what a file says beside the memory of this user alone that has its id; returns the row. If the file said something else
@@ -23,10 +23,12 @@ impl Rows<'_> {
     ) -> Result<i64, StoreError> {
         let at = version_id(&record.id, self.worktree()?, Side::Whole);
         // An earlier version that was seen is in the history.
-        let event = self.find_record_at(&at)?.and_then(|known| {
-            let event = MemoryEvent { fields: self.differences(&known, &said_of(&known, record)), ..change };
-            (!event.fields.is_empty()).then_some(event)
-        });
+        let mut fields = Map::new();
+        if let Some(known) = self.find_record_at(&at)? {
+            fields = self.differences(&known, &said_of(&known, record));
+            add_remarks(&mut fields, self.remarks_at(&at)?, Some(version.remarks.clone()));
+        }
+        let event = (!fields.is_empty()).then_some(MemoryEvent { fields, ..change });
         self.put_file_row(&at, record, version, event.as_ref())?;
         self.row_of(&at)
     }

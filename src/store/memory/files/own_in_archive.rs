@@ -6,7 +6,7 @@
 use rusqlite::{OptionalExtension as _, params};
 
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
-use super::{FROM_FILE, Main, add_remarks, said_of};
+use super::{FROM_FILE, Main, add_remarks, said_of, version_id};
 
 impl Rows<'_> {
     /// Gives what this user has in the archive an id of its own, if a file of the worktree says something else under its id. Returns
@@ -75,11 +75,12 @@ impl Rows<'_> {
 
     /// Notes what the worktree's file says beside a memory that is this user's alone, living or in the archive.
     fn note_beside_own(&self, id: &str, event: MemoryEvent) -> Result<(), StoreError> {
-        let theirs = self.their_row(id)?;
-        let Some(at) = theirs.map_or_else(|| self.own_version(id), |at| Ok(Some(at)))? else { return Ok(()) };
+        let at = version_id(id, self.worktree()?, Side::Whole);
+        let Some(theirs) = self.find_record_at(&at)? else { return Ok(()) };
         let own = self.record_at(id)?;
-        let mut fields = self.differences(&said_of(&own, &self.record_at(&at)?), &own);
-        add_remarks(&mut fields, self.remarks_at(&at)?, self.remarks_at(id)?);
+        let mut fields = self.differences(&said_of(&own, &theirs), &own);
+        // What never had a file has none.
+        add_remarks(&mut fields, self.remarks_at(&at)?, Some(self.remarks_at(id)?.unwrap_or_default()));
         if fields.is_empty() { Ok(()) } else { self.note_change(id, &MemoryEvent { fields, ..event }) }
     }
 
