@@ -94,7 +94,19 @@ pub(super) fn find_living(rows: &Rows<'_>, typed: &str, now_ms: i64) -> Done<Rec
     let record = find(rows, typed)?;
     check_file(rows, &record)?;
     must_live(&record, now_ms)?;
-    Ok(record)
+    match rows.archived_beside(&record)? {
+        Some(_) => Err(archived_beside(&record.id)),
+        None => Ok(record),
+    }
+}
+
+/// Returns the error for a memory of the team while one of this user alone is in the archive under its id, which a verb would change.
+pub(super) fn archived_beside(id: &str) -> Stopped<RpcError> {
+    let message = format!("id: {id} is the team's here, because yours of that id is in the archive");
+    let hint = format!(
+        "`memo restore {id}` shows yours beside it; then `memo resolve {id} --theirs|--both` ends that, and verbs change it"
+    );
+    Stopped::Refused(RpcError::new(code::INVALID_PARAMS, message).with_hint(hint))
 }
 
 /// Fails if a memory is in the archive because its file in the worktree cannot be read.

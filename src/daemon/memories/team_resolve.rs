@@ -1,7 +1,7 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
 use super::resolve_file::{no_own_side, nothing_chosen, text_of};
-use super::rules::{Done, bad, find, refused};
+use super::rules::{Done, archived_beside, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
 use crate::memory::file::MemoryFile;
@@ -17,6 +17,9 @@ pub(super) fn put(
     stamp: &Stamp,
 ) -> Done<ResolveFileResult> {
     let id = &record.id;
+    if rows.archived_beside(record)?.is_some() {
+        return Err(archived_beside(id));
+    }
     let known = rows.team_row(id)?.unwrap_or_default();
     let Some(theirs) = known.theirs else {
         return Err(refused(format!("id: {id} is not in conflict"), "`memo update` changes it"));

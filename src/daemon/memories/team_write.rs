@@ -1,7 +1,7 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
 use super::file_form::{file_of, kept_file, shareable, version_of};
-use super::rules::{Done, refused};
+use super::rules::{Done, archived_beside, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
 use crate::memory::file::MemoryFile;
@@ -18,6 +18,11 @@ pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()
                 continue;
             }
             record = share(rows, &record, stamp)?;
+        }
+        match rows.archived_beside(&record)? {
+            Some(own) if own.archived_at == Some(stamp.now_ms) => continue, // that is what was changed
+            Some(_) => return Err(archived_beside(&id)),
+            None => {}
         }
         if record.side != Side::Whole {
             return Err(in_conflict(&id));

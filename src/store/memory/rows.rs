@@ -58,7 +58,8 @@ pub(super) const COLUMNS: &str = columns!(
          SELECT 1 FROM trusted_version t WHERE t.memory = coalesce(m.main, m.row) AND t.hash = m.version),
      CASE m.shared
          WHEN 1 THEN (SELECT max(f.side) FROM memory_file f WHERE f.memory = m.row AND f.worktree = memod_worktree())
-         WHEN 3 THEN iif(m.main IS NULL, (SELECT t.theirs IS NOT NULL FROM team_memory t WHERE t.id = m.id), 2)
+         WHEN 3 THEN iif(m.main IS NULL, (SELECT t.theirs IS NOT NULL FROM team_memory t WHERE t.id = m.id),
+             (SELECT iif(k.shared IN (0, 2) AND k.archived_at IS NOT NULL, 0, 2) FROM memory k WHERE k.row = m.main))
          ELSE m.archived_at IS NULL AND EXISTS (
              SELECT 1 FROM memory v LEFT JOIN memory_file f ON f.memory = v.row AND f.worktree = memod_worktree()
              WHERE v.main = m.row AND (f.side = 2 OR v.shared = 3))

@@ -95,6 +95,15 @@ impl Rows<'_> {
         Ok(self.main(id)?.is_some_and(|main| main.is_team))
     }
 
+    /// Returns the memory of this user alone that is in the archive, if a record is what the team has under its id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn archived_beside(&self, record: &Record) -> Result<Option<Record>, StoreError> {
+        let main = if record.team { self.main(&record.id)? } else { None };
+        main.filter(|main| main.is_own() && main.is_archived).map(|_| self.record_at(&record.id)).transpose()
+    }
+
     /// Makes a memory one of the team's. What is sent of it is stored by [`Self::queue`].
     ///
     /// # Errors

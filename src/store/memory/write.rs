@@ -158,7 +158,7 @@ impl Rows<'_> {
     ) -> Result<(), StoreError> {
         self.run(|conn| {
             let mut set = conn.prepare_cached(
-                "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, ?3), archived_why = ?2,
+                "UPDATE memory SET archived_at = iif(?2 IS NULL, NULL, coalesce(archived_at, ?3)), archived_why = ?2,
                      updated = max(?3, updated + 1), expires_at = iif(?2 IS NULL AND expires_at <= ?3, NULL, expires_at)
                  WHERE id = ?1 RETURNING row",
             )?;

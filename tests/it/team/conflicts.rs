@@ -254,3 +254,60 @@ fn what_is_taken_back_offline_is_shown_with_an_edit_that_came_first() {
         assert_eq!([&ann.texts()[id][..], &bob.texts()[id][..]], [[text], [text]]);
     }
 }
+
+#[test]
+fn what_the_team_has_is_shown_alone_while_ones_own_is_in_the_archive() {
+    let Some(server) = server() else { return };
+    let (ann, bob, id) = two(&server);
+    apart(&server, [&bob, &ann], || {
+        ann.call("memory.unshare", json!({ "ids": [id] }));
+        ann.update(&id, "of ann alone");
+        bob.update(&id, "of bob 1");
+    });
+    ann.sync();
+    assert_eq!(ann.texts()[&id], ["of ann alone", "of bob 1"]);
+    ann.call("memory.forget", json!({ "ids": [id] }));
+    let assert_shown = |text: &str| {
+        assert_eq!(ann.texts()[&id], [text]);
+        let shown = ann.call("memory.list", json!({ "ids": [id] }))["memories"][0].clone();
+        assert_eq!((&shown["conflict"], &shown["scope"]), (&json!(null), &json!("team")), "{shown}");
+        let found = ann.call("search", json!({ "query": "bob", "kind": ["memory"], "mode": "keyword" }));
+        assert_eq!(found["hits"].as_array().unwrap().len(), 1, "{found}");
+        assert_eq!(ann.archived(), [id.as_str()]);
+        assert_eq!(ann.sync()["unreadable"], 0);
+    };
+    assert_shown("of bob 1");
+    bob.update(&id, "of bob 2");
+    bob.sync();
+    ann.sync();
+    assert_shown("of bob 2");
+    // Which of the two a verb means, cannot be told: none changes either, and each says what to do.
+    let other = ann.add("another one");
+    let verbs: [&[&str]; 8] = [
+        &["resolve", &id, "--theirs"],
+        &["append", &id, "more"],
+        &["update", &id, "--priority", "9"],
+        &["promote", &id, "--to", "long"],
+        &["confirm", &id],
+        &["unshare", &id],
+        &["forget", "--yes", &id],
+        &["link", &id, &other],
+    ];
+    for args in verbs {
+        let refused = ann.live.memo(args).output().unwrap();
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{args:?}: {said}");
+        assert!(said.contains(&format!("`memo restore {id}` shows yours beside it")), "{args:?}: {said}");
+    }
+    assert_shown("of bob 2");
+    bob.sync();
+    assert_eq!(bob.texts()[&id], ["of bob 2"]);
+    ann.call("memory.restore", json!({ "ids": [id] }));
+    assert_eq!(ann.texts()[&id], ["of ann alone", "of bob 2"]);
+    ann.call("memory.resolve_file", json!({ "id": id, "side": "theirs", "client": "cli" }));
+    assert_eq!(ann.texts()[&id], ["of bob 2"]);
+    ann.update(&id, "of ann again");
+    ann.sync();
+    bob.sync();
+    assert_eq!(bob.texts()[&id], ["of ann again"]);
+}

@@ -3,7 +3,7 @@
 //! Nothing from outside changes such a memory, and no verb on it changes the file. What says the same is the same memory, and
 //! from then on the file's, unless this user has taken it out of the files: then theirs is shown. What says something else gets a
 //! row of its own, and both are shown, as the two sides of a conflict, until a person ends it. While this user's is in the
-//! archive, there is nothing to decide: what the file says is shown alone.
+//! archive, there is nothing to decide: what the file, or the team, says is shown alone.
 
 use rusqlite::params;
 use serde_json::{Map, json};
@@ -60,7 +60,7 @@ impl Rows<'_> {
         let own = self.record_at(id)?;
         self.hide_two_sides(main.row)?;
         let theirs = self.theirs_of_team(id)?;
-        if theirs.is_some_and(|theirs| main.is_archived || self.says_same(&own, &theirs)) {
+        if theirs.is_some_and(|theirs| !main.is_archived && self.says_same(&own, &theirs)) {
             self.hide_theirs(id)?;
         }
         for (row, at) in self.versions_beside(main.row)? {
