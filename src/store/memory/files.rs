@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, params};
 use serde_json::{Map, Value};
 
+pub(super) use self::gone_worktrees::KEY as GONE_WORKTREES;
 pub(super) use self::own_beside_files::said_of;
 pub use self::pending::PendingFile;
 pub use self::remarks::SaidByFile;

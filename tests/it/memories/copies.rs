@@ -342,3 +342,28 @@ fn zero_roots(live: &Live, tables: &[&str]) {
         (&file).write_all(&[0; 4_096]).unwrap();
     }
 }
+
+/// What happened to a file is no part of the memories that a backup of it has.
+#[test]
+fn a_notice_does_not_come_back_with_a_backup() {
+    let live = Live::idle();
+    session(&live, &["fact"]);
+    assert!(damage(&live).contains("memory.db is damaged"));
+    let backup = call(&live, "memory.backup", json!({}))["path"].clone();
+    let restore = |live: &Live| call(live, "memory.restore_backup", json!({ "path": backup }));
+    let told = |live: &Live| memo(live, &["list"]).1["notice"].clone();
+    let other = Live::new();
+    restore(&other);
+    assert_eq!((texts(&other), told(&other)), (vec!["fact".to_owned()], json!(null)), "it is of another one");
+    restore(&live);
+    assert!(
+        told(&live).to_string().contains("memory.db is damaged"),
+        "nobody has acknowledged it: {}",
+        told(&live)
+    );
+    call(&live, "doctor.acknowledge", json!({}));
+    restore(&live);
+    assert_eq!(told(&live), json!(null), "it was acknowledged");
+    stop(&live);
+    assert_eq!(told(&live), json!(null));
+}

@@ -11,7 +11,7 @@ use super::GONE;
 /// Time for which the notice is shown, ms.
 const TOLD_MS: i64 = 86_400_000;
 /// Key of the record in `meta`.
-const KEY: &str = "gone_worktrees";
+pub(in crate::store::memory) const KEY: &str = "gone_worktrees";
 
 /// A worktree that is gone.
 #[derive(Serialize, Deserialize)]

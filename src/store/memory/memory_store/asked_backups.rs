@@ -9,6 +9,7 @@ use rusqlite::OpenFlags;
 use super::super::backups::Label;
 use super::super::rows::SAVED_COLUMNS;
 use super::super::unite::RESTORED;
+use super::notice::Notice;
 use super::restored_files::FilePlan;
 use super::unfinished::Unfinished;
 use super::{MemoryDb, MemoryStore, Rows, Stopped};
@@ -162,6 +163,7 @@ fn succeed(
             }
         }
         rows.set_seen(&seen)?;
+        Notice::replace(rows, here)?;
         apply(rows)?;
         rows.begin_lineage(&lineage)
     })

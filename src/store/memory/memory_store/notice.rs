@@ -1,7 +1,8 @@
 //! Says what happened to memory.db: for a day, or until a person acknowledges it.
 
-use super::super::StoreError;
+use super::super::files::GONE_WORKTREES;
 use super::super::rows::Rows;
+use super::super::{MemoryDb, StoreError};
 
 /// Time for which it is said.
 const NOTICE_MS: i64 = 86_400_000;
@@ -52,6 +53,17 @@ impl Notice {
         let (at, lines) = kept.split_once(' ')?;
         let (text, details) = lines.split_once('\n').unwrap_or((lines, lines));
         Some(Self::new(at.parse().ok()?, text, details))
+    }
+
+    /// Has a database that is going to replace another one say what that says: what happened is of the file, and not of the memories in it.
+    pub(super) fn replace(rows: &Rows<'_>, by: &MemoryDb) -> Result<(), StoreError> {
+        for key in [NOTICE, ACKNOWLEDGED, GONE_WORKTREES] {
+            match by.read(rows.now_ms(), |rows| rows.meta(key))? {
+                Some(value) => rows.set_meta(key, &value)?,
+                None => rows.unset_meta(key)?,
+            }
+        }
+        Ok(())
     }
 
     /// Stores it in the database that it is about.
