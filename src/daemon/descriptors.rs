@@ -1,4 +1,4 @@
-//! Raises the limit of open files and divides it among connections and readers.
+//! Raises the limit of open files and divides it among connections and readers. The daemon does not start where it is too low to serve.
 
 use std::num::NonZero;
 use std::thread;
@@ -21,11 +21,40 @@ const PER_THREAD: u64 = 8;
 #[cfg(unix)]
 const OPEN_MAX: u64 = 10_240;
 
+/// Descriptors without which no request is answered: with a small repository, two readers and a few clients, 39 were open at once.
+const NEEDED: u64 = 40;
+
+/// The limit is too low to start.
+#[derive(Debug, thiserror::Error)]
+#[error("the limit of open files (`ulimit -n`, {limit}) is too low: the daemon needs {NEEDED}")]
+pub(super) struct TooFew {
+    limit: u64,
+}
+
+impl TooFew {
+    /// Returns the remedy.
+    pub(super) fn hint(&self) -> &'static str {
+        "raise it where the daemon is started, for example with `ulimit -n 1024`"
+    }
+}
+
+/// Raises the limit of open files as far as it may be.
+///
+/// # Errors
+/// When it is too low to serve.
+pub(super) fn prepare() -> Result<(), TooFew> {
+    raise_limit();
+    match limit().filter(|limit| *limit < NEEDED) {
+        Some(limit) => Err(TooFew { limit }),
+        None => Ok(()),
+    }
+}
+
 /// Raises the limit of open files to the hard limit.
 ///
 /// Child processes inherit it. The only one is `memod extract`, which opens no files.
 #[cfg(unix)]
-pub(super) fn raise_limit() {
+fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     for most in [maximum, Some(maximum.map_or(OPEN_MAX, |most| most.min(OPEN_MAX)))] {
@@ -38,7 +67,7 @@ pub(super) fn raise_limit() {
 
 /// Windows has no limit that matters.
 #[cfg(not(unix))]
-pub(super) fn raise_limit() {}
+fn raise_limit() {}
 
 /// Waits, after a connection could not be accepted, until it may be again. Most likely there was no descriptor left. Connections
 /// that end free some, and no event tells of other causes.

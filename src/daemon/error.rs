@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use super::descriptors::TooFew;
 use super::memory_limit::TooLow;
 use crate::git::{GitError, RevisionError};
 use crate::hooks::HooksError;
@@ -62,12 +63,13 @@ pub fn error_chain(error: &anyhow::Error) -> String {
 pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         let store = cause.downcast_ref().map(StoreError::hint);
-        let limit = || cause.downcast_ref().map(TooLow::hint);
+        let memory = || cause.downcast_ref().map(TooLow::hint);
+        let files = || cause.downcast_ref().map(TooFew::hint);
         let index = || cause.downcast_ref().and_then(IndexError::hint);
         let watch = || cause.downcast_ref().and_then(WatchError::hint);
         let path = || cause.downcast_ref().and_then(PathError::hint);
         let io = || cause.downcast_ref().and_then(paths::io_hint);
-        store.or_else(limit).or_else(index).or_else(watch).or_else(path).or_else(io)
+        store.or_else(memory).or_else(files).or_else(index).or_else(watch).or_else(path).or_else(io)
     })
 }
 

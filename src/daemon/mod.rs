@@ -137,7 +137,7 @@ pub enum Ended {
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
 pub fn run(root: &Path, index_on_demand: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
-    descriptors::raise_limit();
+    descriptors::prepare()?;
     memory_limit::prepare()?;
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;

@@ -395,3 +395,21 @@ fn what_cannot_be_looked_at_is_not_another_repository() {
     prlimit(Some(daemon), Resource::Nofile, before).unwrap();
     live.expect("alpha", "a.md", "with descriptors again");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_limit_of_open_files_that_is_too_low_is_named_at_once() {
+    let live = Live::idle();
+    for verb in [&["add", "fact"][..], &["restart"]] {
+        let script = r#"ulimit -n 20; exec "$@""#;
+        let memo = env!("CARGO_BIN_EXE_memo");
+        let root = live.root();
+        let args = [&["-c", script, "sh", memo, "-C", root.to_str().unwrap()], verb].concat();
+        let output = live.sandbox.program("sh", &args).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("the limit of open files (`ulimit -n`, 20) is too low"), "{said}");
+        assert!(said.contains("hint: raise it where the daemon is started"), "{said}");
+    }
+    assert_eq!(live.memo(&["list"]).output().unwrap().status.code(), Some(1), "nothing hinders the next one");
+}
