@@ -28,7 +28,7 @@ use crate::threads::pause;
 
 pub use fetching::{Servers, fetch};
 pub use no_answer::ClientError;
-pub use spawn::{may_replace_in_background, run_in_background, start_in_background};
+pub use spawn::{may_replace_in_background, run_in_background, start_in_background, wait_until_free};
 pub use stopped::{StoppedMemories, lock_out};
 use transport::Connection;
 use version::Skew;

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::client::{Client, Options};
+use crate::client::{Client, Options, wait_until_free};
 use crate::paths::{CallerDir, Env, IoContext, LocateError, RepoLayout, canonical};
 
 use super::error::CliError;
@@ -85,6 +85,11 @@ impl CommandContext {
     /// Connects to the daemon if one runs.
     pub(super) fn connect_running(&self) -> Result<Client, CliError> {
         Ok(Client::connect(&self.layout, &self.env, Options::read().never_start())?)
+    }
+
+    /// Waits until no daemon has the repository, where none answers.
+    pub(super) fn wait_until_free(&self) -> Result<(), CliError> {
+        Ok(wait_until_free(&self.layout, &self.env, &Options::read())?)
     }
 
     /// Connects to the daemon if one runs and answers in time.

@@ -238,6 +238,13 @@ fn client(error: &ClientError) -> Row {
         ClientError::NewerDaemon { daemon, .. } => {
             ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
         }
+        ClientError::Unreachable { lock, .. } => {
+            let lock = lock.display();
+            let text = format!(
+                "stop it where it runs, if that is another container; `fuser {lock}` finds it on this machine"
+            );
+            ("daemon-unreachable", EXIT_FAILED, Some(text))
+        }
         ClientError::Stays { source, .. } => client(source),
         ClientError::Lingers { pid, .. } => {
             ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))

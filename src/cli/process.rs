@@ -45,7 +45,14 @@ pub(super) fn restart(context: &CommandContext, output: &mut Output) -> CliResul
 
 /// Stops the daemon and returns its pid; `None` if no daemon ran.
 fn stop_running(context: &CommandContext) -> Result<Option<u32>, CliError> {
-    let Some(client) = running(context)? else { return Ok(None) };
+    let client = match running(context)? {
+        Some(client) => client,
+        None => match context.wait_until_free() {
+            Ok(()) => return Ok(None),
+            // One that had just been started may answer by now.
+            Err(error) => running(context)?.ok_or(error)?,
+        },
+    };
     let pid = client.endpoint().pid;
     client.stop()?;
     Ok(Some(pid))

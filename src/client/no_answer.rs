@@ -117,6 +117,14 @@ pub enum ClientError {
         /// Seconds waited.
         waited_s: u64,
     },
+    /// A daemon runs, and cannot be asked.
+    #[error("a daemon runs, for it holds {}, but nothing answers on {}", lock.display(), socket.display())]
+    Unreachable {
+        /// The lock that a daemon holds.
+        lock: PathBuf,
+        /// Where it should listen.
+        socket: PathBuf,
+    },
     /// The daemon was to be replaced by one that would not start.
     #[error("nothing was restarted, the daemon (pid {pid}, version {version}) serves on: {source}")]
     Stays {

@@ -123,6 +123,19 @@ pub(super) fn wait_until_gone(
     Ok(succeeded || daemon_lock_is_free(layout, patience))
 }
 
+/// Waits until no daemon has the repository: one that ends does not listen any more.
+///
+/// # Errors
+/// When one still has it after the time for it to stop, though nothing answers on its socket.
+pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
+    if daemon_lock_is_free(layout, options.ready_within) {
+        return Ok(());
+    }
+    let published = transport::published(layout)?;
+    let socket = published.map_or_else(|| layout.socket(env), |endpoint| PathBuf::from(endpoint.socket));
+    Err(ClientError::Unreachable { lock: layout.daemon_lock_file(), socket })
+}
+
 /// Returns whether the lock that a running daemon holds becomes free within `patience`.
 ///
 /// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.

@@ -413,3 +413,19 @@ fn a_limit_of_open_files_that_is_too_low_is_named_at_once() {
     }
     assert_eq!(live.memo(&["list"]).output().unwrap().status.code(), Some(1), "nothing hinders the next one");
 }
+
+/// As it is where the socket is in a directory that another container has not.
+#[test]
+fn a_daemon_that_cannot_be_asked_is_not_said_to_be_gone() {
+    let live = Live::idle();
+    let stop = || live.memo(&["stop"]).output().unwrap();
+    fs::create_dir_all(live.layout().state_dir).unwrap();
+    let lock = fs::File::create(live.layout().daemon_lock_file()).unwrap();
+    assert_eq!(stop().status.code(), Some(0), "the file alone is no daemon");
+    lock.lock().unwrap();
+    let stopped = stop();
+    let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
+    assert_eq!(stopped.status.code(), Some(3), "{said}");
+    let expected = format!("a daemon runs, for it holds {}", live.layout().daemon_lock_file().display());
+    assert!(said.contains(&expected) && said.contains("nothing answers on"), "{said}");
+}
