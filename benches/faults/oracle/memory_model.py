@@ -14,6 +14,7 @@ class MemoryModel:
         self.without_id = []  # forms that were acknowledged without an id, as by an import: one is there
         self.links = {}  # (from, kind, to): True, False, or None where either may be
         self.texts = set()  # every text that anybody asked for, also without an answer
+        self.moved = {}  # text: id that the memory had before `memo resolve --both`
         self.backups = {}  # name: what was there
         self.n_recalls = 0  # of any: each may have been of a memory whose id was not known
         self.acknowledged = 0
@@ -42,7 +43,16 @@ class MemoryModel:
     def add_copy(self, id):
         """`memo resolve ID --both`: what is one's own gets another id, and is of whom it was before."""
         record = self.records[id]
+        self.moved[record.form.text] = id
         return Addition(self, record.form, is_imported=record.is_imported or record.was_restored)
+
+    def move_links(self, text, id):
+        """Gives a memory with this text the links of the id that it had before `memo resolve --both`."""
+        former = self.moved.pop(text, None)
+        for (first, kind, second), is_there in list(self.links.items()):
+            if former in (first, second):
+                link = (id if first == former else first, kind, id if second == former else second)
+                self.links[link] = is_there
 
     def update(self, id, **fields):
         """`memo update`, `memo resolve ID --text`: `text`, `title`, `tags`, `priority`, `container`."""
@@ -145,6 +155,7 @@ class MemoryModel:
                 self.records[memory["id"]].said.append(form.text)
                 self.records[memory["id"]].is_imported = True
                 self.records[memory["id"]].may_recall = self.n_recalls
+                self.move_links(form.text, memory["id"])
 
     # --- what is decided elsewhere
 
