@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{fs, io};
 
@@ -13,7 +14,7 @@ use super::file_form::{is_rebasing, state_of};
 use super::file_recovery::{Recovered, recover};
 use super::gone_worktrees::place_of;
 use super::keeper::Memories;
-use super::known_files::{FileCounters, Listing, Look};
+use super::known_files::{FileCounters, FilesState, Listing, Look};
 use super::list_files::list;
 use super::look_progress::LookProgress;
 use super::rules::Done;
@@ -59,11 +60,10 @@ impl Memories {
             let mut failure = None;
             let seen = seen(layout, known.as_deref(), progress);
             progress.end();
+            let state = counters.note_look(&key);
+            let is_current = |look: &Arc<Look>| gone.is_empty() && look.is_current(state, links, &counters);
             let seen = match seen {
-                Ok((listed, None))
-                    if gone.is_empty()
-                        && known.as_ref().is_some_and(|look| is_current(look, links, &counters)) =>
-                {
+                Ok((listed, None)) if known.as_ref().is_some_and(is_current) => {
                     let failure = listed.failure();
                     self.files.log_failure(&key, failure.as_ref());
                     return Ok((known.map_or(UNKNOWN, |look| look.worktree), failure));
@@ -85,8 +85,8 @@ impl Memories {
                 links,
                 ..Applied::new(layout, read.unwrap_or_default(), &authors)
             };
-            let (taken, generation) = match self.apply(applied, read_when)? {
-                TakeOutcome::Taken(taken, generation) => (taken, generation),
+            let taken = match self.apply(applied, read_when, None)? {
+                TakeOutcome::Taken(taken) => taken,
                 TakeOutcome::ReadAgain => continue,
                 TakeOutcome::LacksAuthors(files) => {
                     find_authors(layout, files, progress, &mut authors);
@@ -96,7 +96,8 @@ impl Memories {
             let mut failure = failure.or(taken.failure);
             if let Some(listed) = listed.filter(|_| failure.is_none()) {
                 failure = listed.failure();
-                let of_rows = (generation, read_when.0);
+                let state = FilesState { n_taken: taken.n_taken, ..read_when };
+                let of_rows = (taken.generation, state);
                 self.files.set_last(key.clone(), Look::new(taken.worktree, of_rows, listed, read_at_ns));
             }
             self.files.log_failure(&key, failure.as_ref());
@@ -114,7 +115,7 @@ impl Memories {
         let (key, counters) = (worktree_key(layout), self.files.counters());
         let mut authors = Authors::new();
         for _ in 0..ATTEMPTS {
-            let read_when = counters.state_of(&key);
+            let (read_when, n_looks) = (counters.state_of(&key), counters.n_looks(&key));
             let generation = self.generation.load(Ordering::Acquire);
             let known = self.files.last(&key).filter(|look| look.generation == generation);
             let (listed, read) = seen(layout, known.as_deref(), &LookProgress::default())
@@ -126,8 +127,8 @@ impl Memories {
                 return Ok(true);
             }
             let applied = Applied { recovers, ..Applied::new(layout, saved, &authors) };
-            match self.apply(applied, read_when)? {
-                TakeOutcome::Taken(taken, _) => return Ok(taken.worktree != UNKNOWN),
+            match self.apply(applied, read_when, Some(n_looks))? {
+                TakeOutcome::Taken(taken) => return Ok(taken.worktree != UNKNOWN),
                 TakeOutcome::ReadAgain => {}
                 TakeOutcome::LacksAuthors(files) => {
                     find_authors(layout, files, &LookProgress::default(), &mut authors);
@@ -137,11 +138,13 @@ impl Memories {
         Ok(true) // it goes on, and so do the events
     }
 
-    /// Applies what was read to the rows, unless these have changed since.
-    fn apply(&self, applied: Applied, read_when: (u64, u64)) -> RpcResult<TakeOutcome> {
+    /// Applies what was read to the rows, unless these have changed since, or there were other than `n_looks`.
+    fn apply(&self, applied: Applied, read_when: FilesState, n_looks: Option<u64>) -> RpcResult<TakeOutcome> {
         let counters = self.files.counters();
         let job = move |store: &mut MemoryStore| -> Done<TakeOutcome> {
-            if counters.state_of(&applied.key) != read_when {
+            if counters.state_of(&applied.key) != read_when
+                || n_looks.is_some_and(|n_looks| !counters.begin_take(&applied.key, n_looks))
+            {
                 return Ok(TakeOutcome::ReadAgain); // what was read may be of before
             }
             applied.to(store, &counters)
@@ -154,13 +157,6 @@ impl Memories {
 /// Returns whether a file says one memory.
 fn is_saved(file: &FileState) -> bool {
     matches!(&file.shown, ShownBy::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == Side::Whole))
-}
-
-/// Returns whether the rows are as the worktree needs them, if its files have not changed since a look. A verb may have written files
-/// since, with their rows, which are gone again.
-fn is_current(look: &Look, links: bool, counters: &FileCounters) -> bool {
-    let is_linked = || look.worktree == UNKNOWN || !links || counters.is_linked(look.worktree);
-    look.n_written == counters.n_written() && is_linked()
 }
 
 /// Lists the files, and reads those that differ from the last look; `None` if none can. One that cannot be read stops no other.
@@ -248,17 +244,21 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
     }
 }
 
-/// The outcome of a look.
+/// The rows once they are as the files say.
 struct Taken {
     worktree: i64,
     /// Why a file that is to be written could not be.
     failure: Option<String>,
+    /// The generation of the rows.
+    generation: u64,
+    /// Number of times that the rows took what files of the worktree say.
+    n_taken: u64,
 }
 
 /// What came of applying what was read.
 enum TakeOutcome {
-    /// It is in the rows, which have this generation.
-    Taken(Taken, u64),
+    /// It is in the rows.
+    Taken(Taken),
     /// Files or rows were changed meanwhile, so that the files are to be read again.
     ReadAgain,
     /// Nothing was taken: first it is to be found out who has changed these.
@@ -311,8 +311,7 @@ impl Applied {
         let worktree = match known {
             Some(known) => known.number,
             None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
-                let taken = Taken { worktree: UNKNOWN, failure: None };
-                return Ok(TakeOutcome::Taken(taken, store.generation()));
+                return Ok(self.taken(UNKNOWN, None, store, counters));
             }
             None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
         };
@@ -331,7 +330,18 @@ impl Applied {
             return Ok(TakeOutcome::LacksAuthors(lacking));
         }
         let failure = recovered.why.map(|error| error.to_string());
-        Ok(TakeOutcome::Taken(Taken { worktree, failure }, store.generation()))
+        Ok(self.taken(worktree, failure, store, counters))
+    }
+
+    fn taken(
+        &self,
+        worktree: i64,
+        failure: Option<String>,
+        store: &MemoryStore,
+        counters: &FileCounters,
+    ) -> TakeOutcome {
+        let n_taken = counters.state_of(&self.key).n_taken;
+        TakeOutcome::Taken(Taken { worktree, failure, generation: store.generation(), n_taken })
     }
 
     /// Archives what only worktrees had that are gone, and has it said. Returns whether there were any.

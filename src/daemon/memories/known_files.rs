@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
+use crate::daemon::memory_scope::UNKNOWN;
 use crate::memory::file;
 use crate::paths::RepoLayout;
 use crate::scan::is_racy;
@@ -85,8 +86,8 @@ pub(super) struct Look {
     /// The generation of the rows.
     pub(super) generation: u64,
     listing: Listing,
-    /// The number of writes of files, from [`FileCounters`].
-    pub(super) n_written: u64,
+    /// What had been written and taken, from [`FileCounters`].
+    state: FilesState,
     /// Time before the files were read, ns since the epoch.
     read_at_ns: i64,
     has_racy: bool,
@@ -95,12 +96,19 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn new(
         worktree: i64,
-        (generation, n_written): (u64, u64),
+        (generation, state): (u64, FilesState),
         listing: Listing,
         read_at_ns: i64,
     ) -> Self {
         let has_racy = listing.files.values().any(|stat| may_change_unseen(stat, read_at_ns));
-        Self { worktree, generation, listing, n_written, read_at_ns, has_racy }
+        Self { worktree, generation, listing, state, read_at_ns, has_racy }
+    }
+
+    /// Returns whether the rows are as the worktree needs them, if its files have not changed since: in this `state` of them, nobody
+    /// has written files since, or taken one that may be gone again.
+    pub(super) fn is_current(&self, state: FilesState, links: bool, counters: &FileCounters) -> bool {
+        let is_linked = || self.worktree == UNKNOWN || !links || counters.is_linked(self.worktree);
+        self.state == state && is_linked()
     }
 
     /// Returns whether no file has changed since.
@@ -146,15 +154,32 @@ fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
     is_racy(stat, read_at_ns) || is_racy(&as_changed, read_at_ns)
 }
 
+/// Numbers that change when files are written, or when the rows of a worktree take what its files say: what was read before may be
+/// older then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct FilesState {
+    pub(super) n_written: u64,
+    pub(super) n_taken: u64,
+}
+
 /// What the thread that owns the memories tells those who look.
 #[derive(Clone, Default)]
 pub(super) struct FileCounters {
     /// Number of times that files were about to be written, or have been.
     n_written: Arc<AtomicU64>,
-    /// Number of times that the rows took what files say, by git dir.
-    n_taken: Arc<Mutex<HashMap<String, u64>>>,
+    /// What was done with the files of each worktree, by git dir.
+    worktrees: Arc<Mutex<HashMap<String, WorktreeCounters>>>,
     /// The worktree as whose files say the memories are linked.
     linked: Arc<AtomicI64>,
+}
+
+/// What was done with the files of a worktree.
+#[derive(Clone, Copy, Default)]
+struct WorktreeCounters {
+    /// Number of times that the rows took what files say.
+    n_taken: u64,
+    /// Number of times that a request has listed the files.
+    n_looks: u64,
 }
 
 impl FileCounters {
@@ -166,14 +191,36 @@ impl FileCounters {
         self.n_written.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Returns numbers that change when files are written, or when the rows of a worktree take what its files say: what was read
-    /// before may be older then.
-    pub(super) fn state_of(&self, key: &str) -> (u64, u64) {
-        (self.n_written(), lock(&self.n_taken).get(key).copied().unwrap_or_default())
+    pub(super) fn state_of(&self, key: &str) -> FilesState {
+        FilesState { n_written: self.n_written(), n_taken: self.of(key).n_taken }
+    }
+
+    pub(super) fn n_looks(&self, key: &str) -> u64 {
+        self.of(key).n_looks
+    }
+
+    fn of(&self, key: &str) -> WorktreeCounters {
+        lock(&self.worktrees).get(key).copied().unwrap_or_default()
     }
 
     pub(super) fn note_taken(&self, key: &str) {
-        *lock(&self.n_taken).entry(key.to_owned()).or_default() += 1;
+        lock(&self.worktrees).entry(key.to_owned()).or_default().n_taken += 1;
+    }
+
+    /// Records that a request has listed the files of a worktree; returns the state of them.
+    pub(super) fn note_look(&self, key: &str) -> FilesState {
+        lock(&self.worktrees).entry(key.to_owned()).or_default().n_looks += 1;
+        self.state_of(key)
+    }
+
+    /// Records that what was read is being taken, unless a request has listed the files since: one that it did not find must not
+    /// come into its answer. Returns whether it is.
+    pub(super) fn begin_take(&self, key: &str, n_looks: u64) -> bool {
+        let mut worktrees = lock(&self.worktrees);
+        let counters = worktrees.entry(key.to_owned()).or_default();
+        let is_newest = counters.n_looks == n_looks;
+        counters.n_taken += u64::from(is_newest);
+        is_newest
     }
 
     /// Returns whether the memories are linked as the files of a worktree say.

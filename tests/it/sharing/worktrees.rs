@@ -280,11 +280,11 @@ fn a_worktree_that_comes_back_has_its_memories_and_ends_the_notice() {
     }
 }
 
-/// Returns how many edits of files the database has noted. No request is asked: it would look at the files.
-fn n_edits(live: &Live) -> u64 {
+/// Returns how many changes of a kind files have made, as the database has it. No request is asked: it would look at the files.
+fn n_made_by_files(live: &Live, action: &str) -> u64 {
     let conn = Connection::open(live.layout().state_dir.join("memory.db")).unwrap();
-    let sql = "SELECT count(*) FROM history WHERE action = 'update' AND source = 'repo'";
-    conn.query_row(sql, [], |row| row.get(0)).unwrap()
+    let sql = "SELECT count(*) FROM history WHERE action = ?1 AND source = 'repo'";
+    conn.query_row(sql, [action], |row| row.get(0)).unwrap()
 }
 
 #[test]
@@ -317,7 +317,9 @@ fn an_edit_is_kept_when_its_worktree_goes_before_anybody_asks() {
             let text = fs::read_to_string(&path).unwrap();
             let (front, _) = text.split_once("\n---\n\n").unwrap();
             fs::write(&path, format!("{front}\n---\n\n{edit}\n")).unwrap();
-            until(&format!("edit {nth} is in the history where {what}"), || n_edits(&live) > nth as u64);
+            until(&format!("edit {nth} is in the history where {what}"), || {
+                n_made_by_files(&live, "update") > nth as u64
+            });
         }
         live.git(&["worktree", "remove", "--force", "../side"]);
         let list = live.call("memory.list", json!({ "archived": true }));
@@ -325,6 +327,30 @@ fn an_edit_is_kept_when_its_worktree_goes_before_anybody_asks() {
         let history = live.call("memory.history", json!({ "ids": [id] })).to_string();
         assert!(history.contains("beta was edited"), "{what}: {history}");
     }
+}
+
+#[test]
+fn what_came_and_went_before_anybody_asks_is_gone() {
+    let (live, id) = with_side();
+    let side = live.sandbox.path("side");
+    let path = |id: &str| side.join(format!(".memod/memories/{id}.md"));
+    let text = fs::read_to_string(path(&id)).unwrap();
+    // A merge that git gives up puts back what was deleted, and deletes it again.
+    live.call_in(&side, "memory.forget", json!({ "ids": [id] }));
+    assert_eq!(in_dir(&live, &side, &id).len(), 0);
+    fs::write(path(&id), &text).unwrap();
+    until("the file that is back was taken", || n_made_by_files(&live, "restore") > 0);
+    fs::remove_file(path(&id)).unwrap();
+    assert_eq!(in_dir(&live, &side, &id).len(), 0);
+    let archived = live.call_in(&side, "memory.list", json!({ "archived": true }));
+    assert_eq!(archived["memories"][0]["id"], json!(id), "{archived}");
+    // One that nobody had.
+    let new = "mem_01J00000000000000000000001";
+    let n_added = n_made_by_files(&live, "add");
+    fs::write(path(new), &text).unwrap();
+    until("the new file was taken", || n_made_by_files(&live, "add") > n_added);
+    fs::remove_file(path(new)).unwrap();
+    assert_eq!(in_dir(&live, &side, new).len(), 0);
 }
 
 #[test]
