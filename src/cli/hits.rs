@@ -190,7 +190,13 @@ fn notes(hit: &Hit, output: &Output) -> String {
     let memory = hit.memory.as_ref();
     let marks = memory
         .map(|memory| {
-            marks(&hit.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref())
+            marks(
+                &hit.trust,
+                memory.scope,
+                memory.repository.as_deref(),
+                memory.conflict.as_deref(),
+                &memory.superseded_by,
+            )
         })
         .unwrap_or_default();
     let notes = state.map(str::to_owned).into_iter().chain(marks);

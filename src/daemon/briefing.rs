@@ -289,11 +289,16 @@ pub(super) fn memory_line(memory: &Memory) -> String {
         let about: Vec<String> = memory.anchors.iter().map(ToString::to_string).collect();
         format!("[{}: {}] ", state.as_str(), cut(&about.join(", "), MOST_LINE))
     });
-    let marks: String =
-        marks(&memory.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref())
-            .iter()
-            .map(|mark| format!("{mark} "))
-            .collect();
+    let marks: String = marks(
+        &memory.trust,
+        memory.scope,
+        memory.repository.as_deref(),
+        memory.conflict.as_deref(),
+        &memory.superseded_by,
+    )
+    .iter()
+    .map(|mark| format!("{mark} "))
+    .collect();
     format!("- {marks}{state}{text} ({})", cut(&said, MOST_LINE))
 }
 

@@ -30,6 +30,7 @@ use crate::search::memory_search::MemoryAsk;
 use crate::search::query::Query;
 use crate::search::rare_word::wordless_factor;
 use crate::search::snippet::Extent;
+use crate::search::superseded::put_above_superseded;
 use crate::search::view_chunks::ViewChunks;
 use crate::search::{self, Answer, expanded};
 use crate::store::{Reader, StoreError};
@@ -85,6 +86,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         // The threshold may be a setting that whoever asks has forgotten.
         result.parsed.notes.push(format!("every hit scores below the threshold of {threshold}"));
     }
+    put_above_superseded(&mut result.hits);
     result.hits.truncate(shown);
     for (hit, rank) in result.hits.iter_mut().zip(1..) {
         hit.rank = rank;

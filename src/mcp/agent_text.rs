@@ -126,8 +126,13 @@ fn head(hit: &Hit) -> String {
         head += &format!("  [{state}]");
     }
     if let Some(memory) = &hit.memory {
-        for mark in marks(&hit.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref())
-        {
+        for mark in marks(
+            &hit.trust,
+            memory.scope,
+            memory.repository.as_deref(),
+            memory.conflict.as_deref(),
+            &memory.superseded_by,
+        ) {
             head += &format!("  {mark}");
         }
     }

@@ -151,6 +151,9 @@ pub struct Memory {
     /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
+    /// Ids of the living memories that supersede it; only for `memory.recall`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<String>,
     /// Its vector; only for `memory.export` with `include_vectors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<StoredVector>,

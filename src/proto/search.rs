@@ -337,6 +337,9 @@ pub struct MemoryInfo {
     /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
+    /// Ids of the living memories that supersede it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<String>,
 }
 
 /// The parts of a score.

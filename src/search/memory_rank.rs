@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
 use super::rare_word::lower_wordless;
+use super::superseded::{Superseded, put_above_superseded};
 use crate::proto::anchor::State;
 use crate::proto::memory::Tier;
 use crate::store::Facts;
@@ -134,24 +135,17 @@ fn apply_facts(hit: &mut Ranked<Candidate>, now_ms: i64) {
     }
 }
 
-/// Moves the successors of a memory before it, if both are present: they answer the same question, and need not share its words.
-/// In a circle the first stays.
-fn put_above_superseded(ranked: &mut Vec<Ranked<Candidate>>) {
-    let n_hits = ranked.len();
-    let mut at = 0;
-    let mut moved = 0;
-    while at < ranked.len() && moved <= n_hits {
-        let successors = &ranked[at].candidate.facts.successors;
-        let later = ranked[at..].iter().position(|hit| successors.contains(&hit.candidate.facts.row));
-        match later.filter(|later| *later > 0) {
-            Some(later) => {
-                let mut hit = ranked.remove(at + later);
-                hit.score = ranked[at].score;
-                ranked.insert(at, hit);
-                moved += 1;
-            }
-            None => at += 1,
-        }
+impl Superseded for Ranked<Candidate> {
+    fn id(&self) -> Option<&str> {
+        Some(&self.candidate.facts.id)
+    }
+
+    fn successors(&self) -> &[String] {
+        &self.candidate.facts.successors
+    }
+
+    fn raise_to(&mut self, superseded: &Self) {
+        self.score = superseded.score;
     }
 }
 
@@ -268,7 +262,7 @@ mod tests {
             (CONFIDENCE, |c| c.facts.confidence = 0.5),
             (TIER, |c| c.facts.tier = Tier::Short),
             (AGE, |c| c.facts.updated = NOW - 69 * DAY),
-            (SUPERSEDED, |c| c.facts.successors = vec![MemoryRow(99)]),
+            (SUPERSEDED, |c| c.facts.successors = vec!["mem_99".to_owned()]),
             (DRIFTED, |c| c.state = Some(State::Drifted)),
             (ORPHANED, |c| c.state = Some(State::Orphaned)),
         ];
@@ -304,7 +298,7 @@ mod tests {
     #[test]
     fn the_superseded_stand_below_what_supersedes_them() {
         let better = |row, successor: &[i64]| {
-            let successors: Vec<_> = successor.iter().copied().map(MemoryRow).collect();
+            let successors: Vec<_> = successor.iter().map(|row| format!("mem_{row}")).collect();
             alike(row, |c| {
                 c.facts.successors = successors;
                 c.signals.bm25 = Some(TextRank { rank: 1, bm25: 9.0 });

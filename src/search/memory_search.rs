@@ -3,7 +3,7 @@
 //! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are
 //! on the scale of other hits, so that both can appear in one list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, TextRank};
@@ -12,17 +12,20 @@ use super::memory_rank::{self, Candidate};
 use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
+use super::superseded::put_above_superseded;
 use super::{SPARE, candidates};
 use crate::embed::{Builtin, Embedder, QueryVector};
 use crate::extract::stems::stem;
 use crate::extract::words::{self as tokens, index_words};
 use crate::proto::Mode;
 use crate::proto::anchor::{Anchor, State};
-use crate::store::{Anchored, MemoryFilter, Record, Rows, StoreError};
+use crate::store::{Anchored, Facts, MemoryFilter, Record, Rows, StoreError};
 use crate::types::{Expression, MemoryRow};
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;
+/// Most memories that are added because they supersede hits.
+const MOST_SUCCESSORS: usize = 200;
 
 /// A search of the memories.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +110,7 @@ impl FoundMemories {
 
     /// Adds the memories of the corrected query below the exact ones, and replaces those that are only near.
     pub fn add_corrected(&mut self, corrected: Self, factor: f64, limit: usize) {
-        self.found.retain(FoundMemory::is_exact);
+        self.retain_exact();
         for mut hit in corrected.found {
             if !self.found.iter().any(|known| known.record.id == hit.record.id) {
                 lower(&mut hit.ranked, factor);
@@ -117,6 +120,22 @@ impl FoundMemories {
         self.found.truncate(limit);
         self.total = self.total.max(corrected.total);
         self.unjudged.extend(corrected.unjudged);
+    }
+}
+
+impl FoundMemories {
+    /// Leaves those with a word of the query, and what supersedes them.
+    fn retain_exact(&mut self) {
+        let mut successors = HashSet::new();
+        // What supersedes a memory stands before it.
+        let is_kept = |hit: &FoundMemory| {
+            let Facts { id, successors: above, .. } = &hit.ranked.candidate.facts;
+            let is_kept = hit.is_exact() || successors.contains(id);
+            successors.extend(above.iter().filter(|_| is_kept).cloned());
+            is_kept
+        };
+        let mut kept: Vec<bool> = self.found.iter().rev().map(is_kept).collect();
+        self.found.retain(|_| kept.pop().unwrap_or_default());
     }
 }
 
@@ -169,12 +188,14 @@ pub fn memories(
     if pool.is_empty() {
         return Ok(FoundMemories { is_outdated, ..FoundMemories::default() });
     }
-    let (mut found, unjudged) = with_facts(rows, vectors, ask, pool)?;
+    let (mut found, mut unjudged) = with_facts(rows, vectors, ask, pool)?;
     if ask.mode == Mode::Hybrid {
         compare_words(rows, &ask.query, &mut texts, &mut found)?;
     }
     let total = found.len();
     let mut ranked = memory_rank::rank(found, ask.query.is_one_word(), rows.now_ms());
+    ranked.truncate(ask.limit);
+    unjudged.extend(add_successors(rows, vectors, ask, filter, &mut ranked)?);
     ranked.truncate(ask.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
     let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();
@@ -244,6 +265,39 @@ fn with_facts(
         candidate.state = ask.judged.get(&candidate.facts.id).and_then(|anchors| State::of(anchors));
     }
     Ok((candidates, unjudged))
+}
+
+/// Adds what supersedes a hit and no arm has found, right before the hit; also returns the anchors without a known state. What the
+/// filter leaves out is not added, but what supersedes that in turn is.
+fn add_successors(
+    rows: &Rows<'_>,
+    vectors: &MutableVectorIndex<MemoryRow>,
+    ask: &MemoryAsk,
+    filter: &MemoryFilter,
+    ranked: &mut Vec<Ranked<Candidate>>,
+) -> Result<Vec<Anchored>, StoreError> {
+    let mut known: HashSet<String> = ranked.iter().map(|hit| hit.candidate.facts.id.clone()).collect();
+    let (mut left_out, mut unjudged) = (HashSet::new(), Vec::new());
+    let (mut n_read, mut n_added) = (0, 0);
+    while n_read < ranked.len() && n_added < MOST_SUCCESSORS {
+        let unread = ranked[n_read..].iter().flat_map(|hit| &hit.candidate.facts.successors);
+        let ids: Vec<String> = unread.filter(|id| known.insert((*id).clone())).cloned().collect();
+        n_read = ranked.len();
+        if ids.is_empty() {
+            break;
+        }
+        let all = rows.meant(&MemoryFilter { ids: Some(ids), ..MemoryFilter::default() }, None)?;
+        let meant: HashSet<MemoryRow> = rows.meant(filter, Some(&all))?.into_iter().collect();
+        n_added += meant.len();
+        left_out.extend(all.iter().copied().filter(|row| !meant.contains(row)));
+        let pool = all.into_iter().map(|row| (row, Candidate::default())).collect();
+        let (successors, anchors) = with_facts(rows, vectors, ask, pool)?;
+        ranked.extend(Ranked::unranked(successors));
+        unjudged.extend(anchors);
+    }
+    put_above_superseded(ranked);
+    ranked.retain(|hit| !left_out.contains(&hit.candidate.facts.row));
+    Ok(unjudged)
 }
 
 /// Sets how similar the words of each candidate are to those of the query, rare words counting more. Reads texts that are

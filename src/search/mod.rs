@@ -36,6 +36,7 @@ pub mod restriction;
 pub mod shared_vectors;
 pub mod snippet;
 pub mod stored_vectors;
+pub mod superseded;
 mod text_statistics;
 pub mod translation;
 pub mod typo;

@@ -144,7 +144,13 @@ fn line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
 
 /// Returns the mark of a memory that nobody here vouches for, or that is a side of a conflict.
 fn mark_of(memory: &Memory, output: &Output) -> String {
-    let marks = marks(&memory.trust, memory.scope, memory.repository.as_deref(), memory.conflict.as_deref());
+    let marks = marks(
+        &memory.trust,
+        memory.scope,
+        memory.repository.as_deref(),
+        memory.conflict.as_deref(),
+        &memory.superseded_by,
+    );
     marks.iter().map(|mark| format!(" {}", paint(output.styles.bad, &escape(mark)))).collect()
 }
 

@@ -1,6 +1,5 @@
 //! Finds the memories that are relevant to a prompt.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::note::{Note, UnreadPart};
@@ -18,8 +17,8 @@ use crate::search::asked::{Asked, asked};
 use crate::search::memory_search::{FoundMemory, MemoryAsk};
 use crate::search::query::parse;
 use crate::search::relevance::{Rarity, Relevance, relevance, terms};
+use crate::search::superseded::{Superseded, put_above_superseded};
 use crate::store::Reader;
-use crate::types::MemoryRow;
 
 /// Number of memories that are weighed.
 const N_WEIGHED: usize = 12;
@@ -35,8 +34,6 @@ const MOST_BEHIND: f64 = 0.8;
 /// A memory that was weighed.
 struct Weighed {
     memory: Memory,
-    row: MemoryRow,
-    successors: Vec<MemoryRow>,
     relevance: Relevance,
 }
 
@@ -107,9 +104,11 @@ fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
         if !facts.successors.is_empty() {
             relevance.add("superseded", SUPERSEDED);
         }
-        Weighed { memory: shown(record), row: facts.row, successors: facts.successors, relevance }
+        Weighed { memory: Memory { superseded_by: facts.successors, ..shown(record) }, relevance }
     });
-    Ok(weighed.collect())
+    let mut weighed = weighed.collect();
+    sort(&mut weighed);
+    Ok(weighed)
 }
 
 fn text(found: &FoundMemory) -> String {
@@ -118,17 +117,30 @@ fn text(found: &FoundMemory) -> String {
     format!("{} {} {content}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "))
 }
 
-/// Puts the most relevant first, and what supersedes a memory before it.
-fn sort(weighed: &mut [Weighed]) {
-    let scores: HashMap<MemoryRow, f64> =
-        weighed.iter().map(|weighed| (weighed.row, weighed.relevance.score)).collect();
-    let place = |weighed: &Weighed| {
-        let above = weighed.successors.iter().filter_map(|row| scores.get(row));
-        above.fold(weighed.relevance.score, |place, score| place.min(score - f64::EPSILON))
-    };
+/// Puts the most relevant first, and what supersedes a memory before it: it is told wherever that one is.
+fn sort(weighed: &mut Vec<Weighed>) {
     weighed.sort_by(|left, right| {
-        place(right).total_cmp(&place(left)).then_with(|| right.memory.id.cmp(&left.memory.id))
+        let scores = right.relevance.score.total_cmp(&left.relevance.score);
+        scores.then_with(|| right.memory.id.cmp(&left.memory.id))
     });
+    put_above_superseded(weighed);
+}
+
+impl Superseded for Weighed {
+    fn id(&self) -> Option<&str> {
+        Some(&self.memory.id)
+    }
+
+    fn successors(&self) -> &[String] {
+        &self.memory.superseded_by
+    }
+
+    fn raise_to(&mut self, superseded: &Self) {
+        let behind = superseded.relevance.score - self.relevance.score;
+        if behind > 0.0 {
+            self.relevance.add("supersedes", behind);
+        }
+    }
 }
 
 fn advice(relevance: &Relevance, best: f64) -> Advice {

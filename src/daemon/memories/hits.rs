@@ -112,6 +112,7 @@ pub(in crate::daemon) fn hit(
             scope: show::scope(record),
             repository: record.repository.clone(),
             conflict: show::conflict(record.side).map(str::to_owned),
+            superseded_by: ranked.candidate.facts.successors.clone(),
         }),
         explain: explains.then(|| explain(signals, ranked.fused, &ranked.factors)),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::records::add_successors;
 use super::show;
 use super::transaction::read;
 use crate::daemon::error::RpcResult;
@@ -26,7 +27,10 @@ pub(in crate::daemon) async fn pinned(shared: &Shared) -> RpcResult<Vec<Memory>>
         let is_high =
             |record: &Record| record.priority >= HIGH || record.tags.iter().any(|tag| tag == PINNED);
         records.retain(|record| is_high(record) && seen.insert(record.id.clone()));
-        Ok(records.into_iter().map(|record| show::memory(record, rows.now_ms())).collect())
+        let memory = |record| show::memory(record, rows.now_ms());
+        let mut memories: Vec<Memory> = records.into_iter().map(memory).collect();
+        add_successors(rows, &mut memories)?;
+        Ok(memories)
     })
     .await
 }

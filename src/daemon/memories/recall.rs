@@ -15,7 +15,7 @@ use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
 use crate::paths::CallerDir;
-use crate::proto::memory::{PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
+use crate::proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use crate::proto::{Caveats, Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows, Side};
@@ -34,6 +34,7 @@ struct Hit {
     copy: Option<Record>,
     /// What others say under the id of a memory in conflict, if that was found.
     theirs: Option<Record>,
+    superseded_by: Vec<String>,
 }
 
 /// Searches, then reinforces in one transaction the memories that match by a word or are clearly near.
@@ -73,6 +74,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
             is_reinforced: record.repository.is_none() && ranked.candidate.is_meant(),
             id: record.id.clone(),
             score: ranked.score,
+            superseded_by: ranked.candidate.facts.successors,
             theirs: (record.side == Side::Theirs).then(|| record.clone()),
             copy: record.repository.is_some().then_some(record),
         };
@@ -84,7 +86,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
 /// Reinforces the memories found, and leaves out those that are gone by now.
 fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResult> {
     let (mut memories, mut reinforced) = (Vec::new(), HashSet::new());
-    for Hit { id, score, is_reinforced, copy, theirs } in hits {
+    for Hit { id, score, is_reinforced, copy, theirs, superseded_by } in hits {
         // Both sides of a conflict are one memory.
         let is_reinforced = *is_reinforced && reinforced.insert(id);
         let found = copy.clone().map_or_else(|| rows.get(id), |copy| Ok(Some(copy)))?;
@@ -111,7 +113,9 @@ fn reinforce(rows: &Rows<'_>, hits: &Vec<Hit>, stamp: &Stamp) -> Done<RecallResu
         }
         let (last_access, access_count) = (after.last_access, after.access_count);
         let after = theirs.clone().map_or(after, |theirs| Record { last_access, access_count, ..theirs });
-        memories.push(Recalled { memory: show::memory(after, stamp.now_ms), score: *score, changed });
+        let superseded_by = superseded_by.clone();
+        let memory = Memory { superseded_by, ..show::memory(after, stamp.now_ms) };
+        memories.push(Recalled { memory, score: *score, changed });
     }
     Ok(RecallResult { memories, caveats: Caveats::default() })
 }

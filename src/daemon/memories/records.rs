@@ -6,7 +6,7 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::proto::memory::Memory;
-use crate::store::Record;
+use crate::store::{Record, Rows, StoreError};
 
 /// Returns memories by their ids, in that order, without those that have gone.
 pub(in crate::daemon) async fn records(shared: &Shared, ids: Vec<String>) -> RpcResult<Vec<Memory>> {
@@ -15,9 +15,20 @@ pub(in crate::daemon) async fn records(shared: &Shared, ids: Vec<String>) -> Rpc
         for id in &ids {
             found.extend(rows.get(id)?.map(|record| show::memory(record, rows.now_ms())));
         }
+        add_successors(rows, &mut found)?;
         Ok(found)
     })
     .await
+}
+
+/// Sets what supersedes each of these memories.
+pub(super) fn add_successors(rows: &Rows<'_>, memories: &mut [Memory]) -> Result<(), StoreError> {
+    for memory in memories {
+        let row = rows.row(&memory.id)?;
+        let facts = rows.facts(&Vec::from_iter(row))?;
+        memory.superseded_by = facts.into_iter().flat_map(|facts| facts.successors).collect();
+    }
+    Ok(())
 }
 
 /// Returns a stored memory as in the protocol.

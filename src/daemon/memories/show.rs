@@ -36,6 +36,7 @@ pub(super) fn memory(record: Record, now_ms: i64) -> Memory {
         archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
         trust,
         conflict: conflict(record.side).map(str::to_owned),
+        superseded_by: Vec::new(),
         shared: record.shared,
         scope,
         repository: record.repository,
@@ -84,7 +85,7 @@ pub(in crate::daemon) fn brief(record: &Record) -> Brief {
 
 /// Returns a memory as one line, with what a reader must know of its file.
 fn line(record: &Record) -> String {
-    let marks = marks(trust(record), scope(record), record.repository.as_deref(), conflict(record.side));
+    let marks = marks(trust(record), scope(record), record.repository.as_deref(), conflict(record.side), &[]);
     let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
     format!("{marks}{}", text::line(record.title.as_deref(), &record.content))
 }

@@ -99,13 +99,22 @@ pub fn is_unconfirmed(trust: &str) -> bool {
 }
 
 /// Returns what a reader of a memory must know: that nobody here vouches for it, that the team has it, of which other repository
-/// it is, and which side of a conflict.
-pub fn marks(trust: &str, scope: Scope, repository: Option<&str>, conflict: Option<&str>) -> Vec<String> {
+/// it is, which side of a conflict, and what supersedes it.
+pub fn marks(
+    trust: &str,
+    scope: Scope,
+    repository: Option<&str>,
+    conflict: Option<&str>,
+    superseded_by: &[String],
+) -> Vec<String> {
     let trust = match (trust, scope) {
         (trust, _) if is_unconfirmed(trust) => Some(format!("[trust: {trust}]")),
         (_, Scope::Team) => Some("[team]".to_owned()),
         _ => None,
     };
     let repository = repository.map(|repository| format!("[of {repository}]"));
-    trust.into_iter().chain(repository).chain(conflict.map(|side| format!("[conflict: {side}]"))).collect()
+    let conflict = conflict.map(|side| format!("[conflict: {side}]"));
+    let superseded =
+        (!superseded_by.is_empty()).then(|| format!("[superseded by {}]", superseded_by.join(", ")));
+    trust.into_iter().chain(repository).chain(conflict).chain(superseded).collect()
 }

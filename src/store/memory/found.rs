@@ -39,8 +39,8 @@ pub struct Facts {
     pub last_access: Option<i64>,
     /// Number of recalls.
     pub access_count: u64,
-    /// Number of living memories that supersede it.
-    pub successors: Vec<MemoryRow>,
+    /// Ids of the living memories that supersede it.
+    pub successors: Vec<String>,
 }
 
 impl Rows<'_> {
@@ -153,7 +153,7 @@ impl Rows<'_> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.row, p.id, m.priority, m.confidence, m.tier, m.updated, p.last_access, p.access_count,
-                     (SELECT group_concat(l.source) FROM link l JOIN memory s ON s.row = l.source
+                     (SELECT group_concat(s.id) FROM link l JOIN memory s ON s.row = l.source
                       WHERE l.target = p.row AND l.kind = 'supersedes' AND s.archived_at IS NULL
                           AND (s.expires_at IS NULL OR s.expires_at > ?2)
                           AND (s.shared != 1 OR memod_worktree() = 0 OR EXISTS (
@@ -166,7 +166,6 @@ impl Rows<'_> {
             .query_map(params![json(rows), self.now_ms], |row| {
                 let tier: String = row.get(4)?;
                 let successors: Option<String> = row.get(8)?;
-                let successors = successors.unwrap_or_default();
                 Ok(Facts {
                     row: MemoryRow(row.get(0)?),
                     id: row.get(1)?,
@@ -178,7 +177,7 @@ impl Rows<'_> {
                     access_count: row.get(7)?,
                     container: row.get(9)?,
                     created: row.get(10)?,
-                    successors: successors.split(',').filter_map(|n| n.parse().ok()).map(MemoryRow).collect(),
+                    successors: successors.iter().flat_map(|ids| ids.split(',')).map(str::to_owned).collect(),
                 })
             })?
             .collect()

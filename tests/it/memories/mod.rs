@@ -16,6 +16,7 @@ mod refused;
 mod removed;
 mod repeated;
 mod stamped;
+mod superseded;
 
 use std::fs;
 use std::path::PathBuf;

@@ -160,6 +160,8 @@ class MemoryInfo(Record):
     """Another repository of the team, to which it belongs."""
     conflict: Optional[str]
     """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
+    superseded_by: list[str]
+    """Ids of the living memories that supersede it."""
 
 
 class Signal(Record):
@@ -1077,6 +1079,8 @@ class Memory(Record):
     """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
     """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
+    superseded_by: list[str]
+    """Ids of the living memories that supersede it; only for `memory.recall`."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]
@@ -1441,6 +1445,8 @@ class Recalled(Record):
     """`own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from the team."""
     conflict: Optional[str]
     """`ours` or `theirs`, if it is a side of a conflict in its file, or with the team."""
+    superseded_by: list[str]
+    """Ids of the living memories that supersede it; only for `memory.recall`."""
     vector: Optional[StoredVector]
     """Its vector; only for `memory.export` with `include_vectors`."""
     links: Optional[list[Link]]
