@@ -13,7 +13,7 @@ use super::githooks::{self, Verb};
 use super::llm_methods;
 use super::memories::call as memories;
 use super::memories::enter_worktree::enter;
-use super::memories::file_check::check_one_sided;
+use super::memories::file_check::check_unmerged;
 use super::memories::states;
 use super::memory_scope::WORKTREE;
 use super::model_methods::{self, Verb as models};
@@ -78,7 +78,7 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
             result.checks.extend(shared.memories.check().await);
             result.checks.extend(shared.memories.check_files().await);
             result.checks.extend(shared.memories.check_worktrees(&layout).await);
-            result.checks.extend(check_one_sided(shared, &params.cwd).await);
+            result.checks.extend(check_unmerged(shared, &params.cwd).await);
             result.checks.extend(team_sync::check(shared).await);
             let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
             result.checks.extend(status::anchors(&states));

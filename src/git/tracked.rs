@@ -117,8 +117,8 @@ impl Tracked {
         index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
     }
 
-    /// Returns the paths below the directory `dir` that a merge has left with one side alone, and whether that side is ours.
-    pub fn one_sided_below(&self, dir: &BStr) -> Vec<(BString, bool)> {
+    /// Returns the paths below the directory `dir` that a merge has left unmerged, and whether ours and theirs have them.
+    pub fn unmerged_below(&self, dir: &BStr) -> Vec<(BString, [bool; 2])> {
         let Some(index) = &self.index else {
             return Vec::new();
         };
@@ -126,12 +126,12 @@ impl Tracked {
         prefix.push(b'/');
         let entries = index.prefixed_entries(prefix.as_bstr()).unwrap_or_default();
         let paths = entries.chunk_by(|a, b| a.path(index) == b.path(index));
-        let one_sided = paths.filter_map(|of_path| {
+        let unmerged = paths.filter_map(|of_path| {
             let has = |stage| of_path.iter().any(|entry| entry.stage() == stage);
-            let (ours, theirs) = (has(Stage::Ours), has(Stage::Theirs));
-            (ours != theirs).then(|| (of_path[0].path(index).to_owned(), ours))
+            let sides = [has(Stage::Ours), has(Stage::Theirs)];
+            sides.contains(&true).then(|| (of_path[0].path(index).to_owned(), sides))
         });
-        one_sided.collect()
+        unmerged.collect()
     }
 
     /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
@@ -150,6 +150,16 @@ impl Tracked {
             && known.ino == stat.inode as u32;
         let is_told = entry.stage() == Stage::Unconflicted && !entry.flags.contains(Flags::INTENT_TO_ADD);
         (is_same && is_told).then_some((entry.id, is_racy))
+    }
+
+    /// Returns the submodules with the commits that are recorded of them; names that are not UTF-8 are left out.
+    pub fn submodules(&self) -> Vec<(String, ObjectId)> {
+        let entries =
+            self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)));
+        let submodules = entries.filter(|(_, entry)| entry.mode == Mode::COMMIT);
+        let named = submodules
+            .filter_map(|(index, entry)| Some((entry.path(index).to_str().ok()?.to_owned(), entry.id)));
+        named.collect()
     }
 
     /// Returns the blob of a path that a sparse checkout leaves out of the worktree.

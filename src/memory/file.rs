@@ -18,7 +18,7 @@ use crate::proto::anchor::Anchor;
 use crate::proto::memory::{LinkKind, Tier};
 use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, rfc3339};
 
-pub use self::conflict::{in_conflict, own_side_first, sides};
+pub use self::conflict::{in_conflict, may_have_sides, own_side_first, sides};
 pub use self::three_way::{Merged, merge};
 
 /// Directory of the files, from the top of a worktree.

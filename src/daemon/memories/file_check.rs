@@ -15,34 +15,55 @@ use crate::git::{GitError, Settings, Tracked, UserDirs};
 use crate::memory::file;
 use crate::paths::RepoLayout;
 use crate::proto::{AnswerPart, Check, RpcError};
+use crate::scan;
 use crate::store::{FileRow, MemoryStore, Side};
+use crate::types::SourceKey;
 
-/// Lists the files of a worktree that one side of a merge has removed and the other has changed: git leaves the file as it was
-/// changed, without markers.
-pub(in crate::daemon) async fn check_one_sided(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
+/// Lists the files of a worktree of which only git's index says that a merge has not ended. One that one side has removed and the other
+/// has changed is as it was changed, without markers.
+pub(in crate::daemon) async fn check_unmerged(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
     let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
         return Vec::new(); // the worktree has a check of its own
     };
     let root = layout.root.clone();
-    let found = reading(shared, &root, move |_| Ok(one_sided(&layout)?)).await;
+    let found = reading(shared, &root, move |_| Ok(unmerged(&layout)?)).await;
     found.unwrap_or_else(|error| vec![bad(file::DIR, error.message, None)])
 }
 
-/// Returns a check for each file of memories that one side of a merge has removed and the other has changed.
+/// Returns a check for each file of memories that is unmerged and has no markers that memod knows.
 ///
 /// # Errors
 /// When git's index cannot be read.
-pub(super) fn one_sided(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
+pub(super) fn unmerged(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
     let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
     let settings = Settings::read(layout, &UserDirs::read())?;
     let tracked = Tracked::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
-    let check = |(path, is_ours): (BString, bool)| {
-        let [here, there] = if is_ours { ["changed", "removed"] } else { ["removed", "changed"] };
+    let check = |(path, sides): (BString, [bool; 2])| {
+        let path = path.to_string();
+        let [here, there] = match sides {
+            [true, true] => {
+                let detail =
+                    "unmerged, and the markers of the conflict are too short to be told from its text";
+                let hint =
+                    "merge it by hand, and let git write markers of seven characters (conflict-marker-size)";
+                let is_hidden = has_short_markers(layout, &path);
+                return is_hidden.then(|| bad(&path, detail.to_owned(), Some(hint.to_owned())));
+            }
+            [true, false] => ["changed", "removed"],
+            _ => ["removed", "changed"],
+        };
         let detail = format!("{here} by the side that git calls ours, {there} by theirs");
         let hint = format!("`git add :/{path}` keeps the memory, `git rm :/{path}` archives it");
-        bad(&path.to_string(), detail, Some(hint))
+        Some(bad(&path, detail, Some(hint)))
     };
-    Ok(tracked.one_sided_below(file::DIR.into()).into_iter().map(check).collect())
+    Ok(tracked.unmerged_below(file::DIR.into()).into_iter().filter_map(check).collect())
+}
+
+/// Returns whether a file seems to be in conflict, but is not taken for that.
+fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
+    let bytes = scan::bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
+    let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
+    text.is_some_and(|text| matches!(file::sides(&text), Ok(None)) && file::may_have_sides(&text))
 }
 
 /// Most files that are listed one by one.

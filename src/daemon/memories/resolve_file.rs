@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::file_check::one_sided;
+use super::file_check::unmerged;
 use super::file_form::{file_of, is_rebasing, kept_file, outcome};
 use super::file_write::text_on_disk;
 use super::rules::{Done, bad, find, refused, unreadable};
@@ -68,7 +68,7 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
 /// Returns the error for a memory without two sides. Git may still wait for an answer: one side has removed the file.
 fn not_in_conflict(id: &str, stamp: &Stamp) -> Stopped<RpcError> {
     let path = memory_file(id);
-    match one_sided(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
+    match unmerged(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
         None => refused(format!("id: {id} is not in conflict"), "`memo update` changes it"),
         Some(check) => {
             let error = RpcError::new(code::INVALID_PARAMS, format!("{path}: {}", check.detail));

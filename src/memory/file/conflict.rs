@@ -3,8 +3,11 @@
 /// Characters of the lines with which git marks the sides of a conflict, in their order. The second is there in the styles
 /// `diff3` and `zdiff3` only.
 const MARKS: [char; 4] = ['<', '|', '=', '>'];
-/// Their least number; the attribute `conflict-marker-size` may say another one.
-const LEAST: usize = 7;
+/// Their least number: the attribute `conflict-marker-size` may say a smaller one than git's own. Of fewer characters a text may well
+/// have such lines of its own.
+const LEAST: usize = 4;
+/// Their number where nothing else is said.
+const USUAL: usize = 7;
 /// Their most in a text that is written here.
 const MOST: usize = 32;
 
@@ -22,7 +25,16 @@ enum At {
 /// # Errors
 /// When a side has a line `=======` too, so that nobody can tell where it ends.
 pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
-    let opening = text.lines().filter_map(mark).filter(|(mark, _)| *mark == 0);
+    sides_from(text, LEAST)
+}
+
+/// Returns whether a text has a complete set of markers of any size, which may also be lines of its own.
+pub fn may_have_sides(text: &str) -> bool {
+    !matches!(sides_from(text, 1), Ok(None))
+}
+
+fn sides_from(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static str> {
+    let opening = text.lines().filter_map(mark).filter(|(mark, size)| *mark == 0 && *size >= least);
     let mut sizes: Vec<usize> = opening.map(|(_, size)| size).collect();
     sizes.sort_unstable();
     sizes.dedup();
@@ -47,7 +59,8 @@ pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
 /// As [`sides`].
 pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
     let is_labelled = |nth: usize, label: &str| {
-        let mut marks = text.lines().filter(|line| mark(line).is_some_and(|(of, _)| of == nth));
+        let mut marks =
+            text.lines().filter(|line| mark(line).is_some_and(|(of, size)| of == nth && size >= LEAST));
         marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
     };
     let is_turned = is_rebasing && is_labelled(0, "HEAD") || is_labelled(3, "Stashed changes");
@@ -71,7 +84,7 @@ pub fn in_conflict(ours: &str, theirs: &str) -> Option<String> {
         format!("{before}{begin} ours\n{one}{middle}\n{other}{end} theirs\n{after}")
     };
     let is_read = |text: &String| matches!(sides(text), Ok(Some(read)) if read == [ours, theirs]);
-    (LEAST..=MOST).map(marked).find(is_read)
+    (USUAL..=MOST).map(marked).find(is_read)
 }
 
 /// Returns the two sides by markers of one size.
@@ -111,7 +124,7 @@ fn mark(line: &str) -> Option<(usize, usize)> {
     let mark = MARKS.iter().position(|known| *known == first)?;
     let rest = line.trim_start_matches(first);
     let size = line.len() - rest.len();
-    (size >= LEAST && (rest.is_empty() || rest.starts_with(' '))).then_some((mark, size))
+    (rest.is_empty() || rest.starts_with(' ')).then_some((mark, size))
 }
 
 #[cfg(test)]
@@ -168,6 +181,9 @@ mod tests {
                 "<<<<<<<<< x\n<<<<<<<\na\n=======\nb\n>>>>>>>\n",
                 Some(("<<<<<<<<< x\na\n", "<<<<<<<<< x\nb\n")),
             ),
+            ("<<<< HEAD\nb\n|||| base\nx\n====\nc\n>>>> s\n", Some(("b\n", "c\n"))),
+            ("<<<< x\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> s\n", Some(("<<<< x\nb\n", "<<<< x\nc\n"))),
+            ("<<< HEAD\nb\n===\nc\n>>> s\n", None), // may be lines of the text
             ("Title\n=======\ntext\n", None),
             ("<<<<<<< HEAD\nb\n=======\nc\n", None),
             ("a\n>>>>>>> s\n", None),

@@ -212,3 +212,36 @@ fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
     assert_eq!((get(&live, &id)["content"].clone(), complaint(&live, &name)), (json!("alpha of both"), None));
     assert!(text_of(&live, &id).ends_with("\n\nalpha of both\n"));
 }
+
+#[test]
+fn markers_of_another_size_are_of_git_too() {
+    for size in [3, 4, 6, 12] {
+        let live = Live::new();
+        live.write(".gitattributes", &format!("*.md conflict-marker-size={size}\n"));
+        let id = add_shared(&live, "line one\nline two alpha\nline three");
+        live.commit_all();
+        let say = |word: &str| write_file(&live, &id, &text_of(&live, &id).replace("alpha", word));
+        live.git(&["switch", "-q", "-c", "side"]);
+        say("gamma");
+        live.commit_all();
+        live.git(&["switch", "-q", "main"]);
+        say("beta");
+        live.commit_all();
+        assert!(!live.git_may_fail(&["merge", "side"]).status.success());
+        let complaint = complaint(&live, &format!("{id}.md")).unwrap();
+        if size < 4 {
+            assert!(complaint.starts_with("unmerged, and the markers"), "{complaint}");
+            continue;
+        }
+        assert_eq!(complaint, "in conflict");
+        let sides = listed(&live, &id);
+        let said: Vec<_> = sides.iter().map(|side| side["content"].as_str().unwrap()).collect();
+        assert_eq!(
+            said,
+            ["line one\nline two beta\nline three", "line one\nline two gamma\nline three"],
+            "{size}"
+        );
+        let (code, answer) = memo(&live, &["resolve", &id, "--theirs"]);
+        assert_eq!((code, &answer["memory"]["content"]), (0, &json!(said[1])), "{answer}");
+    }
+}
