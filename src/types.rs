@@ -1,6 +1,7 @@
 //! Plain values that all modules share.
 
 mod compound_name;
+mod exact_numbers;
 mod expression;
 mod file_class;
 mod id_set;
@@ -17,6 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::compound_name::is_compound;
+pub use self::exact_numbers::{exact_metadata, exact_numbers};
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::id_set::IdSet;
@@ -275,6 +277,11 @@ pub struct Stat {
 impl Stat {
     /// Type of a manifest row for a commit, as in git's trees; no file has it.
     pub const COMMIT_MODE: u32 = 0o160_000;
+
+    /// Returns whether its owner can execute a file; `None` for anything but a file.
+    pub fn is_executable(&self) -> Option<bool> {
+        (self.mode & 0o170_000 == 0o100_000).then_some(self.mode & 0o100 != 0)
+    }
 
     /// Returns whether the row holds a commit.
     pub fn is_commit(&self) -> bool {

@@ -11,6 +11,7 @@ use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
 use crate::proto::anchor::State;
 use crate::proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
+use crate::types::exact_numbers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
@@ -156,11 +157,8 @@ fn meta(typed: &str) -> Result<(String, Value), String> {
     if key.is_empty() {
         return Err("the key is empty".to_owned());
     }
-    // A number that would be written otherwise, as a version 1.10 or a hash 7654321e12, stays the text that it is.
-    let json = serde_json::from_str(value)
-        .ok()
-        .filter(|json: &Value| !json.is_number() || value.eq(&json.to_string()));
-    Ok((key.to_owned(), json.unwrap_or_else(|| Value::from(value))))
+    let json = serde_json::from_str(&exact_numbers(value));
+    Ok((key.to_owned(), json.unwrap_or_else(|_| Value::from(value))))
 }
 
 #[derive(Debug, Args)]

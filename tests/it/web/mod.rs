@@ -3,6 +3,7 @@
 mod attacks;
 mod described;
 mod events;
+mod exact_numbers;
 mod pages;
 mod routes;
 mod serving;
