@@ -55,10 +55,17 @@ impl Removed<'_> {
     pub(super) fn with(&self, added: &str) -> String {
         match strip_eol_start(self.after) {
             Some(after) => [strip_eol(self.before), added, after].concat(),
-            None if self.after.is_empty() && added.is_empty() => strip_eol(strip_eol(self.before)).to_owned(),
+            None if self.after.is_empty() && added.is_empty() => without_eols(self.before).to_owned(),
             None => [self.before, added, self.after].concat(),
         }
     }
+}
+
+/// Returns a text without the two equal line ends that it ends with. A carriage return before others than its own is of the text.
+fn without_eols(text: &str) -> &str {
+    let eol = if text.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let text = text.strip_suffix(eol).unwrap_or(text);
+    text.strip_suffix(eol).unwrap_or(text)
 }
 
 /// Returns the text with a section of these lines, in the place of an earlier one or at the end. What others have added between
@@ -177,6 +184,9 @@ mod tests {
             "# Title\r\n\r\n",
             "  trailing  \n\n\n",
             "no line feed\r\n\tlast",
+            "no line feed\r",
+            "no line feed\r\n\tlast\r",
+            "\r",
         ];
         for text in cases {
             for marks in [Marks::Html, Marks::Hash] {

@@ -11,6 +11,8 @@ pub(super) const INSTRUCTIONS: &[Option<&str>] = &[
     Some("\u{feff}# Rules\r\n\r\nCRLF and a BOM.\r\n"),
     Some("# Rules\n\n\n\n"),
     Some("\n"),
+    Some("# Rules\n\nA carriage return at the end\r"),
+    Some("# Rules\r\n\r\nAnother one\r"),
     Some("<!-- a comment -->\n```sh\n# memod: begin is only mentioned here\n```\n"),
     Some("# Règles\n\nAccents, 日本語, 🦀.\n"),
     Some("@shared.md\n\n<!-- BEGIN other tool -->\nx\n<!-- END other tool -->\n"),
