@@ -6,9 +6,11 @@
 
 mod commits_since;
 mod compare;
+mod conversions;
 mod find;
 mod renames;
 mod sides;
+mod submodules;
 mod texts;
 mod trees;
 
@@ -25,7 +27,7 @@ use super::kept_changes::Change;
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
 use crate::paths::CallerDir;
-use crate::proto::{ChangedParams, ChangedResult};
+use crate::proto::{AnswerPart, ChangedParams, ChangedResult};
 use crate::types::Unreadable;
 use sides::{Sides, is_below};
 use texts::Texts;
@@ -56,6 +58,14 @@ fn note_needed(sides: &Sides) {
     }
 }
 
+/// Notes that files have a filter of git.
+fn note_uncompared(paths: &[&String]) {
+    let Some(first) = paths.first() else { return };
+    let more = if paths.len() > 1 { format!(" and {} more", paths.len() - 1) } else { String::new() };
+    let why = "not compared: a filter of git (.gitattributes) converts it, and `git status` runs that";
+    caveats::note(AnswerPart::Code, format!("{first}{more}: {why}"));
+}
+
 fn answer(
     shared: &Shared,
     params: &ChangedParams,
@@ -71,10 +81,18 @@ fn answer(
     let sides = Sides::of(params, &past, at)?;
     note_needed(&sides);
     let texts = Texts::new(at, &past, shared.config.index.max_file_bytes, sides.until.is_some());
-    let (changes, n_uncompared) = match sides.until {
-        Some(until) => trees::changes(&texts, sides.base, until).map(|(list, n)| (Arc::from(list), n))?,
-        None => (find::changes(shared, &texts, sides.base)?, 0),
+    let (changes, n_uncompared, converted) = match sides.until {
+        Some(until) => {
+            let (list, n) = trees::changes(&texts, sides.base, until)?;
+            (Arc::from(list), n, Vec::new())
+        }
+        None => {
+            let (list, converted) = find::changes(shared, &texts, sides.base)?;
+            (list, 0, converted)
+        }
     };
+    let converted: Vec<&String> = converted.iter().filter(|path| sides.has(path)).collect();
+    note_uncompared(&converted);
     let is_asked = |change: &&Change| {
         sides.has(&change.file.path) || change.file.from.iter().any(|from| sides.has(from))
     };
@@ -104,7 +122,7 @@ fn answer(
     });
     let unread = texts.unread().cloned();
     let reason = at.reason.clone().or(unread).or(late).or(uncompared);
-    let fresh = at.fresh && reason.is_none();
+    let fresh = at.fresh && reason.is_none() && converted.is_empty();
     Ok(ChangedResult {
         base,
         subject,

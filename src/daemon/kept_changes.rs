@@ -20,6 +20,8 @@ pub(super) struct ChangesOfView {
     pub(super) source: Source,
     /// Paths that the manifest does not list, and whether each is gone from the disk: no clock tells of them.
     pub(super) unlisted: Arc<[(String, bool)]>,
+    /// Paths of submodules, and the commit that is checked out in each: no clock tells of them either.
+    pub(super) checked_out: Arc<[(String, Option<ObjectId>)]>,
     pub(super) changes: Arc<[Change]>,
 }
 
@@ -52,7 +54,8 @@ impl Kept for Option<ChangesOfView> {
         let of_path = |path: &str| path.len() + size_of::<Change>();
         self.as_ref().map_or(0, |kept| {
             let changed: usize = kept.changes.iter().map(|change| of_path(&change.file.path)).sum();
-            changed + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
+            let submodules: usize = kept.checked_out.iter().map(|(path, _)| of_path(path)).sum();
+            changed + submodules + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
         })
     }
 }

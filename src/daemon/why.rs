@@ -1,5 +1,6 @@
 //! Finds the commits behind a file, a line or a definition.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
-use crate::git::{Blame, Log, Move, ObjectId};
+use crate::git::{Attributes, Blame, Log, Move, ObjectId, Settings, UserDirs};
 use crate::paths::CallerDir;
 use crate::proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use crate::scan::{Content, Read, ReadError};
@@ -176,7 +177,7 @@ impl Question<'_> {
         let log = self.past.objects.log(self.head, self.name_in_head(), self.limit, self.until);
         let mut result = of_log(self.past, log?, &self.key)?;
         // A directory or binary file is committed as a whole, and a text line by line.
-        if let Ok(text) = self.text() {
+        if let Ok(text) = self.stored_text() {
             let lines = self.past.objects.uncommitted(self.head, self.name_in_head(), text.as_bytes());
             result.uncommitted = spans(&lines?);
         }
@@ -184,7 +185,7 @@ impl Question<'_> {
     }
 
     fn lines(&self, wanted: &[(u32, u32)], symbol: Option<&str>) -> RpcResult<WhyResult> {
-        let text = self.text()?;
+        let text = self.stored_text()?;
         let n_lines = u32::try_from(text.lines().count()).unwrap_or(u32::MAX);
         if let Some(why) = wanted.iter().find_map(|lines| beyond(*lines, n_lines)) {
             let error =
@@ -223,21 +224,39 @@ impl Question<'_> {
         Ok(result)
     }
 
+    /// Returns the text as git stores it, which has the same lines.
+    fn stored_text(&self) -> RpcResult<String> {
+        let (layout, dirs) = (&self.at.layout, UserDirs::read());
+        let attributes = Attributes::of(layout, &Settings::read(layout, &dirs)?, &dirs)?;
+        let conversion = attributes.conversion(self.key.as_str());
+        if conversion.is_none() {
+            return self.text();
+        }
+        let most = self.shared.config.index.max_file_bytes;
+        let bytes = self.at.disk.bytes(&layout.root, &self.key, most).ok().flatten();
+        let stored = bytes.as_deref().and_then(|bytes| conversion.stored(bytes)).map(Cow::into_owned);
+        stored.and_then(|stored| String::from_utf8(stored).ok()).ok_or_else(|| {
+            let why = "git converts it (.gitattributes), so its lines are not those of its commits";
+            self.refused(why)
+        })
+    }
+
+    fn refused(&self, why: &str) -> RpcError {
+        let hint = "ask for the file as a whole: `memo why PATH`";
+        bad_params(format!("{}: {why}", self.dir.display(self.key.as_str()))).with_hint(hint)
+    }
+
     fn text(&self) -> RpcResult<String> {
-        let refused = |why: String| {
-            let hint = "ask for the file as a whole: `memo why PATH`";
-            bad_params(format!("{}: {why}", self.dir.display(self.key.as_str()))).with_hint(hint)
-        };
         let most = self.shared.config.index.max_file_bytes;
         match self.at.disk.read(&self.at.layout.root, &self.key, most) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
             Ok(Read { content: Content::Refused(refusal), .. }) => {
-                Err(refused(format!("{}, so it has no lines", refusal.as_str())))
+                Err(self.refused(&format!("{}, so it has no lines", refusal.as_str())))
             }
             Err(ReadError::Transient(error) | ReadError::Unreadable(error)) => {
                 Err(RpcError::new(code::IO, error.to_string()))
             }
-            Err(error) => Err(refused(format!("no lines to ask about ({error})"))),
+            Err(error) => Err(self.refused(&format!("no lines to ask about ({error})"))),
         }
     }
 

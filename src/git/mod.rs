@@ -13,6 +13,7 @@ use gix::prelude::FindExt as _;
 
 use crate::paths::{PathError, RepoLayout, is_transient, read_regular};
 
+mod attributes;
 mod blame;
 mod changes;
 mod hook_settings;
@@ -33,10 +34,12 @@ mod tracked;
 mod user_rules;
 mod walk;
 
+pub use attributes::{Attributes, is_lfs_pointer_to};
 pub use blame::{Blame, Move};
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
+pub use gix::objs::tree::EntryKind;
 pub use hook_settings::{HookSettings, NamedHook};
 pub use identity::{Identity, identity};
 pub use line_map::{ALIKE, likeness};

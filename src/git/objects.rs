@@ -81,6 +81,16 @@ impl TreeEntry {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
 
+    /// Returns whether it is the commit of a submodule.
+    pub fn is_submodule(&self) -> bool {
+        self.kind == EntryKind::Commit
+    }
+
+    /// Returns whether it is a file that can be executed; `None` for anything but a file.
+    pub fn is_executable(&self) -> Option<bool> {
+        self.is_file().then_some(self.kind == EntryKind::BlobExecutable)
+    }
+
     /// Returns whether it is the content of a file, or where a symbolic link leads.
     pub fn has_text(&self) -> bool {
         self.is_file() || self.kind == EntryKind::Link

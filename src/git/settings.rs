@@ -56,7 +56,7 @@ impl UserDirs {
     }
 
     /// Returns `$XDG_CONFIG_HOME/git/<name>`, or its default below the home directory.
-    fn xdg(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn xdg(&self, name: &str) -> Option<PathBuf> {
         let config_home = self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?;
         Some(config_home.join("git").join(name))
     }
@@ -69,6 +69,8 @@ pub struct Settings {
     pub excludes_file: Option<PathBuf>,
     /// `core.ignoreCase`.
     pub ignore_case: bool,
+    /// `core.fileMode`: whether the permission to execute counts.
+    pub file_mode: bool,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
     /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
@@ -89,6 +91,7 @@ impl Settings {
         Ok(Self {
             excludes_file: excludes_file(&config, &layout.root, dirs),
             ignore_case: is_true(&config, "core.ignoreCase"),
+            file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
             object_hash: object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
             files: files(&config, dirs),
@@ -125,6 +128,7 @@ impl Settings {
         Self {
             excludes_file: dirs.xdg("ignore"),
             ignore_case: false,
+            file_mode: cfg!(unix),
             object_hash: ObjectHash::Sha1,
             is_bare: false,
             files: Vec::new(),

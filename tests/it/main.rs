@@ -21,6 +21,7 @@ mod client;
 mod commits;
 mod compared;
 #[cfg(unix)]
+mod converted;
 mod copies;
 mod definition_bench;
 #[cfg(unix)]

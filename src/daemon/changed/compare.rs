@@ -5,14 +5,16 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
+use super::conversions::Conversions;
 use super::renames;
+use super::submodules;
 use super::texts::Texts;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::Change;
 use crate::daemon::object_ids::{ContentKey, ObjectIds};
 use crate::daemon::shared::Shared;
-use crate::git::{ObjectId, Tracked, TreeEntry};
+use crate::git::{EntryKind, ObjectId, Tracked, TreeEntry};
 use crate::paths::{IoContext as _, if_readable};
 use crate::proto::{ChangedFile, FileStatus};
 use crate::scan;
@@ -31,6 +33,8 @@ pub(super) struct Changes {
     renamed: BTreeMap<String, (String, Modified)>,
     /// Paths of the tree that the manifest does not list, and whether each is gone from the disk.
     pub(super) unlisted: Vec<(String, bool)>,
+    /// Paths of submodules, and the commit that is checked out in each.
+    pub(super) checked_out: Vec<(String, Option<ObjectId>)>,
     /// Whether it follows from the commit, the manifest and git's index: nothing newer was read.
     pub(super) is_settled: bool,
 }
@@ -52,6 +56,19 @@ impl Changes {
     pub(super) fn rename(&mut self, new: String, old: String) {
         if let (Some(added), Some(was)) = (self.added.remove(&new), self.removed.remove(&old)) {
             self.renamed.insert(new, (old, Modified { old: was.id, new: added }));
+        }
+    }
+
+    /// Adds a submodule whose commit is another one; `None` where there is none.
+    pub(super) fn add_submodule(&mut self, path: String, old: Option<ObjectId>, new: Option<ObjectId>) {
+        let added = new.map(|id| Added { id, hash: None });
+        match (old, added) {
+            (Some(old), Some(new)) if old != new.id => {
+                self.modified.insert(path, Modified { old, new });
+            }
+            (None, Some(new)) => drop(self.added.insert(path, new)),
+            (Some(id), None) => drop(self.removed.insert(path, TreeEntry { id, kind: EntryKind::Commit })),
+            _ => {}
         }
     }
 
@@ -86,6 +103,9 @@ pub(super) struct Worktree<'a> {
     pub(super) texts: &'a Texts<'a>,
     pub(super) tracked: &'a Tracked,
     pub(super) manifest: &'a HashMap<SourceKey, Entry>,
+    pub(super) conversions: &'a Conversions<'a>,
+    /// Whether the permission to execute counts.
+    pub(super) has_modes: bool,
 }
 
 impl Worktree<'_> {
@@ -102,23 +122,28 @@ impl Worktree<'_> {
         let is_settled = Cell::new(true);
         let mut changes = Changes::default();
         for (key, entry) in self.manifest {
-            let was = old.remove(key.as_str());
             if entry.refusal == Some(Refusal::NestedRepository) {
                 continue; // another repository has a history of its own
             }
+            let was = old.remove(key.as_str());
             let Some(now) = self.content(key, entry, was.as_ref(), &is_settled) else { continue };
             let (path, hash) = (key.to_string(), entry.hash);
             match was {
                 None => drop(changes.added.insert(path, Added { id: now, hash })),
-                Some(was) if was.id != now => {
+                Some(was) if was.id != now || self.has_other_mode(&was, entry) => {
                     let new = Added { id: now, hash };
                     changes.modified.insert(path, Modified { old: was.id, new });
                 }
                 Some(_) => {}
             }
         }
+        let mut submodules = BTreeMap::new();
         for (path, was) in old {
             // A sparse checkout omits files, and so do our own ignore files.
+            if was.is_submodule() {
+                submodules.insert(path, was.id);
+                continue;
+            }
             if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
                 continue;
             }
@@ -129,8 +154,26 @@ impl Worktree<'_> {
             }
         }
         renames::pair(&mut changes, self.texts);
+        self.compare_submodules(submodules, &mut changes);
         changes.is_settled = is_settled.get() && self.texts.unread().is_none();
         Ok(changes)
+    }
+
+    /// Adds the submodules that differ from the commits that a tree has of them.
+    fn compare_submodules(&self, mut old: BTreeMap<String, ObjectId>, changes: &mut Changes) {
+        for (path, recorded) in self.tracked.submodules() {
+            let checked_out = submodules::checked_out(self.shared, self.texts.at, self.texts.past, &path);
+            let now = checked_out.unwrap_or(recorded); // without a checkout what is recorded counts
+            changes.checked_out.push((path.clone(), checked_out));
+            let was = old.remove(&path);
+            changes.add_submodule(path, was, Some(now));
+        }
+        old.into_iter().for_each(|(path, was)| changes.add_submodule(path, Some(was), None));
+    }
+
+    fn has_other_mode(&self, was: &TreeEntry, entry: &Entry) -> bool {
+        let modes = was.is_executable().zip(entry.stat.is_executable());
+        self.has_modes && modes.is_some_and(|(was, now)| was != now)
     }
 
     /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
@@ -152,16 +195,21 @@ impl Worktree<'_> {
         }
         let content = ContentKey::of(key, entry);
         let ids = match self.shared.object_ids.of(&content) {
-            Some(known) => known,
-            None => match self.read_ids(key, content, is_settled) {
-                Some(Some(read)) => read,
-                Some(None) => return Some(unknown),
-                None => return None,
-            },
+            Some(known) => Some(known),
+            None => self.read_ids(key, content, is_settled)?,
         };
-        match was {
-            Some(was) if ids.lf == was.id => Some(was.id),
-            _ => Some(ids.raw),
+        let now = ids.map_or(unknown, |ids| ids.raw);
+        let Some(was) = was else { return Some(now) };
+        if now == was.id || ids.is_some_and(|ids| ids.lf == was.id) {
+            return Some(was.id);
+        }
+        match self.conversions.is_stored_as(key, was.id, MOST_HASHED_BYTES) {
+            Some(false) => Some(now),
+            Some(true) => Some(was.id),
+            None => {
+                is_settled.set(false);
+                Some(was.id)
+            }
         }
     }
 

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use super::compare::{Worktree, is_gone};
+use super::conversions::Conversions;
+use super::submodules;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
-use crate::git::{GitError, ObjectId, Settings, Tracked, UserDirs};
+use crate::git::{Attributes, GitError, ObjectId, Settings, Tracked, UserDirs};
 use crate::paths::{IoContext as _, if_readable};
 use crate::scan;
 use crate::store::{Reader, StoreError};
 
-/// Returns the changes since a commit by path; without one every file is added.
+/// Returns the changes since a commit by path, and the paths of files that could not be compared; without a commit every file is
+/// added.
 ///
 /// # Errors
 /// When the database, git's index or an object of the commit cannot be read.
@@ -21,7 +24,7 @@ pub(super) fn changes(
     shared: &Shared,
     texts: &Texts<'_>,
     base: Option<ObjectId>,
-) -> RpcResult<Arc<[Change]>> {
+) -> RpcResult<(Arc<[Change]>, Vec<String>)> {
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
     let index_stat = if_readable(scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
@@ -29,22 +32,40 @@ pub(super) fn changes(
         |reader: &Reader| clock(reader, texts.at).map(|clock| Source { clock, base, index: index_stat });
     let source_now = shared.read(source)?;
     let is_still = |(path, was_gone): &(String, bool)| is_gone(texts, path) == *was_gone;
-    let known = shared.changes.of(texts.at.view);
-    if let Some(kept) = known.filter(|kept| kept.source == source_now && kept.unlisted.iter().all(is_still)) {
-        return Ok(kept.changes);
+    let is_checked_out = |(path, commit): &(String, Option<ObjectId>)| {
+        submodules::checked_out(shared, texts.at, texts.past, path) == *commit
+    };
+    let is_current = |kept: &ChangesOfView| {
+        kept.source == source_now
+            && kept.unlisted.iter().all(is_still)
+            && kept.checked_out.iter().all(is_checked_out)
+    };
+    if let Some(kept) = shared.changes.of(texts.at.view).filter(is_current) {
+        return Ok((kept.changes, Vec::new()));
     }
-    let settings = Settings::read(layout, &UserDirs::read())?;
+    let dirs = UserDirs::read();
+    let settings = Settings::read(layout, &dirs)?;
+    let conversions = Conversions::new(texts, Attributes::of(layout, &settings, &dirs)?);
     let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
     let (source, manifest) = shared.read(|reader: &Reader| {
         reader.snapshot(|reader| Ok::<_, StoreError>((source(reader)?, reader.entries(texts.at.view, None)?)))
     })?;
-    let mut found = Worktree { shared, texts, tracked: &tracked, manifest: &manifest }.compare(base)?;
+    let worktree = Worktree {
+        shared,
+        texts,
+        tracked: &tracked,
+        manifest: &manifest,
+        conversions: &conversions,
+        has_modes: settings.file_mode && cfg!(unix),
+    };
+    let mut found = worktree.compare(base)?;
     let is_settled = found.is_settled;
     let unlisted = std::mem::take(&mut found.unlisted).into();
+    let checked_out = std::mem::take(&mut found.checked_out).into();
     let changes: Arc<[Change]> = found.list().into();
     if is_settled && if_readable(scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
-        let kept = ChangesOfView { source, unlisted, changes: Arc::clone(&changes) };
+        let kept = ChangesOfView { source, unlisted, checked_out, changes: Arc::clone(&changes) };
         shared.changes.keep(texts.at.view, kept);
     }
-    Ok(changes)
+    Ok((changes, conversions.uncompared()))
 }

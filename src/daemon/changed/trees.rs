@@ -5,13 +5,13 @@ use super::renames;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::Change;
-use crate::git::{GitError, ObjectId, TreeEntry};
+use crate::git::{GitError, ObjectId, PathChange, TreeEntry};
 
 /// Most files that are compared.
 const MOST_FILES: usize = 100_000;
 
 /// Returns the changes from one commit to another, by path, and the number of those that were not compared; without `base`
-/// every file is added. Submodules have a history of their own and are left out.
+/// every file is added. Of a submodule the commit counts.
 ///
 /// # Errors
 /// When a commit or a tree cannot be read.
@@ -25,18 +25,25 @@ pub(super) fn changes(
     let found = objects.changes(base.map(tree).transpose()?, tree(until)?, MOST_FILES)?;
     let n_left_out = found.total - found.paths.len();
     let mut changes = Changes::default();
+    let mut submodules = Vec::new();
     for change in found.paths {
+        // What becomes a submodule, or was one, has been removed or added as a file.
         let (old, new) = (change.old.filter(TreeEntry::has_text), change.new.filter(TreeEntry::has_text));
         let new = new.map(|new| Added { id: new.id, hash: None });
         match (old, new) {
             (None, Some(new)) => drop(changes.added.insert(change.path, new)),
             (Some(old), None) => drop(changes.removed.insert(change.path, old)),
-            (Some(old), Some(new)) if old.id != new.id => {
+            // Another content, or another permission to execute.
+            (Some(old), Some(new)) => {
                 changes.modified.insert(change.path, Modified { old: old.id, new });
             }
-            _ => {}
+            (None, None) => submodules.push(change),
         }
     }
     renames::pair(&mut changes, texts);
+    for PathChange { path, old, new } in submodules {
+        let commit = |entry: Option<TreeEntry>| entry.filter(TreeEntry::is_submodule).map(|entry| entry.id);
+        changes.add_submodule(path, commit(old), commit(new));
+    }
     Ok((changes.list(), n_left_out))
 }

@@ -1,0 +1,56 @@
+//! Compares files whose contents git converts when it stores them: by a filter, into UTF-8, or without the values of `$Id$`.
+//!
+//! No filter is run. What git-lfs stores names the hash of the content; of any other filter it is not known whether a file has changed.
+
+use std::cell::RefCell;
+
+use super::texts::Texts;
+use crate::daemon::object_ids::ObjectIds;
+use crate::git::{Attributes, ObjectId, is_lfs_pointer_to};
+use crate::types::SourceKey;
+
+/// Largest object that is read to see whether git-lfs wrote it, bytes.
+const MOST_POINTER: u64 = 4 << 10;
+
+/// The conversions of a worktree, and what they keep from being compared.
+pub(super) struct Conversions<'a> {
+    texts: &'a Texts<'a>,
+    attributes: Attributes,
+    uncompared: RefCell<Vec<String>>,
+}
+
+impl<'a> Conversions<'a> {
+    pub(super) fn new(texts: &'a Texts<'a>, attributes: Attributes) -> Self {
+        Self { texts, attributes, uncompared: RefCell::default() }
+    }
+
+    /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only a filter
+    /// could tell, which is recorded.
+    pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
+        let conversion = self.attributes.conversion(key.as_str());
+        if conversion.is_none() {
+            return Some(false);
+        }
+        let compare = || {
+            let bytes = self.texts.at.disk.bytes(&self.texts.at.layout.root, key, most).ok().flatten()?;
+            let Some(stored) = conversion.stored(&bytes) else {
+                let pointer = self.texts.past.objects.blob(object, MOST_POINTER).ok().flatten()?;
+                return is_lfs_pointer_to(&pointer, &bytes);
+            };
+            let ids = ObjectIds::of(self.texts.past.object_hash, &stored);
+            Some([ids.lf, ids.raw].contains(&object))
+        };
+        let compared = compare();
+        if compared.is_none() {
+            self.uncompared.borrow_mut().push(key.to_string());
+        }
+        compared
+    }
+
+    /// Returns the files that could not be compared, sorted.
+    pub(super) fn uncompared(self) -> Vec<String> {
+        let mut uncompared = self.uncompared.into_inner();
+        uncompared.sort();
+        uncompared
+    }
+}

@@ -1,0 +1,106 @@
+//! Is a file that git converts ever said to be changed when it is not?
+
+use serde_json::{Value, json};
+
+use crate::live::Live;
+
+/// Commits a file for each way in which git converts contents, and one that it stores as it is.
+const FILES: &str = r#"
+git config filter.rot.clean 'tr a-z n-za-m'; git config filter.rot.smudge 'tr a-z n-za-m'
+git config filter.lfs.clean 'sha() { sha256sum | cut -d" " -f1; }; f=$(mktemp); cat > $f; printf "version https://git-lfs.github.com/spec/v1\noid sha256:%s\nsize %s\n" $(sha < $f) $(wc -c < $f); rm $f'
+git config filter.lfs.smudge 'cat'
+cat > .gitattributes <<'END'
+[attr]large filter=lfs -text
+*.f filter=rot
+*.big large
+*.u text working-tree-encoding=UTF-16LE
+*.id ident
+END
+echo 'hello filters' > x.f; echo 'many bytes' > x.big; echo plain > plain.md
+printf 'h\0i\0\n\0' > x.u; printf 'one\n$Id$\nthree\n' > x.id
+git add -A; git commit -q -m first; rm x.id; git checkout -q x.id
+"#;
+
+fn changed(live: &Live) -> (Vec<String>, Value) {
+    let answer = live.connect().call("changed", &json!({ "cwd": live.root() })).unwrap();
+    let files = answer["files"].as_array().unwrap().iter();
+    let files = files.map(|file| format!("{} {}", file["status"], file["path"]).replace('"', ""));
+    (files.collect(), answer)
+}
+
+#[cfg(unix)]
+#[test]
+fn what_git_converts_is_compared_as_git_stores_it() {
+    let live = Live::new();
+    live.sh(FILES);
+    assert!(live.sh("cat x.id").contains("$Id: "), "git has expanded it");
+    live.sh("touch x.big x.u x.id plain.md");
+    let (files, answer) = changed(&live);
+    assert_eq!(files, [""; 0], "{answer}");
+    live.sh("touch x.f");
+    let (files, answer) = changed(&live);
+    assert_eq!(files, [""; 0], "{answer}");
+    assert_eq!((&answer["fresh"], &answer["complete"]), (&json!(false), &json!(false)), "{answer}");
+    assert!(answer["reason"].as_str().unwrap().contains("x.f: not compared: a filter of git"), "{answer}");
+    let brief = live.connect().call("brief", &json!({ "cwd": live.root() })).unwrap();
+    assert!(!brief["text"].as_str().unwrap().contains("## Not committed"), "{brief}");
+    assert!(brief["reason"].as_str().is_some_and(|why| why.contains("x.f: not compared")), "{brief}");
+
+    live.sh("echo more >> x.big; printf 'o\\0n\\0\\n\\0' > x.u; echo four >> x.id; echo more >> plain.md");
+    let (files, answer) = changed(&live);
+    let expected = ["modified plain.md", "modified x.big", "modified x.id", "modified x.u"];
+    assert_eq!(files, expected, "{answer}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_lines_of_what_git_converts_are_not_said_to_be_uncommitted() {
+    let live = Live::new();
+    live.sh(FILES);
+    let why = |target: &str| live.connect().call("why", &json!({ "cwd": live.root(), "target": target }));
+    let whole = why("x.f").unwrap();
+    assert!(whole["uncommitted"].as_array().is_none_or(Vec::is_empty), "{whole}");
+    assert_eq!(whole["commits"][0]["subject"], "first", "{whole}");
+    let refused = why("x.f:1").unwrap_err();
+    assert!(
+        refused["message"].as_str().unwrap().contains("x.f: git converts it (.gitattributes)"),
+        "{refused}"
+    );
+    for target in ["x.id", "x.id:2", "x.u:1"] {
+        let told = why(target).unwrap();
+        assert!(told["uncommitted"].as_array().is_none_or(Vec::is_empty), "{target}: {told}");
+        assert_eq!(told["commits"][0]["subject"], "first", "{target}: {told}");
+    }
+}
+
+const SUBMODULE: &str = r"
+git init -q $OTHER; cd $OTHER; git config user.name A; git config user.email a@b; git commit -q --allow-empty -m one; cd -
+git -c protocol.file.allow=always submodule --quiet add $OTHER mod; echo 'echo hi' > x.sh; git add -A; git commit -q -m first
+";
+
+#[cfg(unix)]
+#[test]
+fn submodules_and_the_permission_to_execute_are_compared() {
+    let live = Live::new();
+    let other = tempfile::tempdir().unwrap();
+    live.sh(&SUBMODULE.replace("$OTHER", &other.path().join("r").display().to_string()));
+    assert_eq!(changed(&live).0, [""; 0]);
+    live.sh("chmod +x x.sh");
+    assert_eq!(changed(&live).0, ["modified x.sh"]);
+    live.sh("cd mod; git -c user.name=A -c user.email=a@b commit -q --allow-empty -m two");
+    assert_eq!(changed(&live).0, ["modified mod", "modified x.sh"], "no file of the worktree has changed");
+    let brief = live.connect().call("brief", &json!({ "cwd": live.root() })).unwrap();
+    assert!(brief["text"].as_str().unwrap().contains("M mod\nM x.sh\n"), "{brief}");
+    live.sh("git commit -q -a -m second");
+    assert_eq!(changed(&live).0, [""; 0]);
+    let between = json!({ "cwd": live.root(), "since": "HEAD~1", "until": "HEAD" });
+    let answer = live.connect().call("changed", &between).unwrap();
+    let paths: Vec<&Value> = answer["files"].as_array().unwrap().iter().map(|file| &file["path"]).collect();
+    assert_eq!(paths, [&json!("mod"), &json!("x.sh")], "{answer}");
+    live.sh("git submodule --quiet deinit -f mod");
+    assert_eq!(changed(&live).0, [""; 0], "what is not checked out has not moved");
+    live.sh("git rm -q -f mod");
+    assert!(changed(&live).0.contains(&"removed mod".to_owned()));
+    live.sh("git reset -q --hard; git config core.fileMode false; chmod -x x.sh");
+    assert_eq!(changed(&live).0, [""; 0], "git is told not to look");
+}
