@@ -217,7 +217,7 @@ fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
 fn markers_of_another_size_are_of_git_too() {
     for size in [3, 4, 6, 12] {
         let live = Live::new();
-        live.write(".gitattributes", &format!("*.md conflict-marker-size={size}\n"));
+        live.write(".gitattributes", format!("*.md conflict-marker-size={size}\n"));
         let id = add_shared(&live, "line one\nline two alpha\nline three");
         live.commit_all();
         let say = |word: &str| write_file(&live, &id, &text_of(&live, &id).replace("alpha", word));
