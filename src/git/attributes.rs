@@ -10,17 +10,16 @@ use std::rc::Rc;
 
 use gix::bstr::{BStr, ByteSlice};
 use gix::glob::pattern::Case;
+use gix_attributes::search::{MetadataCollection, Outcome};
+use gix_attributes::{Search, State};
 use sha2::{Digest as _, Sha256};
 
 use super::GitError;
-use super::patterns::Patterns;
 use super::settings::{Settings, UserDirs, load, path_value};
 use crate::paths::{RepoLayout, read_regular};
 
 /// Name of the file in each directory.
 const FILE: &str = ".gitattributes";
-/// Deepest nesting of macros.
-const MOST_NESTED: usize = 8;
 /// First line of what git-lfs stores in place of a content.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
 
@@ -92,12 +91,15 @@ pub struct Attributes {
     root: PathBuf,
     case: Case,
     /// Of the system, then of the user.
-    outside: Vec<Rc<Rules>>,
+    outside: Vec<Vec<u8>>,
     /// Of the repository alone; they take precedence.
-    info: Rc<Rules>,
-    /// By directory.
+    info: Vec<u8>,
+    /// The rules for the files of a directory.
     inside: RefCell<HashMap<String, Rc<Rules>>>,
 }
+
+/// The lines of all files that say something of the files of a directory.
+type Rules = (Search, MetadataCollection);
 
 impl Attributes {
     /// Prepares to read the attributes of a worktree.
@@ -112,7 +114,7 @@ impl Attributes {
             None => dirs.xdg("attributes"),
         };
         let of_system = dirs.system_config.as_ref().map(|config| config.with_file_name("gitattributes"));
-        let read = |path: PathBuf| Rc::new(Rules::read(&path));
+        let read = |path: PathBuf| read_regular(&path).unwrap_or_default();
         let info = layout.common_dir.as_ref().map(|dir| dir.join("info/attributes"));
         Ok(Self {
             root: layout.root.clone(),
@@ -125,129 +127,45 @@ impl Attributes {
 
     /// Returns how git converts the content of a file.
     pub fn conversion(&self, path: &str) -> Conversion {
-        let mut files: Vec<(&str, Rc<Rules>)> =
-            self.outside.iter().map(|rules| ("", Rc::clone(rules))).collect();
-        let slashes = path.match_indices('/').map(|(at, _)| at + 1);
-        files.extend(std::iter::once(0).chain(slashes).map(|end| (&path[..end], self.inside(&path[..end]))));
-        files.push(("", Rc::clone(&self.info)));
-        let macros: Vec<&Rule> =
-            files.iter().filter(|(dir, _)| dir.is_empty()).flat_map(|(_, rules)| &rules.macros).collect();
-        let mut found = HashMap::new();
-        for (dir, rules) in &files {
-            let below = BStr::new(&path[dir.len()..]);
-            for rule in &rules.rules {
-                if rule.pattern.decide(below, false, self.case).is_some() {
-                    set(&mut found, &rule.states, &macros, MOST_NESTED);
-                }
-            }
-        }
-        let mut value = |name: &str| match found.remove(name) {
-            Some(State::Value(value)) if !value.is_empty() => Some(value),
+        let rules = self.rules_of(&path[..path.rfind('/').map_or(0, |at| at + 1)]);
+        let (search, names) = &*rules;
+        let mut found = Outcome::default();
+        found.initialize_with_selection(names, ["filter", "working-tree-encoding", "ident"]);
+        search.pattern_matching_relative_path(BStr::new(path), self.case, Some(false), &mut found);
+        let states: Vec<State> =
+            found.iter_selected().map(|found| found.assignment.state.to_owned()).collect();
+        let value = |state: &State| match state {
+            State::Value(value) => Some(value.as_ref().as_bstr().to_str_lossy().into_owned()),
             _ => None,
         };
-        let (filter, encoding) = (value("filter"), value("working-tree-encoding"));
+        let [filter, encoding, ident] = &states[..] else { return Conversion::default() };
         let is_utf8 = |label: &String| ["utf-8", "utf8"].contains(&label.to_ascii_lowercase().as_str());
-        let ident = matches!(found.get("ident"), Some(State::Set));
-        Conversion { filter, encoding: encoding.filter(|label| !is_utf8(label)), ident }
+        Conversion {
+            filter: value(filter).filter(|name| !name.is_empty()),
+            encoding: value(encoding).filter(|label| !label.is_empty() && !is_utf8(label)),
+            ident: *ident == State::Set,
+        }
     }
 
-    fn inside(&self, dir: &str) -> Rc<Rules> {
+    /// Returns the rules for the files of a directory, which ends with a slash unless it is the root.
+    fn rules_of(&self, dir: &str) -> Rc<Rules> {
         if let Some(known) = self.inside.borrow().get(dir) {
             return Rc::clone(known);
         }
-        let read = Rc::new(Rules::read(&self.root.join(dir).join(FILE)));
-        self.inside.borrow_mut().insert(dir.to_owned(), Rc::clone(&read));
-        read
-    }
-}
-
-/// The state of an attribute.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum State {
-    Set,
-    Unset,
-    Unspecified,
-    Value(String),
-}
-
-/// Attributes of the paths that match a pattern, or of a macro.
-#[derive(Default)]
-struct Rule {
-    pattern: Patterns,
-    name: String,
-    states: Vec<(String, State)>,
-}
-
-/// The lines of a file.
-#[derive(Default)]
-struct Rules {
-    rules: Vec<Rule>,
-    macros: Vec<Rule>,
-}
-
-impl Rules {
-    /// Reads a file; one that cannot be read says nothing.
-    fn read(path: &Path) -> Self {
-        let mut rules = Self::default();
-        for line in read_regular(path).unwrap_or_default().lines() {
-            let line = line.trim_ascii();
-            let Some((pattern, rest)) = pattern(line) else { continue };
-            let states = rest.to_str_lossy().split_ascii_whitespace().map(state).collect();
-            match pattern.strip_prefix(b"[attr]") {
-                Some(name) => {
-                    let name = name.to_str_lossy().into_owned();
-                    rules.macros.push(Rule { name, states, ..Rule::default() });
-                }
-                None => {
-                    let pattern = Patterns::parse(&pattern);
-                    rules.rules.push(Rule { pattern, states, ..Rule::default() });
-                }
-            }
+        let (mut search, mut names) = Rules::default();
+        let mut add = |bytes: &[u8], file: PathBuf, root: Option<&Path>, has_macros: bool| {
+            // It fails for a file outside the root alone.
+            let _ = search.add_patterns_buffer(bytes, file, root, &mut names, has_macros);
+        };
+        self.outside.iter().for_each(|bytes| add(bytes, PathBuf::new(), None, true));
+        for end in std::iter::once(0).chain(dir.match_indices('/').map(|(at, _)| at + 1)) {
+            let file = self.root.join(&dir[..end]).join(FILE);
+            add(&read_regular(&file).unwrap_or_default(), file, Some(&self.root), end == 0);
         }
+        add(&self.info, PathBuf::new(), None, true);
+        let rules = Rc::new((search, names));
+        self.inside.borrow_mut().insert(dir.to_owned(), Rc::clone(&rules));
         rules
-    }
-}
-
-/// Splits a line into its pattern, which may be quoted, and the rest; `None` for a comment, and for a pattern that git ignores.
-fn pattern(line: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-    if matches!(line.first(), None | Some(b'#' | b'!')) {
-        return None;
-    }
-    let Some(quoted) = line.strip_prefix(b"\"") else {
-        let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
-        return Some((line[..end].to_vec(), &line[end..]));
-    };
-    let (mut pattern, mut is_escaped) = (Vec::new(), false);
-    for (at, byte) in quoted.iter().enumerate() {
-        match byte {
-            b'\\' if !is_escaped => is_escaped = true,
-            b'"' if !is_escaped => return Some((pattern, &quoted[at + 1..])),
-            byte => {
-                pattern.push(*byte);
-                is_escaped = false;
-            }
-        }
-    }
-    None
-}
-
-fn state(word: &str) -> (String, State) {
-    match (word.strip_prefix('-'), word.strip_prefix('!'), word.split_once('=')) {
-        (Some(name), ..) => (name.to_owned(), State::Unset),
-        (_, Some(name), _) => (name.to_owned(), State::Unspecified),
-        (.., Some((name, value))) => (name.to_owned(), State::Value(value.to_owned())),
-        _ => (word.to_owned(), State::Set),
-    }
-}
-
-/// Applies a line, with the macros that it sets; what comes later takes precedence.
-fn set(found: &mut HashMap<String, State>, states: &[(String, State)], macros: &[&Rule], depth: usize) {
-    for (name, state) in states {
-        found.insert(name.clone(), state.clone());
-        let named = macros.iter().rfind(|rule| rule.name == *name && *state == State::Set);
-        if let Some((rule, depth)) = named.zip(depth.checked_sub(1)) {
-            set(found, &rule.states, macros, depth);
-        }
     }
 }
 
@@ -279,7 +197,7 @@ mod tests {
             root: dir.path().to_owned(),
             case: Case::Sensitive,
             outside: Vec::new(),
-            info: Rc::default(),
+            info: Vec::new(),
             inside: RefCell::default(),
         };
         let is = |path: &str, filter: Option<&str>, encoding: Option<&str>, ident| {
