@@ -1,13 +1,16 @@
-//! Finds out who has changed the file of a memory, as far as git knows.
+//! Finds out who has changed the file of a memory, and when, as far as git knows.
 //!
 //! That is who wrote the commit that touched it last, where the file is as that commit has it.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
+
 use super::file_disk::Hash;
 use super::look_progress::LookProgress;
 use super::rules::Done;
+use crate::daemon::clock::now_ms;
 use crate::git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::memory::file;
 use crate::paths::RepoLayout;
@@ -15,11 +18,22 @@ use crate::store::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
 
 /// Longest search for all authors of one look. Who is not found by then is not named.
 const MOST: Duration = Duration::from_millis(300);
+/// Longest search for whether the files of one look are committed. Of others it is not known when they were changed.
+const MOST_OF_ALL: Duration = Duration::from_secs(3);
 /// What is checked out, and what `memo sync-notes` has brought.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
 
-/// Who has changed files, by name and hash, as far as was searched; `None` where git does not know.
-pub(super) type Authors = HashMap<(String, Hash), Option<String>>;
+/// Who has changed files, and when, by name and hash, as far as was searched.
+pub(super) type Authors = HashMap<(String, Hash), FileChange>;
+
+/// How a file was changed, as far as git knows.
+#[derive(Clone, Default)]
+pub(super) struct FileChange {
+    /// Who has committed it as it is.
+    author: Option<String>,
+    /// When that was, or when it was seen not to be committed as it is, unix ms.
+    at: Option<i64>,
+}
 
 /// Sets who has changed the files of memories that are known. Returns those for which that was not searched yet.
 pub(super) fn set_authors(
@@ -37,8 +51,9 @@ pub(super) fn set_authors(
         match authors.get(&(file.name.clone(), file.hash)) {
             _ if !is_known => {}
             None => missing.push(file.clone()),
-            Some(author) => {
-                file.event = author.clone().map(|author| MemoryEvent {
+            Some(change) => {
+                file.edited = change.at;
+                file.event = change.author.clone().map(|author| MemoryEvent {
                     at: now_ms,
                     action: "update".to_owned(),
                     author,
@@ -58,14 +73,17 @@ pub(super) fn find_authors(
     progress: &LookProgress,
     authors: &mut Authors,
 ) {
-    let until = Instant::now() + MOST;
+    let began = Instant::now();
     layout.git_dir.iter().for_each(|dir| progress.ask(dir));
     let history = History::open(layout).ok().flatten();
     for file in files {
         layout.git_dir.iter().for_each(|dir| progress.ask(dir));
-        let history = history.as_ref().filter(|_| Instant::now() < until);
-        let author = history.and_then(|history| history.author(&file, until));
-        authors.insert((file.name, file.hash), author);
+        let change = match &history {
+            None => FileChange { author: None, at: Some(now_ms()) },
+            Some(_) if began.elapsed() > MOST_OF_ALL => FileChange::default(),
+            Some(history) => history.change(&file, began + MOST).unwrap_or_default(),
+        };
+        authors.insert((file.name, file.hash), change);
     }
     progress.end();
 }
@@ -91,24 +109,29 @@ impl History {
         Ok(Some(Self { objects, heads }))
     }
 
-    fn author(&self, file: &FileState, until: Instant) -> Option<String> {
-        self.heads.iter().find_map(|head| self.author_in(*head, file, until))
+    /// Returns how a file was changed.
+    ///
+    /// # Errors
+    /// When git's files cannot be read.
+    fn change(&self, file: &FileState, until: Instant) -> Result<FileChange, GitError> {
+        let path = format!("{}/{}", file::DIR, file.name);
+        for (head, tree) in &self.heads {
+            if !self.is_committed(*tree, &path, file)? {
+                continue;
+            }
+            let log = self.objects.log(*head, &path, 1, until)?;
+            let Some(touch) = log.touches.first() else { return Ok(FileChange::default()) };
+            let commit = self.objects.commit(touch.id)?;
+            let at = commit.date.parse().ok().map(Timestamp::as_millisecond);
+            return Ok(FileChange { author: Some(commit.author).filter(|author| !author.is_empty()), at });
+        }
+        Ok(FileChange { author: None, at: Some(now_ms()) })
     }
 
-    fn author_in(
-        &self,
-        (head, tree): (ObjectId, ObjectId),
-        file: &FileState,
-        until: Instant,
-    ) -> Option<String> {
-        let path = format!("{}/{}", file::DIR, file.name);
-        let entry = self.objects.entry(tree, &path).ok()??;
-        let committed = self.objects.blob(entry.id, file::MAX_FILE).ok()??;
-        if file::text_of(&committed).ok().map(|text| file::hash(&text)) != Some(file.hash) {
-            return None; // it is not committed as it is
-        }
-        let log = self.objects.log(head, &path, 1, until).ok()?;
-        let author = self.objects.commit(log.touches.first()?.id).ok()?.author;
-        (!author.is_empty()).then_some(author)
+    fn is_committed(&self, tree: ObjectId, path: &str, file: &FileState) -> Result<bool, GitError> {
+        let Some(entry) = self.objects.entry(tree, path)? else { return Ok(false) };
+        let committed = self.objects.blob(entry.id, file::MAX_FILE)?;
+        let text = committed.and_then(|bytes| file::text_of(&bytes).ok());
+        Ok(text.is_some_and(|text| file::hash(&text) == file.hash))
     }
 }

@@ -60,7 +60,7 @@ pub(super) fn state_of(name: &str, id: &str, text: &str, is_rebasing: bool) -> F
             .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
     };
     let shown = versions.map_or_else(ShownBy::Nothing, ShownBy::Versions);
-    FileState { name: name.to_owned(), hash: file::hash(text), shown, event: None }
+    FileState { name: name.to_owned(), hash: file::hash(text), shown, event: None, edited: None }
 }
 
 /// Returns the version that a text is. Fails if it would not be read as it is meant, or has what `add` refuses.

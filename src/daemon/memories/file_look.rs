@@ -214,7 +214,7 @@ pub(super) fn worktree_key(layout: &RepoLayout) -> String {
 fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileState, PathError> {
     let nothing = |why: String| {
         let hash = *blake3::hash(why.as_bytes()).as_bytes();
-        Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why), event: None })
+        Ok(FileState { name: name.to_owned(), hash, shown: ShownBy::Nothing(why), event: None, edited: None })
     };
     let id = match file::id_of(name) {
         Ok(id) => id,

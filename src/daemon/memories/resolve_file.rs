@@ -99,6 +99,7 @@ pub(super) fn write_outcome(
         hash: version.hash,
         shown: ShownBy::Versions(vec![version]),
         event: Some(event.clone()),
+        edited: None,
     };
     let last = rows.history(id)?.len();
     rows.take_files(&[whole], &BTreeSet::new())?;

@@ -11,6 +11,7 @@ mod own_in_archive;
 mod pending;
 mod pointers;
 mod remarks;
+mod taken_versions;
 mod taking_out;
 mod written_files;
 
@@ -78,6 +79,8 @@ pub struct FileState {
     pub shown: ShownBy,
     /// How a change of a memory that is known is noted; `None` where nothing is known of who made it.
     pub event: Option<MemoryEvent>,
+    /// When it was committed as it is, or seen not to be, unix ms; `None` where that is not known.
+    pub edited: Option<i64>,
 }
 
 /// A stored row about a file of a worktree.
@@ -186,7 +189,7 @@ impl Rows<'_> {
                         continue;
                     }
                     for version in versions {
-                        let row = self.take_version(version, before.as_ref(), file.event.as_ref())?;
+                        let row = self.take_version(version, before.as_ref(), file)?;
                         self.point(&file.name, version.side, Some(row), &file.hash, None)?;
                         touched.push(version.record.id.clone());
                     }
@@ -215,80 +218,6 @@ impl Rows<'_> {
         let at = self.own_version(id)?;
         let seen = |record| Ok((record, self.remarks_at(at.as_deref().unwrap_or(id))?));
         self.get(id)?.map(seen).transpose()
-    }
-
-    /// Stores a version, unless a row has it; returns its row.
-    fn take_version(
-        &self,
-        version: &FileVersion,
-        before: Option<&Seen>,
-        change: Option<&MemoryEvent>,
-    ) -> Result<i64, StoreError> {
-        let FileVersion { side, hash, record, .. } = version;
-        // A clock that was ahead does not stay ahead here.
-        let (created, updated) = (record.created.min(self.now_ms()), record.updated.min(self.now_ms()));
-        let record = &Record { created, updated, ..record.clone() };
-        let event = |action: &str, author: &str| MemoryEvent {
-            at: self.now_ms(),
-            action: action.to_owned(),
-            author: author.to_owned(),
-            source: FROM_FILE.to_owned(),
-            fields: Map::new(),
-        };
-        let Some(main) = self.main(&record.id)? else {
-            self.put_file_row(&record.id, record, version, Some(&event("add", &record.author)))?;
-            return self.row_of(&record.id);
-        };
-        // The file says who has added the memory, and not who has changed it.
-        let event = change.cloned().unwrap_or_else(|| event("update", WHOEVER));
-        if main.is_own() {
-            return self.put_beside_own(record, version, event);
-        }
-        if main.version.as_ref() == Some(hash) && *side != Side::Theirs {
-            return Ok(main.row);
-        }
-        let main_row = (self.record_at(&record.id)?, self.remarks_at(&record.id)?);
-        let known = &main_row.0;
-        let (seen, remarks) = before.unwrap_or(&main_row);
-        let is_alone = *side != Side::Theirs && !self.is_shown_elsewhere(main.row)?;
-        let at = if is_alone { record.id.clone() } else { version_id(&record.id, self.worktree()?, *side) };
-        let new = Record {
-            source: known.source.clone(),
-            updated: record.updated.max(known.updated + 1),
-            last_access: known.last_access,
-            access_count: known.access_count,
-            archived_at: known.archived_at.filter(|_| is_alone),
-            archived_why: known.archived_why.clone().filter(|_| is_alone),
-            ..record.clone()
-        };
-        // What the file does not say is no difference.
-        let said = Record {
-            archived_at: seen.archived_at,
-            archived_why: seen.archived_why.clone(),
-            shared: seen.shared,
-            is_unconfirmed: seen.is_unconfirmed,
-            side: seen.side,
-            ..new.clone()
-        };
-        let mut fields = self.differences(seen, &said);
-        add_remarks(&mut fields, remarks.clone(), Some(version.remarks.clone()));
-        let is_noted = !fields.is_empty() && *side != Side::Theirs;
-        let event = MemoryEvent { fields, ..event };
-        self.put_file_row(&at, &new, version, is_noted.then_some(&event))?;
-        self.row_of(&at)
-    }
-
-    /// Stores a row of a file, with what is of that alone.
-    fn put_file_row(
-        &self,
-        at: &str,
-        record: &Record,
-        version: &FileVersion,
-        event: Option<&MemoryEvent>,
-    ) -> Result<(), StoreError> {
-        let record = Record { shared: true, key: None, expires_at: None, ..record.clone() };
-        self.put_at(at, &record, &self.derived(&record), event)?;
-        self.set_version(at, version)
     }
 
     pub(super) fn derived(&self, record: &Record) -> Derived {

@@ -3,6 +3,8 @@
 #[cfg(unix)]
 mod authors;
 mod conflicts;
+#[cfg(unix)]
+mod edited;
 mod files;
 mod imported;
 #[cfg(unix)]

@@ -313,12 +313,12 @@ impl Rows<'_> {
 
     /// Makes the main row say what the row of a worktree says, and show it.
     fn promote(&self, id: &str, main: i64, version: i64, at: &str) -> Result<(), StoreError> {
-        let known = self.record_at(id)?;
+        let (known, new) = (self.record_at(id)?, self.record_at(at)?);
         let shown = Record {
             archived_at: known.archived_at,
             archived_why: known.archived_why.clone(),
-            updated: known.updated + 1,
-            ..self.record_at(at)?
+            updated: new.updated.max(known.updated + 1),
+            ..new
         };
         // What no worktree has any more is in the history.
         let mut fields = self.differences(&known, &Record { side: known.side, ..shown.clone() });
