@@ -1,8 +1,9 @@
 //! Reads the contents of another database.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use super::file_cells::FileCells;
 use super::rows::{SAVED_COLUMNS, record};
 use super::saved_sharing::SavedSharing;
 use super::shared_with::Sharing;
@@ -24,6 +25,8 @@ pub(super) struct Contents {
     pub(super) alone: HashSet<String>,
     /// Memories that this user has taken out of the files.
     pub(super) taken_out: HashSet<String>,
+    /// Memories that are shared through files.
+    pub(super) in_files: HashMap<String, FileCells>,
     /// Whether no damage hides any content.
     pub(super) is_whole: bool,
     /// What could not be read, or not of all memories.
@@ -128,6 +131,7 @@ impl MemoryDb {
         };
         let deleted = readable(self.deleted())?;
         let taken_out = readable(self.taken_out())?.unwrap_or_default();
+        let in_files = readable(self.in_files())?.unwrap_or_default();
         let saved = found.into_iter().map(&mut save).collect::<Result<_, StoreError>>()?;
         unread.extend(deleted.is_none().then_some("removals"));
         is_whole &= unread.is_empty();
@@ -136,6 +140,7 @@ impl MemoryDb {
             deleted: deleted.unwrap_or_default(),
             alone: HashSet::new(),
             taken_out,
+            in_files,
             is_whole,
             unread,
         })
@@ -180,6 +185,21 @@ impl MemoryDb {
             conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
                 .query_map([Sharing::Never as i64], |row| row.get(0))?
                 .collect()
+        })
+    }
+
+    fn in_files(&self) -> Result<HashMap<String, FileCells>, StoreError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT id, version, file_links, remarks FROM memory WHERE shared = ?1 AND main IS NULL",
+            )?
+            .query_map([Sharing::Repo as i64], |row| {
+                Ok((
+                    row.get(0)?,
+                    FileCells { version: row.get(1)?, file_links: row.get(2)?, remarks: row.get(3)? },
+                ))
+            })?
+            .collect()
         })
     }
 

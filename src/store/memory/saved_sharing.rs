@@ -201,7 +201,18 @@ impl Rows<'_> {
                 self.keep_alone(id, derive, event)?;
             }
         }
+        self.take_trust(saved)?;
         self.begin_place_anew(saved)
+    }
+
+    /// Vouches for the versions of files that this user vouches for in another database.
+    pub(super) fn take_trust(&self, saved: &SavedSharing) -> Result<(), StoreError> {
+        for (id, shared) in saved.of.iter().filter(|(_, shared)| shared.is_trusted) {
+            if let (Some(Sharing::Repo), Some(version)) = (shared.sharing, &shared.version) {
+                self.trust_version(id, version)?;
+            }
+        }
+        Ok(())
     }
 
     /// Has the server asked for all that came from here too: not all of it may have been saved. Numbers go on under another name.

@@ -1,17 +1,17 @@
 //! Merges the contents of another database.
 //!
 //! For each id the newest version of a memory stays, with the changes from both histories. `updated` grows with each
-//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted.
+//! change, so it orders versions whatever the clock was. A memory that either database has deleted stays deleted. What files say is
+//! read from them again: a newer version of such a memory is only what remains where its file is gone.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::contents::Contents;
+use super::file_cells::FileCells;
 use super::files::FROM_FILE;
+use super::restored::restored_at;
 use super::shared_with::Sharing;
 use super::{Derived, Link, MemoryEvent, Record, Rows, StoreError};
-
-/// The action in the history of a memory that a backup brought back or reverted.
-pub(super) const RESTORED: &str = "restore_backup";
 
 /// The result of merging another database.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,12 +64,13 @@ impl Rows<'_> {
                 (record.updated.max(restored_at(history)), record.last_access)
             };
             let is_older = |known: &Record| age(known, &told) < age(record, history);
-            // It was forgotten, so that it has no file, and was brought back there.
+            let file_there = with.in_files.get(&record.id);
+            // It was forgotten, so that it has no file, and was brought back there without one.
             let is_back = match &known {
                 Some(known)
                     if known.shared && known.archived_at.is_some() && record.archived_at.is_none() =>
                 {
-                    is_older(known) && !self.is_shown(self.row_of(&record.id)?)?
+                    file_there.is_none() && is_older(known) && !self.is_shown(self.row_of(&record.id)?)?
                 }
                 _ => false,
             };
@@ -80,7 +81,15 @@ impl Rows<'_> {
                 // A look may have archived it since, as its file is gone.
                 Some(known) if is_out && known.archived_why.as_deref() != Some("forgotten") => true,
                 Some(_) if is_back => true,
-                Some(known) if known.shared && !is_out && !with.alone.contains(&known.id) => false, // its files are the truth
+                Some(known) if known.shared && !is_out && !with.alone.contains(&known.id) => {
+                    if let Some(file) = file_there.filter(|_| is_older(known)) {
+                        self.put_until_read(known, (record, file), &derive(record), &event)?;
+                        self.unite_history(&record.id, history, Some(&event))?;
+                        united.n_put += 1;
+                        continue;
+                    }
+                    false // its files are the truth
+                }
                 Some(known) => is_older(known),
                 None => self
                     .deleted_at(&record.id)?
@@ -92,7 +101,7 @@ impl Rows<'_> {
                 self.unite_history(&record.id, history, None)?;
             }
         }
-        united.n_put = newer.len() as u64;
+        united.n_put += newer.len() as u64;
         self.put_all_newer(newer, derive, &event)?;
         for (link, is_there) in links {
             match is_there {
@@ -101,6 +110,28 @@ impl Rows<'_> {
             }
         }
         Ok(united)
+    }
+
+    /// Stores a newer version of a memory that is shared through files, until these are read again. Where they are gone it is in the
+    /// archive.
+    fn put_until_read(
+        &self,
+        known: &Record,
+        (newer, file): (&Record, &FileCells),
+        derived: &Derived,
+        event: &MemoryEvent,
+    ) -> Result<(), StoreError> {
+        let archived = if newer.archived_at.is_some() { newer } else { known };
+        let record = Record {
+            shared: true,
+            archived_at: archived.archived_at,
+            archived_why: archived.archived_why.clone(),
+            expires_at: None,
+            key: None,
+            ..newer.clone()
+        };
+        self.put_at(&record.id, &record, derived, Some(event))?;
+        self.read_again(&record.id, file)
     }
 
     /// Deletes what the other database has deleted, unless it has been put back here.
@@ -240,16 +271,6 @@ impl Rows<'_> {
         let history = self.history(&known.id)?;
         Ok(known.updated > updated && !is_gone || last_change(&history) > at)
     }
-}
-
-/// Returns when a memory was last brought back by a backup, unix ms: the version that this brought back may be older.
-fn restored_at(history: &[MemoryEvent]) -> i64 {
-    history
-        .iter()
-        .filter(|change| change.action == RESTORED)
-        .map(|change| change.at)
-        .max()
-        .unwrap_or_default()
 }
 
 /// Returns when a memory was last changed, unix ms, other than by a look that found no file of it, a recall, or a merge of databases.

@@ -11,7 +11,7 @@ use super::{add, call, db, is_whole, memo, stop, texts};
 use crate::live::{Live, Mounted, memo_in, not_checked};
 
 /// Makes the repository read-only until it is dropped.
-fn read_only(root: &Path) -> Option<Mounted<'_>> {
+pub(super) fn read_only(root: &Path) -> Option<Mounted<'_>> {
     let mounted = Mounted::at(root, &["--bind", root.to_str().unwrap()]);
     let remount = || Command::new("mount").args(["-o", "remount,bind,ro"]).arg(root).status();
     let mounted = mounted.filter(|_| remount().is_ok_and(|status| status.success()));
@@ -22,7 +22,7 @@ fn read_only(root: &Path) -> Option<Mounted<'_>> {
 }
 
 /// Runs something while the repository is read-only; `None` where nothing can be mounted.
-fn while_read_only(live: &Live, run: impl FnOnce()) -> Option<()> {
+pub(super) fn while_read_only(live: &Live, run: impl FnOnce()) -> Option<()> {
     stop(live);
     let root = live.root();
     let mounted = read_only(&root)?;

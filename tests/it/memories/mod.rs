@@ -2,6 +2,8 @@
 
 mod acknowledged;
 mod backups_killed;
+#[cfg(unix)]
+mod both_places;
 mod consolidated;
 mod copies;
 mod damaged;

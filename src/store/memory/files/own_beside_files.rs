@@ -8,6 +8,7 @@
 use rusqlite::params;
 use serde_json::{Map, json};
 
+use super::super::file_cells::FileCells;
 use super::super::shared_with::Sharing;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
 use super::{FROM_FILE, FileVersion, OWN_AND_TWO_SIDES, add_remarks, version_id};
@@ -239,6 +240,23 @@ impl Rows<'_> {
         if n_hidden > 0 {
             self.set_reads_files_again();
         }
+        Ok(())
+    }
+
+    /// Has the files that show the main row of a memory read again: another database has given that row what was in its file there.
+    pub(in crate::store::memory) fn read_again(&self, id: &str, file: &FileCells) -> Result<(), StoreError> {
+        self.run(|conn| {
+            conn.execute(
+                "UPDATE memory SET version = coalesce(?2, zeroblob(32)), file_links = ?3, linked = NULL, remarks = ?4
+                 WHERE id = ?1",
+                params![id, file.version, file.file_links, file.remarks],
+            )?;
+            conn.execute(
+                "UPDATE memory_file SET hash = zeroblob(32) WHERE memory = (SELECT row FROM memory WHERE id = ?1)",
+                [id],
+            )
+        })?;
+        self.set_reads_files_again();
         Ok(())
     }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
+use super::super::restored::RESTORED;
 use super::super::rows::SAVED_COLUMNS;
-use super::super::unite::RESTORED;
 use super::notice::Notice;
 use super::restored_files::FilePlan;
 use super::unfinished::Unfinished;

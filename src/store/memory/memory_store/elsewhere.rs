@@ -175,6 +175,7 @@ impl MemoryStore {
         let mut lineage = db.lineage()?;
         let is_held = lineage.holds(&source.lineage) && db.holds_each(&source.db)?;
         let mut contents = if is_held { Contents::default() } else { source.db.contents()? };
+        let sharing = if is_held { None } else { source.db.saved_sharing()? };
         contents.begin_anchors_at(below);
         lineage.take(&source.lineage);
         let is_new = db.count()? == 0;
@@ -184,6 +185,7 @@ impl MemoryStore {
                 rows.take_time(&source.db)?;
             }
             let united = rows.unite(&contents, "unite", self.forms.derive)?;
+            sharing.iter().try_for_each(|sharing| rows.take_trust(sharing))?;
             rows.set_lineage(&lineage)?;
             rows.set_seen(&all_seen)?;
             let Some(notice) = noticed(united, &source.path, old.as_ref(), now_ms) else { return Ok(None) };

@@ -1,0 +1,89 @@
+//! Is what was done while a repository is read-only so in both places of its memories?
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::elsewhere::{read_only, while_read_only};
+use super::{add, call, memo, stop, texts};
+use crate::live::Live;
+
+fn archived(live: &Live) -> Value {
+    memo(live, &["list", "--archived"]).1["memories"][0]["content"].clone()
+}
+
+fn update(live: &Live, id: &str, text: &str) {
+    call(live, "memory.update", json!({ "id": id, "content": text, "client": "cli" }));
+}
+
+fn file(live: &Live, id: &str) -> PathBuf {
+    live.root().join(format!(".memod/memories/{id}.md"))
+}
+
+/// Runs something while `.git` alone is read-only; `None` where nothing can be mounted.
+fn while_git_is_read_only(live: &Live, run: impl FnOnce()) -> Option<()> {
+    stop(live);
+    let git = live.root().join(".git");
+    let mounted = read_only(&git)?;
+    run();
+    stop(live);
+    drop(mounted);
+    Some(())
+}
+
+#[test]
+fn the_last_text_of_a_shared_memory_stays_where_its_file_is_gone() {
+    let live = Live::new();
+    let [gone, edited] = ["alpha old", "delta old"].map(|text| add(&live, text));
+    call(&live, "memory.share", json!({ "ids": [gone, edited] }));
+    let is_done = while_git_is_read_only(&live, || {
+        texts(&live);
+        update(&live, &gone, "alpha new");
+        call(&live, "memory.forget", json!({ "ids": [gone] }));
+        update(&live, &edited, "delta new");
+        assert_eq!(archived(&live), "alpha new");
+    });
+    if is_done.is_none() {
+        return;
+    }
+    assert_eq!(archived(&live), "alpha new");
+    let known = call(&live, "memory.get", json!({ "ids": [edited] }))["memories"][0].clone();
+    assert_eq!((&known["content"], &known["trust"]), (&json!("delta new"), &json!("own")), "{known}");
+    let history = call(&live, "memory.history", json!({ "ids": [edited] })).to_string();
+    assert!(!history.contains("whoever edited"), "{history}");
+    call(&live, "memory.restore", json!({ "ids": [gone] }));
+    assert!(fs::read_to_string(file(&live, &gone)).unwrap().contains("alpha new"));
+    // What the file says holds, whatever a verb wrote to it before.
+    while_git_is_read_only(&live, || {
+        texts(&live);
+        update(&live, &gone, "alpha newer");
+    })
+    .unwrap();
+    let text = fs::read_to_string(file(&live, &gone)).unwrap();
+    fs::write(file(&live, &gone), text.replace("alpha newer", "alpha typed")).unwrap();
+    assert_eq!(texts(&live), ["alpha typed", "delta new"]);
+}
+
+#[test]
+fn a_memory_whose_file_came_back_is_shared_in_both_places() {
+    let live = Live::new();
+    let id = add(&live, "text");
+    call(&live, "memory.share", json!({ "ids": [id] }));
+    if while_git_is_read_only(&live, || assert_eq!(texts(&live), ["text"])).is_none() {
+        return;
+    }
+    fs::remove_file(file(&live, &id)).unwrap();
+    assert!(texts(&live).is_empty());
+    while_git_is_read_only(&live, || assert!(texts(&live).is_empty())).unwrap();
+    assert_eq!(memo(&live, &["restore", &id]).0, 0);
+    while_git_is_read_only(&live, || {
+        let list = memo(&live, &["list"]).1;
+        assert_eq!(list["memories"][0]["scope"], "repo", "{list}");
+        update(&live, &id, "new");
+        assert_eq!(texts(&live), ["new"]);
+    })
+    .unwrap();
+    assert_eq!(texts(&live), ["new"]);
+    assert!(fs::read_to_string(file(&live, &id)).unwrap().contains("\n\nnew\n"));
+}
