@@ -5,6 +5,7 @@
 //! read from them again: a newer version of such a memory is only what remains where its file is gone.
 
 use rusqlite::{OptionalExtension, params};
+use serde_json::Value;
 
 use super::contents::Contents;
 use super::file_cells::FileCells;
@@ -48,6 +49,7 @@ impl Rows<'_> {
     ) -> Result<United, StoreError> {
         let mut united = United::default();
         let event = MemoryEvent::of_daemon(self.now_ms(), action);
+        self.move_own_ids(with)?;
         let links = self.newer_links(with)?;
         self.unite_deleted(with, &event, &mut united)?;
         let mut newer = Vec::new();
@@ -110,6 +112,25 @@ impl Rows<'_> {
             }
         }
         Ok(united)
+    }
+
+    /// Gives memories of this user alone the ids that they have got there, where their former ids are what files say.
+    fn move_own_ids(&self, with: &Contents) -> Result<(), StoreError> {
+        for (record, history, _) in &with.saved {
+            if self.main(&record.id)?.is_some() || self.deleted_at(&record.id)?.is_some() {
+                continue;
+            }
+            for change in history {
+                let ids = change.fields.get("id").and_then(|ids| ids.as_array()).map(Vec::as_slice);
+                if let Some([Value::String(from), Value::String(to)]) = ids
+                    && self.main(from)?.is_some_and(|main| main.is_own())
+                    && self.main(to)?.is_none()
+                {
+                    self.move_own_to(from, to, change)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Stores a newer version of a memory that is shared through files, until these are read again. Where they are gone it is in the

@@ -87,3 +87,36 @@ fn a_memory_whose_file_came_back_is_shared_in_both_places() {
     assert_eq!(texts(&live), ["new"]);
     assert!(fs::read_to_string(file(&live, &id)).unwrap().contains("\n\nnew\n"));
 }
+
+#[test]
+fn a_conflict_that_ended_with_both_sides_has_ended_in_both_places() {
+    let live = Live::new();
+    let id = add(&live, "yours");
+    fs::create_dir_all(live.root().join(".memod/memories")).unwrap();
+    let theirs = "---\ntier: long\nauthor: Bob\ncreated: 2026-11-20T08:00:00Z\n---\n\ntheirs\n";
+    fs::write(file(&live, &id), theirs).unwrap();
+    assert_eq!(texts(&live), ["theirs", "yours"]);
+    let listed = || {
+        let list = memo(&live, &["list"]).1["memories"].clone();
+        let rows = list.as_array().unwrap().iter();
+        let mut rows: Vec<_> = rows
+            .map(|memory| ["content", "id", "scope", "conflict"].map(|key| memory[key].to_string()))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let mut there = Vec::new();
+    let is_done = while_git_is_read_only(&live, || {
+        texts(&live);
+        assert_eq!(memo(&live, &["resolve", &id, "--both"]).0, 0);
+        there = listed();
+        assert_eq!(there.len(), 2, "{there:?}");
+    });
+    if is_done.is_none() {
+        return;
+    }
+    assert_eq!(listed(), there);
+    assert_eq!(memo(&live, &["list", "--archived"]).1["memories"], json!([]));
+    while_git_is_read_only(&live, || assert_eq!(listed(), there)).unwrap();
+    assert_eq!(listed(), there);
+}
