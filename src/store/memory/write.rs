@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, ToSql, params};
 use serde_json::{Map, Value};
 
 use super::anchors::put_anchors;
+use super::restored::restored_at;
 use super::rows::{COLUMNS, record};
 use super::shared_with::Sharing;
 use super::words::put_words;
@@ -266,6 +267,8 @@ impl Rows<'_> {
     fn delete_rows(&self, records: &[Record], event: &MemoryEvent) -> Result<(), StoreError> {
         self.note_gone(records, event)?;
         self.note_deleted(records, &event.action);
+        let restored = |record: &Record| Ok::<_, StoreError>(restored_at(&self.history(&record.id)?));
+        let restored: Vec<i64> = records.iter().map(restored).collect::<Result<_, _>>()?;
         self.run(|conn| {
             let mut words = conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
@@ -283,7 +286,10 @@ impl Rows<'_> {
             // The full-text index still has the words until its segments are merged.
             conn.execute("INSERT INTO memory_fts(memory_fts) VALUES('optimize')", [])?;
             Ok(())
-        })
+        })?;
+        // A backup may have brought back a version that is older than what other places have.
+        let later = records.iter().zip(restored).filter(|(record, at)| *at > record.updated);
+        later.map(|(record, at)| self.set_deleted(&record.id, at, at)).collect()
     }
 
     /// Returns the state of a named request; `digest` is the hash of its method and params.

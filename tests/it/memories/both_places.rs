@@ -120,3 +120,28 @@ fn a_conflict_that_ended_with_both_sides_has_ended_in_both_places() {
     while_git_is_read_only(&live, || assert_eq!(listed(), there)).unwrap();
     assert_eq!(listed(), there);
 }
+
+#[test]
+fn what_is_deleted_after_a_backup_was_restored_stays_deleted() {
+    for is_by_backup in [false, true] {
+        let live = Live::new();
+        let backup = |name: &str| live.sandbox.path(name).to_str().unwrap().to_owned();
+        let (empty, first) = (backup("empty.db"), backup("first.db"));
+        let does = |args: &[&str]| assert_eq!(memo(&live, args).0, 0, "{args:?}");
+        does(&["backup", &empty]);
+        let id = add(&live, "alpha old");
+        does(&["backup", &first]);
+        update(&live, &id, "alpha new");
+        if while_read_only(&live, || assert_eq!(texts(&live), ["alpha new"])).is_none() {
+            return;
+        }
+        does(&["restore-backup", &first, "--yes"]);
+        assert_eq!(texts(&live), ["alpha old"]);
+        match is_by_backup {
+            true => does(&["restore-backup", &empty, "--yes"]),
+            false => does(&["reset", "--yes"]),
+        }
+        while_read_only(&live, || assert!(texts(&live).is_empty())).unwrap();
+        assert!(texts(&live).is_empty());
+    }
+}

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
-use super::super::restored::RESTORED;
+use super::super::restored::{RESTORED, restored_at};
 use super::super::rows::SAVED_COLUMNS;
 use super::notice::Notice;
 use super::restored_files::FilePlan;
@@ -155,11 +155,18 @@ fn succeed(
     let mut lineage = here.lineage()?;
     lineage.take(&there.lineage()?);
     let (deleted, seen) = (here.deleted()?, here.seen());
-    let goes = here.versions()?.into_iter().map(|(id, version)| (id, version.updated, now_ms));
+    let goes = here.versions()?;
     there.write(now_ms, |rows| {
-        for (id, updated, at) in deleted.into_iter().chain(goes) {
+        for (id, updated, at) in deleted {
             if !rows.has(&id)? {
                 rows.set_deleted(&id, updated, at)?;
+            }
+        }
+        for (id, version) in goes {
+            if !rows.has(&id)? {
+                // A backup may have brought back a version that is older than what other places have.
+                let restored = restored_at(&here.read(now_ms, |rows| rows.history(&id))?);
+                rows.set_deleted(&id, version.updated.max(restored), now_ms)?;
             }
         }
         rows.set_seen(&seen)?;
