@@ -219,11 +219,14 @@ impl RepoLayout {
         self.state_dir.join(CONFIG_FILE)
     }
 
-    /// Returns the files of the repository's own settings, the strongest last: those inside it hold while it is read-only, too.
+    /// Returns the files of the repository's own settings, the strongest last: that is the one that was changed last. Those inside it
+    /// hold while it is read-only, too.
     pub fn config_files(&self) -> Vec<PathBuf> {
         let mut dirs = vec![self.inner_state_dir(), self.state_dir.clone()];
         dirs.dedup();
-        dirs.into_iter().map(|dir| dir.join(CONFIG_FILE)).collect()
+        let mut files: Vec<PathBuf> = dirs.into_iter().map(|dir| dir.join(CONFIG_FILE)).collect();
+        files.sort_by_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok());
+        files
     }
 
     /// Returns the directory of freshness cookies of this worktree.

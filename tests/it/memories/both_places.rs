@@ -145,3 +145,25 @@ fn what_is_deleted_after_a_backup_was_restored_stays_deleted() {
         assert!(texts(&live).is_empty());
     }
 }
+
+#[test]
+fn the_setting_that_was_made_last_holds() {
+    let live = Live::new();
+    let limit = || memo(&live, &["config", "get", "search.limit"]).1["value"].clone();
+    let set = |value: &str| {
+        assert!(live.memo(&["config", "set", "search.limit", value]).status().unwrap().success())
+    };
+    set("4");
+    let is_done = while_read_only(&live, || {
+        assert_eq!(limit(), json!(4));
+        set("2");
+        assert_eq!(limit(), json!(2));
+    });
+    if is_done.is_none() {
+        return;
+    }
+    assert_eq!(limit(), json!(4));
+    while_read_only(&live, || assert_eq!(limit(), json!(2))).unwrap();
+    set("5");
+    while_read_only(&live, || assert_eq!(limit(), json!(5))).unwrap();
+}
