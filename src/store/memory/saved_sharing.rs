@@ -160,6 +160,7 @@ impl Rows<'_> {
             let shared = saved.of.get(id);
             let sharing = shared.and_then(|shared| shared.sharing);
             let is_team = main.as_ref().is_some_and(|main| main.is_team);
+            let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
             if let Some(Shared { remarks: Some(remarks), file_links, .. }) = shared {
                 self.set_remarks(id, remarks, file_links.as_ref())?; // of a file that may be gone
             }
@@ -183,8 +184,8 @@ impl Rows<'_> {
             match (sharing, shared) {
                 (None, Some(_)) if is_team => self.keep_alone(id, derive, event)?,
                 (Some(Sharing::Never), _) => self.keep_alone(id, derive, event)?,
-                // Another one that is a file is so here once the file is seen.
-                (Some(Sharing::Repo), _) if is_team || self.is_unshared(id)? => {
+                // Another one that is a file is so here once the file is seen; in the archive it has none.
+                (Some(Sharing::Repo), _) if is_team || is_archived || self.is_unshared(id)? => {
                     self.set_shared(id, Sharing::Repo)?;
                 }
                 (Some(Sharing::Team), Some(shared)) => self.put_saved_version(id, shared)?,

@@ -327,6 +327,30 @@ fn what_could_not_be_saved_is_said() {
     assert!(damage(&live).contains("nothing of the damaged file could be read"));
 }
 
+/// What can be read says that it is shared, and no file says so while it is in the archive.
+#[test]
+fn a_forgotten_memory_is_shared_as_before_after_damage() {
+    let live = Live::new();
+    let [gone, edited] = ["alpha shared", "bravo"].map(|text| add(&live, text));
+    call(&live, "memory.share", json!({ "ids": [gone, edited] }));
+    call(&live, "memory.forget", json!({ "ids": [gone] }));
+    stop(&live);
+    let older = copy(&live);
+    let saved = fs::read(&older).unwrap();
+    assert_eq!(memo(&live, &["update", &edited, "--content", "bravo newer"]).0, 0);
+    stop(&live);
+    fs::remove_dir_all(copies(&live)).unwrap();
+    fs::create_dir(copies(&live)).unwrap();
+    fs::write(&older, saved).unwrap();
+    zero_roots(&live, &["memory_fts_data"]);
+    let get = |id: &str| memo(&live, &["get", id]).1["memories"][0].clone();
+    assert_eq!(get(&gone)["scope"], "repo");
+    let known = get(&edited);
+    assert_eq!((&known["content"], &known["trust"]), (&json!("bravo newer"), &json!("own")), "{known}");
+    assert_eq!(memo(&live, &["restore", &gone]).0, 0);
+    assert!(live.root().join(format!(".memod/memories/{gone}.md")).exists());
+}
+
 /// Overwrites the first page of tables.
 fn zero_roots(live: &Live, tables: &[&str]) {
     let conn = Connection::open(db(live)).unwrap();
