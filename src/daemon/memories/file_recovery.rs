@@ -58,7 +58,7 @@ pub(super) fn recover(layout: &RepoLayout, store: &mut MemoryStore, now_ms: i64)
             Ok(Kept::Passed(state)) => {
                 // So it is in the history, before the next look takes what was saved after it.
                 store.write(now_ms, |rows| {
-                    Ok(rows.take_files(std::slice::from_ref(&state), &BTreeSet::new())?)
+                    Ok(rows.take_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
                 })?;
                 remove_if_there(&left.path).map(|()| true)
             }
@@ -120,7 +120,7 @@ enum Kept {
     /// It is where it belongs, or is gone because it is known; whether files were changed.
     Settled(bool),
     /// It was saved before what is in its place.
-    Passed(FileState),
+    Passed(Box<FileState>),
 }
 
 /// Lists what was left; nothing if the directory cannot be listed, which the look says.
@@ -204,7 +204,7 @@ impl Left {
         let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());
         let state = state.map(|(id, text)| state_of(&self.name, &id, &text, false));
         match state.filter(|state| matches!(state.shown, ShownBy::Versions(_))) {
-            Some(state) => Ok(Kept::Passed(state)),
+            Some(state) => Ok(Kept::Passed(Box::new(state))),
             None => {
                 for number in 1.. {
                     let ending = if number == 1 { SAVED.to_owned() } else { format!("{SAVED}-{number}") };

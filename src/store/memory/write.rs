@@ -288,8 +288,8 @@ impl Rows<'_> {
             Ok(())
         })?;
         // A backup may have brought back a version that is older than what other places have.
-        let later = records.iter().zip(restored).filter(|(record, at)| *at > record.updated);
-        later.map(|(record, at)| self.set_deleted(&record.id, at, at)).collect()
+        let mut later = records.iter().zip(restored).filter(|(record, at)| *at > record.updated);
+        later.try_for_each(|(record, at)| self.set_deleted(&record.id, at, at))
     }
 
     /// Returns the state of a named request; `digest` is the hash of its method and params.

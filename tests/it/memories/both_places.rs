@@ -151,7 +151,7 @@ fn the_setting_that_was_made_last_holds() {
     let live = Live::new();
     let limit = || memo(&live, &["config", "get", "search.limit"]).1["value"].clone();
     let set = |value: &str| {
-        assert!(live.memo(&["config", "set", "search.limit", value]).status().unwrap().success())
+        assert!(live.memo(&["config", "set", "search.limit", value]).status().unwrap().success());
     };
     set("4");
     let is_done = while_read_only(&live, || {
