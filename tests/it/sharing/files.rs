@@ -243,7 +243,7 @@ fn the_first_file_of_a_worktree_that_vanishes_at_once_is_in_the_archive() {
 /// Also where the files have the names of memories: only so many of them are looked at, and that is said.
 #[test]
 fn files_that_show_no_memory_cost_one_listing() {
-    const N_BARREN: usize = 3_000;
+    const N_BARREN: usize = 1_500;
     const MOST_BARREN: usize = 1_000;
     let live = Live::idle();
     let calls = live.sandbox.path("calls");
