@@ -118,7 +118,7 @@ impl FoundMemories {
             }
         }
         self.found.truncate(limit);
-        self.total = self.total.max(corrected.total);
+        self.total = self.total.max(corrected.total).max(self.found.len());
         self.unjudged.extend(corrected.unjudged);
     }
 }
@@ -192,10 +192,12 @@ pub fn memories(
     if ask.mode == Mode::Hybrid {
         compare_words(rows, &ask.query, &mut texts, &mut found)?;
     }
-    let total = found.len();
+    let rows_found: HashSet<MemoryRow> = found.iter().map(|candidate| candidate.facts.row).collect();
     let mut ranked = memory_rank::rank(found, ask.query.is_one_word(), rows.now_ms());
     ranked.truncate(ask.limit);
     unjudged.extend(add_successors(rows, vectors, ask, filter, &mut ranked)?);
+    let is_added = |hit: &&Ranked<Candidate>| !rows_found.contains(&hit.candidate.facts.row);
+    let total = rows_found.len() + ranked.iter().filter(is_added).count();
     ranked.truncate(ask.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
     let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();

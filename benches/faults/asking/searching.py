@@ -33,8 +33,9 @@ def judge_search(world, asked, form):
             answer["hits"], asked.words, expected, world.model, is_whole and wants and asked.since is None,
             filters={"tag": asked.tags},
         )  # fmt: skip
+        told = [hit for hit in answer["hits"] if hit["kind"] == "memory"]
+        found += memory_answers.judge_successors(told, world.model)
         if fresh:
-            told = [hit for hit in answer["hits"] if hit["kind"] == "memory"]
             states = [{**hit, "conflict": (hit.get("memory") or {}).get("conflict")} for hit in told]
             found += memory_answers.judge_states(states, before, after, world.model)
         return found + judge_filters(asked, answer["hits"])

@@ -213,6 +213,12 @@ def _(answer):
             hit["state"] = "fresh"
 
 
+@lie("successors-dropped", "what is superseded is as good as any", "search", also=("link",))
+def _(answer):
+    for hit in hits(answer, "memory"):
+        hit["memory"].pop("superseded_by", None)
+
+
 # --- the answer
 
 

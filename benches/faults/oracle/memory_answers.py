@@ -215,6 +215,32 @@ def judge_memory_hits(hits, words, expected, model, is_complete, credentials=(),
     return found
 
 
+def judge_successors(told, model):
+    """Returns what is wrong with what memories among hits say of those that supersede them, and with their order."""
+    ids = [hit.get("id") or hit["path"].removeprefix("memory:") for hit in told]
+    found = []
+    for place, (id, hit) in enumerate(zip(ids, told)):
+        info = hit.get("memory")
+        if info is None or "conflict" in info:
+            continue
+        said = set(info.get("superseded_by", ()))
+        above = {first: model.links[link] for link in model.links for first in [link[0]] if link[1:] == ("supersedes", id)}
+        above = {first: is_there for first, is_there in above.items() if first != id and may_judge_link(model, first, id)}
+        sure = {first for first, is_there in above.items() if is_there and surely_lives(model, first)}
+        found += [false(f"does not say that {first} supersedes {id}") for first in sorted(sure - said)]
+        strangers = {first for first in said if may_judge_link(model, first, id) and above.get(first, False) is False}
+        found += [false(f"says that {first} supersedes {id}, and nobody linked them") for first in sorted(strangers)]
+        for first in sorted(sure):
+            is_in_circle = any(link[1:] == ("supersedes", first) for link in model.links)
+            if first in ids and ids.index(first) > place and not is_in_circle:
+                found.append(false(f"shows {id} before {first}, which supersedes it"))
+    return found
+
+
+def surely_lives(model, id):
+    return model.records[id].is_surely(LIVING) and not model.records[id].ends
+
+
 def has_words(form, words, filters):
     text = f"{form.title or ''} {' '.join(form.tags)} {form.text}".lower()
     is_fitting = set(filters.get("tag", ())) <= form.tags and form.priority >= filters.get("min_priority", 0)

@@ -74,10 +74,10 @@ def expect_one(record, id, before, after):
         if isinstance(was, memory_files.Unreadable) or isinstance(now, memory_files.Unreadable):
             return unreadable(record, id, was, now, private, of_file, must)
         if was == now:
-            same = [forms for forms in must if len(of_file) == 1 and is_same_as_file(forms, of_file)]
             # One of two that say the same is enough: that of the file, unless the other one was taken back from files.
-            must = [forms for forms in must if forms not in same] + [{form} for form in of_file]
-            must = [private | of_file] if same and record.was_shared else must
+            is_same = len(of_file) == 1 and is_same_as_file(private, of_file)
+            must = [*([] if is_same else must), *({form} for form in of_file)]
+            must = [private | of_file] if is_same and record.was_shared else must
         return Expected(id, must, private | of_file)
     if record and record.is_foreign:
         private |= {form for form in record.forms if form.place == LIVING}

@@ -37,6 +37,7 @@ fn what_supersedes_a_hit_stands_before_it_without_a_word_of_the_question() {
             assert_eq!(ids(&found["hits"], "/id")[..3], [&*newest, &*newer, &*old], "{query}: {found}");
             assert_eq!(found["hits"][2]["memory"]["superseded_by"], json!([newer]), "{found}");
             assert!(found["hits"][0]["memory"]["superseded_by"].is_null(), "{found}");
+            assert_eq!(found["total"], found["hits"].as_array().unwrap().len(), "{found}");
             let recalled = call(&live, "memory.recall", params);
             assert_eq!(ids(&recalled["memories"], "/id")[..3], [&*newest, &*newer, &*old], "{recalled}");
             assert_eq!(recalled["memories"][1]["superseded_by"], json!([newest]), "{recalled}");
