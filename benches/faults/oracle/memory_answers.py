@@ -1,6 +1,7 @@
 """Compares what is said of memories with the model and the files."""
 
 import datetime
+import os
 
 from . import snippets
 from .findings import doubled, false, lost, other, stale, twice
@@ -91,7 +92,8 @@ def judge_states(listed, before, after, model):
         file, n_same = before.files.get(record.about), texts.count(record.about_text)
         expected = "orphaned" if file is None else "fresh" if file.text == record.about_text else "drifted"
         # What moved is followed, where its text is there once.
-        is_sure = expected == "fresh" or not n_same
+        is_link = os.path.islink(os.path.join(before.root, record.about))  # neither the code nor gone
+        is_sure = expected == "fresh" or not n_same and not is_link
         if is_sure and memory.get("state") != expected:
             found.append(false(f"says that {memory['id']}, about {record.about}, is {memory.get('state')}, it is {expected}"))
     return found
