@@ -18,7 +18,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use self::compound_name::is_compound;
-pub use self::exact_numbers::{exact_metadata, exact_numbers};
+pub use self::exact_numbers::{parse_exactly, parse_with_metadata};
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
 pub use self::id_set::IdSet;

@@ -24,7 +24,7 @@ use super::subscriptions::Subscription;
 use super::web::Web;
 use super::{descriptors, dispatch, memories};
 use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
-use crate::types::exact_metadata;
+use crate::types::parse_with_metadata;
 
 /// The method whose answer is followed by events.
 const SUBSCRIBE: &str = "subscribe";
@@ -236,8 +236,7 @@ fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
     if depth(text) > MAX_DEPTH {
         return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
     }
-    let value: Value = serde_json::from_str(&exact_metadata(text))
-        .map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
+    let value = parse_with_metadata(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
     if value.is_array() {
         return Err(bad(code::INVALID_REQUEST, "not a request: a batch; send one request a line".to_owned()));
     }

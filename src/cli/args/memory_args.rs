@@ -11,7 +11,7 @@ use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
 use crate::proto::anchor::State;
 use crate::proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
-use crate::types::exact_numbers;
+use crate::types::parse_exactly;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
@@ -157,8 +157,7 @@ fn meta(typed: &str) -> Result<(String, Value), String> {
     if key.is_empty() {
         return Err("the key is empty".to_owned());
     }
-    let json = serde_json::from_str(&exact_numbers(value));
-    Ok((key.to_owned(), json.unwrap_or_else(|_| Value::from(value))))
+    Ok((key.to_owned(), parse_exactly(value).unwrap_or_else(|_| Value::from(value))))
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use super::send::Sender;
 use crate::cli::error::CliError;
 use crate::paths::IoContext;
 use crate::proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
-use crate::types::exact_metadata;
+use crate::types::parse_with_metadata;
 
 /// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]
@@ -120,7 +120,8 @@ fn check(path: &Path, header: &Header) -> Result<(), CliError> {
 
 /// Parses one line. Unknown keys in a file written by hand are an error: ignoring them would lose data silently.
 fn said(line: &str, is_export: bool) -> Result<Said, String> {
-    let object: Map<String, Value> = serde_json::from_str(&exact_metadata(line))
+    let object: Map<String, Value> = parse_with_metadata(line)
+        .and_then(serde_json::from_value)
         .map_err(|error| format!("no object of JSON: {}", plain(&error)))?;
     let only = |name: &str| object.get(name).filter(|_| object.len() == 1).cloned();
     if object.contains_key("format") {

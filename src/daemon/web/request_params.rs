@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use crate::proto::depth;
 use crate::proto::http::{Id, Query, Route, SOCKET_ONLY_PARAMS};
 use crate::proto::{MAX_DEPTH, RpcError, code};
-use crate::types::exact_metadata;
+use crate::types::parse_with_metadata;
 
 type Params = Map<String, Value>;
 
@@ -23,7 +23,7 @@ pub(super) fn of_body(bytes: &[u8]) -> Result<Params, RpcError> {
     if depth(text) > MAX_DEPTH {
         return Err(parse(format!("nested deeper than {MAX_DEPTH}")));
     }
-    match serde_json::from_str(&exact_metadata(text)) {
+    match parse_with_metadata(text) {
         Ok(Value::Object(params)) => Ok(params),
         Ok(_) => Err(bad("body: an object is needed, each param by its name".to_owned())),
         Err(error) => Err(parse(format!("not JSON: {error}"))),

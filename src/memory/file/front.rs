@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use super::{FENCE, Refused};
-use crate::types::exact_numbers;
+use crate::types::parse_exactly;
 
 /// Words that YAML does not read as texts.
 const RESERVED: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "y"];
@@ -155,8 +155,7 @@ impl Entry<'_> {
     }
 
     fn json_in(&self, written: &str) -> Result<Value, Refused> {
-        serde_json::from_str(&exact_numbers(written))
-            .map_err(|error| self.bad(&format!("is not JSON: {error}")))
+        parse_exactly(written).map_err(|error| self.bad(&format!("is not JSON: {error}")))
     }
 }
 

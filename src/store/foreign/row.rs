@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::table::Table;
-use crate::types::{exact_numbers, rfc3339};
+use crate::types::{parse_exactly, rfc3339};
 
 /// Longest text of a value, characters; no valid text is longer.
 const MOST_CHARS: usize = 70_000;
@@ -99,7 +99,7 @@ impl<'a> Fields<'a> {
         let Some(text) = self.text(name)?.filter(|text| !text.trim().is_empty()) else {
             return Ok(Map::new());
         };
-        Ok(match serde_json::from_str(&exact_numbers(&text)) {
+        Ok(match parse_exactly(&text) {
             Ok(Value::Object(object)) => object,
             Ok(other) => Map::from_iter([(name.to_owned(), other)]),
             Err(_) => Map::from_iter([(name.to_owned(), Value::from(text))]),
