@@ -12,7 +12,7 @@ use super::memory_rank::{self, Candidate};
 use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
-use super::superseded::put_above_superseded;
+use super::superseded::{Chains, put_above_superseded};
 use super::{SPARE, candidates};
 use crate::embed::{Builtin, Embedder, QueryVector};
 use crate::extract::stems::stem;
@@ -195,7 +195,7 @@ pub fn memories(
     let rows_found: HashSet<MemoryRow> = found.iter().map(|candidate| candidate.facts.row).collect();
     let mut ranked = memory_rank::rank(found, ask.query.is_one_word(), rows.now_ms());
     ranked.truncate(ask.limit);
-    unjudged.extend(add_successors(rows, vectors, ask, filter, &mut ranked)?);
+    unjudged.extend(add_newest(rows, vectors, ask, filter, &mut ranked)?);
     let is_added = |hit: &&Ranked<Candidate>| !rows_found.contains(&hit.candidate.facts.row);
     let total = rows_found.len() + ranked.iter().filter(is_added).count();
     ranked.truncate(ask.limit);
@@ -269,15 +269,16 @@ fn with_facts(
     Ok((candidates, unjudged))
 }
 
-/// Adds what supersedes a hit and no arm has found, right before the hit; also returns the anchors without a known state. What the
-/// filter leaves out is not added, but what supersedes that in turn is.
-fn add_successors(
+/// Adds the newest of what supersedes a hit, of what the filter lets pass, right before the hit, and says what it is superseded by;
+/// also returns the anchors without a known state. What stands between in a chain is not added.
+fn add_newest(
     rows: &Rows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
     ask: &MemoryAsk,
     filter: &MemoryFilter,
     ranked: &mut Vec<Ranked<Candidate>>,
 ) -> Result<Vec<Anchored>, StoreError> {
+    let n_found = ranked.len();
     let mut known: HashSet<String> = ranked.iter().map(|hit| hit.candidate.facts.id.clone()).collect();
     let (mut left_out, mut unjudged) = (HashSet::new(), Vec::new());
     let (mut n_read, mut n_added) = (0, 0);
@@ -297,6 +298,26 @@ fn add_successors(
         ranked.extend(Ranked::unranked(successors));
         unjudged.extend(anchors);
     }
+    let facts = ranked.iter().map(|hit| &hit.candidate.facts);
+    let passing = facts.clone().filter(|facts| !left_out.contains(&facts.row)).map(|facts| facts.id.clone());
+    let chains = Chains {
+        passing: passing.collect(),
+        successors: facts.map(|facts| (facts.id.clone(), facts.successors.clone())).collect(),
+    };
+    let (found, added) = ranked.split_at_mut(n_found);
+    let mut kept = HashSet::new();
+    for hit in found {
+        let facts = &mut hit.candidate.facts;
+        facts.successors = chains.newest(&facts.id);
+        kept.extend(facts.successors.iter().cloned());
+    }
+    left_out.extend(
+        added
+            .iter()
+            .map(|hit| &hit.candidate.facts)
+            .filter(|facts| !kept.contains(&facts.id))
+            .map(|facts| facts.row),
+    );
     put_above_superseded(ranked);
     ranked.retain(|hit| !left_out.contains(&hit.candidate.facts.row));
     Ok(unjudged)

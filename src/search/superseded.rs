@@ -1,6 +1,8 @@
-//! Puts what supersedes a memory right before it.
+//! Finds the newest of what supersedes a memory, and puts it right before that.
 //!
 //! Both answer the same question, and need not share a word. Pure.
+
+use std::collections::{HashMap, HashSet};
 
 use crate::proto::Hit;
 
@@ -46,5 +48,65 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
             }
             None => at += 1,
         }
+    }
+}
+
+/// Memories and what supersedes them.
+pub struct Chains {
+    /// Ids of the memories that supersede one.
+    pub successors: HashMap<String, Vec<String>>,
+    /// Ids of those that a filter lets pass.
+    pub passing: HashSet<String>,
+}
+
+impl Chains {
+    /// Returns the ends of the chains of what supersedes a memory, and the last ones that pass; in a circle those right above it.
+    pub fn newest(&self, id: &str) -> Vec<String> {
+        let above = self.above(id);
+        let has_passing_above = |id: &str| self.above(id).into_iter().any(|id| self.passing.contains(id));
+        let is_newest =
+            |id: &&str| self.of(id).is_empty() || self.passing.contains(*id) && !has_passing_above(id);
+        let newest: Vec<String> = above.into_iter().filter(is_newest).map(str::to_owned).collect();
+        if newest.is_empty() { self.of(id).to_vec() } else { newest }
+    }
+
+    /// Returns all that supersedes a memory, directly or not, nearest first.
+    fn above<'a>(&'a self, id: &'a str) -> Vec<&'a str> {
+        let mut above = vec![id];
+        let mut seen = HashSet::from([id]);
+        let mut at = 0;
+        while let Some(id) = above.get(at) {
+            above.extend(self.of(id).iter().map(String::as_str).filter(|id| seen.insert(*id)));
+            at += 1;
+        }
+        above.remove(0);
+        above
+    }
+
+    fn of(&self, id: &str) -> &[String] {
+        self.successors.get(id).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_that_pass_are_named() {
+        let chains = |links: &[(&str, &[&str])], passing: &[&str]| Chains {
+            successors: links
+                .iter()
+                .map(|(id, above)| ((*id).to_owned(), above.iter().copied().map(str::to_owned).collect()))
+                .collect(),
+            passing: passing.iter().copied().map(str::to_owned).collect(),
+        };
+        let chain: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c", "x"]), ("c", &["d"])];
+        assert_eq!(chains(chain, &["a", "b", "c", "d", "x"]).newest("a"), ["x", "d"]);
+        assert_eq!(chains(chain, &["a", "b", "c", "x"]).newest("a"), ["x", "d"], "named though left out");
+        assert_eq!(chains(chain, &["a", "b", "c"]).newest("a"), ["c", "x", "d"]);
+        assert!(chains(chain, &["d"]).newest("d").is_empty());
+        let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["a"])];
+        assert_eq!(chains(circle, &["a", "b"]).newest("a"), ["b"]);
     }
 }

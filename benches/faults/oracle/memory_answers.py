@@ -218,25 +218,40 @@ def judge_memory_hits(hits, words, expected, model, is_complete, credentials=(),
 
 
 def judge_successors(told, model):
-    """Returns what is wrong with what memories among hits say of those that supersede them, and with their order."""
+    """Returns what is wrong with what memories among hits say of the newest that supersede them, and with their order."""
     ids = [hit.get("id") or hit["path"].removeprefix("memory:") for hit in told]
     found = []
     for place, (id, hit) in enumerate(zip(ids, told)):
         info = hit.get("memory")
         if info is None or "conflict" in info:
             continue
-        said = set(info.get("superseded_by", ()))
-        above = {first: model.links[link] for link in model.links for first in [link[0]] if link[1:] == ("supersedes", id)}
-        above = {first: is_there for first, is_there in above.items() if first != id and may_judge_link(model, first, id)}
-        sure = {first for first, is_there in above.items() if is_there and surely_lives(model, first)}
-        found += [false(f"does not say that {first} supersedes {id}") for first in sorted(sure - said)]
-        strangers = {first for first in said if may_judge_link(model, first, id) and above.get(first, False) is False}
-        found += [false(f"says that {first} supersedes {id}, and nobody linked them") for first in sorted(strangers)]
-        for first in sorted(sure):
-            is_in_circle = any(link[1:] == ("supersedes", first) for link in model.links)
-            if first in ids and ids.index(first) > place and not is_in_circle:
+        said = info.get("superseded_by", [])
+        sure = [first for first, is_there in above(id, model).items() if is_there and surely_lives(model, first)]
+        if sure and not said:
+            found.append(false(f"does not say that {sure[0]} supersedes {id}"))
+        reached = all_above(id, model)
+        strangers = [first for first in said if first not in reached and may_judge_link(model, first, id)]
+        found += [false(f"says that {first} supersedes {id}, and nobody linked them") for first in strangers]
+        for first in said:
+            if first in ids and ids.index(first) > place and id not in all_above(first, model):
                 found.append(false(f"shows {id} before {first}, which supersedes it"))
     return found
+
+
+def above(id, model):
+    """Returns what may supersede a memory, and whether it surely does."""
+    links = [link for link, is_there in model.links.items() if link[1:] == ("supersedes", id) and is_there is not False]
+    return {link[0]: model.links[link] and may_judge_link(model, link[0], id) for link in links if link[0] != id}
+
+
+def all_above(id, model):
+    """Returns what may supersede a memory, directly or not; what is not certain of a link is taken to be so."""
+    reached, left = set(), [id]
+    while left:
+        new = set(above(left.pop(), model)) - reached
+        reached |= new
+        left += new
+    return reached
 
 
 def surely_lives(model, id):

@@ -34,19 +34,19 @@ fn what_supersedes_a_hit_stands_before_it_without_a_word_of_the_question() {
         for query in ["zookeeper", QUESTION] {
             let params = json!({ "query": query, "mode": mode });
             let found = call(&live, "search", params.clone());
-            assert_eq!(ids(&found["hits"], "/id")[..3], [&*newest, &*newer, &*old], "{query}: {found}");
-            assert_eq!(found["hits"][2]["memory"]["superseded_by"], json!([newer]), "{found}");
+            assert_eq!(ids(&found["hits"], "/id")[..2], [&*newest, &*old], "{query}: {found}");
+            assert_eq!(found["hits"][1]["memory"]["superseded_by"], json!([newest]), "{found}");
             assert!(found["hits"][0]["memory"]["superseded_by"].is_null(), "{found}");
             assert_eq!(found["total"], found["hits"].as_array().unwrap().len(), "{found}");
             let recalled = call(&live, "memory.recall", params);
-            assert_eq!(ids(&recalled["memories"], "/id")[..3], [&*newest, &*newer, &*old], "{recalled}");
+            assert_eq!(ids(&recalled["memories"], "/id")[..2], [&*newest, &*old], "{recalled}");
             assert_eq!(recalled["memories"][1]["superseded_by"], json!([newest]), "{recalled}");
         }
     }
     let one = call(&live, "search", json!({ "query": "zookeeper", "limit": 1 }));
     assert_eq!(ids(&one["hits"], "/id"), [newest.as_str()], "{one}");
     let misspelt = call(&live, "search", json!({ "query": "zookeepr quorum" }));
-    assert_eq!(ids(&misspelt["hits"], "/id")[..3], [&*newest, &*newer, &*old], "{misspelt}");
+    assert_eq!(ids(&misspelt["hits"], "/id")[..2], [&*newest, &*old], "{misspelt}");
     call(&live, "memory.forget", json!({ "ids": [newer] }));
     let found = call(&live, "search", json!({ "query": "zookeeper" }));
     assert_eq!(ids(&found["hits"], "/id"), [old.as_str()], "archived memories supersede nothing: {found}");
@@ -58,10 +58,14 @@ fn a_filter_leaves_a_successor_out_and_the_hit_is_marked() {
     let (live, [old, newer, newest]) = chain();
     let found = call(&live, "search", json!({ "query": "zookeeper -tag:moved" }));
     assert_eq!(ids(&found["hits"], "/id"), [&*newest, &*old], "also beyond what is left out: {found}");
-    assert_eq!(found["hits"][1]["memory"]["superseded_by"], json!([newer]), "{found}");
+    assert_eq!(found["hits"][1]["memory"]["superseded_by"], json!([newest]), "{found}");
+    call(&live, "memory.update", json!({ "id": newest, "add_tags": ["bought"] }));
+    let found = call(&live, "search", json!({ "query": "zookeeper -tag:bought" }));
+    assert_eq!(ids(&found["hits"], "/id"), [&*newer, &*old], "the last that is not left out: {found}");
+    assert_eq!(found["hits"][1]["memory"]["superseded_by"], json!([newer, newest]), "{found}");
     let found = call(&live, "search", json!({ "query": "zookeeper AND quorum" }));
     assert_eq!(ids(&found["hits"], "/id"), [&*old], "a demanded word is a filter: {found}");
-    let mark = format!("[superseded by {newer}]");
+    let mark = format!("[superseded by {newest}]");
     for args in [["search", "zookeeper AND quorum"], ["recall", "zookeeper"]] {
         let output = live.memo(&args).output().unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
@@ -71,10 +75,32 @@ fn a_filter_leaves_a_successor_out_and_the_hit_is_marked() {
 
 #[test]
 fn a_prompt_is_told_what_supersedes() {
-    let (live, ids) = chain();
+    let (live, [old, _, newest]) = chain();
     let output = live.memo(&["hook", "prompt", "--explain", QUESTION]).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    let places: Vec<Option<usize>> = ids.iter().rev().map(|id| said.find(&format!("({id} p"))).collect();
+    let places: Vec<Option<usize>> = [&newest, &old].map(|id| said.find(&format!("({id} p"))).to_vec();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "newest first: {said}");
-    assert!(said.contains(&format!("[superseded by {}] {OLD}", ids[1])), "{said}");
+    assert!(said.contains(&format!("[superseded by {newest}] {OLD}")), "{said}");
+}
+
+#[test]
+fn a_long_chain_takes_no_place_of_other_hits() {
+    let live = Live::new();
+    let old = add(&live, OLD);
+    let mut newest = old.clone();
+    for nth in 0..14 {
+        let next = add(&live, &format!("thought number {nth} of another kind"));
+        memo(&live, &["link", &next, &newest, "--kind", "supersedes"]);
+        newest = next;
+    }
+    for nth in 0..3 {
+        live.write(&format!("z{nth}.md"), &format!("# The quorum\n\nzookeeper quorum {nth}\n"));
+    }
+    let found = call(&live, "search", json!({ "query": "zookeeper quorum", "mode": "keyword" }));
+    let paths = ids(&found["hits"], "/path");
+    assert_eq!(paths.iter().filter(|path| path.ends_with(".md")).count(), 3, "{found}");
+    assert_eq!(paths.iter().filter(|path| path.starts_with("memory:")).count(), 2, "{found}");
+    let output = live.memo(&["hook", "prompt", "--explain", QUESTION]).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains(&format!("[superseded by {newest}] {OLD}")), "{said}");
 }
