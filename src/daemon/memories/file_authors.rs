@@ -5,8 +5,6 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use jiff::Timestamp;
-
 use super::file_disk::Hash;
 use super::look_progress::LookProgress;
 use super::rules::Done;
@@ -122,7 +120,8 @@ impl History {
             let log = self.objects.log(*head, &path, 1, until)?;
             let Some(touch) = log.touches.first() else { return Ok(FileChange::default()) };
             let commit = self.objects.commit(touch.id)?;
-            let at = commit.date.parse().ok().map(Timestamp::as_millisecond);
+            // The author's time stays where a commit is amended.
+            let at = Some(self.objects.node(touch.id)?.time.saturating_mul(1_000));
             return Ok(FileChange { author: Some(commit.author).filter(|author| !author.is_empty()), at });
         }
         Ok(FileChange { author: None, at: Some(now_ms()) })
