@@ -227,6 +227,10 @@ impl Question<'_> {
     /// Returns the text as git stores it, which has the same lines.
     fn stored_text(&self) -> RpcResult<String> {
         let (layout, dirs) = (&self.at.layout, UserDirs::read());
+        // Where the file system does not answer, it does not for the attributes beside the file either.
+        if self.at.disk.lstat(&layout.root.join(self.key.as_str())).is_err() {
+            return self.text();
+        }
         let attributes = Attributes::of(layout, &Settings::read(layout, &dirs)?, &dirs)?;
         let conversion = attributes.conversion(self.key.as_str());
         if conversion.is_none() {

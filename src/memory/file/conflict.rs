@@ -97,7 +97,7 @@ fn sides_of(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str
             (At::Ours, Some(1)) => At::Base,
             (At::Ours | At::Base, Some(2)) => At::Theirs,
             (At::Theirs, Some(2)) => {
-                return Err("in conflict, and more than one line is =======: merge it by hand");
+                return Err("in conflict, and more than one line may part its sides: merge it by hand");
             }
             (At::Theirs, Some(3)) => {
                 n_conflicts += 1;

@@ -203,11 +203,11 @@ fn a_side_with_an_underlined_title_is_resolved_by_a_text() {
     let body = "<<<<<<< HEAD\nTitle\n=======\nours\n=======\ntheirs\n>>>>>>> side";
     write_file(&live, &id, &format!("{front}\n---\n\n{body}\n"));
     let name = format!(".memod/memories/{id}.md");
-    assert!(complaint(&live, &name).unwrap().contains("more than one line is ======="));
+    assert!(complaint(&live, &name).unwrap().contains("more than one line may part its sides"));
     let refused = refusal(&live, "memory.update", json!({ "id": id, "content": "x" }));
     assert!(refused.contains(&name) && refused.contains("nothing was changed"), "{refused}");
     let refused = refusal(&live, "memory.resolve_file", json!({ "id": id, "side": "ours" }));
-    assert!(refused.contains("more than one line is ======="), "{refused}");
+    assert!(refused.contains("more than one line may part its sides"), "{refused}");
     live.call("memory.resolve_file", json!({ "id": id, "text": "alpha of both" }));
     assert_eq!((get(&live, &id)["content"].clone(), complaint(&live, &name)), (json!("alpha of both"), None));
     assert!(text_of(&live, &id).ends_with("\n\nalpha of both\n"));
