@@ -6,7 +6,7 @@ from pathlib import Path
 from rows import ROWS
 from tools import TOP
 
-FOLDERS = ["benches", "tests", "clients", "hooks", ".ci"]
+FOLDERS = ["benches", "tests", "clients", "hooks", "models", ".ci"]
 CODE = re.compile(r"\.(py|sh|mjs|js|rs)$")
 # What is begun by people, and by nothing else.
 FIRST = {".ci/run"}
@@ -22,6 +22,7 @@ ELSEWHERE = {
     "clients/python/": (".ci/run", "clients/python"),
     "clients/python/generate.py": ("clients/python/tests/test_memo.py", "generate.py"),
     "hooks/doorbell.sh": ("src/hooks/block.rs", "hooks/doorbell.sh"),
+    "models/reranker/": ("models/reranker/check.py", "device.sh"),
     "tests/it/fake_daemon.sh": ("tests/it/sandbox.rs", "tests/it/fake_daemon.sh"),
 }
 
