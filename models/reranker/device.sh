@@ -5,13 +5,14 @@
 #
 # DATA  folder of prepare.py, inside the tree if it has to travel with it
 # OUT   written: log.txt, and results.tar.00, .01, ... of at most 15 MiB each: cat OUT/results.tar.* | tar x
-#       has teacher/ and pupil/ with state.pt, curve.jsonl, and the exported model/ with the judge's table
+#       has teacher/ and pupil/ with state.pt, curve.jsonl, the exported model/, and judged.txt, which is about some questions of
+#       half B: a core takes minutes for all of them, so run judge.py again where time does not count
 #
 # Environment: PYTHON (python3); TEACHER and PUPIL, arguments of train.py in place of the sizes; JUDGE_S, seconds that a judge may take
 # (100). Results are packed after each step, so a run that is cut off leaves what it has. Needs what train.py and judge.py need.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-data=$1 out=$2 teacher_minutes=${3:-4} pupil_minutes=${4:-3.5}
+data=$1 out=$2 teacher_minutes=${3:-3.75} pupil_minutes=${4:-3.25}
 python=${PYTHON:-python3}
 work=$(mktemp -d)
 mkdir -p "$out"
@@ -47,10 +48,10 @@ judge() { # name words...
   tee -a "$out/log.txt" || exit 1
 # shellcheck disable=SC2086 -- lists of words
 train teacher "$teacher_minutes" ${TEACHER:---layers 4 --width 256 --heads 8}
-judge teacher --most 200 & # beside the training of the pupil
+judge teacher --most 60 & # beside the training of the pupil
 # shellcheck disable=SC2086
 train pupil "$pupil_minutes" --teacher "$work/teacher/state.pt" ${PUPIL:---layers 2 --width 128}
 wait
-judge pupil
+judge pupil --most 300
 pack
 say "done: $(du -ch "$out"/results.tar.* | tail -1)"

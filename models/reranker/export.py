@@ -94,7 +94,7 @@ def main():
     write_tensors(options.out / "model.safetensors", stored)
     shape = {name: value for name, value in model.config.items() if name != "dropout"}
     config = {"kind": "cross-encoder", "activation": "gelu_tanh", "norm": "before", "norm_eps": 1e-5, "table_gain": TABLE_GAIN,
-              **shape, "order": round(float(model.order), 4), **facts}
+              **shape, "order": round(model.order.item(), 4), **facts}
     (options.out / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (options.out / "reference.json").write_text(json.dumps(build_reference(model, examples, stored)) + "\n")
     print(f"{options.out}: {(options.out / 'model.safetensors').stat().st_size / 1e6:.3f} MB of int8")

@@ -90,7 +90,8 @@ class Reranker(nn.Module):
         for number, layer in enumerate(self.layers, 1):
             x = layer(x, mask, number == len(self.layers))
         logit = self.head(self.norm(x[:, 0]))[:, 0].float()
-        return logit + measure_overlap(question_at, code_at, question_size, same.any(2), question_best) @ self.prior
+        overlap = measure_overlap(question_at, code_at, question_size, same.any(2), question_best)
+        return logit + (overlap * self.prior).sum(1)  # a product of matrices would be rounded to bf16 on an accelerator
 
     def enter_tokens(self, ids, vectors, places, side, matched, best):
         x = self.enter(vectors) + self.extra(self.extra_of[ids]) + places.weight[:ids.shape[1]]

@@ -112,7 +112,7 @@ class Training:
             some = rows[:N_RERANKED]
             with torch.autocast(self.device.type, torch.bfloat16, enabled=self.is_cuda):
                 logits = score_rows(self.model, self.examples, np.full(len(some), row), some, 64).cpu().numpy()
-            orders = {"none": score[:N_RERANKED], "alone": logits, "added": logits + float(self.model.order) * score[:N_RERANKED]}
+            orders = {"none": score[:N_RERANKED], "alone": logits, "added": logits + self.model.order.item() * score[:N_RERANKED]}
             for name, by in orders.items():
                 places = np.concatenate([np.argsort(-by, kind="stable"), np.arange(len(some), len(rows))])
                 found = np.nonzero(answers[places])[0]
@@ -186,7 +186,7 @@ def run(options, training, tune, say):
             took = time.monotonic() - now
             say(minute=round((now - START) / 60, 2), cpu_minutes=round(time.process_time() / 60, 2), step=training.step,
                 groups=training.groups, loss=round(float(torch.stack(losses).mean()), 4) if losses else None, tune=measured,
-                prior=[round(value, 2) for value in training.model.prior.tolist()], order=round(float(training.model.order), 2))
+                prior=[round(value, 2) for value in training.model.prior.tolist()], order=round(training.model.order.item(), 2))
             line, losses = time.monotonic(), []
             if is_over:
                 return
