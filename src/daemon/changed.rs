@@ -29,6 +29,7 @@ use super::shared::Shared;
 use crate::paths::CallerDir;
 use crate::proto::{AnswerPart, ChangedParams, ChangedResult};
 use crate::types::Unreadable;
+use conversions::Uncompared;
 use sides::{Sides, is_below};
 use texts::Texts;
 
@@ -58,12 +59,11 @@ fn note_needed(sides: &Sides) {
     }
 }
 
-/// Notes that files have a filter of git.
-fn note_uncompared(paths: &[&String]) {
-    let Some(first) = paths.first() else { return };
-    let more = if paths.len() > 1 { format!(" and {} more", paths.len() - 1) } else { String::new() };
-    let why = "not compared: a filter of git (.gitattributes) converts it, and `git status` runs that";
-    caveats::note(AnswerPart::Code, format!("{first}{more}: {why}"));
+/// Notes that files are stored in a form that only git knows.
+fn note_uncompared(files: &[&Uncompared]) {
+    let Some((first, why)) = files.first() else { return };
+    let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
+    caveats::note(AnswerPart::Code, format!("{first}{more}: not compared: {why}"));
 }
 
 fn answer(
@@ -91,7 +91,7 @@ fn answer(
             (list, 0, converted)
         }
     };
-    let converted: Vec<&String> = converted.iter().filter(|path| sides.has(path)).collect();
+    let converted: Vec<&Uncompared> = converted.iter().filter(|(path, _)| sides.has(path)).collect();
     note_uncompared(&converted);
     let is_asked = |change: &&Change| {
         sides.has(&change.file.path) || change.file.from.iter().any(|from| sides.has(from))

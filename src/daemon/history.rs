@@ -16,6 +16,7 @@ pub(super) struct History {
     pub(super) refs: Refs,
     pub(super) objects: Objects,
     pub(super) object_hash: ObjectHash,
+    pub(super) settings: Settings,
 }
 
 impl History {
@@ -26,7 +27,7 @@ impl History {
         let object_hash = settings.object_hash;
         let objects = Objects::open(layout, object_hash)?;
         match (Refs::new(layout, object_hash), objects) {
-            (Some(refs), Some(objects)) => Ok(Self { refs, objects, object_hash }),
+            (Some(refs), Some(objects)) => Ok(Self { refs, objects, object_hash, settings }),
             _ => {
                 let message =
                     format!("{}: not in a git repository, so it has no history", layout.root.display());

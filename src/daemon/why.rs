@@ -16,7 +16,7 @@ use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
-use crate::git::{Attributes, Blame, Log, Move, ObjectId, Settings, UserDirs};
+use crate::git::{Attributes, Blame, Log, Move, ObjectId, OutsideAttributes, Tracked, UserDirs};
 use crate::paths::CallerDir;
 use crate::proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use crate::scan::{Content, Read, ReadError};
@@ -226,12 +226,16 @@ impl Question<'_> {
 
     /// Returns the text as git stores it, which has the same lines.
     fn stored_text(&self) -> RpcResult<String> {
-        let (layout, dirs) = (&self.at.layout, UserDirs::read());
         // Where the file system does not answer, it does not for the attributes beside the file either.
-        if self.at.disk.lstat(&layout.root.join(self.key.as_str())).is_err() {
+        if self.at.disk.lstat(&self.at.layout.root.join(self.key.as_str())).is_err() {
             return self.text();
         }
-        let attributes = Attributes::of(layout, &Settings::read(layout, &dirs)?, &dirs)?;
+        let (layout, settings) = (&self.at.layout, &self.past.settings);
+        let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
+        let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
+        let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+        let from = (&tracked, Some(&self.past.objects));
+        let attributes = Attributes::new(&layout.root, settings, &outside, from);
         let conversion = attributes.conversion(self.key.as_str());
         if conversion.is_none() {
             return self.text();

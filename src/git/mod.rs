@@ -16,6 +16,7 @@ use crate::paths::{PathError, RepoLayout, is_transient, read_regular};
 mod attributes;
 mod blame;
 mod changes;
+mod encodings;
 mod hook_settings;
 mod identity;
 mod line_map;
@@ -34,7 +35,7 @@ mod tracked;
 mod user_rules;
 mod walk;
 
-pub use attributes::{Attributes, is_lfs_pointer_to};
+pub use attributes::{AttributeFile, Attributes, Conversion, OutsideAttributes, is_lfs_pointer_to};
 pub use blame::{Blame, Move};
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;

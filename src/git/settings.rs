@@ -1,5 +1,6 @@
-//! Reads the settings that affect which files git lists.
+//! Reads the settings that affect which files git lists, and how it compares them.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -62,15 +63,21 @@ impl UserDirs {
     }
 }
 
-/// The settings that affect which files git lists.
-#[derive(Clone, Debug)]
+/// The settings that affect which files git lists, and how it compares them.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// `core.excludesFile`, absolute, else its default place; it may not exist.
     pub excludes_file: Option<PathBuf>,
+    /// `core.attributesFile`, likewise.
+    pub attributes_file: Option<PathBuf>,
+    /// The filters that convert what is stored, or fail to; git passes over any other name.
+    pub filters: BTreeSet<String>,
     /// `core.ignoreCase`.
     pub ignore_case: bool,
     /// `core.fileMode`: whether the permission to execute counts.
     pub file_mode: bool,
+    /// `core.symlinks`: whether a file in the place of a symbolic link is another type.
+    pub symlinks: bool,
     /// `extensions.objectFormat`.
     pub object_hash: ObjectHash,
     /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
@@ -89,9 +96,12 @@ impl Settings {
             return Ok(Self::fallback(dirs));
         };
         Ok(Self {
-            excludes_file: excludes_file(&config, &layout.root, dirs),
+            excludes_file: user_file(&config, "core.excludesFile", "ignore", &layout.root, dirs),
+            attributes_file: user_file(&config, "core.attributesFile", "attributes", &layout.root, dirs),
+            filters: filters(&config),
             ignore_case: is_true(&config, "core.ignoreCase"),
             file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
+            symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
             object_hash: object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
             files: files(&config, dirs),
@@ -127,8 +137,11 @@ impl Settings {
     fn fallback(dirs: &UserDirs) -> Self {
         Self {
             excludes_file: dirs.xdg("ignore"),
+            attributes_file: dirs.xdg("attributes"),
+            filters: BTreeSet::new(),
             ignore_case: false,
             file_mode: cfg!(unix),
+            symlinks: cfg!(unix),
             object_hash: ObjectHash::Sha1,
             is_bare: false,
             files: Vec::new(),
@@ -262,12 +275,26 @@ fn files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the global ignore file.
-fn excludes_file(config: &File, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
-    match config.path("core.excludesFile") {
-        Some(_) => path_value(config, "core.excludesFile", root, dirs),
-        None => dirs.xdg("ignore"),
+/// Returns the file of the user that a setting names, else the one at its default place.
+fn user_file(config: &File, key: &str, default: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
+    match config.path(key) {
+        Some(_) => path_value(config, key, root, dirs),
+        None => dirs.xdg(default),
     }
+}
+
+/// Returns the filters with a program to store contents, and those without which git refuses to.
+fn filters(config: &File) -> BTreeSet<String> {
+    let sections = config.sections_by_name("filter").into_iter().flatten();
+    let names = sections.filter_map(|section| Some(section.header().subsection_name()?.to_string()));
+    let mut filters: BTreeSet<String> = names.collect();
+    filters.retain(|name| {
+        let value = |key: &str| config.string_by("filter", Some(name.as_str().into()), key);
+        let is_set = |key: &str| value(key).is_some_and(|value| !value.is_empty());
+        let required = config.boolean_by("filter", Some(name.as_str().into()), "required");
+        is_set("clean") || is_set("process") || required.ok().flatten().unwrap_or(false)
+    });
+    filters
 }
 
 /// Returns the path in a setting; a relative one starts at the root, where git runs.

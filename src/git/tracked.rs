@@ -1,6 +1,6 @@
 //! Lists the paths in git's index.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
@@ -10,6 +10,7 @@ use gix::bstr::{BStr, BString, ByteSlice};
 use gix::hash::{Kind, ObjectId};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::index::{File, State, decode};
+use gix::objs::tree::EntryKind;
 
 use super::special::refuse_special_index;
 use super::{GitError, interrupted};
@@ -152,14 +153,32 @@ impl Tracked {
         (is_same && is_told).then_some((entry.id, is_racy))
     }
 
-    /// Returns the submodules with the commits that are recorded of them; names that are not UTF-8 are left out.
-    pub fn submodules(&self) -> Vec<(String, ObjectId)> {
+    /// Returns the submodules with the commits that are recorded of them, after a conflict ours; names that are not UTF-8
+    /// are left out.
+    pub fn submodules(&self) -> BTreeMap<String, ObjectId> {
         let entries =
             self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)));
-        let submodules = entries.filter(|(_, entry)| entry.mode == Mode::COMMIT);
-        let named = submodules
-            .filter_map(|(index, entry)| Some((entry.path(index).to_str().ok()?.to_owned(), entry.id)));
-        named.collect()
+        let mut submodules = BTreeMap::new();
+        for (index, entry) in entries.filter(|(_, entry)| entry.mode == Mode::COMMIT) {
+            let Ok(path) = entry.path(index).to_str() else { continue };
+            if entry.stage() == Stage::Ours || !submodules.contains_key(path) {
+                submodules.insert(path.to_owned(), entry.id);
+            }
+        }
+        submodules
+    }
+
+    /// Returns the type of an entry.
+    pub fn kind(&self, path: &BStr) -> Option<EntryKind> {
+        let (index, at) = self.find(path)?;
+        Some(index.entry(at).mode.to_tree_entry_mode()?.kind())
+    }
+
+    /// Returns the content of a file or a link.
+    pub fn blob(&self, path: &BStr) -> Option<ObjectId> {
+        let (index, at) = self.find(path)?;
+        let entry = index.entry(at);
+        (!matches!(entry.mode, Mode::DIR | Mode::COMMIT)).then_some(entry.id)
     }
 
     /// Returns the blob of a path that a sparse checkout leaves out of the worktree.

@@ -28,6 +28,85 @@ fn changed(live: &Live) -> (Vec<String>, Value) {
     (files.collect(), answer)
 }
 
+/// Checks that `memo changed` lists what `git diff` does since a commit, and the new files.
+pub(crate) fn as_git(live: &Live, since: &str, what: &str) -> Vec<String> {
+    let answer = live.connect().call("changed", &json!({ "cwd": live.root(), "since": since })).unwrap();
+    let letter = |file: &Value| file["status"].as_str().unwrap()[..1].to_uppercase();
+    let files = answer["files"].as_array().unwrap().iter();
+    let files: Vec<String> =
+        files.map(|file| format!("{} {}", letter(file), file["path"].as_str().unwrap())).collect();
+    // A copy of git's index is looked at, because that updates it; of a repository in a directory git shows the directory.
+    let script = format!(
+        "cp -p .git/index .git/copy; export GIT_INDEX_FILE=.git/copy
+        git diff --no-renames --name-status {since} | grep -v ^U || true
+        git ls-files -o --exclude-standard | grep -v '/$' | sed 's/^/A\t/'"
+    );
+    let shown = live.sh(&script).replace('\t', " ").replace("T ", "M ").replace("D ", "R ");
+    let mut expected: Vec<String> = shown.lines().map(str::to_owned).collect();
+    expected.sort_by(|a, b| a[2..].cmp(&b[2..]));
+    assert_eq!(files, expected, "{what}: {answer}");
+    assert_eq!((&answer["fresh"], &answer["complete"]), (&json!(true), &json!(true)), "{what}: {answer}");
+    files
+}
+
+#[test]
+fn attributes_that_only_the_index_has_apply() {
+    let live = Live::new();
+    live.sh(
+        r"echo 'src/* ident' > .gitattributes; mkdir src; printf '$Id$\n' > src/id.c; git add -A; git commit -q -m first
+        rm src/id.c; git checkout -q src/id.c; git sparse-checkout set --no-cone 'src/*' 2> /dev/null; touch src/id.c",
+    );
+    assert!(live.sh("cat src/id.c; ls -a").contains("$Id: "), "git has expanded it");
+    assert!(!live.root().join(".gitattributes").exists());
+    assert_eq!(as_git(&live, "HEAD", "a sparse checkout").len(), 0);
+    let why = live.connect().call("why", &json!({ "cwd": live.root(), "target": "src/id.c:1" })).unwrap();
+    assert!(why["uncommitted"].as_array().is_none_or(Vec::is_empty), "{why}");
+    live.sh("git sparse-checkout disable; rm .gitattributes; touch src/id.c");
+    assert_eq!(as_git(&live, "HEAD", "deleted").len(), 1);
+    live.sh("echo 'src/* -ident' > rules; ln -s rules .gitattributes; touch src/id.c");
+    assert_eq!(as_git(&live, "HEAD", "git does not follow a link").len(), 2);
+}
+
+#[test]
+fn encodings_are_decoded_as_by_git_or_not_at_all() {
+    let live = Live::new();
+    let write = |sign: &str| {
+        format!(
+            r"printf '\377\376{sign}\0\n\0' > marked.a; printf '\376\377\0{sign}\0\n' > big.a; printf '{sign}\0\n\0' > little.b
+            printf '\0{sign}\0\n' > big.c; printf '\377\376{sign}\0\n\0' > marked.d; printf '\377\376\0\0{sign}\0\0\0\n\0\0\0' > wide.e
+            printf '{sign}\0\0\0\n\0\0\0' > wide.f"
+        )
+    };
+    live.sh(&format!(
+        "cat > .gitattributes <<'END'
+*.a text working-tree-encoding=UTF-16
+*.b text working-tree-encoding=UTF-16LE
+*.c text working-tree-encoding=utf-16be
+*.d text working-tree-encoding=UTF-16LE-BOM
+*.e text working-tree-encoding=UTF-32
+*.f text working-tree-encoding=UTF-32LE
+*.latin text working-tree-encoding=ISO-8859-1
+*.sj text working-tree-encoding=SHIFT-JIS
+END
+        {}; git add -A; git commit -q -m first; touch *",
+        write("h")
+    ));
+    assert_eq!(as_git(&live, "HEAD", "as they were").len(), 0);
+    live.sh(&write("i"));
+    assert_eq!(as_git(&live, "HEAD", "others").len(), 7);
+    live.sh(
+        r"printf 'caf\351 \205 end\n' > a.latin; printf '\357\273\277x\n' > b.latin; printf '\223\372\226\173 \134\n' > c.sj
+        git add -A; git commit -q -m second; touch *.latin *.sj",
+    );
+    let (files, answer) = changed(&live);
+    assert_eq!(files, [""; 0], "{answer}");
+    assert_eq!((&answer["fresh"], &answer["complete"]), (&json!(false), &json!(false)), "{answer}");
+    let said = "a.latin and 2 more: not compared: git converts it from ISO-8859-1 (.gitattributes)";
+    assert!(answer["reason"].as_str().unwrap().contains(said), "{answer}");
+    let why = live.connect().call("why", &json!({ "cwd": live.root(), "target": "c.sj:1" })).unwrap_err();
+    assert!(why["message"].as_str().unwrap().contains("git converts it"), "{why}");
+}
+
 #[cfg(unix)]
 #[test]
 fn what_git_converts_is_compared_as_git_stores_it() {

@@ -3,6 +3,7 @@
 //! No filter is run. What git-lfs stores names the hash of the content; of any other filter it is not known whether a file has changed.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use super::texts::Texts;
 use crate::daemon::object_ids::ObjectIds;
@@ -15,16 +16,19 @@ const MOST_POINTER: u64 = 4 << 10;
 /// The conversions of a worktree, and what they keep from being compared.
 pub(super) struct Conversions<'a> {
     texts: &'a Texts<'a>,
-    attributes: Attributes,
-    uncompared: RefCell<Vec<String>>,
+    attributes: Attributes<'a>,
+    uncompared: RefCell<BTreeMap<String, String>>,
 }
 
+/// A file that could not be compared, and why.
+pub(super) type Uncompared = (String, String);
+
 impl<'a> Conversions<'a> {
-    pub(super) fn new(texts: &'a Texts<'a>, attributes: Attributes) -> Self {
+    pub(super) fn new(texts: &'a Texts<'a>, attributes: Attributes<'a>) -> Self {
         Self { texts, attributes, uncompared: RefCell::default() }
     }
 
-    /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only a filter
+    /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only git
     /// could tell, which is recorded.
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
         let conversion = self.attributes.conversion(key.as_str());
@@ -42,15 +46,13 @@ impl<'a> Conversions<'a> {
         };
         let compared = compare();
         if compared.is_none() {
-            self.uncompared.borrow_mut().push(key.to_string());
+            self.uncompared.borrow_mut().insert(key.to_string(), conversion.why_unknown());
         }
         compared
     }
 
-    /// Returns the files that could not be compared, sorted.
-    pub(super) fn uncompared(self) -> Vec<String> {
-        let mut uncompared = self.uncompared.into_inner();
-        uncompared.sort();
-        uncompared
+    /// Returns the files that could not be compared, by path.
+    pub(super) fn uncompared(self) -> Vec<Uncompared> {
+        self.uncompared.into_inner().into_iter().collect()
     }
 }

@@ -3,20 +3,19 @@
 use std::sync::Arc;
 
 use super::compare::{Worktree, is_gone};
-use super::conversions::Conversions;
+use super::conversions::{Conversions, Uncompared};
 use super::submodules;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
-use crate::git::{Attributes, GitError, ObjectId, Settings, Tracked, UserDirs};
+use crate::git::{Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
 use crate::paths::{IoContext as _, if_readable};
 use crate::scan;
 use crate::store::{Reader, StoreError};
 
-/// Returns the changes since a commit by path, and the paths of files that could not be compared; without a commit every file is
-/// added.
+/// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
 ///
 /// # Errors
 /// When the database, git's index or an object of the commit cannot be read.
@@ -24,7 +23,7 @@ pub(super) fn changes(
     shared: &Shared,
     texts: &Texts<'_>,
     base: Option<ObjectId>,
-) -> RpcResult<(Arc<[Change]>, Vec<String>)> {
+) -> RpcResult<(Arc<[Change]>, Vec<Uncompared>)> {
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
     let index_stat = if_readable(scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
@@ -43,10 +42,11 @@ pub(super) fn changes(
     if let Some(kept) = shared.changes.of(texts.at.view).filter(is_current) {
         return Ok((kept.changes, Vec::new()));
     }
-    let dirs = UserDirs::read();
-    let settings = Settings::read(layout, &dirs)?;
-    let conversions = Conversions::new(texts, Attributes::of(layout, &settings, &dirs)?);
+    let settings = &texts.past.settings;
+    let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
     let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+    let from = (&tracked, Some(&texts.past.objects));
+    let conversions = Conversions::new(texts, Attributes::new(&layout.root, settings, &outside, from));
     let (source, manifest) = shared.read(|reader: &Reader| {
         reader.snapshot(|reader| Ok::<_, StoreError>((source(reader)?, reader.entries(texts.at.view, None)?)))
     })?;
