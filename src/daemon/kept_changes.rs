@@ -1,10 +1,10 @@
-//! Keeps what has changed in worktrees since a commit, until the manifest, the commit or git's index is another one.
+//! Keeps what has changed in worktrees since a commit, until something that it was made of is another one.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::per_view::{Kept, PerView};
-use crate::git::ObjectId;
+use crate::git::{AttributeFile, ObjectId, OutsideAttributes, Settings};
 use crate::proto::ChangedFile;
 use crate::types::{Stat, ViewId};
 
@@ -22,6 +22,8 @@ pub(super) struct ChangesOfView {
     pub(super) unlisted: Arc<[(String, bool)]>,
     /// Paths of submodules, and the commit that is checked out in each: no clock tells of them either.
     pub(super) checked_out: Arc<[(String, Option<ObjectId>)]>,
+    /// Files of attributes: the manifest need not list them.
+    pub(super) attributes: Arc<[AttributeFile]>,
     pub(super) changes: Arc<[Change]>,
 }
 
@@ -34,6 +36,8 @@ pub(super) struct Source {
     pub(super) base: Option<ObjectId>,
     /// Signature of git's index.
     pub(super) index: Option<Stat>,
+    pub(super) settings: Settings,
+    pub(super) outside: OutsideAttributes,
 }
 
 /// A changed file.
@@ -55,7 +59,11 @@ impl Kept for Option<ChangesOfView> {
         self.as_ref().map_or(0, |kept| {
             let changed: usize = kept.changes.iter().map(|change| of_path(&change.file.path)).sum();
             let submodules: usize = kept.checked_out.iter().map(|(path, _)| of_path(path)).sum();
-            changed + submodules + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
+            let attributes: usize = kept.attributes.iter().map(|(path, _)| of_path(path)).sum();
+            changed
+                + attributes
+                + submodules
+                + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
         })
     }
 }

@@ -50,6 +50,32 @@ pub(crate) fn as_git(live: &Live, since: &str, what: &str) -> Vec<String> {
 }
 
 #[test]
+fn settings_and_attributes_outside_the_index_are_looked_at_anew() {
+    let live = Live::new();
+    live.sh(r"echo x > p.txt; printf '$Id$\n' > i.c; mkdir sub; printf '$Id$\n' > sub/i.c; git add -A; git commit -q -m first");
+    let check = |script: &str, n_changed: usize| {
+        live.sh(script);
+        assert_eq!(as_git(&live, "HEAD", script).len(), n_changed, "{script}");
+    };
+    check("git config core.fileMode false; chmod +x p.txt", 0);
+    check("git config core.fileMode true", 1);
+    check("git config core.fileMode false", 0);
+    check("git config --unset core.fileMode; git config include.path more", 1);
+    check(r"printf '[core]\nfileMode = false\n' > .git/more", 0);
+    check("rm .git/more", 1);
+    check("chmod -x p.txt", 0);
+    check(r"printf '$Id: 1234 $\n' | tee i.c > sub/i.c", 2);
+    check("mkdir -p .git/info; echo '*.c ident' > .git/info/attributes", 0);
+    check("rm .git/info/attributes", 2);
+    check("echo '*.c ident' > .git/rules; git config core.attributesFile .git/rules", 0);
+    check("echo '/*.c ident' > .git/rules", 1);
+    check("git config --unset core.attributesFile", 2);
+    check("echo .gitattributes > .git/info/exclude; echo '*.c ident' > sub/.gitattributes", 1);
+    check("mv sub/.gitattributes .", 0);
+    check("rm .gitattributes", 2);
+}
+
+#[test]
 fn attributes_that_only_the_index_has_apply() {
     let live = Live::new();
     live.sh(
@@ -65,6 +91,30 @@ fn attributes_that_only_the_index_has_apply() {
     assert_eq!(as_git(&live, "HEAD", "deleted").len(), 1);
     live.sh("echo 'src/* -ident' > rules; ln -s rules .gitattributes; touch src/id.c");
     assert_eq!(as_git(&live, "HEAD", "git does not follow a link").len(), 2);
+}
+
+#[test]
+fn a_filter_without_a_program_converts_nothing() {
+    let live = Live::new();
+    live.sh("echo '*.x filter=none' > .gitattributes; echo one > a.x; git add -A; git commit -q -m first; touch a.x");
+    assert_eq!(as_git(&live, "HEAD", "as it was").len(), 0);
+    let why = |target: &str| live.connect().call("why", &json!({ "cwd": live.root(), "target": target }));
+    assert_eq!(why("a.x:1").unwrap()["commits"][0]["subject"], "first");
+    live.sh("echo two > a.x");
+    assert_eq!(as_git(&live, "HEAD", "another text").len(), 1);
+    live.sh("git config filter.none.smudge cat; git config filter.none.clean ''");
+    assert_eq!(as_git(&live, "HEAD", "no program to store it").len(), 1);
+    live.sh("git config filter.none.clean 'tr a-z b-za'");
+    let (files, answer) = changed(&live);
+    assert_eq!((files.len(), &answer["complete"]), (0, &json!(false)), "{answer}");
+    assert!(answer["reason"].as_str().unwrap().contains("a.x: not compared: a filter of git"), "{answer}");
+    let pointer =
+        r#"printf 'version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 1\n' 1 > big.bin"#;
+    live.sh(&format!(
+        "{pointer}; echo 'big.bin filter=lfs' >> .gitattributes; git add -A; git commit -q -m second; touch big.bin
+        git config filter.lfs.clean 'git-lfs clean -- %f'"
+    ));
+    assert_eq!(why("big.bin:1").unwrap()["commits"][0]["subject"], "second", "a pointer is stored as it is");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::texts::Texts;
 use crate::daemon::object_ids::ObjectIds;
-use crate::git::{Attributes, ObjectId, is_lfs_pointer_to};
+use crate::git::{AttributeFile, Attributes, ObjectId, is_lfs_pointer_to};
 use crate::types::SourceKey;
 
 /// Largest object that is read to see whether git-lfs wrote it, bytes.
@@ -49,6 +49,11 @@ impl<'a> Conversions<'a> {
             self.uncompared.borrow_mut().insert(key.to_string(), conversion.why_unknown());
         }
         compared
+    }
+
+    /// Returns the files of attributes that were read.
+    pub(super) fn attribute_files(&self) -> Vec<AttributeFile> {
+        self.attributes.files()
     }
 
     /// Returns the files that could not be compared, by path.

@@ -10,7 +10,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
-use crate::git::{Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use crate::git::{AttributeFile, Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
 use crate::paths::{IoContext as _, if_readable};
 use crate::scan;
 use crate::store::{Reader, StoreError};
@@ -27,23 +27,33 @@ pub(super) fn changes(
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
     let index_stat = if_readable(scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
-    let source =
-        |reader: &Reader| clock(reader, texts.at).map(|clock| Source { clock, base, index: index_stat });
+    // Read before everything else, so that a later question finds them to be others if they have changed meanwhile.
+    let settings = &texts.past.settings;
+    let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
+    let source = |reader: &Reader| {
+        clock(reader, texts.at).map(|clock| Source {
+            clock,
+            base,
+            index: index_stat,
+            settings: settings.clone(),
+            outside: outside.clone(),
+        })
+    };
     let source_now = shared.read(source)?;
     let is_still = |(path, was_gone): &(String, bool)| is_gone(texts, path) == *was_gone;
     let is_checked_out = |(path, commit): &(String, Option<ObjectId>)| {
         submodules::checked_out(shared, texts.at, texts.past, path) == *commit
     };
+    let is_same = |file: &AttributeFile| Attributes::is_same(&layout.root, file);
     let is_current = |kept: &ChangesOfView| {
         kept.source == source_now
             && kept.unlisted.iter().all(is_still)
             && kept.checked_out.iter().all(is_checked_out)
+            && kept.attributes.iter().all(is_same)
     };
     if let Some(kept) = shared.changes.of(texts.at.view).filter(is_current) {
         return Ok((kept.changes, Vec::new()));
     }
-    let settings = &texts.past.settings;
-    let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
     let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
     let from = (&tracked, Some(&texts.past.objects));
     let conversions = Conversions::new(texts, Attributes::new(&layout.root, settings, &outside, from));
@@ -62,9 +72,10 @@ pub(super) fn changes(
     let is_settled = found.is_settled;
     let unlisted = std::mem::take(&mut found.unlisted).into();
     let checked_out = std::mem::take(&mut found.checked_out).into();
+    let attributes = conversions.attribute_files().into();
     let changes: Arc<[Change]> = found.list().into();
     if is_settled && if_readable(scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
-        let kept = ChangesOfView { source, unlisted, checked_out, changes: Arc::clone(&changes) };
+        let kept = ChangesOfView { source, unlisted, checked_out, attributes, changes: Arc::clone(&changes) };
         shared.changes.keep(texts.at.view, kept);
     }
     Ok((changes, conversions.uncompared()))
