@@ -8,9 +8,9 @@ mod commits_since;
 mod compare;
 mod conversions;
 mod find;
+mod on_disk;
 mod renames;
 mod sides;
-mod submodules;
 mod texts;
 mod trees;
 

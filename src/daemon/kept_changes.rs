@@ -18,10 +18,8 @@ pub(super) struct KeptChanges(PerView<Option<ChangesOfView>>);
 #[derive(Clone)]
 pub(super) struct ChangesOfView {
     pub(super) source: Source,
-    /// Paths that the manifest does not list, and whether each is gone from the disk: no clock tells of them.
-    pub(super) unlisted: Arc<[(String, bool)]>,
-    /// Paths of submodules, and the commit that is checked out in each: no clock tells of them either.
-    pub(super) checked_out: Arc<[(String, Option<ObjectId>)]>,
+    /// Submodules and paths that the manifest does not list: no clock tells of them.
+    pub(super) on_disk: Arc<[(String, OnDisk)]>,
     /// Files of attributes: the manifest need not list them.
     pub(super) attributes: Arc<[AttributeFile]>,
     pub(super) changes: Arc<[Change]>,
@@ -38,6 +36,17 @@ pub(super) struct Source {
     pub(super) index: Option<Stat>,
     pub(super) settings: Settings,
     pub(super) outside: OutsideAttributes,
+}
+
+/// What is at a path of the worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnDisk {
+    /// Nothing that git would see.
+    Nothing,
+    /// A directory, and the commit that is checked out if it is that of another repository.
+    Directory(Option<ObjectId>),
+    /// A file, a link or anything else.
+    Other,
 }
 
 /// A changed file.
@@ -58,12 +67,8 @@ impl Kept for Option<ChangesOfView> {
         let of_path = |path: &str| path.len() + size_of::<Change>();
         self.as_ref().map_or(0, |kept| {
             let changed: usize = kept.changes.iter().map(|change| of_path(&change.file.path)).sum();
-            let submodules: usize = kept.checked_out.iter().map(|(path, _)| of_path(path)).sum();
             let attributes: usize = kept.attributes.iter().map(|(path, _)| of_path(path)).sum();
-            changed
-                + attributes
-                + submodules
-                + kept.unlisted.iter().map(|(path, _)| of_path(path)).sum::<usize>()
+            changed + attributes + kept.on_disk.iter().map(|(path, _)| of_path(path)).sum::<usize>()
         })
     }
 }

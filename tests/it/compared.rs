@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+#[cfg(unix)]
+use crate::converted::as_git;
 use crate::live::Live;
 
 /// Makes four commits a day apart, the last one today: two of `src`, one of `docs`, and a rename.
@@ -200,4 +202,71 @@ fn a_time_before_the_end_of_a_shallow_history_names_no_commit() {
         (0, vec!["renamed src/b.py".to_owned()], &json!(true)),
         "{known}"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_takes_the_place_of_a_file_is_told_as_by_git() {
+    let live = Live::new();
+    live.sh("for f in file empty nested bare; do echo $f > $f; done; mkdir dir; echo 'in dir' > dir/a; ln -s hi link; git add -A; git commit -q -m first");
+    let check = |script: &str, n_changed: usize| {
+        live.sh(script);
+        assert_eq!(as_git(&live, "HEAD", script).len(), n_changed, "{script}");
+    };
+    check("rm file; mkdir file; echo 'another text' > file/q", 2);
+    check("rm empty; mkdir empty", 3);
+    check("rm bare; git init -q bare", 4);
+    check("rm nested; git init -q nested", 5);
+    check("git -C nested -c user.name=A -c user.email=a@b commit -q --allow-empty -m inside", 5);
+    check("rm -r dir; mkdir other; echo 'something else' > other/a; ln -s other dir", 8);
+    check("rm -rf file empty bare nested dir other; git checkout -q .", 0);
+    check("rm link; printf hi > link", 1);
+    check("git config core.symlinks false", 0);
+    check("git config --unset core.symlinks", 1);
+    check("rm link; ln -s hi link; printf file > file; rm empty; ln -s empty empty", 2);
+    check("git checkout -q .; git config core.fileMode false; git update-index --chmod=+x file", 1);
+    check("git config core.fileMode true", 0);
+    live.sh("git config core.fileMode false; git commit -q -m second; rm link; echo more > link; git add -A; git commit -q -m third");
+    check("true", 0);
+    assert_eq!(as_git(&live, "HEAD~2", "since both").len(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_takes_the_place_of_a_submodule_is_told_as_by_git() {
+    let live = Live::new();
+    live.sh(
+        "echo plain > plain; git add -A; git commit -q -m first
+        git init -q ../other; git -C ../other -c user.name=A -c user.email=a@b commit -q --allow-empty -m one
+        git rm -q plain; git -c protocol.file.allow=always submodule --quiet add ../other mod
+        git -c protocol.file.allow=always submodule --quiet add ../other plain
+        git add -A; git commit -q -m second; git -C mod config user.name A; git -C mod config user.email a@b",
+    );
+    let check = |script: &str, n_changed: usize| {
+        live.sh(script);
+        assert_eq!(as_git(&live, "HEAD", script).len(), n_changed, "{script}");
+    };
+    check("true", 0);
+    assert_eq!(as_git(&live, "HEAD~1", "a file becomes a submodule").len(), 3);
+    let (_, between) = changed(&live, &["HEAD~1..HEAD"]);
+    assert_eq!(files(&between), ["added .gitmodules", "added mod", "modified plain"], "{between}");
+    let (_, back) = changed(&live, &["HEAD..HEAD~1"]);
+    assert_eq!(files(&back), ["removed .gitmodules", "removed mod", "modified plain"], "{back}");
+    check("mv mod ../kept", 1);
+    check("mkdir mod", 0);
+    check("rmdir mod; echo f > mod", 1);
+    check("rm mod; ln -s plain mod", 1);
+    check("rm mod; mv ../kept mod", 0);
+    check(
+        "cd mod; git commit -q --allow-empty -m two; git branch two; git checkout -q HEAD~1; git commit -q --allow-empty -m three; git branch three; cd ..
+        git checkout -q -b side; git -C mod checkout -q two; git commit -q -a -m side
+        git checkout -q main; git -C mod checkout -q three; git commit -q -a -m three",
+        0,
+    );
+    live.sh("git merge -q side || git status");
+    assert_eq!(live.sh("git ls-files -u mod | wc -l").trim(), "3", "a conflict");
+    let (_, ours) = changed(&live, &["HEAD"]);
+    assert_eq!(files(&ours), [""; 0], "the commit of HEAD is checked out, as with a file: {ours}");
+    check("git -C mod checkout -q two", 1);
+    check("mv mod ../kept", 1);
 }

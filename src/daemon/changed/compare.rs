@@ -6,12 +6,12 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::conversions::Conversions;
+use super::on_disk::Looks;
 use super::renames;
-use super::submodules;
 use super::texts::Texts;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::daemon::kept_changes::Change;
+use crate::daemon::kept_changes::{Change, OnDisk};
 use crate::daemon::object_ids::{ContentKey, ObjectIds};
 use crate::daemon::shared::Shared;
 use crate::git::{EntryKind, ObjectId, Tracked, TreeEntry};
@@ -31,10 +31,8 @@ pub(super) struct Changes {
     pub(super) removed: BTreeMap<String, TreeEntry>,
     pub(super) modified: BTreeMap<String, Modified>,
     renamed: BTreeMap<String, (String, Modified)>,
-    /// Paths of the tree that the manifest does not list, and whether each is gone from the disk.
-    pub(super) unlisted: Vec<(String, bool)>,
-    /// Paths of submodules, and the commit that is checked out in each.
-    pub(super) checked_out: Vec<(String, Option<ObjectId>)>,
+    /// Submodules and paths of the tree that the manifest does not list, as they were found.
+    pub(super) on_disk: Vec<(String, OnDisk)>,
     /// Whether it follows from the commit, the manifest and git's index: nothing newer was read.
     pub(super) is_settled: bool,
 }
@@ -104,8 +102,7 @@ pub(super) struct Worktree<'a> {
     pub(super) tracked: &'a Tracked,
     pub(super) manifest: &'a HashMap<SourceKey, Entry>,
     pub(super) conversions: &'a Conversions<'a>,
-    /// Whether the permission to execute counts.
-    pub(super) has_modes: bool,
+    pub(super) looks: &'a Looks<'a>,
 }
 
 impl Worktree<'_> {
@@ -130,50 +127,89 @@ impl Worktree<'_> {
             let (path, hash) = (key.to_string(), entry.hash);
             match was {
                 None => drop(changes.added.insert(path, Added { id: now, hash })),
-                Some(was) if was.id != now || self.has_other_mode(&was, entry) => {
+                Some(was) if was.id != now || self.has_other_kind(key, &was, entry) => {
                     let new = Added { id: now, hash };
                     changes.modified.insert(path, Modified { old: was.id, new });
                 }
                 Some(_) => {}
             }
         }
-        let mut submodules = BTreeMap::new();
-        for (path, was) in old {
-            // A sparse checkout omits files, and so do our own ignore files.
-            if was.is_submodule() {
-                submodules.insert(path, was.id);
-                continue;
-            }
-            if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
-                continue;
-            }
-            let is_gone = is_gone(self.texts, &path);
-            changes.unlisted.push((path.clone(), is_gone));
-            if is_gone {
-                changes.removed.insert(path, was);
-            }
-        }
-        renames::pair(&mut changes, self.texts);
-        self.compare_submodules(submodules, &mut changes);
+        self.compare_unlisted(old, &mut changes);
         changes.is_settled = is_settled.get() && self.texts.unread().is_none();
         Ok(changes)
     }
 
-    /// Adds the submodules that differ from the commits that a tree has of them.
-    fn compare_submodules(&self, mut old: BTreeMap<String, ObjectId>, changes: &mut Changes) {
-        for (path, recorded) in self.tracked.submodules() {
-            let checked_out = submodules::checked_out(self.shared, self.texts.at, self.texts.past, &path);
-            let now = checked_out.unwrap_or(recorded); // without a checkout what is recorded counts
-            changes.checked_out.push((path.clone(), checked_out));
-            let was = old.remove(&path);
-            changes.add_submodule(path, was, Some(now));
+    /// Adds the differences of what the manifest does not list: the rest of a tree, and the submodules.
+    fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut Changes) {
+        let mut submodules = self.submodules(changes);
+        let mut former = Vec::new();
+        for (path, was) in old {
+            let submodule = submodules.remove(&path);
+            if was.is_submodule() {
+                former.push((path, was.id, submodule));
+                continue;
+            }
+            // A sparse checkout omits files, and so do our own ignore files.
+            if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
+                continue;
+            }
+            let is_file = self.tracked.kind(path.as_str().into()).is_some();
+            let commit = match submodule {
+                Some(commit) => Some(commit),
+                None => match self.look(&path, changes) {
+                    // Git takes a repository for a submodule where the index has a file.
+                    Some(OnDisk::Directory(commit)) => commit.filter(|_| is_file),
+                    Some(OnDisk::Nothing) => None,
+                    Some(OnDisk::Other) | None => continue,
+                },
+            };
+            match commit {
+                Some(id) => {
+                    let new = Added { id, hash: None };
+                    changes.modified.insert(path, Modified { old: was.id, new });
+                }
+                None => drop(changes.removed.insert(path, was)),
+            }
         }
-        old.into_iter().for_each(|(path, was)| changes.add_submodule(path, Some(was), None));
+        renames::pair(changes, self.texts);
+        former.into_iter().for_each(|(path, was, now)| changes.add_submodule(path, Some(was), now));
+        submodules.into_iter().for_each(|(path, now)| changes.add_submodule(path, None, Some(now)));
     }
 
-    fn has_other_mode(&self, was: &TreeEntry, entry: &Entry) -> bool {
-        let modes = was.is_executable().zip(entry.stat.is_executable());
-        self.has_modes && modes.is_some_and(|(was, now)| was != now)
+    /// Returns the submodules that are there, each with the commit that is checked out, else with the one that is recorded.
+    fn submodules(&self, changes: &mut Changes) -> BTreeMap<String, ObjectId> {
+        let mut submodules = self.tracked.submodules();
+        submodules.retain(|path, commit| match self.look(path, changes) {
+            Some(OnDisk::Directory(checked_out)) => {
+                *commit = checked_out.unwrap_or(*commit);
+                true
+            }
+            Some(OnDisk::Nothing) => self.tracked.left_out(path.as_str().into()).is_some(),
+            Some(OnDisk::Other) => false, // the manifest has a file
+            None => true,
+        });
+        submodules
+    }
+
+    fn look(&self, path: &str, changes: &mut Changes) -> Option<OnDisk> {
+        let found = self.looks.at(path)?;
+        changes.on_disk.push((path.to_owned(), found));
+        Some(found)
+    }
+
+    /// Returns whether a file is of another type than before, or has another permission to execute.
+    fn has_other_kind(&self, key: &SourceKey, was: &TreeEntry, entry: &Entry) -> bool {
+        let settings = &self.texts.past.settings;
+        let told = self.tracked.kind(key.as_str().into()).unwrap_or(was.kind);
+        let now = match entry.stat.is_executable() {
+            None if entry.stat.mode & 0o170_000 == 0o120_000 => EntryKind::Link,
+            None => return false, // git stores nothing of it
+            // Where the file system cannot tell, what git's index says counts.
+            Some(_) if told == EntryKind::Link && !settings.symlinks => told,
+            Some(is_executable) if settings.file_mode && cfg!(unix) => kind_of_file(is_executable),
+            Some(_) => kind_of_file(told == EntryKind::BlobExecutable),
+        };
+        now != was.kind
     }
 
     /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
@@ -202,6 +238,9 @@ impl Worktree<'_> {
         let Some(was) = was else { return Some(now) };
         if now == was.id || ids.is_some_and(|ids| ids.lf == was.id) {
             return Some(was.id);
+        }
+        if !was.is_file() || entry.stat.is_executable().is_none() {
+            return Some(now); // where a link leads is not converted
         }
         match self.conversions.is_stored_as(key, was.id, MOST_HASHED_BYTES) {
             Some(false) => Some(now),
@@ -250,10 +289,6 @@ impl Worktree<'_> {
     }
 }
 
-/// Returns whether a path does not exist any more.
-pub(super) fn is_gone(texts: &Texts<'_>, path: &str) -> bool {
-    let path = texts.at.layout.root.join(path);
-    texts
-        .known(if_readable(texts.at.disk.lstat(&path)).at("look at", &path))
-        .is_some_and(|stat| stat.is_none())
+fn kind_of_file(is_executable: bool) -> EntryKind {
+    if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::compare::{Worktree, is_gone};
+use super::compare::Worktree;
 use super::conversions::{Conversions, Uncompared};
-use super::submodules;
+use super::on_disk::Looks;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
-use crate::daemon::kept_changes::{Change, ChangesOfView, Source};
+use crate::daemon::kept_changes::{Change, ChangesOfView, OnDisk, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
 use crate::git::{AttributeFile, Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
@@ -40,16 +40,11 @@ pub(super) fn changes(
         })
     };
     let source_now = shared.read(source)?;
-    let is_still = |(path, was_gone): &(String, bool)| is_gone(texts, path) == *was_gone;
-    let is_checked_out = |(path, commit): &(String, Option<ObjectId>)| {
-        submodules::checked_out(shared, texts.at, texts.past, path) == *commit
-    };
+    let looks = Looks::new(shared, texts);
+    let is_still = |(path, found): &(String, OnDisk)| looks.at(path) == Some(*found);
     let is_same = |file: &AttributeFile| Attributes::is_same(&layout.root, file);
     let is_current = |kept: &ChangesOfView| {
-        kept.source == source_now
-            && kept.unlisted.iter().all(is_still)
-            && kept.checked_out.iter().all(is_checked_out)
-            && kept.attributes.iter().all(is_same)
+        kept.source == source_now && kept.on_disk.iter().all(is_still) && kept.attributes.iter().all(is_same)
     };
     if let Some(kept) = shared.changes.of(texts.at.view).filter(is_current) {
         return Ok((kept.changes, Vec::new()));
@@ -66,16 +61,15 @@ pub(super) fn changes(
         tracked: &tracked,
         manifest: &manifest,
         conversions: &conversions,
-        has_modes: settings.file_mode && cfg!(unix),
+        looks: &looks,
     };
     let mut found = worktree.compare(base)?;
     let is_settled = found.is_settled;
-    let unlisted = std::mem::take(&mut found.unlisted).into();
-    let checked_out = std::mem::take(&mut found.checked_out).into();
+    let on_disk = std::mem::take(&mut found.on_disk).into();
     let attributes = conversions.attribute_files().into();
     let changes: Arc<[Change]> = found.list().into();
     if is_settled && if_readable(scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
-        let kept = ChangesOfView { source, unlisted, checked_out, attributes, changes: Arc::clone(&changes) };
+        let kept = ChangesOfView { source, on_disk, attributes, changes: Arc::clone(&changes) };
         shared.changes.keep(texts.at.view, kept);
     }
     Ok((changes, conversions.uncompared()))

@@ -27,23 +27,24 @@ pub(super) fn changes(
     let mut changes = Changes::default();
     let mut submodules = Vec::new();
     for change in found.paths {
-        // What becomes a submodule, or was one, has been removed or added as a file.
-        let (old, new) = (change.old.filter(TreeEntry::has_text), change.new.filter(TreeEntry::has_text));
-        let new = new.map(|new| Added { id: new.id, hash: None });
-        match (old, new) {
+        if [&change.old, &change.new].into_iter().flatten().all(TreeEntry::is_submodule) {
+            submodules.push(change);
+            continue;
+        }
+        let new = change.new.map(|new| Added { id: new.id, hash: None });
+        match (change.old, new) {
             (None, Some(new)) => drop(changes.added.insert(change.path, new)),
             (Some(old), None) => drop(changes.removed.insert(change.path, old)),
-            // Another content, or another permission to execute.
+            // Another content, permission to execute, or type.
             (Some(old), Some(new)) => {
                 changes.modified.insert(change.path, Modified { old: old.id, new });
             }
-            (None, None) => submodules.push(change),
+            (None, None) => {}
         }
     }
     renames::pair(&mut changes, texts);
     for PathChange { path, old, new } in submodules {
-        let commit = |entry: Option<TreeEntry>| entry.filter(TreeEntry::is_submodule).map(|entry| entry.id);
-        changes.add_submodule(path, commit(old), commit(new));
+        changes.add_submodule(path, old.map(|old| old.id), new.map(|new| new.id));
     }
     Ok((changes.list(), n_left_out))
 }
