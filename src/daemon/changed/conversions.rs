@@ -31,6 +31,10 @@ impl<'a> Conversions<'a> {
     /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only git
     /// could tell, which is recorded.
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
+        // Where the file system does not answer, it does not for the attributes beside the file either.
+        if self.texts.at.disk.lstat(&self.texts.at.layout.root.join(key.as_str())).is_err() {
+            return Some(false);
+        }
         let conversion = self.attributes.conversion(key.as_str());
         if conversion.is_none() {
             return Some(false);

@@ -42,7 +42,8 @@ pub(super) fn changes(
     let source_now = shared.read(source)?;
     let looks = Looks::new(shared, texts);
     let is_still = |(path, found): &(String, OnDisk)| looks.at(path) == Some(*found);
-    let is_same = |file: &AttributeFile| Attributes::is_same(&layout.root, file);
+    let answers = |dir: &str| texts.at.disk.lstat(&layout.root.join(dir)).is_ok();
+    let is_same = |file: &AttributeFile| answers(&file.0) && Attributes::is_same(&layout.root, file);
     let is_current = |kept: &ChangesOfView| {
         kept.source == source_now && kept.on_disk.iter().all(is_still) && kept.attributes.iter().all(is_same)
     };
