@@ -94,7 +94,7 @@ fn a_long_chain_takes_no_place_of_other_hits() {
         newest = next;
     }
     for nth in 0..3 {
-        live.write(&format!("z{nth}.md"), &format!("# The quorum\n\nzookeeper quorum {nth}\n"));
+        live.write(&format!("z{nth}.md"), format!("# The quorum\n\nzookeeper quorum {nth}\n"));
     }
     let found = call(&live, "search", json!({ "query": "zookeeper quorum", "mode": "keyword" }));
     let paths = ids(&found["hits"], "/path");
