@@ -4,18 +4,21 @@
 //! hash 7654321e12, becomes a text of the same characters.
 
 use indexmap::IndexMap;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
-use serde_json::{Result, Value, from_str};
+use serde_json::{Error, Result, Value, from_str};
 
 /// The key below which numbers keep their digits.
 const METADATA: &str = "metadata";
+/// Most levels of JSON, as `serde_json` has it.
+const MOST_NESTED: usize = 128;
 
 /// Parses JSON in which all numbers keep their digits.
 ///
 /// # Errors
 /// When it is not JSON.
 pub fn parse_exactly(json: &str) -> Result<Value> {
-    from_str(json).and_then(|raw| exact_value(raw, true))
+    from_str(json).and_then(|raw| exact_value(raw, true, MOST_NESTED))
 }
 
 /// Parses JSON in which the numbers below a key `metadata` keep their digits.
@@ -24,20 +27,23 @@ pub fn parse_exactly(json: &str) -> Result<Value> {
 /// When it is not JSON.
 pub fn parse_with_metadata(json: &str) -> Result<Value> {
     if json.contains(METADATA) {
-        from_str(json).and_then(|raw| exact_value(raw, false))
+        from_str(json).and_then(|raw| exact_value(raw, false, MOST_NESTED))
     } else {
         from_str(json)
     }
 }
 
-fn exact_value(raw: &RawValue, is_metadata: bool) -> Result<Value> {
+fn exact_value(raw: &RawValue, is_metadata: bool, depth_left: usize) -> Result<Value> {
+    let Some(depth_left) = depth_left.checked_sub(1) else {
+        return Err(Error::custom("recursion limit exceeded"));
+    };
     let text = raw.get();
     match text.as_bytes().first() {
         Some(b'{') => {
             let entries: IndexMap<String, &RawValue> = from_str(text)?;
             let parsed = entries.into_iter().map(|(key, value)| {
                 let is_metadata = is_metadata || key == METADATA;
-                Ok((key, exact_value(value, is_metadata)?))
+                Ok((key, exact_value(value, is_metadata, depth_left)?))
             });
             parsed.collect::<Result<_>>().map(Value::Object)
         }
@@ -45,7 +51,7 @@ fn exact_value(raw: &RawValue, is_metadata: bool) -> Result<Value> {
             let items: Vec<&RawValue> = from_str(text)?;
             items
                 .into_iter()
-                .map(|item| exact_value(item, is_metadata))
+                .map(|item| exact_value(item, is_metadata, depth_left))
                 .collect::<Result<_>>()
                 .map(Value::Array)
         }
@@ -79,6 +85,8 @@ mod tests {
         for text in ["01", "[1.]", "-", "\"open 1.10", "[1 1]"] {
             assert!(parse_exactly(text).is_err(), "{text}");
         }
+        let nested = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(parse_exactly(&nested).unwrap_err().to_string().contains("recursion limit"));
     }
 
     #[test]

@@ -184,7 +184,8 @@ mod tests {
         }
         assert!(refused(&"[".repeat(100_000)).starts_with("no object of JSON"));
         assert!(
-            refused(&format!("{{\"metadata\":{}", "{\"a\":".repeat(100_000))).contains("recursion limit")
+            refused(&format!("{{\"metadata\":{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_001)))
+                .contains("recursion limit")
         );
     }
 }
