@@ -282,7 +282,7 @@ fn bad_lines_are_listed_and_the_rest_goes_in() {
         json!({ "content": "x\u{0}" }).to_string(),
         json!({ "content": "x", "access_count": u64::MAX }).to_string(),
         json!({ "content": "one" }).to_string(),
-        format!("{{\"metadata\":{}", "{\"a\":".repeat(100_000)),
+        format!("{{\"metadata\":{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_001)),
         json!({ "content": "two", "id": id }).to_string(),
         json!({ "link": { "source": id, "target": id, "kind": "related_to" } }).to_string(),
         json!({ "link": { "source": id, "target": "mem_0", "kind": "related_to" } }).to_string(),
