@@ -1,4 +1,4 @@
-//! Keeps what has changed in worktrees since a commit, until something that it was made of is another one.
+//! Keeps the changes of each worktree since a commit, as long as its files, git's index, settings and attributes stay the same.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct Source {
     pub(super) outside: OutsideAttributes,
 }
 
-/// What is at a path of the worktree.
+/// The kind of thing that stands at a path of the worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnDisk {
     /// Nothing that git would see.

@@ -50,7 +50,7 @@ impl Call {
         }
         let mut weighed = blocking(shared, move |shared| weigh(shared, &asked)).await?;
         self.judge(shared, &mut weighed).await?;
-        sort(&mut weighed);
+        sort_by_relevance(&mut weighed);
         let told = self.told(shared).await?;
         let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
         let memories = weighed.into_iter().map(|weighed| {
@@ -107,7 +107,7 @@ fn weigh(shared: &Shared, asked: &Asked) -> RpcResult<Vec<Weighed>> {
         Weighed { memory: Memory { superseded_by: facts.successors, ..shown(record) }, relevance }
     });
     let mut weighed = weighed.collect();
-    sort(&mut weighed);
+    sort_by_relevance(&mut weighed);
     Ok(weighed)
 }
 
@@ -117,8 +117,8 @@ fn text(found: &FoundMemory) -> String {
     format!("{} {} {content}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "))
 }
 
-/// Puts the most relevant first, and what supersedes a memory before it: it is told wherever that one is.
-fn sort(weighed: &mut Vec<Weighed>) {
+/// Sorts by relevance. What supersedes a memory goes right before it, and is at least as relevant.
+fn sort_by_relevance(weighed: &mut Vec<Weighed>) {
     weighed.sort_by(|left, right| {
         let scores = right.relevance.score.total_cmp(&left.relevance.score);
         scores.then_with(|| right.memory.id.cmp(&left.memory.id))

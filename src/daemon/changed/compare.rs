@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
 use super::conversions::Conversions;
-use super::on_disk::Looks;
+use super::on_disk::UnlistedPaths;
 use super::renames;
 use super::texts::Texts;
 use crate::daemon::clock::now_ms;
@@ -57,7 +57,7 @@ impl Changes {
         }
     }
 
-    /// Adds a submodule whose commit is another one; `None` where there is none.
+    /// Records a submodule that was added, removed or moved to another commit; `None` stands for no submodule.
     pub(super) fn add_submodule(&mut self, path: String, old: Option<ObjectId>, new: Option<ObjectId>) {
         let added = new.map(|id| Added { id, hash: None });
         match (old, added) {
@@ -102,7 +102,7 @@ pub(super) struct Worktree<'a> {
     pub(super) tracked: &'a Tracked,
     pub(super) manifest: &'a HashMap<SourceKey, Entry>,
     pub(super) conversions: &'a Conversions<'a>,
-    pub(super) looks: &'a Looks<'a>,
+    pub(super) unlisted: &'a UnlistedPaths<'a>,
 }
 
 impl Worktree<'_> {
@@ -141,7 +141,7 @@ impl Worktree<'_> {
 
     /// Adds the differences of what the manifest does not list: the rest of a tree, and the submodules.
     fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut Changes) {
-        let mut submodules = self.submodules(changes);
+        let mut submodules = self.list_submodules(changes);
         let mut former = Vec::new();
         for (path, was) in old {
             let submodule = submodules.remove(&path);
@@ -156,7 +156,7 @@ impl Worktree<'_> {
             let is_file = self.tracked.kind(path.as_str().into()).is_some();
             let commit = match submodule {
                 Some(commit) => Some(commit),
-                None => match self.look(&path, changes) {
+                None => match self.look_at(&path, changes) {
                     // Git takes a repository for a submodule where the index has a file.
                     Some(OnDisk::Directory(commit)) => commit.filter(|_| is_file),
                     Some(OnDisk::Nothing) => None,
@@ -177,9 +177,9 @@ impl Worktree<'_> {
     }
 
     /// Returns the submodules that are there, each with the commit that is checked out, else with the one that is recorded.
-    fn submodules(&self, changes: &mut Changes) -> BTreeMap<String, ObjectId> {
+    fn list_submodules(&self, changes: &mut Changes) -> BTreeMap<String, ObjectId> {
         let mut submodules = self.tracked.submodules();
-        submodules.retain(|path, commit| match self.look(path, changes) {
+        submodules.retain(|path, commit| match self.look_at(path, changes) {
             Some(OnDisk::Directory(checked_out)) => {
                 *commit = checked_out.unwrap_or(*commit);
                 true
@@ -191,8 +191,8 @@ impl Worktree<'_> {
         submodules
     }
 
-    fn look(&self, path: &str, changes: &mut Changes) -> Option<OnDisk> {
-        let found = self.looks.at(path)?;
+    fn look_at(&self, path: &str, changes: &mut Changes) -> Option<OnDisk> {
+        let found = self.unlisted.look_at(path)?;
         changes.on_disk.push((path.to_owned(), found));
         Some(found)
     }

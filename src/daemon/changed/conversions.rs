@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use super::texts::Texts;
 use crate::daemon::object_ids::ObjectIds;
-use crate::git::{AttributeFile, Attributes, ObjectId, is_lfs_pointer_to};
+use crate::git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_to};
+use crate::paths::{IoContext as _, if_readable};
 use crate::types::SourceKey;
 
 /// Largest object that is read to see whether git-lfs wrote it, bytes.
@@ -29,30 +30,37 @@ impl<'a> Conversions<'a> {
     }
 
     /// Returns whether git converts the content of a file of at most so many bytes into an object; `None` if only git
-    /// could tell, which is recorded.
+    /// could tell, or the file cannot be looked at. Either is recorded.
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
         // Where the file system does not answer, it does not for the attributes beside the file either.
-        if self.texts.at.disk.lstat(&self.texts.at.layout.root.join(key.as_str())).is_err() {
-            return Some(false);
-        }
+        let path = self.texts.at.layout.root.join(key.as_str());
+        let stat = self.texts.known(if_readable(self.texts.at.disk.lstat(&path)).at("look at", &path));
+        stat.flatten()?;
         let conversion = self.attributes.conversion(key.as_str());
         if conversion.is_none() {
             return Some(false);
         }
-        let compare = || {
-            let bytes = self.texts.at.disk.bytes(&self.texts.at.layout.root, key, most).ok().flatten()?;
-            let Some(stored) = conversion.stored(&bytes) else {
-                let pointer = self.texts.past.objects.blob(object, MOST_POINTER).ok().flatten()?;
-                return is_lfs_pointer_to(&pointer, &bytes);
-            };
-            let ids = ObjectIds::of(self.texts.past.object_hash, &stored);
-            Some([ids.lf, ids.raw].contains(&object))
-        };
-        let compared = compare();
+        let compared = self.compare_stored(&conversion, key, object, most);
         if compared.is_none() {
             self.uncompared.borrow_mut().insert(key.to_string(), conversion.why_unknown());
         }
         compared
+    }
+
+    fn compare_stored(
+        &self,
+        conversion: &Conversion,
+        key: &SourceKey,
+        object: ObjectId,
+        most: u64,
+    ) -> Option<bool> {
+        let bytes = self.texts.at.disk.bytes(&self.texts.at.layout.root, key, most).ok().flatten()?;
+        let Some(stored) = conversion.stored(&bytes) else {
+            let pointer = self.texts.past.objects.blob(object, MOST_POINTER).ok().flatten()?;
+            return is_lfs_pointer_to(&pointer, &bytes);
+        };
+        let ids = ObjectIds::of(self.texts.past.object_hash, &stored);
+        Some([ids.lf, ids.raw].contains(&object))
     }
 
     /// Returns the files of attributes that were read.

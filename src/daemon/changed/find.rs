@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::compare::Worktree;
 use super::conversions::{Conversions, Uncompared};
-use super::on_disk::Looks;
+use super::on_disk::UnlistedPaths;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, OnDisk, Source};
@@ -40,8 +40,8 @@ pub(super) fn changes(
         })
     };
     let source_now = shared.read(source)?;
-    let looks = Looks::new(shared, texts);
-    let is_still = |(path, found): &(String, OnDisk)| looks.at(path) == Some(*found);
+    let unlisted = UnlistedPaths::new(shared, texts);
+    let is_still = |(path, found): &(String, OnDisk)| unlisted.look_at(path) == Some(*found);
     let answers = |dir: &str| texts.at.disk.lstat(&layout.root.join(dir)).is_ok();
     let is_same = |file: &AttributeFile| answers(&file.0) && Attributes::is_same(&layout.root, file);
     let is_current = |kept: &ChangesOfView| {
@@ -62,7 +62,7 @@ pub(super) fn changes(
         tracked: &tracked,
         manifest: &manifest,
         conversions: &conversions,
-        looks: &looks,
+        unlisted: &unlisted,
     };
     let mut found = worktree.compare(base)?;
     let is_settled = found.is_settled;

@@ -9,21 +9,21 @@ use crate::daemon::shared::Shared;
 use crate::git::{ObjectId, Refs};
 use crate::paths::{IoContext as _, RepoLayout, if_readable};
 
-/// Looks at paths of one worktree.
-pub(super) struct Looks<'a> {
+/// The paths of one worktree that the manifest does not list.
+pub(super) struct UnlistedPaths<'a> {
     shared: &'a Shared,
     texts: &'a Texts<'a>,
     /// Directories, and whether a link leads there.
     linked: RefCell<HashMap<String, bool>>,
 }
 
-impl<'a> Looks<'a> {
+impl<'a> UnlistedPaths<'a> {
     pub(super) fn new(shared: &'a Shared, texts: &'a Texts<'a>) -> Self {
         Self { shared, texts, linked: RefCell::default() }
     }
 
     /// Returns what is at a path; `None` after a transient error, which is recorded.
-    pub(super) fn at(&self, path: &str) -> Option<OnDisk> {
+    pub(super) fn look_at(&self, path: &str) -> Option<OnDisk> {
         let at = self.texts.at;
         let full = at.layout.root.join(path);
         let stat = self.texts.known(if_readable(at.disk.lstat(&full)).at("look at", &full))?;

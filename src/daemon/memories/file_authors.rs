@@ -21,15 +21,15 @@ const MOST_OF_ALL: Duration = Duration::from_secs(3);
 /// What is checked out, and what `memo sync-notes` has brought.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
 
-/// Who has changed files, and when, by name and hash, as far as was searched.
-pub(super) type Authors = HashMap<(String, Hash), FileChange>;
+/// The last edits of files, by name and hash; one that was not searched for is absent.
+pub(super) type Authors = HashMap<(String, Hash), FileEdit>;
 
-/// How a file was changed, as far as git knows.
+/// The edit that made a file what it is, as far as git knows.
 #[derive(Clone, Default)]
-pub(super) struct FileChange {
-    /// Who has committed it as it is.
+pub(super) struct FileEdit {
+    /// Author of the commit that has the file as it is.
     author: Option<String>,
-    /// When that was, or when it was seen not to be committed as it is, unix ms.
+    /// Time of that commit, or of the look that found no such commit, unix ms.
     at: Option<i64>,
 }
 
@@ -49,9 +49,9 @@ pub(super) fn set_authors(
         match authors.get(&(file.name.clone(), file.hash)) {
             _ if !is_known => {}
             None => missing.push(file.clone()),
-            Some(change) => {
-                file.edited = change.at;
-                file.event = change.author.clone().map(|author| MemoryEvent {
+            Some(edit) => {
+                file.edited = edit.at;
+                file.event = edit.author.clone().map(|author| MemoryEvent {
                     at: now_ms,
                     action: "update".to_owned(),
                     author,
@@ -76,12 +76,12 @@ pub(super) fn find_authors(
     let history = History::open(layout).ok().flatten();
     for file in files {
         layout.git_dir.iter().for_each(|dir| progress.ask(dir));
-        let change = match &history {
-            None => FileChange { author: None, at: Some(now_ms()) },
-            Some(_) if began.elapsed() > MOST_OF_ALL => FileChange::default(),
-            Some(history) => history.change(&file, began + MOST).unwrap_or_default(),
+        let edit = match &history {
+            None => FileEdit { author: None, at: Some(now_ms()) },
+            Some(_) if began.elapsed() > MOST_OF_ALL => FileEdit::default(),
+            Some(history) => history.find_edit(&file, began + MOST).unwrap_or_default(),
         };
-        authors.insert((file.name, file.hash), change);
+        authors.insert((file.name, file.hash), edit);
     }
     progress.end();
 }
@@ -107,24 +107,24 @@ impl History {
         Ok(Some(Self { objects, heads }))
     }
 
-    /// Returns how a file was changed.
+    /// Finds the last edit of a file.
     ///
     /// # Errors
     /// When git's files cannot be read.
-    fn change(&self, file: &FileState, until: Instant) -> Result<FileChange, GitError> {
+    fn find_edit(&self, file: &FileState, until: Instant) -> Result<FileEdit, GitError> {
         let path = format!("{}/{}", file::DIR, file.name);
         for (head, tree) in &self.heads {
             if !self.is_committed(*tree, &path, file)? {
                 continue;
             }
             let log = self.objects.log(*head, &path, 1, until)?;
-            let Some(touch) = log.touches.first() else { return Ok(FileChange::default()) };
+            let Some(touch) = log.touches.first() else { return Ok(FileEdit::default()) };
             let commit = self.objects.commit(touch.id)?;
             // The author's time stays where a commit is amended.
             let at = Some(self.objects.node(touch.id)?.time.saturating_mul(1_000));
-            return Ok(FileChange { author: Some(commit.author).filter(|author| !author.is_empty()), at });
+            return Ok(FileEdit { author: Some(commit.author).filter(|author| !author.is_empty()), at });
         }
-        Ok(FileChange { author: None, at: Some(now_ms()) })
+        Ok(FileEdit { author: None, at: Some(now_ms()) })
     }
 
     fn is_committed(&self, tree: ObjectId, path: &str, file: &FileState) -> Result<bool, GitError> {

@@ -19,8 +19,8 @@ use crate::scan;
 use crate::store::{FileRow, MemoryStore, Side};
 use crate::types::SourceKey;
 
-/// Lists the files of a worktree of which only git's index says that a merge has not ended. One that one side has removed and the other
-/// has changed is as it was changed, without markers.
+/// Lists the files of memories that git's index has as unmerged, though memod reads no conflict in them: one side has removed the file,
+/// or its markers are too short.
 pub(in crate::daemon) async fn check_unmerged(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
     let Ok(layout) = locate(shared, cwd, deadline(shared, None)).await else {
         return Vec::new(); // the worktree has a check of its own

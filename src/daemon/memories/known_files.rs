@@ -86,7 +86,7 @@ pub(super) struct Look {
     /// The generation of the rows.
     pub(super) generation: u64,
     listing: Listing,
-    /// What had been written and taken, from [`FileCounters`].
+    /// The counters of writes and takes when the files were listed.
     state: FilesState,
     /// Time before the files were read, ns since the epoch.
     read_at_ns: i64,
