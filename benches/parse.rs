@@ -9,16 +9,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use memod::extract;
-use memod::paths::{Env, RepoLayout};
-use memod::scan::{self, Admission, Content, Found, ScanError, Visit};
+use memod_base::paths::{Env, RepoLayout};
+use memod_scan::{Admission, Content, Found, ScanError, Visit};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 struct Files(Vec<Found>);
 
 impl Visit for Files {
-    fn dir(&mut self, _: &Path, _: Option<&memod::types::SourceKey>) {}
+    fn dir(&mut self, _: &Path, _: Option<&memod_base::types::SourceKey>) {}
 
     fn file(&mut self, found: Found) {
         if found.refusal.is_none() {
@@ -26,11 +25,11 @@ impl Visit for Files {
         }
     }
 
-    fn problem(&mut self, _: Option<memod::types::SourceKey>, problem: ScanError) {
+    fn problem(&mut self, _: Option<memod_base::types::SourceKey>, problem: ScanError) {
         eprintln!("{problem}");
     }
 
-    fn unread(&mut self, _: Option<memod::types::SourceKey>, why: String) {
+    fn unread(&mut self, _: Option<memod_base::types::SourceKey>, why: String) {
         eprintln!("{why}");
     }
 }
@@ -41,7 +40,7 @@ fn main() {
     let mut admission = Admission::open(&layout, MAX_FILE_BYTES).expect("a readable index");
     let start = Instant::now();
     let mut files = Files(Vec::new());
-    scan::walk(&layout, &mut admission, None, &mut files).expect("a readable root");
+    memod_scan::walk(&layout, &mut admission, None, &mut files).expect("a readable root");
     let walked = start.elapsed();
     let (next, n_bytes, n_chunks) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicUsize::new(0));
     let n_threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -49,10 +48,12 @@ fn main() {
         for _ in 0..n_threads {
             scope.spawn(|| {
                 while let Some(found) = files.0.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Ok(read) = scan::read(&layout.root, &found.key, MAX_FILE_BYTES) else { continue };
+                    let Ok(read) = memod_scan::read(&layout.root, &found.key, MAX_FILE_BYTES) else {
+                        continue;
+                    };
                     let Content::Text(text) = read.content else { continue };
                     n_bytes.fetch_add(text.len() as u64, Ordering::Relaxed);
-                    let extracted = extract::extract(found.key.as_str(), &text);
+                    let extracted = memod_extract::extract(found.key.as_str(), &text);
                     n_chunks.fetch_add(extracted.chunks.len(), Ordering::Relaxed);
                 }
             });

@@ -10,9 +10,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{self, IoContext, PathError, RepoLayout};
 use toml_edit::{DocumentMut, Item};
-
-use crate::paths::{self, IoContext, PathError, RepoLayout};
 
 pub use key::{KEYS, Key, LEAST_NEAR_COSINE, Value};
 pub use user_files::{libpq_passwords, team_passwords, user_file};

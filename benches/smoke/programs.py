@@ -21,7 +21,7 @@ ELSEWHERE = {
     "benches/smoke/": (".ci/run", "benches/smoke"),
     "clients/python/": (".ci/run", "clients/python"),
     "clients/python/generate.py": ("clients/python/tests/test_memo.py", "generate.py"),
-    "hooks/doorbell.sh": ("src/hooks/block.rs", "hooks/doorbell.sh"),
+    "hooks/doorbell.sh": ("hooks/lib.rs", "doorbell.sh"),
     "models/reranker/": ("models/reranker/check.py", "device.sh"),
     "tests/it/fake_daemon.sh": ("tests/it/sandbox.rs", "tests/it/fake_daemon.sh"),
 }

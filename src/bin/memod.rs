@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
-use memod::embed::onnx::{Runtime, model_process};
-use memod::fetch::{Fetch, HUB, Hub};
 use memod::index::worker;
-use memod::paths::Env;
-use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
+use memod_base::paths::Env;
+use memod_embed::onnx::{Runtime, model_process};
+use memod_fetch::{Fetch, HUB, Hub};
+use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
 use serde_json::json;
 
 #[global_allocator]
@@ -138,7 +138,7 @@ fn fetch(wanted: &Fetch) -> ExitCode {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
     };
-    let (last, exit) = match memod::fetch::run(wanted, &mut report) {
+    let (last, exit) = match memod_fetch::run(wanted, &mut report) {
         Ok(()) => (FetchReport::Done, ExitCode::SUCCESS),
         Err(error) => {
             let hint = error.hint().map(str::to_owned);

@@ -15,12 +15,12 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::client::{
+use memod_base::paths::RepoLayout;
+use memod_base::threads::pause;
+use memod_client::{
     Client, ClientError, Options, may_replace_in_background, run_in_background, start_in_background,
 };
-use crate::paths::RepoLayout;
-use crate::proto::{AdviseParams, AdviseResult, Occasion};
-use crate::threads::pause;
+use memod_proto::{AdviseParams, AdviseResult, Occasion};
 
 use super::args::{Global, HookArgs};
 use super::context::CommandContext;

@@ -2,10 +2,10 @@
 //!
 //! Pure: takes flags and settings, and returns the params of a method.
 
-use crate::config::Config;
-use crate::proto::{MapParams, SearchParams, StatusParams, SyncParams};
+use memod_proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
 use super::args::{FindArgs, MapArgs, StatusArgs, SyncArgs};
+use crate::config::Config;
 
 /// Flags take precedence over settings.
 pub(super) fn search(typed: FindArgs, cwd: &str, config: &Config) -> SearchParams {

@@ -19,17 +19,17 @@ mod tree;
 #[cfg(test)]
 mod scorer_tests;
 
-use asking::{Arm, Measured, ask};
-use question_sets::QuestionSet;
-use report::{Failed, Report};
-use run_files::RunFiles;
+use memod_base::types::RankingPart;
+use memod_proto::Mode;
 
 use super::args::{BenchArgs, BenchVerb, QualityArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
-use crate::proto::Mode;
-use crate::types::RankingPart;
+use asking::{Arm, Measured, ask};
+use question_sets::QuestionSet;
+use report::{Failed, Report};
+use run_files::RunFiles;
 
 pub(super) fn bench(
     typed: BenchArgs,

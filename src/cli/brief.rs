@@ -1,6 +1,6 @@
 //! Prints the result of `memo brief`.
 
-use crate::proto::{BriefParams, BriefResult};
+use memod_proto::{BriefParams, BriefResult};
 
 use super::args::BriefArgs;
 use super::context::CommandContext;

@@ -1,7 +1,7 @@
 //! Chooses how much of each hit is printed within a budget of tokens.
 
-use crate::proto::{Hit, SearchResult};
-use crate::types::TOKEN_CHARS;
+use memod_base::types::TOKEN_CHARS;
+use memod_proto::{Hit, SearchResult};
 
 /// What stands between two hits, characters.
 const BETWEEN: usize = 1;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, FileStatus};
+use memod_proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, FileStatus};
 
 use super::args::ChangedArgs;
 use super::context::CommandContext;

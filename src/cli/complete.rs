@@ -11,10 +11,8 @@ use clap::{Arg, Command, CommandFactory, ValueHint};
 use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
-
-use crate::config::KEYS;
-use crate::proto::{CompleteParams, CompleteResult, CompletionKind};
-use crate::types::FileClass;
+use memod_base::types::FileClass;
+use memod_proto::{CompleteParams, CompleteResult, CompletionKind};
 
 use super::args::CommandLine;
 use super::context::CommandContext;
@@ -25,6 +23,7 @@ use super::output::Output;
 use super::rows;
 use super::text::{escape, is_plain_word};
 use super::usage::dir_of;
+use crate::config::KEYS;
 
 /// The environment variable by which a script asks for completions and names its shell.
 const VAR: &str = "MEMO_COMPLETE";

@@ -4,17 +4,16 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext, LocateError, PathError, canonical, rename_over};
 use serde_json::{Map, Value, json};
-
-use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
-use crate::paths::{IoContext, LocateError, PathError, canonical, rename_over};
-use crate::team::Address;
 
 use super::args::{ConfigArgs, ConfigVerb};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
+use crate::config::{self, DEFAULTS, KEYS, Key, Origin, Resolved};
+use crate::team::Address;
 
 /// Outside a repository only the user's settings apply.
 pub(super) fn config(

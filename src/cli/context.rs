@@ -6,8 +6,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use crate::client::{Client, Options, wait_until_free};
-use crate::paths::{CallerDir, Env, IoContext, LocateError, RepoLayout, canonical};
+use memod_base::paths::{CallerDir, Env, IoContext, LocateError, RepoLayout, canonical};
+use memod_client::{Client, Options, wait_until_free};
 
 use super::error::CliError;
 use super::text::{escape, shell_word};

@@ -7,8 +7,7 @@ use std::process::{Command as Program, Stdio};
 
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
-
-use crate::paths::IoContext;
+use memod_base::paths::IoContext;
 
 use super::args::{CommandLine, ManArgs};
 use super::error::{CliError, CliResult};

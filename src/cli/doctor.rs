@@ -4,11 +4,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use memod_base::paths::{RepoLayout, effective_uid, io_hint, owner};
+use memod_client::VERSION;
+use memod_proto::{AcknowledgeResult, Check, CwdParams, DoctorResult};
 use serde::Serialize;
-
-use crate::client::VERSION;
-use crate::paths::{RepoLayout, effective_uid, io_hint, owner};
-use crate::proto::{AcknowledgeResult, Check, CwdParams, DoctorResult};
 
 use super::args::DoctorArgs;
 use super::context::CommandContext;

@@ -3,12 +3,12 @@
 use std::io;
 use std::path::PathBuf;
 
+use memod_base::paths::{LocateError, PathError, io_hint};
+use memod_client::ClientError;
+use memod_proto::{RpcError, code};
 use serde::Serialize;
 
-use crate::client::ClientError;
 use crate::config::ConfigError;
-use crate::paths::{LocateError, PathError, io_hint};
-use crate::proto::{RpcError, code};
 use crate::team::TeamError;
 
 /// Nothing matched, or the named object does not exist.
@@ -294,7 +294,7 @@ mod tests {
 
     fn of_rpc(code: i64, told: Option<&str>) -> Shown {
         let data =
-            told.map(|hint| crate::proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+            told.map(|hint| memod_proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
         let error = RpcError { code, message: "it failed".to_owned(), data };
         CliError::from(ClientError::from(error)).shown()
     }

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use memod_base::threads::pause;
+use memod_client::{Client, ClientError};
+use memod_proto::{EventParams, MemoriesEvent, SubscribeParams, Topic, ViewsEvent, code};
 use serde_json::value::RawValue;
-
-use crate::client::{Client, ClientError};
-use crate::proto::{EventParams, MemoriesEvent, SubscribeParams, Topic, ViewsEvent, code};
-use crate::threads::pause;
 
 use super::args::{EventsArgs, TopicArg};
 use super::context::CommandContext;

@@ -1,8 +1,8 @@
 //! Finds a question that a repository can answer, for hints.
 
-use crate::client::Client;
-use crate::proto::{MapParams, MapResult, SearchParams, SearchResult, Sync};
-use crate::types::Kind;
+use memod_base::types::Kind;
+use memod_client::Client;
+use memod_proto::{MapParams, MapResult, SearchParams, SearchResult, Sync};
 
 /// Length of a name that is hardly a type parameter or a loop variable, in characters.
 const TELLING_NAME: usize = 4;

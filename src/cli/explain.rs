@@ -1,5 +1,7 @@
 //! Prints how each hit was ranked.
 
+use memod_proto::{Explain, Hit, Parsed, ParsedFilter};
+
 use super::args::ExplainArgs;
 use super::ask;
 use super::context::CommandContext;
@@ -8,7 +10,6 @@ use super::hits::{hits, marked_terms, note, print_hit};
 use super::output::Output;
 use super::status::row;
 use super::text::escape;
-use crate::proto::{Explain, Hit, Parsed, ParsedFilter};
 
 /// Number of hits that are searched for the one given by name.
 const MOST_HITS: usize = 200;

@@ -4,15 +4,14 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-use crate::client::{self, Options, Servers};
-use crate::config;
-use crate::proto::{FetchReport, ModelsResult};
+use memod_client::{Options, Servers};
+use memod_proto::{FetchReport, ModelsResult};
 
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::escape;
+use crate::config;
 
 /// Downloads the library of ONNX Runtime, unless the daemon has it, and the model of this name unless it is installed.
 pub(super) fn what_is_missing(
@@ -53,7 +52,7 @@ fn run(args: &[OsString], servers: &Servers<'_>, output: &Output) -> Result<(), 
         }
         FetchReport::Done | FetchReport::Failed { .. } => {}
     };
-    let fetched = client::fetch(&Options::read(), args, servers, listen);
+    let fetched = memod_client::fetch(&Options::read(), args, servers, listen);
     bar.finish_and_clear();
     Ok(fetched?)
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::proto::memory::marks;
-use crate::proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
+use memod_proto::memory::marks;
+use memod_proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
 
 use super::args::SearchArgs;
 use super::ask;
@@ -281,9 +281,10 @@ fn query(result: &SearchResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::Kind;
+    use memod_proto::{Arms, Pending};
+
     use super::*;
-    use crate::proto::{Arms, Pending};
-    use crate::types::Kind;
 
     #[test]
     fn what_an_answer_lacks_is_said() {

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use crate::client::child::{clear_git_env, first_line};
-use crate::client::{Client, ClientError};
-use crate::proto::{HookMethod, HooksParams, HooksResult};
+use memod_client::child::{clear_git_env, first_line};
+use memod_client::{Client, ClientError};
+use memod_proto::{HookMethod, HooksParams, HooksResult};
 
 use super::args::{HooksArgs, HooksVerb};
 use super::context::CommandContext;

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
+use memod_client::Client;
+use memod_proto::{CwdParams, HooksResult, StatusParams, StatusResult, SyncResult};
 use serde_json::json;
-
-use crate::client::Client;
-use crate::proto::{CwdParams, HooksResult, StatusParams, StatusResult, SyncResult};
 
 use super::args::{InitArgs, SyncArgs};
 use super::context::CommandContext;

@@ -8,14 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use memod_base::paths::{IoContext, RepoLayout, canonical, create_private_dir, replace_private};
+use memod_proto::Hit;
 use serde::{Deserialize, Serialize};
 
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::{count, matches};
-use crate::paths::{IoContext, RepoLayout, canonical, create_private_dir, replace_private};
-use crate::proto::Hit;
 
 /// Most sessions whose searches are kept.
 const MOST_SESSIONS: usize = 32;

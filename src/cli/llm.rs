@@ -4,7 +4,7 @@ mod proposals;
 
 use std::time::Duration;
 
-use crate::proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult};
+use memod_proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult};
 
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};

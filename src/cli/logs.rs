@@ -7,10 +7,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
+use memod_base::paths::IoContext;
+use memod_base::threads::pause;
 use serde_json::json;
-
-use crate::paths::IoContext;
-use crate::threads::pause;
 
 use super::args::LogsArgs;
 use super::context::CommandContext;

@@ -1,6 +1,6 @@
 //! Prints the code map.
 
-use crate::proto::MapResult;
+use memod_proto::MapResult;
 
 use super::args::MapArgs;
 use super::ask;

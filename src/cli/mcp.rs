@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memod_client::ClientError;
+use memod_proto::{IndexStep, Sync, SyncParams, SyncResult};
 use serde_json::Value;
 
 use super::args::{self, CommandLine, Global, McpArgs, ProfileArg, Verb};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::{Kept, talk};
-use crate::client::ClientError;
 use crate::mcp::{Answer, Failure, Indexing, Profile, Verbs};
-use crate::proto::{IndexStep, Sync, SyncParams, SyncResult};
 
 /// Longest wait for an answer about progress.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -3,8 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::config;
-use crate::proto::{CwdParams, ModelEntry, ModelParams, ModelsResult};
+use memod_proto::{CwdParams, ModelEntry, ModelParams, ModelsResult};
 
 use super::args::{ModelArgs, ModelVerb};
 use super::config::write;
@@ -15,6 +14,7 @@ use super::memories::Words;
 use super::output::Output;
 use super::status::row;
 use super::text::{bytes, count, escape, paint};
+use crate::config;
 
 pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let cwd = context.cwd.clone();
@@ -80,7 +80,7 @@ pub(super) fn names(context: &CommandContext, patience: Duration) -> Result<Word
 
 /// Returns the path that the daemon, which runs elsewhere, can open.
 fn absolute(dir: &Path) -> Result<String, CliError> {
-    Ok(crate::paths::canonical(dir)?.display().to_string())
+    Ok(memod_base::paths::canonical(dir)?.display().to_string())
 }
 
 /// Writes a model: whether it is used, its name, size and what it is for.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use memod_base::paths::IoContext;
 use serde_json::json;
 
 use super::args::OpenArgs;
@@ -12,7 +13,6 @@ use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::Output;
 use super::text::shell_word;
 use super::{last_search, show_code};
-use crate::paths::IoContext;
 
 /// Editors that take the line as an argument before the path.
 const PLUS_LINE: &[&str] = &[

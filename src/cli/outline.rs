@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use memod_proto::{OutlineParams, OutlineResult};
+
 use super::args::OutlineArgs;
 use super::budget::fit_rows;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{behind, count, escape, paint};
-use crate::proto::{OutlineParams, OutlineResult};
 
 /// Exits with 1 when nothing has that name, or it defines nothing.
 pub(super) fn outline(typed: OutlineArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
+use memod_proto::{Caveats, Ordered};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -19,7 +20,6 @@ use super::file_link::{has_links, link};
 use super::pager::{PagedWriter, Postponed};
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, behind, escape, escape_lines, paint};
-use crate::proto::{Caveats, Ordered};
 
 /// The two streams of one run.
 pub(super) struct Output {

@@ -7,7 +7,8 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::client::child::{clear_git_env, first_line};
+use memod_client::child::{clear_git_env, first_line};
+
 use crate::config;
 
 /// Time limit for git to say which pager it uses.

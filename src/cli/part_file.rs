@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext, canonical, rename_over};
+
 use super::error::CliError;
-use crate::paths::{IoContext, canonical, rename_over};
 
 /// Names next to a file that are tried; others may be left of processes that were killed.
 const MOST_TAKEN: u32 = 100;

@@ -1,9 +1,8 @@
 //! Stops and restarts the daemon, and prints versions.
 
+use memod_client::{Client, ClientError, VERSION};
+use memod_proto::PROTOCOL;
 use serde_json::json;
-
-use crate::client::{Client, ClientError, VERSION};
-use crate::proto::PROTOCOL;
 
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};

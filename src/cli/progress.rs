@@ -5,10 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
-
-use crate::client::Client;
-use crate::proto::{IndexProgress, IndexStep, Pending, Sync, SyncParams, SyncResult};
-use crate::threads::pause;
+use memod_base::threads::pause;
+use memod_client::Client;
+use memod_proto::{IndexProgress, IndexStep, Pending, Sync, SyncParams, SyncResult};
 
 use super::context::CommandContext;
 use super::error::CliError;

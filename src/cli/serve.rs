@@ -1,7 +1,7 @@
 //! Starts and ends the HTTP API of the daemon, and opens its page.
 
-use crate::client::ClientError;
-use crate::proto::{CwdParams, ServeParams, ServeResult};
+use memod_client::ClientError;
+use memod_proto::{CwdParams, ServeParams, ServeResult};
 
 use super::args::ServeArgs;
 use super::context::CommandContext;

@@ -3,12 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use memod_base::paths::{Env, IoContext};
+use memod_setup::{Action, AgentDirs, AgentReport, Detected, FileReport, Scope, SetupError, SetupRequest};
 use serde_json::json;
-
-use crate::paths::{Env, IoContext};
-use crate::setup::{
-    self, Action, AgentDirs, AgentReport, Detected, FileReport, Scope, SetupError, SetupRequest,
-};
 
 use super::args::{SetupArgs, SetupScope};
 use super::context::CommandContext;
@@ -30,11 +27,11 @@ pub(super) fn setup(
     let request =
         SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
-        setup::detect(&dirs, scope.unwrap_or(Scope::User))
+        memod_setup::detect(&dirs, scope.unwrap_or(Scope::User))
     } else {
         Vec::new()
     };
-    let reports = setup::run(&request, &dirs).map_err(failed)?;
+    let reports = memod_setup::run(&request, &dirs).map_err(failed)?;
     if output.json {
         output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
     } else {
@@ -55,7 +52,7 @@ pub(super) fn summary(env: &Env) -> Option<String> {
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(Scope::User), undo: false, show: true, memo };
-    let reports = setup::run(&request, &dirs).ok()?;
+    let reports = memod_setup::run(&request, &dirs).ok()?;
     let is_set_up = |report: &&AgentReport| report.files.iter().all(|file| file.action == Action::Unchanged);
     let (done, missing): (Vec<_>, Vec<_>) = reports.iter().partition(is_set_up);
     let names =
@@ -77,7 +74,7 @@ pub(super) fn undo(
     let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(scope), undo: true, show, memo: "memo".to_owned() };
-    let mut reports = setup::run(&request, &dirs).map_err(failed)?;
+    let mut reports = memod_setup::run(&request, &dirs).map_err(failed)?;
     reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
     reports.retain(|report| !report.files.is_empty());
     Ok(reports)

@@ -9,10 +9,11 @@ mod shell_history;
 
 use std::io::IsTerminal;
 
+use memod_base::paths::IoContext;
+
 use super::args::{CommandLine, Global};
 use super::context::CommandContext;
 use super::error::{CliResult, EXIT_USAGE};
-use crate::paths::IoContext;
 use line::{Line, read};
 use prompt::Prompt;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::proto::{ShowParams, ShowResult, ShownPart};
+use memod_proto::{ShowParams, ShowResult, ShownPart};
 
 use super::args::{FreshArgs, ShowArgs};
 use super::context::CommandContext;

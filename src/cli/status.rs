@@ -1,8 +1,7 @@
 //! Prints the state of the daemon and the index.
 
 use indicatif::HumanCount;
-
-use crate::proto::{StatusResult, ViewInfo};
+use memod_proto::{StatusResult, ViewInfo};
 
 use super::args::StatusArgs;
 use super::ask;

@@ -3,10 +3,8 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::Duration;
 
-use crate::config;
-use crate::paths::{IoContext as _, replace_private};
-use crate::proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
-use crate::team::{Address, TeamError, password};
+use memod_base::paths::{IoContext as _, replace_private};
+use memod_proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
 
 use super::args::{TeamArgs, TeamVerb};
 use super::context::CommandContext;
@@ -14,6 +12,8 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::status::row;
 use super::text::{count, escape, paint};
+use crate::config;
+use crate::team::{Address, TeamError, password};
 
 /// Longest wait for an exchange, a little longer than the daemon waits.
 const EXCHANGE: Duration = Duration::from_secs(310);

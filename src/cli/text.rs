@@ -7,10 +7,9 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use indicatif::HumanCount;
 use jiff::Timestamp;
-
-use crate::proto::CommitInfo;
-use crate::proto::memory::Tier;
-pub(super) use crate::types::escape;
+pub(super) use memod_base::types::escape;
+use memod_proto::CommitInfo;
+use memod_proto::memory::Tier;
 
 /// Digits of a commit id that are shown to people; enough for a million commits.
 const SHORT_OID: usize = 12;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::client::Client;
-use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Selection, Sort};
+use memod_client::Client;
+use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, Selection, Sort};
 
 use super::context::CommandContext;
 

@@ -6,15 +6,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use crate::client::{Client, Options, lock_out};
-use crate::paths::{
+use memod_base::paths::{
     Env, IoContext, LocateError, NOT_TAKEN, files_to_keep, first_free, may_have_memories, move_files,
     remove_state_dir,
 };
-use crate::setup::{Action, AgentReport, FileReport, Scope};
-use crate::types::rfc3339;
+use memod_base::types::rfc3339;
+use memod_client::{Client, Options, lock_out};
+use memod_setup::{Action, AgentReport, FileReport, Scope};
+use serde::Serialize;
 
 use super::args::UninstallArgs;
 use super::context::CommandContext;

@@ -6,13 +6,14 @@ mod refs;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use memod_proto::{RefDefinition, WhyCommit, WhyMemory};
+
 use super::args::ReachListArgs;
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::{commit_head, escape, paint};
 use super::why::print_memory;
-use crate::proto::{RefDefinition, WhyCommit, WhyMemory};
 pub(super) use reach::{impact, reach};
 pub(super) use refs::refs;
 

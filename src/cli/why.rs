@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::paths::CallerDir;
-use crate::proto::anchor::State;
-use crate::proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
+use memod_base::paths::CallerDir;
+use memod_proto::anchor::State;
+use memod_proto::{WhyCommit, WhyMemory, WhyParams, WhyResult};
 
 use super::args::WhyArgs;
 use super::context::CommandContext;

@@ -11,6 +11,13 @@ pub(super) mod told;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_proto::anchor::State;
+use memod_proto::memory::Memory;
+use memod_proto::{
+    Advice, AdviseParams, AdviseResult, AnswerPart, Beginning, BriefParams, Caveats, Occasion, Sync,
+    WhyMemory, code,
+};
+
 use super::briefing::{self, Wanted};
 use super::caveats;
 use super::error::{RpcResult, bad_params};
@@ -19,12 +26,6 @@ use super::memories::records::records;
 use super::memories::states::note_unsure;
 use super::request::{blocking, locate};
 use super::shared::Shared;
-use crate::proto::anchor::State;
-use crate::proto::memory::Memory;
-use crate::proto::{
-    Advice, AdviseParams, AdviseResult, AnswerPart, Beginning, BriefParams, Caveats, Occasion, Sync,
-    WhyMemory, code,
-};
 use edited_files::{EditedFile, edited_files};
 use note::{Note, UnreadPart};
 use told::SessionKey;

@@ -13,16 +13,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) use self::resolve::{is_about, named_by, resolve};
+use memod_base::types::{Definition, Refusal, SourceKey, TextHash};
+use memod_proto::anchor::{Anchor, Seen, State};
+use memod_proto::{RpcError, Sync, code};
+
 use super::caveats;
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::request::{self, SnapshotAsk};
 use super::shared::Shared;
 use crate::memory::anchor::{Lines, whole};
-use crate::proto::anchor::{Anchor, Seen, State};
-use crate::proto::{RpcError, Sync, code};
 use crate::store::{Anchored, Entry, Reader, StoreError};
-use crate::types::{Definition, Refusal, SourceKey, TextHash};
 
 /// The states of anchors, and how far they can be trusted.
 #[derive(Debug, Default)]

@@ -17,6 +17,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{SourceKey, escape};
+use memod_git::Walk;
+use memod_proto::anchor::State;
+use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, marks};
+use memod_proto::{
+    AnswerPart, BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams,
+    MapResult, RpcError, Sync, code,
+};
+use memod_scan::{Content, Read};
+use memod_text::redact::mask;
+use memod_text::secrets::secrets;
 use serde_json::Value;
 use tokio::join;
 use tokio::time::timeout_at;
@@ -31,20 +43,7 @@ use super::memories::states::list_anchored;
 use super::repo_map;
 use super::request::{blocking, deadline, freshness, reading, reading_files};
 use super::shared::Shared;
-use crate::extract;
-use crate::extract::redact::mask;
-use crate::extract::secrets::secrets;
-use crate::git::Walk;
-use crate::paths::CallerDir;
-use crate::proto::anchor::State;
-use crate::proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, marks};
-use crate::proto::{
-    AnswerPart, BriefParams, BriefResult, ChangedFile, ChangedParams, ChangedResult, FileStatus, MapParams,
-    MapResult, RpcError, Sync, code,
-};
-use crate::scan::{self, Content, Read};
 use crate::store::Reader;
-use crate::types::{SourceKey, escape};
 use manifests::ProjectFiles;
 use page::{List, Page};
 
@@ -199,9 +198,9 @@ fn project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
 
 /// Returns the text of a file without what may be a credential.
 fn manifest(root: &Path, path: &str) -> Option<String> {
-    match scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
+    match memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
         Ok(Read { content: Content::Text(text), .. }) => {
-            Some(mask(&text, &secrets(&text, extract::syntax_of(path, &text))).into_owned())
+            Some(mask(&text, &secrets(&text, memod_extract::syntax_of(path, &text))).into_owned())
         }
         _ => None,
     }
@@ -268,7 +267,7 @@ fn newest_commits(at: &Freshness) -> RpcResult<Vec<String>> {
         caveats::note(AnswerPart::Commits, why);
     }
     let described = own.into_iter().filter_map(|(id, _)| past.describe(id).inspect_err(note_unread).ok());
-    let line = |(info, subject, _): (crate::proto::CommitInfo, String, String)| {
+    let line = |(info, subject, _): (memod_proto::CommitInfo, String, String)| {
         let oid: String = info.oid.chars().take(SHORT_OID).collect();
         cut(&format!("- {oid} {} {subject}", day(&info.date)), MOST_LINE)
     };
@@ -276,7 +275,7 @@ fn newest_commits(at: &Freshness) -> RpcResult<Vec<String>> {
 }
 
 fn is_unconfirmed(memory: &Memory) -> bool {
-    crate::proto::memory::is_unconfirmed(&memory.trust)
+    memod_proto::memory::is_unconfirmed(&memory.trust)
 }
 
 /// Returns a memory on one line, with its state, marks, id, priority, date and tags.

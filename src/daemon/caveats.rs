@@ -5,11 +5,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use memod_base::threads::lock;
+use memod_base::types::{MEMORY_FILES_DIR, Unreadable};
+use memod_proto::{AnswerPart, Check, Method, Owes, RpcError};
 use serde_json::{Map, Value, json};
-
-use crate::proto::{AnswerPart, Check, Method, Owes, RpcError};
-use crate::threads::lock;
-use crate::types::{MEMORY_FILES_DIR, Unreadable};
 
 tokio::task_local! {
     /// What is noted for the present request.

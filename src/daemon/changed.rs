@@ -18,6 +18,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::CallerDir;
+use memod_base::types::Unreadable;
+use memod_proto::{AnswerPart, ChangedParams, ChangedResult};
+
 use super::caveats;
 use super::definition_diff::Definitions;
 use super::error::{RpcResult, bad_params};
@@ -26,9 +30,6 @@ use super::history::History;
 use super::kept_changes::Change;
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::{AnswerPart, ChangedParams, ChangedResult};
-use crate::types::Unreadable;
 use conversions::Uncompared;
 use sides::{Sides, is_below};
 use texts::Texts;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use memod_proto::{Caveats, CompleteParams, CompleteResult, CompletionKind, Sync};
+
 use super::error::RpcResult;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::proto::{Caveats, CompleteParams, CompleteResult, CompletionKind, Sync};
 use crate::store::Reader;
 
 /// Most words of an answer; more help nobody at a prompt.

@@ -7,12 +7,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_proto::{IndexProgress, RpcError};
 use tokio::time::sleep;
 
 use super::memories::states;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::proto::{IndexProgress, RpcError};
 use crate::store::Reader;
 
 /// How long a count rests, in times that it took.

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use indexmap::IndexMap;
+use memod_base::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
+use memod_extract::{Chunk, EXTRACTOR_VERSION, Extracted};
+use memod_proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
+use memod_structure::map::has_word;
 
 use super::error::RpcResult;
 use super::known_definitions::Named;
 use super::program::program;
 use super::shared::Shared;
 use super::type_members::{TypeParts, parts};
-use crate::extract::{self, Chunk, EXTRACTOR_VERSION, Extracted};
 use crate::index::Extractor;
-use crate::map::has_word;
-use crate::proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
 use crate::store::{Entry, Place, Reader, StoreError};
-use crate::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
 
 /// The time limit was reached.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl<'a> Definitions<'a> {
         old: impl FnOnce() -> Option<String>,
         new: impl FnOnce() -> Option<String>,
     ) -> Result<Option<ChangedSymbols>, Late> {
-        if !extract::may_be_code(&file.path) {
+        if !memod_extract::may_be_code(&file.path) {
             return Ok(None);
         }
         if Instant::now() >= self.until || self.shared.progress.is_cancelled() {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn check_in(path: &str, old: &str, new: &str, expected: [&[&str]; 3]) {
-        let of = |text: &str| named(symbols(extract::extract(path, text).chunks), text);
+        let of = |text: &str| named(symbols(memod_extract::extract(path, text).chunks), text);
         let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
         assert_eq!(
             [added, changed, removed].map(|names| names.join(" ")),

@@ -4,9 +4,8 @@ use std::num::NonZero;
 use std::thread;
 use std::time::Duration;
 
+use memod_proto::RETRY_AFTER_MS;
 use tokio::task::JoinSet;
-
-use super::error::RETRY_AFTER_MS;
 
 /// Most connections (design 11).
 const MAX_CONNECTIONS: u64 = 1_024;

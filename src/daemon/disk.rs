@@ -13,6 +13,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 pub(super) use self::git_watch::with_remedy;
+use memod_base::paths::RepoLayout;
+use memod_base::types::ViewId;
+use memod_git::{GitError, Refs, UserDirs, UserRules};
+
 use self::git_watch::{GitDirs, watch_git};
 use self::opening::why_silent;
 use self::task::{DiskReport, DiskTask, GitSettings, Lane, Probed, Survey};
@@ -20,9 +24,6 @@ use super::doorbell;
 use super::event::Event;
 use super::shared::Shared;
 use super::worker::Job;
-use crate::git::{self, GitError, Refs, UserDirs, UserRules};
-use crate::paths::RepoLayout;
-use crate::types::ViewId;
 
 /// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
 pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
@@ -138,8 +139,8 @@ impl Disk {
     fn read_excludes(&mut self) -> Result<(), GitError> {
         let dirs = UserDirs::read();
         let read = || {
-            let settings = git::Settings::read_or_default(&self.layout, &dirs)?;
-            let excludes = git::excludes_files(&self.layout, &settings);
+            let settings = memod_git::Settings::read_or_default(&self.layout, &dirs)?;
+            let excludes = memod_git::excludes_files(&self.layout, &settings);
             let files: BTreeSet<PathBuf> = excludes.iter().cloned().chain(settings.files).collect();
             Ok::<_, GitError>((excludes, files))
         };

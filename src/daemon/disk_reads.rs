@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use memod_base::paths::PathError;
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, Stat};
+use memod_scan::{Read, ReadError};
+
 use super::gates::Gates;
 use super::memories::look_progress::LookProgress;
-use crate::paths::PathError;
-use crate::scan::{self, Read, ReadError};
-use crate::threads::lock;
-use crate::types::{SourceKey, Stat};
 
 /// Longest wait for one answer of a file system.
 pub(super) const SLOW: Duration = Duration::from_secs(1);
@@ -28,7 +29,7 @@ pub(super) struct DiskReads {
 }
 
 impl DiskReads {
-    /// Returns the text of a file if its bytes have this hash, like [`scan::read_same`]; `None` also if its place does not answer.
+    /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if its place does not answer.
     pub(super) fn read_same(
         &self,
         root: &Path,
@@ -36,27 +37,29 @@ impl DiskReads {
         max_bytes: u64,
         hash: &[u8; 32],
     ) -> Option<String> {
-        self.ask(&root.join(key.as_str()), || scan::read_same(root, key, max_bytes, hash).ok().flatten())?
+        self.ask(&root.join(key.as_str()), || {
+            memod_scan::read_same(root, key, max_bytes, hash).ok().flatten()
+        })?
     }
 
-    /// Reads a file, like [`scan::read`].
+    /// Reads a file, like [`memod_scan::read`].
     ///
     /// # Errors
     /// When it cannot be read, or its place does not answer.
     pub(super) fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
         let path = root.join(key.as_str());
-        self.ask(&path, || scan::read(root, key, max_bytes)).unwrap_or_else(|| {
+        self.ask(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
             let source = io::ErrorKind::TimedOut.into();
             Err(ReadError::Transient(PathError { action: "read", path: path.clone(), source }))
         })
     }
 
-    /// Reads a file as git stores it, like [`scan::bytes`].
+    /// Reads a file as git stores it, like [`memod_scan::bytes`].
     ///
     /// # Errors
     /// When it cannot be read, or its place does not answer.
     pub(super) fn bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-        let read = self.ask(&root.join(key.as_str()), || scan::bytes(root, key, max_bytes));
+        let read = self.ask(&root.join(key.as_str()), || memod_scan::bytes(root, key, max_bytes));
         read.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 
@@ -65,7 +68,7 @@ impl DiskReads {
     /// # Errors
     /// When it is not there, or its place does not answer.
     pub(super) fn lstat(&self, path: &Path) -> io::Result<Stat> {
-        self.ask(path, || scan::lstat(path)).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
+        self.ask(path, || memod_scan::lstat(path)).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 
     /// Returns whether a path is left out.

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use memod_proto::{
+    AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
+    PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -24,10 +28,6 @@ use super::request::{
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
 use super::{show_code, status, subscribing, team_sync, why};
-use crate::proto::{
-    AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
-    PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
-};
 use crate::store::Reader;
 
 /// Runs one method. What its answer owes is written here, and nowhere else.

@@ -6,8 +6,9 @@
 use std::fs::{File, metadata, remove_file};
 use std::path::Path;
 
+use memod_base::paths::RepoLayout;
+
 use super::lock::private_file;
-use crate::paths::RepoLayout;
 
 /// Creates the doorbell of a worktree, and next to it the marker that allows hooks to start a daemon.
 pub(super) fn hang(layout: &RepoLayout, autostart: bool) {

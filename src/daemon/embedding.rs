@@ -10,17 +10,17 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use anyhow::anyhow;
+use memod_base::threads::caught;
+use memod_base::types::ChunkId;
+use memod_embed::{Embedder, runs};
 
 use super::error::{hint_of, hinted};
 use super::error_chain;
 use super::event::Event;
 use super::shared::Shared;
 use super::worker::Job;
-use crate::embed::{Embedder, runs};
 use crate::index::{Batch, Failed, embed_chunks, embed_paths};
 use crate::store::{Embedded, NewVector, Reader, StoreError};
-use crate::threads::caught;
-use crate::types::ChunkId;
 
 /// Number of texts per step.
 const STEP: usize = 256;

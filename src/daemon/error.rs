@@ -1,24 +1,16 @@
 //! Maps errors to the replies of the protocol, each with its remedy.
 
 use std::fmt::Display;
-use std::io::ErrorKind;
 use std::path::Path;
+
+use memod_base::paths::{self, PathError, RepoLayout};
+use memod_proto::{METHODS, RETRY_AFTER_MS, RpcError, code};
+use memod_watch::WatchError;
 
 use super::descriptors::TooFew;
 use super::memory_limit::TooLow;
-use crate::git::{GitError, RevisionError};
-use crate::hooks::HooksError;
 use crate::index::IndexError;
-use crate::paths::{self, LocateError, OutsideError, PathError, RepoLayout};
-use crate::proto::{METHODS, RpcError, code};
 use crate::store::{ForeignError, Stopped, StoreError};
-use crate::watch::WatchError;
-
-/// Delay before a retry after a limit was reached, ms: running requests release what they hold.
-pub(super) const RETRY_AFTER_MS: u64 = 100;
-
-/// What to do about a path outside the worktree.
-pub(super) const INSIDE: &str = "name paths of this worktree, or another one with -C";
 
 pub(super) type RpcResult<T> = Result<T, RpcError>;
 
@@ -103,87 +95,16 @@ impl From<ForeignError> for RpcError {
     }
 }
 
-/// Git's files could not be read.
-impl From<GitError> for RpcError {
-    fn from(error: GitError) -> Self {
-        match error {
-            GitError::Io(failed) => LocateError::Io(failed).into(),
-            error => with(Self::new(code::INTERNAL, error.to_string()), error.hint()),
-        }
-    }
-}
-
-impl From<RevisionError> for RpcError {
-    fn from(error: RevisionError) -> Self {
-        let (code, hint) = match error {
-            RevisionError::Git(error) => return error.into(),
-            RevisionError::Unknown(_) => (
-                code::INVALID_PARAMS,
-                "name one that `git log --oneline` or `git branch -a` lists; a time is 2026-11-01, 3d or 2h30m",
-            ),
-            RevisionError::Ambiguous { .. } => (code::INVALID_PARAMS, "give more digits"),
-            RevisionError::Unborn(_) => (code::NOT_FOUND, "there is a history once something is committed"),
-            RevisionError::NoParent { .. } => {
-                (code::NOT_FOUND, "history is shorter, or this is a shallow clone")
-            }
-            RevisionError::NoUpstream(_) => {
-                (code::NOT_FOUND, "`git branch --set-upstream-to=origin/BRANCH` sets one")
-            }
-        };
-        Self::new(code, error.to_string()).with_hint(hint)
-    }
-}
-
-impl From<OutsideError> for RpcError {
-    fn from(error: OutsideError) -> Self {
-        bad_params(error.to_string()).with_hint(INSIDE)
-    }
-}
-
-impl From<HooksError> for RpcError {
-    fn from(error: HooksError) -> Self {
-        let told = Self::new(code::GIT, error.to_string());
-        match error {
-            HooksError::Locked(lock) => told.with_hint(format!(
-                "try again; if no git is running, an interrupted one left {} behind",
-                lock.display()
-            )),
-            HooksError::Io(error) => with(told, error.hint()),
-            HooksError::Git(error) => with(told, error.hint()),
-            HooksError::Unreadable(_) => told, // it says itself where to look
-        }
-    }
-}
-
-fn with(error: RpcError, hint: Option<&str>) -> RpcError {
-    match hint {
-        Some(hint) => error.with_hint(hint),
-        None => error,
-    }
-}
-
-/// No worktree was found, or the directory cannot be examined now.
-impl From<LocateError> for RpcError {
-    fn from(error: LocateError) -> Self {
-        let refusal = |code| Self::new(code, error.to_string());
-        let LocateError::Io(failed) = &error else { return refusal(code::WRONG_REPOSITORY) };
-        match failed.source.kind() {
-            ErrorKind::NotFound
-            | ErrorKind::NotADirectory
-            | ErrorKind::InvalidInput
-            | ErrorKind::InvalidFilename => refusal(code::WRONG_REPOSITORY),
-            _ if paths::is_out_of_descriptors(&failed.source) => {
-                with(refusal(code::BUSY).with_retry(RETRY_AFTER_MS), failed.hint())
-            }
-            _ => refusal(code::IO).with_hint(failed.hint().unwrap_or("`memo logs` may say more")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::io;
+    use std::io::{self, ErrorKind};
     use std::path::PathBuf;
+
+    use memod_base::paths::LocateError;
+    #[cfg(unix)]
+    use memod_git::GitError;
+    #[cfg(unix)]
+    use memod_hooks::HooksError;
 
     use super::*;
 

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::RepoLayout;
+use memod_base::types::{SourceKey, ViewId};
+use memod_git::Tip;
+use memod_proto::{IndexProgress, Pending, RpcError, Sync, ViewInfo};
+use memod_watch::WatchEvent;
 use tokio::sync::oneshot;
 
 use super::disk::task::{DiskReport, Lane, Opened, Survey};
 use super::disk_reads::DiskReads;
-use crate::git::Tip;
 use crate::index::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
-use crate::paths::RepoLayout;
-use crate::proto::{IndexProgress, Pending, RpcError, Sync, ViewInfo};
-use crate::types::{SourceKey, ViewId};
-use crate::watch::WatchEvent;
 
 /// Everything the main loop reacts to.
 #[derive(Debug)]

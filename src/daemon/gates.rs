@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
+use memod_base::threads::lock;
+use memod_watch::Mounts;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
-
-use crate::threads::lock;
-use crate::watch::Mounts;
 
 /// Most requests that examine one directory at a time, to find the worktree around it.
 const PER_DIR: usize = 4;

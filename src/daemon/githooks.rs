@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::lock;
+use memod_git::UserDirs;
+use memod_hooks::{Hooks, HooksError};
+use memod_proto::{HookMethod, HooksParams, HooksResult};
+
 use super::error::RpcResult;
 use super::request::{deadline, locate, reading};
 use super::shared::Shared;
-use crate::git::UserDirs;
-use crate::hooks::{Hooks, HooksError};
-use crate::paths::RepoLayout;
-use crate::proto::{HookMethod, HooksParams, HooksResult};
-use crate::threads::lock;
 
 /// The method.
 #[derive(Clone, Copy, Debug)]

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use memod_base::paths::{CallerDir, RepoLayout};
+use memod_base::types::SourceKey;
+use memod_git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
+use memod_proto::CommitInfo;
+use memod_text::redact::redact;
+use memod_text::secrets::Syntax;
+
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
-use crate::extract::redact::redact;
-use crate::extract::secrets::Syntax;
-use crate::git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
-use crate::paths::{CallerDir, RepoLayout};
-use crate::proto::CommitInfo;
-use crate::types::SourceKey;
 
 /// The history of a worktree.
 pub(super) struct History {

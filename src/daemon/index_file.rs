@@ -4,10 +4,11 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use memod_base::paths::{IoContext as _, PathError, with_suffix};
+use memod_embed::BUILTIN_ID;
+
 use super::index_repair;
-use crate::embed::BUILTIN_ID;
 use crate::index::IndexError;
-use crate::paths::{IoContext as _, PathError, with_suffix};
 use crate::store::{StoreError, Writer};
 
 /// Attempts to open an index.db that cannot be read at the moment.

@@ -4,10 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext as _, PathError, read_file, replace_private};
 use serde::{Deserialize, Serialize};
 
 use super::clock::now_ms;
-use crate::paths::{IoContext as _, PathError, read_file, replace_private};
 
 /// Name of the file in the state dir.
 const NAME: &str = "index_repaired.json";

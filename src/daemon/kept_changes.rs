@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use memod_base::types::{Stat, ViewId};
+use memod_git::{AttributeFile, ObjectId, OutsideAttributes, Settings};
+use memod_proto::ChangedFile;
+
 use super::per_view::{Kept, PerView};
-use crate::git::{AttributeFile, ObjectId, OutsideAttributes, Settings};
-use crate::proto::ChangedFile;
-use crate::types::{Stat, ViewId};
 
 /// Memory of the changes of all worktrees together, bytes.
 const MOST_BYTES: usize = 16 << 20;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, ViewId};
+
 use super::per_view::{Kept, PerView};
 use crate::search::view_chunks::{ChangedPath, ViewChunks};
 use crate::store::{Change, Reader, StoreError};
-use crate::threads::lock;
-use crate::types::{SourceKey, ViewId};
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
 const MOST_BYTES: usize = 256 << 20;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_base::types::{ChunkId, ClassSet, FileClass, ViewId};
+use memod_structure::map::{CodeMap, ListedFile, Outline, Symbol};
+
 use super::per_view::{Kept, PerView};
-use crate::map::{CodeMap, ListedFile, Outline, Symbol};
 use crate::search::class_rules;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, ClassSet, FileClass, ViewId};
 
 /// Classes of files that a map never begins with.
 pub(super) const ASIDE: [FileClass; 7] = [

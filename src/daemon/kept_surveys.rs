@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use memod_base::types::{ClassSet, FileClass, ViewId};
+
 use super::per_view::{Kept, PerView};
 use crate::search::class_rules::{self, FormatGroup};
 use crate::store::{Reader, SourceFile, StoreError};
-use crate::types::{ClassSet, FileClass, ViewId};
 
 /// Memory of all surveys together, bytes.
 const MOST_BYTES: usize = 4 << 20;

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use memod_base::threads::lock;
+
 use crate::search::recent::Recent;
-use crate::threads::lock;
 
 /// Most versions whose definitions are kept, a few kilobytes each as a rule, 32 MB if each had the most.
 const MOST_KEPT: usize = 1_000;

@@ -5,10 +5,11 @@
 
 use std::sync::Mutex;
 
-use crate::extract::redact::{RedactedText, Searched};
-use crate::extract::secrets::Syntax;
+use memod_base::threads::lock;
+use memod_text::redact::{RedactedText, Searched};
+use memod_text::secrets::Syntax;
+
 use crate::search::recent::Recent;
-use crate::threads::lock;
 
 /// Most texts of which something is kept, some 200 bytes each.
 const MOST_TEXTS: usize = 20_000;

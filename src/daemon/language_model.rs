@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use memod_base::threads::{caught, lock};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
@@ -15,7 +16,6 @@ use super::clock::{local, now_ms};
 use super::threads::spawn;
 use crate::config::Llm;
 use crate::llm::{Chat, Endpoint, Prompt, Spending};
-use crate::threads::{caught, lock};
 
 /// Most requests of a lane that wait.
 const MOST_WAITING: usize = 8;

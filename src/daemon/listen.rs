@@ -40,7 +40,7 @@ mod unix {
             loop {
                 let (stream, _) = self.listener.accept().await?;
                 let peer = stream.peer_cred()?.uid();
-                if peer == crate::paths::effective_uid() {
+                if peer == memod_base::paths::effective_uid() {
                     return Ok(stream);
                 }
                 tracing::warn!(peer, "turned away another user");
@@ -131,7 +131,7 @@ mod windows {
     impl Listener {
         pub(in super::super) fn bind(path: &Path) -> io::Result<Self> {
             // The owner by name: what an administrator makes would else belong to the group of administrators.
-            let user = crate::paths::user_sid()?;
+            let user = memod_base::paths::user_sid()?;
             let owner_only = widestring::U16CString::from_str(format!("O:{user}D:P(A;;GA;;;{user})"))
                 .map_err(io::Error::other)?;
             let options = PipeListenerOptions::new()
@@ -151,10 +151,10 @@ mod windows {
     mod tests {
         use std::io::Write as _;
 
+        use memod_base::paths::{access_list, owner_sid, user_sid};
         use tokio::io::AsyncWriteExt as _;
 
         use super::*;
-        use crate::paths::{access_list, owner_sid, user_sid};
 
         #[tokio::test]
         async fn the_pipe_is_ours_alone() {
@@ -162,7 +162,7 @@ mod windows {
             let _listener = Listener::bind(Path::new(&name)).unwrap();
             let mut only = tokio::net::windows::named_pipe::ServerOptions::new();
             if only.first_pipe_instance(true).create(&name).is_ok() {
-                crate::testing::not_checked("that a pipe has one server, which wine 8 does not see to");
+                memod_testing::not_checked("that a pipe has one server, which wine 8 does not see to");
             } else {
                 assert!(Listener::bind(Path::new(&name)).is_err(), "another server has the name");
             }

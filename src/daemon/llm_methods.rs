@@ -3,6 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::rfc3339;
+use memod_proto::memory::{Caller, DedupeParams};
+use memod_proto::{
+    CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
+    LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
+    LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
+};
+
 use super::error::{RpcResult, bad_params};
 use super::expansion::words_to_send;
 use super::language_model::{Lane, today};
@@ -18,15 +27,7 @@ use crate::llm::Prompt;
 use crate::llm::tasks::distil::{self, Candidate};
 use crate::llm::tasks::judge::{self, Judged, Verdict};
 use crate::llm::tasks::{expand, suggest, summarise};
-use crate::paths::CallerDir;
-use crate::proto::memory::{Caller, DedupeParams};
-use crate::proto::{
-    CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
-    LlmExpandParams, LlmExpandResult, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams,
-    LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
-};
 use crate::store::Record;
-use crate::types::rfc3339;
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;

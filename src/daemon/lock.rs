@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir, rename_over};
-use crate::proto::{Endpoint, PROTOCOL};
+use memod_base::paths::{Env, IoContext, PathError, RepoLayout, create_private_dir, rename_over};
+use memod_proto::{Endpoint, PROTOCOL};
 
 /// Time limit for taking the lock. A child of a killed daemon holds the lock until it has become `memod extract`.
 const PATIENCE: Duration = Duration::from_millis(500);

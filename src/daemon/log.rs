@@ -5,12 +5,12 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use memod_base::paths::{IoContext, PathError};
+use memod_base::threads::lock;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use super::lock::private_file;
-use crate::paths::{IoContext, PathError};
-use crate::threads::lock;
 
 /// Two files of this size are kept: `memod.log` and `memod.log.1`.
 const MAX_BYTES: u64 = 5 << 20;

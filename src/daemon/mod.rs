@@ -103,15 +103,16 @@ pub use self::memory_limit::WithReserve;
 use self::models::Models;
 pub use self::preflight::check;
 pub use self::program::program;
+use memod_base::paths::{Env, RepoLayout};
+use memod_base::threads::caught;
+use memod_embed::onnx::{ModelCache, Runtime};
+use memod_watch::Watch;
+
 use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;
 use crate::config::{self, Config};
-use crate::embed::onnx::{ModelCache, Runtime};
 use crate::index::{Commits, Indexer, Progress, Reading};
-use crate::paths::{Env, RepoLayout};
-use crate::threads::caught;
-use crate::watch::Watch;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;

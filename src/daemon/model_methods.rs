@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
+use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
+use memod_proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
+
 use super::error::{RpcResult, bad_params};
 use super::event::Event;
 use super::models::BUILTIN;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID};
-use crate::proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 use crate::store::{Reader, StoreError};
 
 /// Which method is called.

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
-use crate::embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
-use crate::threads::lock;
+use memod_base::threads::lock;
+use memod_embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
+use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
 
 /// A model, or why there is none.
 pub(super) type Loaded = Result<Arc<dyn Embedder>, String>;

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{Definition, Refusal, SourceKey, ViewId};
+use memod_proto::{RpcError, code};
+
 use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::path_spec::{JOINTS, defines, named, own_name, plain};
 use super::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::{RpcError, code};
 use crate::store::{Entry, Reader, StoreError};
-use crate::types::{Definition, Refusal, SourceKey, ViewId};
 
 /// Most definitions that an error lists.
 const MOST_LISTED: usize = 10;

@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use crate::git::{ObjectHash, ObjectId, blob_id};
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, Stat};
+use memod_git::{ObjectHash, ObjectId, blob_id};
+
 use crate::store::Entry;
-use crate::threads::lock;
-use crate::types::{SourceKey, Stat};
 
 /// Number of contents after which those added before are forgotten.
 const MOST: usize = 1 << 16;

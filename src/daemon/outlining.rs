@@ -5,17 +5,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{DeclaredRole, SourceKey, is_inside};
+use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
+use memod_structure::map::Lines;
+
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::path_spec::own_name;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use super::show_code::{MOST_PARTS, Span, spans, text_of};
-use crate::map::Lines;
-use crate::paths::CallerDir;
-use crate::proto::{OutlineItem, OutlineParams, OutlineResult};
 use crate::store::{Entry, Reader, StoreError};
-use crate::types::{DeclaredRole, SourceKey, is_inside};
 
 /// Items in a result when the caller names no number.
 const LIMIT: usize = 1_000;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
-use crate::paths::{Env, RepoLayout, if_readable};
-use crate::scan::lstat;
-use crate::threads::caught;
+use memod_base::paths::{Env, RepoLayout, if_readable};
+use memod_base::threads::caught;
+use memod_scan::lstat;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
 pub(super) const LOST: &str = "its state dir, its socket or its index is gone, or is looked for elsewhere";

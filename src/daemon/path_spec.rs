@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::types::Definition;
+use memod_base::types::Definition;
 
 /// Number of names suggested if a file does not define the symbol.
 const MOST_NAMES: usize = 8;

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::threads::lock;
-use crate::types::ViewId;
+use memod_base::threads::lock;
+use memod_base::types::ViewId;
 
 /// A value that is kept.
 pub(super) trait Kept: Clone {

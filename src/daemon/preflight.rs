@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use memod_base::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
+
 use super::{lock, program};
 use crate::config;
-use crate::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
 use crate::store;
 
 /// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)

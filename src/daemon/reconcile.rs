@@ -8,18 +8,18 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
+use memod_base::paths::RepoLayout;
+use memod_base::types::ViewId;
+use memod_watch::{Role, WatchError};
+
 use super::disk::task::{Due, Lane, Survey, Walker};
 use super::disk::{EndGuard, with_remedy};
 use super::event::Indexed;
 use super::shared::Shared;
 use super::threads::spawn;
 use super::worker::{Job, Ticket};
-use crate::git;
 use crate::index::{Applied, IndexError, Reconciler};
-use crate::paths::RepoLayout;
 use crate::store::Change;
-use crate::types::ViewId;
-use crate::watch::{Role, WatchError};
 
 /// Starts the thread that reconciles a worktree whose row exists.
 ///
@@ -78,7 +78,7 @@ impl Worktree {
         let mut apply = |changes| apply(jobs, ticket, changes);
         let run = || reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
         let result = IndexError::caught(run);
-        let head = git::head(reconciler.layout());
+        let head = memod_git::head(reconciler.layout());
         let survey = result.is_err().then(|| Survey::of(reconciler.layout()));
         Indexed { lane: *lane, scope, result, head, unwatched, survey }
     }

@@ -17,15 +17,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::CallerDir;
+use memod_base::types::SourceKey;
+use memod_proto::{ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, Sync};
+use memod_structure::resolve::{Candidate, Certainty, Structures as _};
+
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::{ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult, Sync};
-use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::{Reader, StoreError};
-use crate::types::SourceKey;
 pub(super) use answer::Question;
 use changed_definitions::{Changes, changes};
 use companions::companions;

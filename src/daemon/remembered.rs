@@ -1,16 +1,17 @@
 //! Searches the memories for a search of everything.
 
+use memod_base::paths::RepoLayout;
+use memod_base::types::SourceKey;
+use memod_proto::{Hit, Mode, RpcError};
+
 use super::anchors::judge_all;
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::memories::hits as memories;
 use super::shared::Shared;
-use crate::paths::RepoLayout;
-use crate::proto::{Hit, Mode, RpcError};
 use crate::search::memory_search::{FoundMemories, MemoryAsk};
 use crate::search::snippet::{Extent, Snippets};
 use crate::search::{Answer, correction};
-use crate::types::SourceKey;
 
 /// The result of searching the memories.
 #[derive(Default)]

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memod_proto::Response;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::error::busy;
-use crate::proto::Response;
 
 /// Most requests of one connection in progress.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
@@ -121,12 +121,12 @@ fn weight(line: &[u8]) -> u32 {
 #[cfg(test)]
 #[cfg(unix)]
 mod tests {
+    use memod_proto::code;
     use serde_json::{Value, json};
     use tokio::io::{AsyncBufReadExt, BufReader};
     use tokio::net::UnixStream;
 
     use super::*;
-    use crate::proto::code;
 
     /// Sends replies to a peer that reads only afterwards; returns the numbers of replies that arrived and were refused.
     async fn sent(n_replies: usize, length: usize, only_reads: bool) -> (usize, usize) {

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{SourceKey, is_compound};
+use memod_proto::{MapParams, MapResult};
+use memod_structure::map::{CodeMap, ListedFile, Ranking, rank, render};
+use memod_text::redact::redact;
+use memod_text::secrets::Syntax;
+
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::kept_maps::KeptMap;
 use super::request::clock;
 use super::shared::Shared;
-use crate::extract::secrets::Syntax;
-use crate::extract::{self, redact::redact};
-use crate::map::{CodeMap, ListedFile, Ranking, rank, render};
-use crate::paths::CallerDir;
-use crate::proto::{MapParams, MapResult};
-use crate::types::{SourceKey, is_compound};
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
@@ -74,5 +75,5 @@ fn names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
 fn text_of(file: &ListedFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(file.path.as_str());
     let text = at.disk.read_same(&at.layout.root, &key, max_file_bytes, &file.hash);
-    text.map(|text| extract::readable(&file.path, text).into_owned())
+    text.map(|text| memod_extract::readable(&file.path, text).into_owned())
 }

@@ -5,6 +5,10 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::lock;
+use memod_base::types::SourceKey;
+use memod_proto::{AnswerPart, RpcError, Sync, code};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -20,12 +24,7 @@ use super::gates::{Entered, Full};
 use super::memory_scope;
 use super::own_files;
 use super::shared::Shared;
-use crate::git;
-use crate::paths::RepoLayout;
-use crate::proto::{AnswerPart, RpcError, Sync, code};
 use crate::store::{Reader, StoreError};
-use crate::threads::lock;
-use crate::types::SourceKey;
 
 /// Number of times that stale files are indexed and the request is repeated before they are dropped.
 const RERUNS: usize = 2;
@@ -193,17 +192,17 @@ pub(super) async fn locate(shared: &Arc<Shared>, cwd: &str, deadline: Instant) -
 
 /// Reads the author of commits in a worktree, and the name of the repository. If the settings are unreadable or hang, both are
 /// unknown, because storing a memory matters more than its author's name.
-pub(super) async fn identity(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<git::Identity> {
+pub(super) async fn identity(shared: &Arc<Shared>, layout: &RepoLayout) -> RpcResult<memod_git::Identity> {
     let (began, until) = (Instant::now(), Instant::now() + LOCATE_WAIT);
     let place = match shared.gates.enter_settings(&layout.root, until).await {
         Ok(place) => place,
-        Err(Full::Stuck) => return Ok(git::Identity::default()),
+        Err(Full::Stuck) => return Ok(memod_git::Identity::default()),
         Err(Full::Busy) => return Err(not_let_in(Full::Busy, &layout.root, began.elapsed())),
     };
     let (root, layout) = (layout.root.clone(), layout.clone());
     let read = move || {
         let _place = place; // as long as the thread has it
-        git::identity(&layout, &git::UserDirs::read())
+        memod_git::identity(&layout, &memod_git::UserDirs::read())
     };
     Ok(on_disk(&root, until, read).await.unwrap_or_default())
 }

@@ -6,8 +6,9 @@
 use std::iter::repeat;
 use std::time::Duration;
 
+use memod_proto::{Hit, Signal};
+
 use super::shared::Shared;
-use crate::proto::{Hit, Signal};
 
 /// Hits that are compared.
 pub(super) const FIRST: usize = 20;

@@ -9,6 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use memod_base::paths::{CallerDir, RepoLayout};
+use memod_base::types::{Kind, SourceKey, Unreadable};
+use memod_proto::memory::Caller;
+use memod_proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
+
 use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
@@ -21,9 +26,6 @@ use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
 use super::verify::{Forms, Verified, verify};
-use crate::paths::{CallerDir, RepoLayout};
-use crate::proto::memory::Caller;
-use crate::proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
 use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
 use crate::search::filter::Filter;
 use crate::search::memory_search::MemoryAsk;
@@ -34,7 +36,6 @@ use crate::search::superseded::put_above_superseded;
 use crate::search::view_chunks::ViewChunks;
 use crate::search::{self, Answer, expanded};
 use crate::store::{Reader, StoreError};
-use crate::types::{Kind, SourceKey, Unreadable};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;

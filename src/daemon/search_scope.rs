@@ -1,22 +1,23 @@
 //! Decides where a search looks: what its params and the filters of its query demand, taken together.
 
 use jiff::Zoned;
+use memod_base::paths::CallerDir;
+use memod_base::types::{ClassSet, FileClass, IdSet, Kind};
+use memod_extract::lang;
+use memod_proto::INSIDE;
+use memod_proto::memory::Traits;
+use memod_proto::{NO_FILE_MATCHES, RpcError, SearchParams};
 
 use super::clock::{local, now_ms};
-use super::error::{INSIDE, RpcResult, bad_params};
+use super::error::{RpcResult, bad_params};
 use super::memories::rules::traits;
-use crate::extract::lang;
 use crate::memory::{fields, time};
-use crate::paths::CallerDir;
-use crate::proto::memory::Traits;
-use crate::proto::{NO_FILE_MATCHES, RpcError, SearchParams};
 use crate::search::filter::{Filter, Globs, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
 use crate::search::view_chunks::ViewChunks;
 use crate::store::MemoryFilter;
-use crate::types::{ClassSet, FileClass, IdSet, Kind};
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
 const MOST_GLOB_BYTES: usize = 16 << 10;

@@ -7,6 +7,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
+use memod_base::types::parse_with_metadata;
+use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -23,8 +25,6 @@ use super::shared::Shared;
 use super::subscriptions::Subscription;
 use super::web::Web;
 use super::{descriptors, dispatch, memories};
-use crate::proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
-use crate::types::parse_with_metadata;
 
 /// The method whose answer is followed by events.
 const SUBSCRIBE: &str = "subscribe";

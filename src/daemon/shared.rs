@@ -6,6 +6,10 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use memod_base::paths::{Env, RepoLayout};
+use memod_base::threads::lock;
+use memod_watch::Watch;
+
 use super::advice::told::Told;
 use super::disk_reads::RunningReads;
 use super::event::Event;
@@ -26,12 +30,9 @@ use super::team_standing::Team;
 use super::watch_queue::WatchQueue;
 use crate::config::Config;
 use crate::index::{Indexer, Progress};
-use crate::paths::{Env, RepoLayout};
 use crate::search::kept_rows::KeptRows;
 use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
-use crate::threads::lock;
-use crate::watch::Watch;
 
 /// The state that the loop, the workers and the requests share.
 pub(super) struct Shared {

@@ -4,6 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{Definition, SourceKey};
+use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
+use memod_text::redact::mask;
+use memod_text::secrets::secrets;
+
 use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
@@ -12,13 +18,7 @@ use super::named_definitions::{check_readable, definitions_named, nothing as no_
 use super::path_spec::{Part, beyond, is_range, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
-use crate::extract;
-use crate::extract::redact::mask;
-use crate::extract::secrets::secrets;
-use crate::paths::CallerDir;
-use crate::proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
 use crate::store::{Entry, Reader, StoreError};
-use crate::types::{Definition, SourceKey};
 
 /// Most definitions of one name that are shown.
 pub(super) const MOST_PARTS: usize = 10;
@@ -169,8 +169,8 @@ pub(super) fn text_of(
     // What cannot be read counts as stale, so the request is repeated.
     let text = at.disk.read_same(&at.layout.root, key, most, hash);
     Ok(text.map(|text| {
-        let text = extract::readable(key.as_str(), text);
-        mask(&text, &secrets(&text, extract::syntax_of(key.as_str(), &text))).into_owned()
+        let text = memod_extract::readable(key.as_str(), text);
+        mask(&text, &secrets(&text, memod_extract::syntax_of(key.as_str(), &text))).into_owned()
     }))
 }
 

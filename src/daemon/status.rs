@@ -4,20 +4,21 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use memod_base::types::ViewId;
+use memod_embed::LOADING;
+use memod_proto::anchor::StateCounts;
+use memod_proto::{
+    Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, Sizes, StatusParams,
+    StatusResult, ViewInfo, WatchInfo,
+};
+
 use super::event::{Freshness, ViewReport};
 use super::githooks;
 use super::index_repair;
 use super::memories::keeper::repaired;
 use super::model_methods;
 use super::shared::Shared;
-use crate::embed::LOADING;
-use crate::proto::anchor::StateCounts;
-use crate::proto::{
-    Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, Sizes, StatusParams,
-    StatusResult, ViewInfo, WatchInfo,
-};
 use crate::store::{Reader, StoreError};
-use crate::types::ViewId;
 
 /// Texts that the model fails on which are named.
 const MOST_FAILED: u32 = 3;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use memod_proto::{SubscribeParams, SubscribeResult, Sync, Topic};
+
 use super::connection::Connection;
 use super::counting::tell_drift;
 use super::error::{RpcResult, stopping};
@@ -10,7 +12,6 @@ use super::event::Event;
 use super::request::{CONNECTION, deadline, freshness, locate};
 use super::shared::Shared;
 use super::subscriptions::{Subscription, Topics};
-use crate::proto::{SubscribeParams, SubscribeResult, Sync, Topic};
 
 /// Begins a subscription of the connection. Its events follow the answer.
 pub(super) async fn subscribe(shared: &Arc<Shared>, params: SubscribeParams) -> RpcResult<SubscribeResult> {

@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
+use memod_base::threads::lock;
+use memod_base::types::rfc3339;
+use memod_proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use tokio::sync::Notify;
 
 use super::clock::now_ms;
 use super::worktree_news::LastTold;
-use crate::proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use crate::store::NotedChange;
-use crate::threads::lock;
-use crate::types::rfc3339;
 
 /// Most events that wait for one subscriber. With [`MOST_IDS`] they take as much as may be unread on a connection, half of
 /// it at most.
@@ -316,8 +316,9 @@ impl Drop for Subscription {
 
 #[cfg(test)]
 mod tests {
+    use memod_proto::{ProgressEvent, ViewsEvent};
+
     use super::*;
-    use crate::proto::{ProgressEvent, ViewsEvent};
 
     fn change(id: usize) -> Vec<NotedChange> {
         vec![NotedChange { action: "add".to_owned(), ids: vec![id.to_string()] }]

@@ -3,13 +3,13 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
+use memod_base::threads::lock;
+use memod_base::types::rfc3339;
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::error::{RpcResult, busy};
 use crate::team::{About, TeamError};
-use crate::threads::lock;
-use crate::types::rfc3339;
 
 /// Longest time that a request waits for an exchange.
 const ASKED: Duration = Duration::from_secs(300);

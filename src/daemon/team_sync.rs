@@ -9,6 +9,11 @@ mod session;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memod_base::types::rfc3339;
+use memod_proto::team::{
+    FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
+};
+use memod_proto::{Check, RpcError, code};
 use tokio::time::sleep;
 
 use super::error::RpcResult;
@@ -17,13 +22,8 @@ use super::memories::share_rules::{NoTeam, TeamAccess};
 use super::request;
 use super::shared::Shared;
 use crate::config;
-use crate::proto::team::{
-    FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
-};
-use crate::proto::{Check, RpcError, code};
 use crate::store::TeamTrouble;
 use crate::team::{Address, Member, TeamError, password};
-use crate::types::rfc3339;
 
 /// Wait after the first failure; it doubles up to the second.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];

@@ -3,13 +3,14 @@
 //! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, unless the
 //! table has them, and the next update loads them.
 
+use memod_base::threads::caught;
+use memod_base::types::ChunkId;
+use memod_embed::BUILTIN_ID;
+
 use super::shared::Shared;
-use crate::embed::BUILTIN_ID;
 use crate::search::nearest::{IdSet, VectorIndex};
 use crate::search::shared_vectors::{Adding, SharedVectors};
 use crate::store::{Reader, StoreError, VectorTable, Writer};
-use crate::threads::caught;
-use crate::types::ChunkId;
 
 /// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
 const SPARE: usize = 8;

@@ -6,17 +6,17 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use memod_base::types::{Kind, SourceKey};
+use memod_proto::{CommitInfo, Copies, Hit};
+use memod_structure::map::Lines;
+
 use super::event::Freshness;
 use super::known_texts::{KnownText, KnownTexts};
-use crate::extract;
-use crate::map::Lines;
-use crate::proto::{CommitInfo, Copies, Hit};
 use crate::search::near_copies::Passage;
 use crate::search::rerank::Candidate;
 use crate::search::snippet::{Extent, Snippet, Snippets};
 use crate::search::translation;
 use crate::search::{Answer, Found, arms, explain, most_looked_at};
-use crate::types::{Kind, SourceKey};
 
 /// Longest signature, in characters.
 const MOST_SIGNATURE: usize = 200;
@@ -152,8 +152,8 @@ impl<'a> Files<'a> {
             let text = self.at.disk.read_same(&self.at.layout.root, &key, self.max_file_bytes, &found.hash);
             self.stale.extend(text.is_none().then_some(key));
             let text = text.map(|text| {
-                let text = extract::readable(path, text).into_owned();
-                let syntax = extract::syntax_of(path, &text);
+                let text = memod_extract::readable(path, text).into_owned();
+                let syntax = memod_extract::syntax_of(path, &text);
                 self.known.begin(text, syntax, &found.hash)
             });
             self.texts.insert(path, text);

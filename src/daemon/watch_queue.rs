@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::watch::WatchEvent;
+use memod_watch::WatchEvent;
 
 /// Most names that wait, about 10 MB.
 const MOST_QUEUED: usize = 64 << 10;
@@ -44,9 +44,10 @@ impl WatchQueue {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::ViewId;
+    use memod_watch::{FsChange, Role};
+
     use super::*;
-    use crate::types::ViewId;
-    use crate::watch::{FsChange, Role};
 
     fn changed(n: usize) -> WatchEvent {
         let change = FsChange { view: ViewId(1), role: Role::Worktree, path: "/r/a".into() };

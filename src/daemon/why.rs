@@ -6,6 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::CallerDir;
+use memod_base::types::SourceKey;
+use memod_git::{Attributes, Blame, Log, Move, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
+use memod_scan::{Content, Read, ReadError};
+
 use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
@@ -16,12 +22,7 @@ use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
-use crate::git::{Attributes, Blame, Log, Move, ObjectId, OutsideAttributes, Tracked, UserDirs};
-use crate::paths::CallerDir;
-use crate::proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
-use crate::scan::{Content, Read, ReadError};
 use crate::store::Reader;
-use crate::types::SourceKey;
 
 /// Time limit for searching history; the answer has what was found by then.
 const BUDGET: Duration = Duration::from_secs(10);

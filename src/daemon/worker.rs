@@ -9,6 +9,11 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::caught;
+use memod_base::types::ViewId;
+use memod_git::Tip;
+
 use super::clock::now_ms;
 use super::disk::task::Lane;
 use super::event::{Event, Indexed};
@@ -17,13 +22,8 @@ use super::own_files::LOST;
 use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, fill_table, load_vectors, switch_model};
-use crate::git::Tip;
 use crate::index::{Applied, Commits, IndexError, Scope};
-use crate::paths::RepoLayout;
-use crate::scan;
 use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
-use crate::threads::caught;
-use crate::types::ViewId;
 
 /// A job for the writer thread.
 pub(super) enum Job {
@@ -241,7 +241,7 @@ impl Writing<'_> {
 
 /// Forgets worktrees that have disappeared, then unreferenced contents.
 fn collect(shared: &Shared, writer: &mut Writer) {
-    let is_gone = |git_dir: &str, inode: u64| match scan::lstat(Path::new(git_dir)) {
+    let is_gone = |git_dir: &str, inode: u64| match memod_scan::lstat(Path::new(git_dir)) {
         Ok(stat) => stat.inode != inode,
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };

@@ -25,17 +25,17 @@ use self::dirty::DirtySet;
 use self::probe::Probes;
 use self::reconciles::Reconciles;
 pub(super) use self::reply::unanswered;
+use memod_base::paths::RepoLayout;
+use memod_base::types::{SourceKey, ViewId};
+use memod_proto::{Sync, ViewInfo};
+use memod_watch::{Debouncer, N_COOKIES};
+
 use self::wait::Waiter;
 use self::watch_health::WatchHealth;
 use super::disk::task::{DiskTask, Lane, Walker};
 use super::event::ViewReport;
-use crate::git;
 use crate::index::{ReconcileOutcome, Scope, Unread};
-use crate::paths::RepoLayout;
-use crate::proto::{Sync, ViewInfo};
 use crate::store::ViewRow;
-use crate::types::{SourceKey, ViewId};
-use crate::watch::{Debouncer, N_COOKIES};
 
 /// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -238,7 +238,7 @@ impl WorktreeState {
     }
 
     /// Returns the commits to read now; files have priority.
-    pub(super) fn start_commits(&mut self) -> Option<git::Tip> {
+    pub(super) fn start_commits(&mut self) -> Option<memod_git::Tip> {
         if self.complete { self.commits.start() } else { None }
     }
 

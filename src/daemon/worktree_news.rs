@@ -6,10 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use memod_base::types::{ViewId, rfc3339};
+use memod_proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
+
 use super::clock::now_ms;
 use super::subscriptions::{Events, Hub};
-use crate::proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
-use crate::types::{ViewId, rfc3339};
 
 /// Least time between two events on the progress of one step, and between two on an index that stays behind.
 const GAP: Duration = Duration::from_millis(250);
@@ -242,8 +243,9 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
+    use memod_proto::IndexStep;
+
     use super::*;
-    use crate::proto::IndexStep;
 
     const MS: Duration = Duration::from_millis(1);
 

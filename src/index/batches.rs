@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use memod_base::types::SourceKey;
+
 use super::prepare::Prepared;
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 use crate::store::Change;
-use crate::types::SourceKey;
 
 /// Most changes of a transaction …
 const CHANGES: usize = 512;

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::caught;
+use memod_base::types::{Kind, SourceKey, Stat, ViewId};
+use memod_git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
+use memod_text::redact::redact;
+use memod_text::secrets::Syntax;
+use memod_text::words;
+
 use super::prepare::{embedded_text_hash, now_s, pieces};
 use super::{IndexError, Progress};
-use crate::extract::redact::redact;
-use crate::extract::secrets::Syntax;
-use crate::extract::words;
-use crate::git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
-use crate::paths::RepoLayout;
 use crate::store::{Change, NewBlob, NewChunk, Reader, Writer};
-use crate::threads::caught;
-use crate::types::{Kind, SourceKey, Stat, ViewId};
 
 /// Name of the format, which no file has.
 const LANG: &str = "commit";

@@ -3,15 +3,16 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
+use memod_base::paths::{FOLDS, IoContext as _, PathError, RepoLayout, Spellings, if_readable};
+use memod_base::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
+use memod_extract::EXTRACTOR_VERSION;
+use memod_git::UserDirs;
+use memod_scan::{Admission, Found, ScanError, Verdict, Visit};
+
 use super::plan::{Action, decide};
 use super::progress::Look;
 use super::{IndexError, Missed, Progress, Scope, Unread};
-use crate::extract::EXTRACTOR_VERSION;
-use crate::git::UserDirs;
-use crate::paths::{FOLDS, IoContext as _, PathError, RepoLayout, Spellings, if_readable};
-use crate::scan::{self, Admission, Found, ScanError, Verdict, Visit};
 use crate::store::{Entry, Reader};
-use crate::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
 
 /// The actions for the differences.
 #[derive(Default)]
@@ -148,7 +149,7 @@ impl<'a> Comparison<'a> {
     fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
-        let inode = |key: &SourceKey| scan::shared_inode(&self.layout.root.join(key.as_str()));
+        let inode = |key: &SourceKey| memod_scan::shared_inode(&self.layout.root.join(key.as_str()));
         let inodes: Vec<u64> = done.iter().filter_map(inode).collect();
         if inodes.is_empty() {
             return Ok(());
@@ -167,7 +168,7 @@ impl<'a> Comparison<'a> {
         let root = &layout.root;
         todo.missed.listed = true;
         let mut walk = Walk { todo, root, known, on_dir, look, progress, unlisted: Unlisted::default() };
-        let is_steady = scan::walk(layout, admission, below, &mut walk)?;
+        let is_steady = memod_scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
@@ -219,7 +220,7 @@ impl<'a> Comparison<'a> {
             return Ok(None);
         }
         let path = self.layout.root.join(key.as_str());
-        if_readable(scan::lstat(&path)).at("look at", &path)
+        if_readable(memod_scan::lstat(&path)).at("look at", &path)
     }
 }
 
@@ -296,5 +297,5 @@ impl Visit for Walk<'_> {
 
 fn is_gone(path: &Path) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
-    scan::lstat(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+    memod_scan::lstat(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
+use memod_base::paths::PathError;
+use memod_base::threads;
+use memod_base::types::{ChunkId, Kind, SourceKey};
+use memod_embed::{EmbedError, Embedder, quantize, record_vectors};
+use memod_text::redact::RedactedText;
+
 use super::commits;
-use crate::embed::{EmbedError, Embedder, quantize, record_vectors};
-use crate::extract::{self, redact::RedactedText};
-use crate::paths::PathError;
-use crate::scan;
 use crate::store::{Embedded, NewVector, PendingChunk, Reader};
-use crate::threads;
-use crate::types::{ChunkId, Kind, SourceKey};
 
 /// The vectors of one step.
 #[derive(Debug, Default)]
@@ -134,8 +134,9 @@ fn read_same(
     chunk: &PendingChunk,
     max_file_bytes: u64,
 ) -> Result<Option<RedactedText>, PathError> {
-    let read =
-        |root: &str, key: &SourceKey| scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash);
+    let read = |root: &str, key: &SourceKey| {
+        memod_scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash)
+    };
     let text = match read(&chunk.root, &chunk.key) {
         Ok(Some(text)) => text,
         without => {
@@ -146,8 +147,8 @@ fn read_same(
             }
         }
     };
-    let text = extract::readable(chunk.key.as_str(), text).into_owned();
-    let syntax = extract::syntax_of(chunk.key.as_str(), &text);
+    let text = memod_extract::readable(chunk.key.as_str(), text).into_owned();
+    let syntax = memod_extract::syntax_of(chunk.key.as_str(), &text);
     Ok(Some(RedactedText::new(text, syntax)))
 }
 

@@ -11,10 +11,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use memod_base::threads::lock;
+use memod_extract::Extracted;
+
 use super::worker::{self, Task};
 use super::{IndexError, Progress};
-use crate::extract::Extracted;
-use crate::threads::lock;
 
 /// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -23,9 +23,10 @@ pub use extractor::Extractor;
 pub use pipeline::{Indexer, Reading, Reconciler, Scope};
 pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress, WalkStep};
 
-use crate::scan::ScanError;
+use memod_base::threads;
+use memod_scan::ScanError;
+
 use crate::store::StoreError;
-use crate::threads;
 
 /// A reconcile failed as a whole. The batches before the failure are written.
 #[derive(Debug, thiserror::Error)]

@@ -11,16 +11,17 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, Stat, ViewId};
+
 use super::batches::{Apply, Batches};
 use super::compare::{Comparison, Todo};
 use super::extractor::Extractors;
 use super::prepare::{Prepared, Preparer};
 use super::secret_files::{self, SecretFiles};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
-use crate::paths::RepoLayout;
 use crate::store::{Change, Reader, StoreError, Writer};
-use crate::threads::lock;
-use crate::types::{SourceKey, Stat, ViewId};
 
 /// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
 const QUEUE: usize = 64;

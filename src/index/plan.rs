@@ -1,7 +1,8 @@
 //! Decides what must be done about one path. Pure.
 
+use memod_base::types::{Refusal, Stat};
+
 use crate::store::Entry;
-use crate::types::{Refusal, Stat};
 
 /// What to do about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

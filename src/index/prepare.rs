@@ -5,14 +5,16 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use memod_base::threads::caught;
+use memod_base::types::{FileClass, Kind, Pieces, Refusal, Route, SourceKey, Stat, ViewId};
+use memod_embed::Builtin;
+use memod_extract::{EXTRACTOR_VERSION, Extracted};
+use memod_scan::{Content, Read, ReadError};
+use memod_text::{redact, words};
+
 use super::extractor::{Extractors, LeftOut};
 use super::{IndexError, Unread, WalkProgress};
-use crate::embed::Builtin;
-use crate::extract::{self, EXTRACTOR_VERSION, Extracted, redact, words};
-use crate::scan::{self, Content, Read, ReadError};
 use crate::store::{Change, NewBlob, NewChunk, Reader};
-use crate::threads::caught;
-use crate::types::{FileClass, Kind, Pieces, Refusal, Route, SourceKey, Stat, ViewId};
 
 /// Lines that say what a definition is for: its comment, or its signature.
 const N_HEAD_LINES: usize = 6;
@@ -69,7 +71,7 @@ impl Preparer<'_> {
         let read_at_ns = now_ns();
         let read = {
             let _look = self.walk.look_at(&self.root.join(key.as_str()));
-            scan::read(self.root, key, self.max_file_bytes)
+            memod_scan::read(self.root, key, self.max_file_bytes)
         };
         let read = match read {
             Ok(read) => read,
@@ -82,10 +84,10 @@ impl Preparer<'_> {
                 return Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat, refusal }));
             }
         };
-        let lang = extract::format_name(key.as_str(), &text);
+        let lang = memod_extract::format_name(key.as_str(), &text);
         let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
         let blob = if known { None } else { Some(Box::new(self.extract(key, &text, stat.size)?)) };
-        let racy = scan::is_racy(&stat, read_at_ns);
+        let racy = memod_scan::is_racy(&stat, read_at_ns);
         Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
     }
 
@@ -129,7 +131,7 @@ impl Preparer<'_> {
             if let Some(why) = &extracted.refused {
                 return Err(LeftOut { why: why.clone(), is_own: true });
             }
-            let text = extract::readable(key.as_str(), text);
+            let text = memod_extract::readable(key.as_str(), text);
             caught(|| into_blob(extracted, &text, size))
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
@@ -174,7 +176,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
     }
 }
 
-fn into_chunk(chunk: extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
+fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
     let body = match &chunk.text {
         Some(own) => Cow::Borrowed(own.as_str()),
         None => redact::redact_span(text, chunk.bytes.clone(), secrets),

@@ -6,9 +6,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use memod_base::threads::lock;
+use memod_base::types::{Refusal, SourceKey};
+
 use crate::store::Change;
-use crate::threads::lock;
-use crate::types::{Refusal, SourceKey};
 
 /// Counters that all worktrees share; read by other threads.
 #[derive(Debug, Default)]

@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use memod_base::types::{Refusal, Stat};
+
 use super::compare::Todo;
-use crate::types::{Refusal, Stat};
 
 /// Time after the appearance of a secret file during which removed contents are compared with it.
 const RECENT: Duration = Duration::from_secs(600);

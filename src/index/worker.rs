@@ -6,10 +6,9 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead as _, Write as _};
 
+use memod_base::types::MOST_CHUNKS;
+use memod_extract::Extracted;
 use serde::{Deserialize, Serialize};
-
-use crate::extract::{self, Extracted};
-use crate::types::MOST_CHUNKS;
 
 /// CPU time for one text, in seconds. It exceeds the parsers' own budget, plus a second that may be used already.
 #[cfg(unix)]
@@ -54,7 +53,7 @@ pub fn run() -> io::Result<()> {
         limit_time();
         let line = line?;
         let task: Task<'_> = serde_json::from_str(&line)?;
-        let mut reply = serde_json::to_string(&shortened(extract::extract(&task.path, &task.text)))?;
+        let mut reply = serde_json::to_string(&shortened(memod_extract::extract(&task.path, &task.text)))?;
         reply.push('\n');
         stdout.write_all(reply.as_bytes())?;
     }

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use memod_base::threads::lock;
 use serde_json::{Value, json};
 use ureq::Agent;
 use ureq::http::HeaderMap;
@@ -12,7 +13,6 @@ use super::messages::tokens;
 use super::model_answer::{complaint, said};
 use super::outgoing::outgoing;
 use super::{Endpoint, Prompt};
-use crate::threads::lock;
 
 /// Largest answer that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;

@@ -1,9 +1,9 @@
 //! Makes the messages of a request, in which texts of the repository are marked as data.
 
+use memod_proto::{LlmMessage, LlmRequest};
 use serde_json::{Value, json};
 
 use super::outgoing::Outgoing;
-use crate::proto::{LlmMessage, LlmRequest};
 
 /// Characters of ASCII that count as one token. Real tokenizers have 3.5 to 4.5 in prose and some 3 in code.
 const CHARS_A_TOKEN: u64 = 3;

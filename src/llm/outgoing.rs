@@ -1,8 +1,9 @@
 //! Cuts from texts what must not leave the machine.
 
-use crate::extract::redact::REDACTED;
-use crate::extract::redact::redact;
-use crate::extract::secrets::{Syntax, secrets};
+use memod_text::redact::REDACTED;
+use memod_text::redact::redact;
+use memod_text::secrets::{Syntax, secrets};
+
 use crate::memory::without_private;
 
 /// A text as it may be sent.

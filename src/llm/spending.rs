@@ -8,10 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memod_base::paths::{self, IoContext, PathError};
 use serde::{Deserialize, Serialize};
 
 use super::Purpose;
-use crate::paths::{self, IoContext, PathError};
 
 /// Days that are kept.
 const MOST_DAYS: usize = 31;

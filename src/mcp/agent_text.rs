@@ -5,14 +5,14 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use memod_base::types::Kind;
+use memod_proto::memory::marks;
+use memod_proto::{Hit, SearchResult};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::tool::View;
 use super::verbs::{Answer, Failure};
-use crate::proto::memory::marks;
-use crate::proto::{Hit, SearchResult};
-use crate::types::Kind;
 
 /// Most characters of a text; `memo export` could print a whole database.
 const MOST_TEXT: usize = 100_000;

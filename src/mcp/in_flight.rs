@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::threads::lock;
+use memod_base::threads::lock;
 use rmcp::model::RequestId;
 
 /// Requests without an answer, at most. When there are more, the client waits: nothing else bounds what a server keeps for one

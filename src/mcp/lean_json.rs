@@ -2,10 +2,9 @@
 //!
 //! Pure. Beyond what `--json` leaves out, scores, numbers of lines that the text has, and what is usual (fresh).
 
+use memod_proto::Ordered;
+use memod_proto::memory::is_unconfirmed;
 use serde_json::Value;
-
-use crate::proto::Ordered;
-use crate::proto::memory::is_unconfirmed;
 
 /// Keys that are left out wherever they are.
 const LEFT_OUT: &[&str] =

@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{canonical, open_regular};
+use memod_text::redact::redact;
+use memod_text::secrets::Syntax;
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::Value;
 
 use super::verbs::{Answer, Verbs};
-use crate::extract::redact::redact;
-use crate::extract::secrets::Syntax;
-use crate::paths::{canonical, open_regular};
 
 /// What a URI does not take as it is (RFC 3986, section 3.3); a `%` begins an escape.
 const ESCAPED: &AsciiSet = &CONTROLS

@@ -2,11 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use memod_base::threads::lock;
 use rmcp::model::{ErrorData, SubscriptionFilter};
 use rmcp::service::{Peer, RoleServer, SubscriptionContext, SubscriptionSink};
 
 use super::stdio::InputEnd;
-use crate::threads::lock;
 
 /// Open subscriptions, at most: each is a request in flight, and must leave room for others.
 const MOST_SUBSCRIPTIONS: usize = 64;

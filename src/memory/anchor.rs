@@ -1,8 +1,9 @@
 //! Compares the lines that a memory is about with their hashes.
 
+use memod_base::types::TextHash;
+use memod_proto::anchor::Anchor;
+
 use super::Refused;
-use crate::proto::anchor::Anchor;
-use crate::types::TextHash;
 
 /// Most lines of an anchor; a longer span should be the whole file.
 pub const MOST_LINES: u32 = 1_000;
@@ -109,8 +110,9 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
+    use memod_proto::anchor::Seen;
+
     use super::*;
-    use crate::proto::anchor::Seen;
 
     fn find(then: &str, lines: (u32, u32), now: &str) -> Option<(u32, u32)> {
         let was = Lines::new(then);

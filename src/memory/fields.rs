@@ -1,10 +1,10 @@
 //! Validates and normalises the fields of a memory.
 
+use memod_text::redact::REDACTED;
 use serde_json::{Map, Value};
 
 use super::privacy::{announced, check_secrets, without_private};
 use super::{Refused, quoted};
-use crate::extract::redact::REDACTED;
 
 /// Longest content, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;

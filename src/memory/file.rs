@@ -10,13 +10,13 @@ mod three_way;
 
 use std::fmt::Write as _;
 
+use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, rfc3339};
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::{LinkKind, Tier};
 use serde_json::{Map, Value};
 
 use self::front::{Entry, Parts, plain_or_json};
 use super::{Refused, anchor, fields, id, time};
-use crate::proto::anchor::Anchor;
-use crate::proto::memory::{LinkKind, Tier};
-use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, rfc3339};
 
 pub use self::conflict::{in_conflict, may_have_sides, own_side_first, sides};
 pub use self::three_way::{Merged, merge};

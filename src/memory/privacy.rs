@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
+use memod_text::redact::{REDACTED, redact};
+use memod_text::secrets::{Secret, Syntax, find};
 use regex::Regex;
 
 use super::Refused;
-use crate::extract::redact::{REDACTED, redact};
-use crate::extract::secrets::{Secret, Syntax, find};
 
 static PRIVATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)<\s*(/?)\s*private(?:\s[^<>]*)?>").expect("a test compiles the pattern")

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::extract::scripts::is_unspaced;
-use crate::extract::stems::{self, add_stems};
-use crate::extract::words::{self, Form, GRAM_CHARS, index_words};
-use crate::proto::anchor::Anchor;
+use memod_proto::anchor::Anchor;
+use memod_text::scripts::is_unspaced;
+use memod_text::stems::{self, add_stems};
+use memod_text::words::{self, Form, GRAM_CHARS, index_words};
 
 /// Returns a hash that ignores line ends and trailing space of lines.
 pub fn hash(content: &str) -> [u8; 32] {

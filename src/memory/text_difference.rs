@@ -6,8 +6,9 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
+use memod_text::stems::unmarked;
+
 use super::text::{subject, words_of};
-use crate::extract::stems::unmarked;
 
 /// Minimum share of common stems, of all stems of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;

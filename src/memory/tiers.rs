@@ -2,10 +2,11 @@
 //!
 //! Times are unix milliseconds.
 
+use memod_proto::memory::Tier;
+
 use super::fields::{MAX_ACCESS_COUNT, MAX_PRIORITY};
 use super::time::MOST_MS;
 use crate::config;
-use crate::proto::memory::Tier;
 
 const MINUTE_MS: i64 = 60_000;
 /// Number of recalls that raise the priority by one.

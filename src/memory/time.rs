@@ -3,9 +3,9 @@
 //! Times are unix milliseconds. [`moment`] parses typed times.
 
 use jiff::{Timestamp, Zoned};
+use memod_base::types::{Way, moment};
 
 use super::{Refused, quoted};
-use crate::types::{Way, moment};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Longest lifetime; a memory that should last longer has no expiry.

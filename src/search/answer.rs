@@ -2,6 +2,10 @@
 
 use std::collections::HashSet;
 
+use memod_base::types::{ChunkId, Kind, RankingParts, ViewId};
+use memod_embed::Embedder;
+use memod_proto::Mode;
+
 use super::arms::Arms;
 use super::correction::lower;
 use super::definition_pieces;
@@ -16,10 +20,7 @@ use super::restriction::{Conditions, restricted};
 use super::shared_vectors::SharedVectors;
 use super::view_chunks::{Members, ViewChunks};
 use super::word_similarity::compare_words;
-use crate::embed::Embedder;
-use crate::proto::Mode;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, Kind, RankingParts, ViewId};
 
 /// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;

@@ -3,6 +3,9 @@
 //! Every arm admits what the view and the filter do inside its top-k, never after it: hits of another worktree must not crowd
 //! out those of this one.
 
+use memod_base::types::{ChunkId, IdSet, Kind};
+use memod_embed::{Embedder, QueryVector};
+
 use super::SPARE;
 use super::answer::Ask;
 use super::bm25::Scorer;
@@ -11,9 +14,7 @@ use super::pool::Pool;
 use super::query::Phrases;
 use super::shared_vectors::NoVectors;
 use super::view_chunks::{Members, ViewChunk};
-use crate::embed::{Embedder, QueryVector};
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, IdSet, Kind};
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
 /// on; without a limit they could fill an arm and push out the code itself.

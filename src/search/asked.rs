@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
+use memod_text::words::{Form, joined, write_words};
+
 use super::query::is_stop_word;
-use crate::extract::words::{Form, joined, write_words};
 
 /// Longest part of a prompt that is read, bytes.
 const MAX_PROMPT_BYTES: usize = 64 << 10;

@@ -1,8 +1,9 @@
 //! Weighs by BM25 how often the words of a query are in chunks, and in files as a whole. Pure.
 
+use memod_base::types::{ChunkId, Kind};
+
 use super::text_statistics::TextStatistics;
 use super::view_chunks::{Members, ViewChunk};
-use crate::types::{ChunkId, Kind};
 
 /// Number of chunks that are scored together: what is known of them and their scores fit into the processor's cache, in which
 /// those of a million chunks do not.

@@ -1,9 +1,10 @@
 //! Tells the classes of files by their names, formats and contents, and what each counts in the ranking.
 
+use memod_base::types::{ClassSet, FileClass};
+use memod_extract::lang::LANGUAGES;
+
 use super::path_words::PathWords;
 use super::query::Query;
-use crate::extract::lang::LANGUAGES;
-use crate::types::{ClassSet, FileClass};
 
 /// How a class is known by its path, and what it counts.
 struct ClassRule {
@@ -327,8 +328,9 @@ pub fn factors(classes: ClassSet, asked: ClassSet) -> impl Iterator<Item = (&'st
 
 #[cfg(test)]
 mod tests {
+    use memod_extract::format_name;
+
     use super::*;
-    use crate::extract::format_name;
     use crate::search::query::parse;
 
     fn of(path: &str) -> Vec<&'static str> {

@@ -1,13 +1,14 @@
 //! Corrects the unknown words of a query, and adds what the corrected query finds.
 
+use memod_base::types::Phrase;
+use memod_text::stems::{is_stem, stem};
+use memod_text::words::{Form, write_words};
+
 use super::query::{Query, is_stop_word, other_number};
 use super::ranked::Ranked;
 use super::typo;
 use super::view_chunks::ViewChunks;
-use crate::extract::stems::{is_stem, stem};
-use crate::extract::words::{Form, write_words};
 use crate::store::{Postings, StoreError};
-use crate::types::Phrase;
 
 /// With fewer hits that have a word of the query, its unknown words are corrected.
 pub const FEW: usize = 3;

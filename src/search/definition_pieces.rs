@@ -3,11 +3,12 @@
 //! A long definition is cut into chunks, and definitions inside it are chunks of their own between its pieces. Overloads of
 //! one name that stand together count as one definition, as they do where they share a chunk.
 
+use memod_base::types::{ChunkId, Kind, is_inside};
+
 use super::kept_rows::KeptRows;
 use super::rerank::Candidate;
 use super::view_chunks::ViewChunks;
 use crate::store::{Content, ContentChunk, Place, Reader, StoreError};
-use crate::types::{ChunkId, Kind, is_inside};
 
 /// Most chunks that are looked at on either side for another piece.
 const MOST_BETWEEN: usize = 16;

@@ -1,6 +1,6 @@
 //! Adds to hits what other words of a query find. Pure.
 
-use crate::proto::{Factor, Hit};
+use memod_proto::{Factor, Hit};
 
 /// One hit in this many may come from the other words alone.
 ///
@@ -43,8 +43,9 @@ fn is_same(left: &Hit, right: &Hit) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn hits(of: &str, scores: &[f64]) -> Vec<Hit> {
         let hit = |(nth, score): (usize, &f64)| {

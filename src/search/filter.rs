@@ -1,8 +1,7 @@
 //! Restricts a search to kinds, formats, paths and chunks.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-
-use crate::types::{ClassSet, IdSet, Kind};
+use memod_base::types::{ClassSet, IdSet, Kind};
 
 /// Restricts the chunks that an arm returns.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,10 @@
 //! reciprocal ranks instead ignores by how much a hit leads: on labelled queries for code, documents and memories it gave
 //! an nDCG@10 of 85.1, 67.4 and 50.1 instead of 87.0, 69.3 and 54.6.
 
+use memod_base::types::{Kind, RankingParts};
+
 use super::bm25::FileMatch;
 use super::query::Query;
-use crate::types::{Kind, RankingParts};
 
 /// Damps the lead of the first ranks, as in reciprocal rank fusion (Cormack, Clarke, Buettcher, "Reciprocal Rank
 /// Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR 2009).
@@ -266,9 +267,10 @@ impl Spread {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::RankingPart;
+
     use super::*;
     use crate::search::query::parse;
-    use crate::types::RankingPart;
 
     fn signals(bm25: u32, knn: u32, cosine: f32) -> (Kind, Signals) {
         let place = |rank| TextRank { rank, bm25: 10.0 / f64::from(rank) };

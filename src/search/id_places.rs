@@ -42,8 +42,9 @@ impl IdPlaces {
 
 #[cfg(test)]
 mod tests {
+    use memod_testing::Random;
+
     use super::*;
-    use crate::testing::Random;
 
     #[test]
     fn places_are_those_in_the_list() {

@@ -5,11 +5,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use memod_base::threads::lock;
+use memod_base::types::{ChunkId, Pieces};
+use memod_embed::{Builtin, cosine_i8};
+
 use super::recent::Recent;
-use crate::embed::{Builtin, cosine_i8};
 use crate::store::{Place, Reader, StoreError};
-use crate::threads::lock;
-use crate::types::{ChunkId, Pieces};
 
 /// Most places that are kept, some 15 MB.
 const MOST_PLACES: usize = 100_000;

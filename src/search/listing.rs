@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use jiff::Timestamp;
+use memod_base::types::ViewId;
 
 use super::view_chunks::{Members, ViewChunk};
 use crate::store::{Reader, StoreError};
-use crate::types::ViewId;
 
 /// Returns up to `k` chunks of files by path and line, then up to `k` commits, the newest first.
 ///

@@ -4,8 +4,9 @@
 //! similarities of each word is the late interaction of Khattab, Zaharia, "ColBERT: Efficient and Effective Passage Search via
 //! Contextualized Late Interaction over BERT", SIGIR 2020, here over the rows of the builtin model, without their context.
 
+use memod_embed::{BUILTIN_DIMS, Builtin};
+
 use super::nearest::dots;
-use crate::embed::{BUILTIN_DIMS, Builtin};
 
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
 const MOST_PIECES: usize = 128;

@@ -4,14 +4,15 @@
 
 use std::collections::HashMap;
 
+use memod_base::types::MemoryRow;
+use memod_proto::anchor::State;
+use memod_proto::memory::Tier;
+
 use super::fuse::{COSINE_FLOOR, Signals};
 use super::ranked::{Factor, Ranked};
 use super::rare_word::lower_wordless;
 use super::superseded::{Superseded, put_above_superseded};
-use crate::proto::anchor::State;
-use crate::proto::memory::Tier;
 use crate::store::Facts;
-use crate::types::MemoryRow;
 
 // All factors except the last three are small: they decide among similar matches.
 

@@ -5,6 +5,13 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memod_base::types::{Expression, MemoryRow};
+use memod_embed::{Builtin, Embedder, QueryVector};
+use memod_proto::Mode;
+use memod_proto::anchor::{Anchor, State};
+use memod_text::stems::stem;
+use memod_text::words::{self as tokens, index_words};
+
 use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::maxsim::MaxSim;
@@ -14,13 +21,7 @@ use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
 use super::superseded::{Chains, put_above_superseded};
 use super::{SPARE, candidates};
-use crate::embed::{Builtin, Embedder, QueryVector};
-use crate::extract::stems::stem;
-use crate::extract::words::{self as tokens, index_words};
-use crate::proto::Mode;
-use crate::proto::anchor::{Anchor, State};
 use crate::store::{Anchored, Facts, MemoryFilter, Record, Rows, StoreError};
-use crate::types::{Expression, MemoryRow};
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;

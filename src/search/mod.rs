@@ -43,7 +43,7 @@ pub mod typo;
 pub mod view_chunks;
 mod word_similarity;
 
-use crate::proto::{Arms, Explain, Factor, Signal};
+use memod_proto::{Arms, Explain, Factor, Signal};
 
 pub use answer::{Answer, Ask, Found, most_looked_at, run};
 

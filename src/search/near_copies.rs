@@ -6,9 +6,10 @@
 use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use memod_base::types::{ClassSet, FileClass, Kind};
+use memod_text::words::{self as tokens, Form};
+
 use super::translation;
-use crate::extract::words::{self as tokens, Form};
-use crate::types::{ClassSet, FileClass, Kind};
 
 /// Words of a shingle.
 const WORDS: usize = 3;

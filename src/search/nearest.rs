@@ -5,10 +5,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use crate::embed::{QueryVector, Scale, cosine_i8, dot_i8};
+use memod_base::types::ChunkId;
+use memod_embed::{QueryVector, Scale, cosine_i8, dot_i8};
+
 use crate::store::StoreError;
-use crate::types::ChunkId;
-pub use crate::types::IdSet;
+pub use memod_base::types::IdSet;
 
 /// Number of rows that are multiplied at once, unless none of them passes the filter: 32 KiB of 256 dimensions.
 const ROWS_AT_ONCE: usize = 128;
@@ -245,8 +246,9 @@ fn dots_any(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::MemoryRow;
+
     use super::*;
-    use crate::types::MemoryRow;
 
     #[test]
     fn the_nearest_come_first_and_only_those_admitted() {

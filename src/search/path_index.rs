@@ -6,9 +6,10 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
+use memod_base::types::Phrase;
+use memod_text::words;
+
 use super::text_statistics::TextStatistics;
-use crate::extract::words;
-use crate::types::Phrase;
 
 /// Number of words that no path has any more, above which they are forgotten.
 const MOST_UNUSED: usize = 10_000;
@@ -220,10 +221,11 @@ impl PathIndex {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::Expression;
+    use memod_testing::Random;
+
     use super::*;
     use crate::search::testing::fts_with;
-    use crate::testing::Random;
-    use crate::types::Expression;
 
     fn random_path(random: &mut Random) -> String {
         let words = ["src", "a", "ab", "abc", "userData", "user-data", "x.rs", "日本語", "test"];

@@ -1,6 +1,6 @@
 //! Splits a path into its words.
 
-use crate::extract::words as tokens;
+use memod_text::words as tokens;
 
 /// Words of a path, as the index has them, without duplicates of whole and parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use foldhash::fast::RandomState;
+use memod_base::types::ChunkId;
 
 use super::bm25::FileScores;
 use super::copies::Copies;
@@ -13,7 +14,6 @@ use super::query::Query;
 use super::rerank::Candidate;
 use super::view_chunks::{Members, ViewChunk};
 use crate::store::{Place, Reader, StoreError};
-use crate::types::ChunkId;
 
 /// The chunks that the arms have found, with the rank in each.
 #[derive(Default)]

@@ -11,12 +11,13 @@
 //! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may stand
 //! anywhere and hold for the whole query. Text of several lines has neither operators nor filters.
 
+use memod_base::types::Expression;
+use memod_proto::{Parsed, ParsedFilter};
+use memod_text::scripts::is_unspaced;
+use memod_text::stems::stem;
+use memod_text::words::{self as tokens, Form};
+
 use super::names::{self, Shape};
-use crate::extract::scripts::is_unspaced;
-use crate::extract::stems::stem;
-use crate::extract::words::{self as tokens, Form};
-use crate::proto::{Parsed, ParsedFilter};
-use crate::types::Expression;
 
 mod expression;
 mod filter_term;

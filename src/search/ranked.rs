@@ -1,6 +1,6 @@
 //! Holds the signals and factors behind a candidate's score.
 
-use crate::types::RankingParts;
+use memod_base::types::RankingParts;
 
 /// A reason to raise or lower a score.
 #[derive(Clone, Copy, Debug)]

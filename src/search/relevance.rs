@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memod_text::stems::stem;
+
 use super::asked::{Asked, is_common, names_in, words_of};
 use super::fuse::COSINE_FLOOR;
-use crate::extract::stems::stem;
 
 /// What speaks for a memory, with the weight of each; the last is constant.
 const WEIGHTS: [(&str, f64); 7] = [

@@ -7,6 +7,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use memod_base::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
+use memod_text::words as tokens;
+
 use super::class_rules;
 use super::fuse::{self, Signals, Weights};
 use super::path_words::PathWords;
@@ -14,8 +17,6 @@ use super::query::Query;
 use super::ranked::{Factor, Ranked};
 use super::rare_word::lower_wordless;
 use super::translation;
-use crate::extract::words as tokens;
-use crate::types::{ChunkId, ClassSet, FileClass, Kind, RankingParts};
 
 /// A query for a name wants its definition before its many uses, and before what has a similar name. It must outweigh a file
 /// name and folder that match, and several matches in a file.

@@ -5,12 +5,12 @@
 use std::borrow::Cow;
 
 use jiff::Timestamp;
+use memod_base::types::{ChunkId, IdSet, ViewId};
 
 use super::filter::Filter;
 use super::names;
 use super::query::Query;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, IdSet, ViewId};
 
 /// Conditions on definitions and commits that need the index to be resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,12 @@
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use memod_base::types::ChunkId;
+use memod_embed::QueryVector;
+
 use super::nearest::{IdSet, Nearest, VectorIndex};
 use super::stored_vectors::StoredVectors;
-use crate::embed::QueryVector;
 use crate::store::{Reader, StoreError};
-use crate::types::ChunkId;
 
 /// Where searches find the vectors.
 #[derive(Default)]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use aho_corasick::AhoCorasick;
+use memod_text::words as tokens;
 
 use super::query::Word;
-use crate::extract::words as tokens;
 
 /// Most lines of a snippet.
 const MAX_LINES: usize = 5;
@@ -273,9 +273,10 @@ fn fit(lines: &[Line<'_>], window: Range<usize>) -> Range<usize> {
 
 #[cfg(test)]
 mod tests {
+    use memod_testing::{Random, hostile_text};
+
     use super::*;
     use crate::search::query::parse;
-    use crate::testing::{Random, hostile_text};
 
     /// Returns the first line's number, and the text with what counts as a match in it in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {

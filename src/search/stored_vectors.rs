@@ -1,8 +1,9 @@
 //! Finds the nearest vectors in the table of sqlite-vec, for indexes whose vectors exceed the memory budget.
 
+use memod_base::types::ChunkId;
+
 use super::nearest::{Best, IdSet, Nearest};
 use crate::store::{Reader, StoreError};
-use crate::types::ChunkId;
 
 /// The vectors of a snapshot that has the whole table ([`Reader::has_vector_table`]).
 pub struct StoredVectors<'a>(pub &'a Reader);

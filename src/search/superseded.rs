@@ -4,7 +4,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::proto::Hit;
+use memod_proto::Hit;
 
 /// An entry of a ranked list that may be a memory.
 pub trait Superseded {

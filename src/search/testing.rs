@@ -62,3 +62,37 @@ impl Fts {
         statement.query_map([expression], |row| row.get(0))?.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use memod_testing::{Random, hostile_text};
+    use memod_text::stems::add_stems;
+    use memod_text::words::{MAX_TOKEN_BYTES, index_words};
+
+    use super::*;
+
+    /// Checks the assumptions of FTS5 for any text.
+    #[test]
+    fn fts5_splits_at_the_spaces_and_nowhere_else() {
+        let mut random = Random::new(1);
+        let mut texts: Vec<String> = (0..300).map(|_| hostile_text(&mut random, 80)).collect();
+        texts.push("getUserById".repeat(1_000));
+        texts.push("getUserById 日本語処 Größe İ ﬁ".to_owned());
+        for text in texts {
+            let mut stream = String::new();
+            index_words(&text, &mut stream);
+            let tokens: Vec<&str> = stream.split(' ').filter(|_| !stream.is_empty()).collect();
+            let is_good = |token: &&str| !token.is_empty() && token.len() <= MAX_TOKEN_BYTES;
+            assert!(tokens.iter().all(is_good), "{text:?}");
+            assert!(!stream.contains(char::is_control), "{text:?}");
+            assert_eq!(fts_with(&[&stream]).tokens(), tokens, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_stem_is_one_token() {
+        let mut stream = "hashed passwords sha256".to_owned();
+        add_stems(&mut stream);
+        assert_eq!(fts_with(&[&stream]).tokens(), stream.split(' ').collect::<Vec<_>>());
+    }
+}

@@ -206,8 +206,9 @@ pub fn is_asked(query: &Query, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use memod_extract::format_name;
+
     use super::*;
-    use crate::extract::format_name;
     use crate::search::query::parse;
 
     #[test]

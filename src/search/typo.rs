@@ -80,8 +80,9 @@ pub fn corrections<'a, E>(
 
 #[cfg(test)]
 mod tests {
+    use memod_testing::Random;
+
     use super::*;
-    use crate::testing::Random;
 
     fn corrections(token: &str, vocabulary: &[(&str, u64)]) -> Vec<Correction> {
         let n_docs = |term: &str| {

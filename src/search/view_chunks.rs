@@ -10,15 +10,15 @@ mod patch;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use memod_base::types::{ChunkId, ClassSet, FileClass, Kind, MOST_CHUNKS};
+
 use super::class_rules::{self, FormatGroup};
 use super::filter::Filter;
 use super::filter::Globs;
 use super::id_places::IdPlaces;
 use super::path_index::PathIndex;
 use super::translation;
-
 use crate::store::{Content, ContentChunk};
-use crate::types::{ChunkId, ClassSet, FileClass, Kind, MOST_CHUNKS};
 use kept_filters::KeptFilters;
 pub use members::Members;
 pub use patch::ChangedPath;

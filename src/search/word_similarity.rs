@@ -5,13 +5,14 @@
 
 use std::collections::HashMap;
 
+use memod_base::types::{ChunkId, Kind};
+use memod_embed::Builtin;
+
 use super::kept_rows::KeptRows;
 use super::maxsim::{Largest, MaxSim};
 use super::query::Query;
 use super::rerank::Candidate;
-use crate::embed::Builtin;
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, Kind};
 
 /// Sets how similar the words of each definition are to those of the query, rare words counting more.
 ///

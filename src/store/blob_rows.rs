@@ -1,11 +1,11 @@
 //! Inserts contents, chunks and paths into index.db.
 
+use memod_base::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
 use super::postings::Inverted;
 use super::{as_vector, vector_rows};
-use crate::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
 
 /// What a transaction adds besides rows of contents.
 pub(super) struct Adding<'a> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use memod_base::types::{ChunkId, FileClass, Kind, Pieces, SourceKey, ViewId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, FileClass, Kind, Pieces, SourceKey, ViewId};
 
 /// A content that is indexed, without its text.
 #[derive(Debug, Default)]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use memod_base::types::{Unreadable, ViewId, is_dir};
+use memod_proto::Counts;
 use rusqlite::{Row, params};
 
 use super::reader::{IS_FILE, REFUSAL};
 use super::{Reader, StoreError};
-use crate::proto::Counts;
-use crate::types::{Unreadable, ViewId, is_dir};
 
 impl Reader {
     /// Returns row counts, except those of memories.

@@ -1,10 +1,10 @@
 //! Reads definitions from index.db.
 
+use memod_base::types::{ChunkId, Definition, FileClass, Route, SourceKey, Structure, TextHash, ViewId};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::contents::class_of;
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, Definition, FileClass, Route, SourceKey, Structure, TextHash, ViewId};
 
 /// Columns in the order of [`definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";

@@ -19,10 +19,11 @@ use rusqlite::Connection;
 pub(super) use self::copied::{Copied, Purpose, Stamps, stamps};
 pub use self::copied::{ForeignError, remove_left_copies};
 pub(super) use self::memod::open as open_memod;
+use memod_proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
+
 use self::row::Fields;
 use self::table::{PAGE_BYTES, Read, Table};
 use super::memory::MemoryDb;
-use crate::proto::exchange::{DatabaseResult, Draft, ImportStatus, Imported, LinkDraft};
 
 /// Rows of a page.
 const PAGE_ROWS: usize = 500;

@@ -2,10 +2,10 @@
 //!
 //! They return what matches in any worktree; whoever ranks it first looks up what the view and the filter admit.
 
+use memod_base::types::ChunkId;
 use rusqlite::OptionalExtension;
 
 use super::{Reader, StoreError, as_vector};
-use crate::types::ChunkId;
 
 impl Reader {
     /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same.

@@ -1,7 +1,8 @@
 //! Finds the chunks that operators, and filters by name, date and author, let pass.
 
+use memod_base::types::{ChunkId, IdSet, ViewId};
+
 use super::{Reader, StoreError};
-use crate::types::{ChunkId, IdSet, ViewId};
 
 impl Reader {
     /// Returns all chunks of all views, and perhaps some that are gone.

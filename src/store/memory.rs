@@ -54,9 +54,10 @@ pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow, TeamTrouble};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::worktree_scope::repository_from;
 pub use self::write::Earlier;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::Tier;
+
 use super::StoreError;
-use crate::proto::anchor::Anchor;
-use crate::proto::memory::Tier;
 
 /// The id of a memory with its anchors.
 pub type Anchored = (String, Vec<Anchor>);

@@ -28,10 +28,9 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
+use memod_base::paths;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-
-use crate::paths;
 
 pub use contents::{Content, ContentChunk, Place};
 pub use foreign::{Foreign, ForeignError, remove_left_copies};

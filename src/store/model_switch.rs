@@ -5,12 +5,12 @@
 //! transaction makes the switch. So whenever the daemon is killed, the database has all vectors of one model, and a
 //! snapshot never shows vectors of two.
 
+use memod_base::types::ChunkId;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::new_rows::{Embedded, NewVector};
 use super::reader::{PENDING_CHUNK, pending_chunk};
 use super::{PendingChunk, Reader, StoreError, Writer, as_bytes, vector_rows};
-use crate::types::ChunkId;
 
 /// Keys of `meta`.
 const MODEL: &str = "model";

@@ -1,10 +1,10 @@
 //! Lists names that begin with what was typed.
 
+use memod_base::types::ViewId;
 use rusqlite::OptionalExtension as _;
 
 use super::reader::IS_FILE;
 use super::{Reader, StoreError};
-use crate::types::ViewId;
 
 /// Sorts after every character that a path has.
 const LAST: char = char::MAX;

@@ -1,6 +1,6 @@
 //! Declares the rows that the writer is given.
 
-use crate::types::{ChunkId, Definition, Kind, Pieces, Refusal, SourceKey, Stat};
+use memod_base::types::{ChunkId, Definition, Kind, Pieces, Refusal, SourceKey, Stat};
 
 /// Vectors that were assigned to chunks.
 pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;

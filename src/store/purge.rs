@@ -12,12 +12,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use memod_base::types::BlobId;
 use rusqlite::{Connection, Transaction};
 
 use super::blob_rows::{delete_blob, delete_unused_paths};
 use super::postings::compact;
 use super::{BUSY_TIMEOUT, StoreError, Writer};
-use crate::types::BlobId;
 
 /// Time that the writer waits for readers of the log before it tries again later.
 const LOG_TIMEOUT: Duration = Duration::from_millis(50);

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use memod_base::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::{StoreError, connect};
-use crate::types::{ChunkId, Kind, Refusal, SourceKey, Stat, ViewId};
 
 /// A read-only connection, for one thread at a time.
 pub struct Reader {

@@ -1,9 +1,10 @@
 //! Lists the files of a view with the languages and sizes of their contents, and those that define a name.
 
+use memod_base::types::{FileClass, ViewId};
+
 use super::contents::class_of;
 use super::reader::IS_FILE;
 use super::{Reader, StoreError};
-use crate::types::{FileClass, ViewId};
 
 /// An indexed file, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Makes rows of an index without files, for tests.
 
+use memod_base::types::{Kind, Pieces, SourceKey, Stat};
+
 use super::{Change, NewBlob, NewChunk, ViewKey};
-use crate::types::{Kind, Pieces, SourceKey, Stat};
 
 /// The signature of every file.
 pub(crate) const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };

@@ -1,6 +1,7 @@
+use memod_base::types::{ChunkId, Refusal, SourceKey, ViewId};
+
 use super::test_rows::{STAT, chunk, put, worktree};
 use super::*;
-use crate::types::{ChunkId, Refusal, SourceKey, ViewId};
 
 /// An index that is written and read without a daemon.
 struct Bench {

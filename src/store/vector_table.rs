@@ -8,11 +8,11 @@
 //! Blocks are read from the tables in which sqlite-vec keeps them (`ARCHITECTURE.md` of sqlite-vec 0.1.9), because its own
 //! KNN takes four times as long and compares k times with each row of a block; benchmarks.md has the figures.
 
+use memod_base::types::ChunkId;
 use rusqlite::{OptionalExtension, params};
 
 use super::vector_rows::{ALL, SLOTS, copy_rows, create_table, drop_table, filled_to};
 use super::{Reader, StoreError, Writer};
-use crate::types::ChunkId;
 
 /// Number of rows for which a block is read as a whole, which takes 60 us; fewer are looked up one by one, in 5 us each.
 const ROWS_WORTH_A_BLOCK: usize = 8;

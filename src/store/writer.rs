@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use memod_base::types::{BlobId, Refusal, SourceKey, ViewId};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::blob_rows::{
@@ -12,7 +13,6 @@ use super::new_rows::{Added, Change, Embedded, NewVector, ViewKey};
 use super::postings::{self, Inverted, Merging, add_segment};
 use super::purge::{self, Leftovers};
 use super::{StoreError, as_bytes, connect, model_switch, schema, vector_rows};
-use crate::types::{BlobId, Refusal, SourceKey, ViewId};
 
 /// Size of unreferenced contents that are kept for a switch back to another branch, bytes.
 const KEEP_BYTES: i64 = 256 << 20;

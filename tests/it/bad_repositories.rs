@@ -192,7 +192,7 @@ fn a_lock_that_is_left_for_ever() {
 const SOMEBODY: u32 = 12_345;
 
 fn run_as(uid: u32, mut command: Command) -> Command {
-    if memod::paths::effective_uid() == 0 {
+    if memod_base::paths::effective_uid() == 0 {
         command.uid(uid);
     }
     command
@@ -209,7 +209,7 @@ fn a_repository_that_may_only_be_read() {
     live.commit_all();
     let top = live.sandbox.path("");
     fs::set_permissions(&top, fs::Permissions::from_mode(0o755)).unwrap();
-    if memod::paths::effective_uid() == 0 {
+    if memod_base::paths::effective_uid() == 0 {
         let uid = SOMEBODY.to_string();
         assert!(Command::new("chown").args(["-R", &uid]).arg(&top).status().unwrap().success());
     }

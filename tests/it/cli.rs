@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Stdio;
 
-use memod::client::VERSION;
-use memod::proto::Request;
+use memod_client::VERSION;
+use memod_proto::Request;
 use serde_json::{Value, json};
 
 #[cfg(unix)]
@@ -256,7 +256,7 @@ fn answer(request: &Request) -> Answer {
     let hits = match (request.method.as_str(), request.params["query"].as_str()) {
         ("search", Some("login")) => hits(),
         ("search", Some("none")) => json!([]),
-        _ => return Answer::Error(memod::proto::code::NO_METHOD, 0),
+        _ => return Answer::Error(memod_proto::code::NO_METHOD, 0),
     };
     Answer::Result(json!({
         "query": request.params["query"], "mode": "hybrid", "hits": hits, "total": 2, "fresh": true, "reason": null,

@@ -3,8 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use memod::client::{Client, ClientError, Options, VERSION};
-use memod::proto::{Endpoint, PROTOCOL, code};
+use memod_client::{Client, ClientError, Options, VERSION};
+use memod_proto::{Endpoint, PROTOCOL, code};
 use serde_json::{Value, json};
 
 use crate::fake::{Answer, Fake, endpoint, publish};
@@ -70,7 +70,7 @@ fn nothing_listens() {
 fn a_lost_endpoint_file_loses_no_daemon() {
     let sandbox = Sandbox::new();
     let layout = sandbox.layout();
-    let socket = memod::paths::RepoLayout::socket_dir(&sandbox.env()).join(&layout.id);
+    let socket = memod_base::paths::RepoLayout::socket_dir(&sandbox.env()).join(&layout.id);
     let usual = Endpoint { socket: socket.display().to_string(), ..endpoint(&layout, VERSION, PROTOCOL) };
     let fake = Fake::listen(&usual, versioned(VERSION, PROTOCOL));
     let client = connect(&sandbox, options(true)).unwrap();
@@ -177,7 +177,7 @@ fn other_errors_of_the_daemon_come_through() {
 }
 
 /// Answers `hello` as a daemon of `version`, ends at `stop`, and echoes its version to anything else.
-fn versioned(version: &'static str, protocol: u32) -> impl FnMut(&memod::proto::Request) -> Answer + Send {
+fn versioned(version: &'static str, protocol: u32) -> impl FnMut(&memod_proto::Request) -> Answer + Send {
     move |request| match request.method.as_str() {
         "hello" => Answer::Result(json!({ "version": version, "protocol": protocol, "pid": 4242 })),
         "stop" => Answer::End(json!({})),

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::Stdio;
 use std::time::Instant;
 
-use memod::proto::Ready;
+use memod_proto::Ready;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use memod::paths::RepoLayout;
-use memod::proto::{Endpoint, PROTOCOL, Request};
+use memod_base::paths::RepoLayout;
+use memod_proto::{Endpoint, PROTOCOL, Request};
 use serde_json::{Value, json};
 
 /// What becomes of one request.

@@ -185,7 +185,7 @@ impl Run {
                 let (daemon, for_ms) = (self.daemon(), self.random.pick(HELD_UP_MS));
                 kill_process(daemon, Signal::STOP).unwrap();
                 thread::spawn(move || {
-                    memod::threads::pause(Duration::from_millis(for_ms));
+                    memod_base::threads::pause(Duration::from_millis(for_ms));
                     let _ = kill_process(daemon, Signal::CONT);
                 });
                 format!("hold up for {for_ms} ms, {}", self.change())

@@ -9,8 +9,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memod::embed::onnx::LIBRARY;
-use memod::proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
+use memod_embed::onnx::LIBRARY;
+use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 use sha2::{Digest as _, Sha256};
 
 use crate::file_server::{Asked, FileServer, Reply};

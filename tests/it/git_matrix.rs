@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use memod::store::Reader;
-use memod::types::ViewId;
+use memod_base::types::ViewId;
 use serde_json::json;
 
 use crate::live::{Live, PATIENCE};

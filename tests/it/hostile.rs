@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
-use memod::paths::RepoLayout;
+use memod_base::paths::RepoLayout;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use memod::proto::code;
+use memod_proto::code;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use memod::paths::RepoLayout;
+use memod_base::paths::RepoLayout;
 #[cfg(unix)]
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -389,7 +389,7 @@ fn what_cannot_be_looked_at_is_not_another_repository() {
     let none = Rlimit { current: Some(0), maximum: getrlimit(Resource::Nofile).maximum };
     let before = prlimit(Some(daemon), Resource::Nofile, none).unwrap();
     let error = live.rpc().call("search", &params).unwrap_err();
-    assert_eq!(error["code"], memod::proto::code::BUSY, "{error}");
+    assert_eq!(error["code"], memod_proto::code::BUSY, "{error}");
     assert!(error["data"]["retry_after_ms"].as_u64() > Some(0), "{error}");
     assert!(error["data"]["hint"].as_str().unwrap().contains("ulimit -n"), "{error}");
     prlimit(Some(daemon), Resource::Nofile, before).unwrap();

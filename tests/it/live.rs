@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use memod::paths::RepoLayout;
-use memod::proto::Endpoint;
+use memod_base::paths::RepoLayout;
+use memod_proto::Endpoint;
 #[cfg(unix)]
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -302,7 +302,7 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !condition() {
         assert!(Instant::now() < deadline, "in vain: {what}");
-        memod::threads::pause(Duration::from_millis(1));
+        memod_base::threads::pause(Duration::from_millis(1));
     }
 }
 
@@ -320,7 +320,7 @@ pub(crate) fn not_checked(what: &str) {
 /// returns true; the caller is done then.
 pub(crate) fn ran_without_privileges(name: &str) -> bool {
     const MARK: &str = "MEMO_TEST_WITHOUT_PRIVILEGES";
-    if memod::paths::effective_uid() != 0 || std::env::var_os(MARK).is_some() {
+    if memod_base::paths::effective_uid() != 0 || std::env::var_os(MARK).is_some() {
         return false;
     }
     let itself = std::env::current_exe().unwrap();

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use memod::proto::code;
+use memod_proto::code;
 use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE, memo, until};

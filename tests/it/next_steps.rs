@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use memod::client::VERSION;
+use memod_client::VERSION;
 use serde_json::{Value, json};
 
 #[cfg(unix)]

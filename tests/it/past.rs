@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use memod::git::{ObjectHash, ObjectId, Objects};
+use memod_git::{ObjectHash, ObjectId, Objects};
 use serde_json::{Value, json};
 
 use crate::live::{Live, PATIENCE, memo};

@@ -6,8 +6,8 @@ use std::net::Shutdown;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use memod::client::{Client, ClientError, Options};
-use memod::proto::{METHODS, code};
+use memod_client::{Client, ClientError, Options};
+use memod_proto::{METHODS, code};
 use serde_json::{Value, json};
 
 use crate::live::{Live, not_checked, word};

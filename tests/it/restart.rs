@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memod::client::{Client, Options};
+use memod_client::{Client, Options};
 use serde_json::Value;
 
 use crate::live::{Live, memo, ran_without_privileges};

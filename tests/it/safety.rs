@@ -218,7 +218,7 @@ fn give(dir: &Path, uid: u32) {
 
 #[test]
 fn a_repository_of_somebody_else_is_left_alone() {
-    if memod::paths::effective_uid() != 0 {
+    if memod_base::paths::effective_uid() != 0 {
         return not_checked("repositories of other owners; only root can give one away");
     }
     let live = Live::idle();
@@ -244,7 +244,7 @@ fn a_repository_of_somebody_else_is_left_alone() {
             .collect();
         assert_eq!(left, [""; 0], "{what}");
     };
-    let (top, us) = (live.sandbox.path(""), memod::paths::effective_uid());
+    let (top, us) = (live.sandbox.path(""), memod_base::paths::effective_uid());
     fs::set_permissions(&top, fs::Permissions::from_mode(0o755)).unwrap();
     give(&live.root(), THEM);
     check("root on another's repository", "work", THEM, us);

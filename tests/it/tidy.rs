@@ -4,69 +4,67 @@ mod graph;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use self::graph::Graph;
 
-/// Which modules a module may use; `config`, `paths` and `types` are everybody's.
+/// Which modules, and crates of the workspace, a module of the programs may use; `base` and `config` are everybody's. What a crate
+/// may use is in its manifest.
 ///
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
-const EDGES: &[(&str, &[&str])] = &[
+pub(crate) const EDGES: &[(&str, &[&str])] = &[
     // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of. `llm`: what must not
     // leave the machine is cut from a transcript before it is taken apart.
     // `team`: the client asks for its password. `embed`: `memo bench` writes the tokens of texts; that links the vocabulary of the
     // builtin model, and not the model.
     ("cli", &["client", "embed", "llm", "mcp", "proto", "setup", "team"]),
     // `proto`: the hits of a search are shown in its own way.
-    // `extract`: what is read is without credentials.
-    ("mcp", &["extract", "proto"]),
-    ("client", &["proto"]),
+    // `text`: what is read is without credentials.
+    ("mcp", &["proto", "text"]),
     (
         "daemon",
         &[
-            "embed", "extract", "git", "hooks", "index", "llm", "map", "memory", "proto", "resolve", "scan",
-            "search", "store", "team", "watch",
+            "embed",
+            "extract",
+            "git",
+            "hooks",
+            "index",
+            "llm",
+            "memory",
+            "proto",
+            "scan",
+            "search",
+            "store",
+            "structure",
+            "team",
+            "text",
+            "watch",
         ],
     ),
-    // `embed`: what is known of models. `proto`: what the client is told meanwhile.
-    ("fetch", &["embed", "proto"]),
-    // `extract`, `memory`: what must not leave the machine. `proto`: a request is shown as it is sent.
-    ("llm", &["extract", "memory", "proto"]),
+    // `memory`, `text`: what must not leave the machine. `proto`: a request is shown as it is sent.
+    ("llm", &["memory", "proto", "text"]),
     ("team", &[]),
-    ("setup", &[]),
-    // `proto`: what is installed is told as it is shown.
-    ("hooks", &["git", "proto"]),
-    ("watch", &[]),
     // `git` for the user's directories, which it hands to `scan`.
-    ("index", &["embed", "extract", "git", "scan", "store"]),
-    // `extract`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
-    ("search", &["embed", "extract", "proto", "store"]),
-    // `extract`: credentials and words. `proto`: the tiers are what is said.
-    ("memory", &["extract", "proto"]),
-    ("map", &[]),
-    // `extract`: tests resolve what is extracted from text.
-    ("resolve", &["extract"]),
-    ("scan", &["git"]),
-    ("git", &[]),
-    ("extract", &[]),
-    ("embed", &[]),
+    ("index", &["embed", "extract", "git", "scan", "store", "text"]),
+    // `extract`, `text`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
+    ("search", &["embed", "extract", "proto", "store", "text"]),
+    // `text`: credentials and words. `proto`: the tiers are what is said.
+    ("memory", &["proto", "text"]),
     // `proto`: counts are stored as they are shown.
     ("store", &["proto"]),
-    ("proto", &[]),
     // `memory`: a container in the settings is one that a memory can have.
     ("config", &["memory"]),
-    ("paths", &[]),
-    ("types", &[]),
-    ("threads", &[]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, the others for the processes that run a model, download and extract.
     ("memod", &["daemon", "embed", "fetch", "index", "proto"]),
 ];
 
-const EVERYBODY: &[&str] = &["config", "paths", "types", "threads"];
+const EVERYBODY: &[&str] = &["base", "config", "testing"];
 
-/// Text and values in, values out. A name that ends with `/` is a directory.
+/// Text and values in, values out. A name that ends with `/` is a directory; that of a crate begins with its folder in `crates`.
 const PURE: &[&str] = &[
+    "base/types.rs",
+    "base/types/",
     "cli/agent_hook/hook_input.rs",
     "cli/agent_hook/reply_form.rs",
     "cli/ask.rs",
@@ -102,7 +100,6 @@ const PURE: &[&str] = &[
     "llm/model_answer.rs",
     "llm/outgoing.rs",
     "llm/tasks/",
-    "map/",
     "mcp/agent_text.rs",
     "mcp/arguments.rs",
     "mcp/instructions.rs",
@@ -112,7 +109,6 @@ const PURE: &[&str] = &[
     "mcp/tool.rs",
     "mcp/tools.rs",
     "memory/",
-    "proto.rs",
     "proto/",
     "search/asked.rs",
     "search/bm25.rs",
@@ -143,8 +139,8 @@ const PURE: &[&str] = &[
     "store/postings/inverted.rs",
     "store/postings/list.rs",
     "setup/unified_diff.rs",
-    "types.rs",
-    "types/",
+    "structure/",
+    "text/",
     "watch/debounce.rs",
 ];
 
@@ -171,9 +167,11 @@ const LONG_TABLES: &[&str] = &["cli/mcp/permission.rs: permission"];
 const MAX_FILE: usize = 500;
 const MAX_FUNCTION: usize = 80;
 
-/// One file of `src`.
+/// One file of `src` or of a crate.
 struct Source {
-    /// Relative to `src`, with `/`.
+    /// Relative to the repository, with `/`.
+    path: String,
+    /// Relative to `src`; of a crate, its folder in `crates` and what is below the crate's own `src`.
     name: String,
     text: String,
     /// The same length and lines, but comments and what is in quotes are blank; and the whole of a file that
@@ -183,7 +181,11 @@ struct Source {
 
 impl Source {
     fn new(name: &str, text: &str) -> Self {
-        Self { name: name.to_owned(), text: text.to_owned(), code: blank(text) }
+        Self { path: format!("src/{name}"), name: name.to_owned(), text: text.to_owned(), code: blank(text) }
+    }
+
+    fn is_of_crate(&self) -> bool {
+        self.path.starts_with("crates/")
     }
 
     /// The top module; for a program its name.
@@ -226,24 +228,25 @@ impl Source {
 }
 
 fn sources() -> Vec<Source> {
-    let top = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut left = vec![top.clone()];
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut left = vec![top.join("src"), top.join("crates")];
     let mut found = Vec::new();
     while let Some(path) = left.pop() {
         if path.is_dir() {
             left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let relative: PathBuf = path.strip_prefix(&top).unwrap().to_owned();
-            let name = relative.to_str().unwrap().replace('\\', "/");
-            found.push(Source::new(&name, &fs::read_to_string(&path).unwrap()));
+            let relative = path.strip_prefix(top).unwrap().to_str().unwrap().replace('\\', "/");
+            let (_, below) = relative.split_once('/').unwrap();
+            let name = below.replacen("/src/", "/", usize::from(relative.starts_with("crates/")));
+            found.push(Source { path: relative, ..Source::new(&name, &fs::read_to_string(&path).unwrap()) });
         }
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found.sort_by(|a, b| a.path.cmp(&b.path));
     let test_files: Vec<String> = found.iter().flat_map(Source::test_files).collect();
     for source in found.iter_mut().filter(|source| test_files.contains(&source.name)) {
         source.code = source.code.chars().map(blanked).collect();
     }
-    assert!(found.len() > 10, "the sources were not found");
+    assert!(found.iter().any(Source::is_of_crate) && found.len() > 10, "the sources were not found");
     found
 }
 
@@ -401,21 +404,28 @@ fn every(check: impl Fn(&Source) -> Vec<String>, rule: &str) {
 fn bad_edges(source: &Source) -> Vec<String> {
     let from = source.module();
     let code = source.shipped();
-    if from == "lib" || source.is_for_tests() {
+    if from == "lib" || source.is_of_crate() || source.is_for_tests() {
         return Vec::new();
     }
     let Some((_, allowed)) = EDGES.iter().find(|(module, _)| *module == from) else {
-        return vec![format!(
-            "src/{}: module {from} is not in EDGES of tests/it/tidy.rs: add it",
-            source.name
-        )];
+        return vec![format!("{}: module {from} is not in EDGES of tests/it/tidy.rs: add it", source.path)];
     };
     let prefix = if source.name.starts_with("bin/") { "memod::" } else { "crate::" };
-    named_after(&code, prefix)
-        .into_iter()
+    let mut used = named_after(&code, prefix);
+    used.extend(crates_named(&code));
+    used.into_iter()
         .filter(|(_, to)| to != from && !allowed.contains(&to.as_str()) && !EVERYBODY.contains(&to.as_str()))
-        .map(|(at, to)| format!("src/{}:{}: {from} uses {to}", source.name, line_of(&code, at)))
+        .map(|(at, to)| format!("{}:{}: {from} uses {to}", source.path, line_of(&code, at)))
         .collect()
+}
+
+/// Returns the crates of the workspace that code names, without `memod_`, and where.
+fn crates_named(code: &str) -> Vec<(usize, String)> {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let named = code.match_indices("memod_").filter(|(at, _)| !code[..*at].ends_with(is_part));
+    let names = named
+        .map(|(at, mark)| (at, code[at + mark.len()..].split(|c| !is_part(c)).next().unwrap_or_default()));
+    names.filter(|(_, name)| !name.is_empty()).map(|(at, name)| (at, name.to_owned())).collect()
 }
 
 #[test]
@@ -605,7 +615,9 @@ fn file_names_say_what_is_in_them() {
         let name = source.name.rsplit('/').next().unwrap_or_default();
         named.entry(name).or_default().push(&source.name);
     }
-    named.retain(|name, files| !["mod.rs", "tests.rs"].contains(name) && files.len() > MAX_NAMESAKES);
+    named.retain(|name, files| {
+        !["lib.rs", "mod.rs", "tests.rs"].contains(name) && files.len() > MAX_NAMESAKES
+    });
     let broken: Vec<String> = named.values().map(|files| files.join(" ")).collect();
     report(&broken, "name a file by what it does, not by the word that its folder has already");
 }
@@ -648,14 +660,14 @@ fn imports_inside_large_modules_point_down() {
             let from = match layer(&source.name) {
                 None => continue,
                 Some(Err(name)) => {
-                    broken.push(format!("src/{}: {name} is in no layer of {module}", source.name));
+                    broken.push(format!("{}: {name} is in no layer of {module}", source.path));
                     continue;
                 }
                 Some(Ok(from)) => from,
             };
             let up =
                 graph.of(&source.name).filter(|to| layer(to).is_some_and(|to| to.is_ok_and(|to| to < from)));
-            broken.extend(up.map(|to| format!("src/{} uses src/{to}, which is above it", source.name)));
+            broken.extend(up.map(|to| format!("{} uses {to}, which is above it", source.path)));
         }
     }
     report(&broken, "move what is shared down, pass it in as a value, or change LAYERS with a reason");
@@ -669,7 +681,7 @@ fn every_module_says_what_it_does() {
         if good || source.name.ends_with("tests.rs") {
             Vec::new()
         } else {
-            vec![format!("src/{}: begins with: {first}", source.name)]
+            vec![format!("{}: begins with: {first}", source.path)]
         }
     };
     every(check, "the first line of a file is `//! ` and one sentence that says what the module does");
@@ -681,15 +693,12 @@ fn files_and_functions_are_short() {
         let mut broken = Vec::new();
         let lines = source.text.lines().count();
         if lines > MAX_FILE {
-            broken.push(format!("src/{}: {lines} lines, over {MAX_FILE}", source.name));
+            broken.push(format!("{}: {lines} lines, over {MAX_FILE}", source.path));
         }
         for (name, line, lines) in functions(&source.code) {
             let table = LONG_TABLES.contains(&format!("{}: {name}", source.name).as_str());
             if lines > MAX_FUNCTION && !table {
-                broken.push(format!(
-                    "src/{}:{line}: {name} has {lines} lines, over {MAX_FUNCTION}",
-                    source.name
-                ));
+                broken.push(format!("{}:{line}: {name} has {lines} lines, over {MAX_FUNCTION}", source.path));
             }
         }
         broken
@@ -702,7 +711,7 @@ fn only_tests_unwrap() {
     let check = |source: &Source| {
         let code = source.shipped();
         let hits = code.match_indices(".unwrap()");
-        hits.map(|(at, _)| format!("src/{}:{}: unwrap()", source.name, line_of(&code, at))).collect()
+        hits.map(|(at, _)| format!("{}:{}: unwrap()", source.path, line_of(&code, at))).collect()
     };
     every(check, "return an error, or `expect(\"why it holds\")`");
 }
@@ -712,7 +721,7 @@ fn messages_are_for_people() {
     let check = |source: &Source| {
         let lines = source.text.lines().enumerate();
         let bad = lines.filter(|(_, line)| line.contains("#[error(") && line.contains(":?}"));
-        bad.map(|(at, line)| format!("src/{}:{}: {}", source.name, at + 1, line.trim())).collect()
+        bad.map(|(at, line)| format!("{}:{}: {}", source.path, at + 1, line.trim())).collect()
     };
     every(check, "no `{:?}` in a message: `.display()` a path, `Display` a value");
 }
@@ -733,9 +742,7 @@ fn pure_modules_are_pure() {
             |word: &str| IMPURE_FOR_A_REASON.iter().any(|row| row.0 == source.name && row.1 == word);
         let words = IMPURE_WORDS.iter().filter(|word| !excused(word));
         let found = words.flat_map(|word| code.match_indices(*word));
-        found
-            .map(|(at, word)| format!("src/{}:{}: {word}", source.name, line_of(&code, at)))
-            .collect::<Vec<_>>()
+        found.map(|(at, word)| format!("{}:{}: {word}", source.path, line_of(&code, at))).collect::<Vec<_>>()
     };
     let pure = sources.iter().filter(|source| PURE.iter().any(|pure| is_pure(&source.name, pure)));
     let broken: Vec<String> = pure.flat_map(check).collect();
@@ -746,11 +753,12 @@ fn pure_modules_are_pure() {
 fn the_checks_see_what_they_should() {
     let edges = |name: &str, text: &str| bad_edges(&Source::new(name, text)).join(" ");
     let cases = [
-        ("client.rs", "use crate::store::Db;", "src/client.rs:1: client uses store"),
+        ("team/a.rs", "use crate::store::Db;", "src/team/a.rs:1: team uses store"),
         ("cli/a.rs", "\nfn f() { crate::daemon::run() }", "src/cli/a.rs:2: cli uses daemon"),
-        ("cli/a.rs", "use crate::{paths, client::{self, daemon}};", ""),
-        ("cli/a.rs", "use crate::{paths::{a, b}, scan};", "src/cli/a.rs:1: cli uses scan"),
-        ("map/mod.rs", "// crate::store\nlet a = \"crate::store\";", ""),
+        ("cli/a.rs", "use crate::{config, mcp::{self, daemon}};", ""),
+        ("cli/a.rs", "use crate::{config::{a, b}, store};", "src/cli/a.rs:1: cli uses store"),
+        ("cli/a.rs", "use memod_base::a;\nuse memod_scan::b;", "src/cli/a.rs:2: cli uses scan"),
+        ("team/mod.rs", "// crate::store\nlet a = \"crate::store\";", ""),
         ("bin/memo.rs", "memod::daemon::run()", "src/bin/memo.rs:1: memo uses daemon"),
         ("new.rs", "", "src/new.rs: module new is not in EDGES of tests/it/tidy.rs: add it"),
     ];

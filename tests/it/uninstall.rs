@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use memod::threads::pause;
+use memod_base::threads::pause;
 use rusqlite::Connection;
 use serde_json::json;
 

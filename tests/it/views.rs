@@ -164,7 +164,7 @@ fn a_worktree_moves() {
         let roots: Vec<_> = live.call("status", json!({}))["views"].as_array().unwrap().clone();
         assert_eq!(roots.len(), 2, "{what}: {roots:?}");
         let error = live.rpc().call("search", &json!({ "cwd": dir, "query": "omega" })).unwrap_err();
-        assert_eq!(error["code"], memod::proto::code::WRONG_REPOSITORY, "{error}");
+        assert_eq!(error["code"], memod_proto::code::WRONG_REPOSITORY, "{error}");
         dir = target;
     }
     // One moves away, another one comes to where it was.

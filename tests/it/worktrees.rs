@@ -94,7 +94,7 @@ fn a_worktree_in_the_place_of_another() {
             live.expect_in(&linked, &format!("{branch}{round}"), "new.md", branch);
             live.git(&["worktree", "remove", "--force", &path]);
             let gone = live.rpc().call("search", &json!({ "cwd": path, "query": word })).unwrap_err();
-            assert_eq!(gone["code"], memod::proto::code::WRONG_REPOSITORY, "{gone}");
+            assert_eq!(gone["code"], memod_proto::code::WRONG_REPOSITORY, "{gone}");
             live.expect("alpha", "a.md", "the main worktree is as it was");
         }
     }

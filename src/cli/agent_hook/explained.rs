@@ -1,6 +1,6 @@
 //! Shows a person what a hook would tell an agent, and why.
 
-use crate::proto::{Advice, AdviseParams, AdviseResult};
+use memod_proto::{Advice, AdviseParams, AdviseResult};
 
 use super::{Silence, context, params, read_input};
 use crate::cli::args::{Global, HookArgs};

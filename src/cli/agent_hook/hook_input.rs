@@ -4,9 +4,8 @@
 
 use std::path::PathBuf;
 
+use memod_proto::{Beginning, Occasion};
 use serde_json::Value;
-
-use crate::proto::{Beginning, Occasion};
 
 /// Longest prompt that is sent, bytes: the question stands at the beginning or at the end.
 const MAX_PROMPT: usize = 48 << 10;

@@ -10,10 +10,10 @@
 //! | Cursor | `additional_context` | `additional_context`, undocumented | only after it: `postToolUse` |
 //! | any other | text | text | text |
 
+use memod_proto::Occasion;
 use serde_json::json;
 
 use super::hook_input::HookInput;
-use crate::proto::Occasion;
 
 /// A form of answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

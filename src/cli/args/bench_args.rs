@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use memod_base::types::RankingPart;
 
 use super::code_args::ModeArg;
-use crate::types::RankingPart;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct BenchArgs {

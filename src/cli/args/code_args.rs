@@ -2,11 +2,10 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use memod_base::types::{FileClass, Kind};
 
 use super::memory_args::MemoryScopeArgs;
 use super::rows_args::RowsArgs;
-use crate::proto;
-use crate::types::{FileClass, Kind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ModeArg {
@@ -18,7 +17,7 @@ pub(in crate::cli) enum ModeArg {
     Hybrid,
 }
 
-impl From<ModeArg> for proto::Mode {
+impl From<ModeArg> for memod_proto::Mode {
     fn from(typed: ModeArg) -> Self {
         match typed {
             ModeArg::Keyword => Self::Keyword,
@@ -40,7 +39,7 @@ pub(in crate::cli) enum SyncLevel {
     Strict,
 }
 
-impl From<SyncLevel> for proto::Sync {
+impl From<SyncLevel> for memod_proto::Sync {
     fn from(typed: SyncLevel) -> Self {
         match typed {
             SyncLevel::None => Self::None,

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use memod_base::types::parse_exactly;
+use memod_proto::anchor::State;
+use memod_proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
 use serde_json::Value;
 
 use super::code_args::ModeArg;
 use super::relation_args::NearArgs;
 use super::rows_args::RowsArgs;
-use crate::proto::anchor::State;
-use crate::proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
-use crate::types::parse_exactly;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum TierArg {
@@ -473,8 +473,9 @@ fn state_parser() -> impl TypedValueParser<Value = State> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn metadata_is_json_or_text() {

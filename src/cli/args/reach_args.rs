@@ -1,9 +1,9 @@
 //! Declares the flags of the verbs that follow uses.
 
 use clap::{Args, ValueEnum};
+use memod_proto::With;
 
 use super::{FreshArgs, RowsArgs};
-use crate::proto::With;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct RefsArgs {

@@ -1,10 +1,10 @@
 //! Declares the flags of the verbs that compare, link and merge memories.
 
 use clap::{Args, ValueEnum};
+use memod_proto::memory::LinkKind;
 
 use super::code_args::share;
 use super::rows_args::RowsArgs;
-use crate::proto::memory::LinkKind;
 
 /// How to treat a text that nearly equals another memory.
 #[derive(Debug, Args)]

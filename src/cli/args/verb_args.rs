@@ -6,7 +6,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::code_args::{SyncLevel, wait_parser};
-use crate::proto;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct InitArgs {
@@ -116,7 +115,7 @@ pub(in crate::cli) enum TopicArg {
     Drift,
 }
 
-impl From<TopicArg> for proto::Topic {
+impl From<TopicArg> for memod_proto::Topic {
     fn from(typed: TopicArg) -> Self {
         match typed {
             TopicArg::Progress => Self::Progress,
@@ -160,7 +159,7 @@ pub(in crate::cli) enum AgentEvent {
     BeforeEdit,
 }
 
-impl From<AgentEvent> for proto::Occasion {
+impl From<AgentEvent> for memod_proto::Occasion {
     fn from(typed: AgentEvent) -> Self {
         match typed {
             AgentEvent::SessionStart => Self::SessionStart,
@@ -296,7 +295,7 @@ pub(in crate::cli) enum ModelVerb {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetupArgs {
     /// The agents; without any, those that are found
-    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(crate::setup::ids()))]
+    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::ids()))]
     pub(in crate::cli) agents: Vec<String>,
     /// Only show what would be changed
     #[arg(long)]

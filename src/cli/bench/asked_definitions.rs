@@ -1,6 +1,6 @@
 //! Finds the definitions that answer a question by path and lines, and scores their places.
 
-use crate::types::Kind;
+use memod_base::types::Kind;
 
 /// Hits that count.
 pub(super) const CUT: usize = 100;

@@ -5,6 +5,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
+use memod_base::paths::PathError;
+use memod_base::types::RankingPart;
+use memod_client::Client;
+use memod_proto::{Hit, Mode, SearchParams, SearchResult, StatusParams, StatusResult, Sync};
 use serde::Serialize;
 
 use super::asked_definitions::{self, DefinitionFigures};
@@ -17,10 +21,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::progress;
-use crate::client::Client;
-use crate::paths::PathError;
-use crate::proto::{Hit, Mode, SearchParams, SearchResult, StatusParams, StatusResult, Sync};
-use crate::types::RankingPart;
 
 /// Hits asked for: several may be of one record, or of none.
 const N_HITS: usize = 50;

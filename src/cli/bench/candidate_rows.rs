@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use memod_base::types::{FileClass, Kind};
+use memod_embed::Tokenizer;
+use memod_proto::{Explain, Hit};
 use serde::{Serialize, Serializer};
 
 use super::asked_definitions::AnswerDefinition;
 use super::labels::Question;
 use super::question_sets::RepositoryCommit;
-use crate::embed::Tokenizer;
-use crate::proto::{Explain, Hit};
-use crate::types::{FileClass, Kind};
 
 /// A line of the file. Numbers have the precision of `f32`.
 #[derive(Serialize)]

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::Path;
 
+use memod_base::paths::IoContext;
+use memod_embed::BUILTIN_ID;
+use memod_proto::{Mode, SearchParams};
 use serde::Serialize;
 
 use super::asked_definitions::CUT;
@@ -17,9 +20,6 @@ use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::part_file::PartFile;
 use crate::cli::text::{bytes, count};
-use crate::embed::BUILTIN_ID;
-use crate::paths::IoContext;
-use crate::proto::{Mode, SearchParams};
 
 /// The figures of a file that was written.
 #[derive(Serialize)]

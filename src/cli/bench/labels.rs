@@ -4,8 +4,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memod_base::types::Kind;
+
 use super::asked_definitions::AnswerDefinition;
-use crate::types::Kind;
 
 /// A question with what answers it.
 #[derive(Clone, Debug, Default)]

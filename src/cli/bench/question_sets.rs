@@ -9,6 +9,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext, canonical};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +17,6 @@ use super::asked_definitions::AnswerDefinition;
 use super::label_json::{DefinitionJson, LabelJson, files_of};
 use super::labels::{Corpus, Label, Question, text_file};
 use crate::cli::error::CliError;
-use crate::paths::{IoContext, canonical};
 
 const QUERIES: &str = "queries.jsonl";
 const ANNOTATIONS: &str = "annotations";

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use memod_base::types::RankingPart;
+use memod_proto::Mode;
 use serde::Serialize;
 
 use super::asked_definitions::{self, DefinitionFigures};
 use super::asking::{Answers, Arm, Measured};
 use super::bootstrap::{Estimate, estimates};
 use super::scores::{METRICS, Scores};
-use crate::proto::Mode;
-use crate::types::RankingPart;
 
 /// All figures; scores are 0 to 1.
 #[derive(Debug, Serialize)]

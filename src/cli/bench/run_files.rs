@@ -6,12 +6,13 @@ use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf, absolute};
 
+use memod_base::paths::{IoContext, canonical};
+use memod_base::types::escape;
+
 use super::asking::Arm;
 use super::labels::{Corpus, FoundSpan};
 use super::question_sets::QuestionSet;
 use crate::cli::error::CliError;
-use crate::paths::{IoContext, canonical};
-use crate::types::escape;
 
 /// The folder for them; without one, nothing is written.
 pub(super) struct RunFiles {

@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use memod_base::types::Kind;
+use memod_testing::Random;
 use serde_json::{Value, json};
 
 use super::bootstrap::estimates;
@@ -13,8 +15,6 @@ use super::labels::{Corpus, FoundSpan, Question};
 use super::question_sets::{QuestionSet, read};
 use super::run_files::rows;
 use super::scores::{METRICS, Scores, scores};
-use crate::testing::Random;
-use crate::types::Kind;
 
 /// Returns the folder of sets and scorers; nothing where this machine has none.
 fn eval() -> Option<PathBuf> {

@@ -4,12 +4,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use memod_base::paths::canonical;
+
 use super::headings::Headings;
 use super::labels::{Corpus, Label, Question, Span, file_name};
 use super::question_sets::QuestionSet;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::paths::canonical;
 
 /// Finds the worktree of a set in the folder of trees: `<suite>/<set>` or `<set>`.
 pub(super) fn find(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {

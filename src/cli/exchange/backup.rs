@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use memod_proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
+
 use super::files::absolute;
 use crate::cli::args::{BackupArgs, RestoreBackupArgs};
 use crate::cli::context::CommandContext;
@@ -9,7 +11,6 @@ use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::{bytes, count};
-use crate::proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
 
 /// Prints the path of the backup.
 pub(in crate::cli) fn back_up(

@@ -6,13 +6,13 @@
 use std::path::Path;
 
 use jiff::Timestamp;
+use memod_proto::exchange::Draft;
 use serde_json::{Map, Value, json};
 
 use super::files::text_of;
 use super::send::Sender;
 use crate::cli::args::From;
 use crate::cli::error::CliError;
-use crate::proto::exchange::Draft;
 
 /// Largest file of an export, bytes.
 pub(super) const MOST_BYTES: u64 = 1 << 30;

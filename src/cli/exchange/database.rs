@@ -4,10 +4,11 @@
 
 use std::path::Path;
 
+use memod_proto::exchange::{DatabaseParams, DatabaseResult};
+
 use super::files::absolute;
 use super::send::Sender;
 use crate::cli::error::CliError;
-use crate::proto::exchange::{DatabaseParams, DatabaseResult};
 
 pub(super) fn read(system: &str, path: &Path, sender: &mut Sender<'_>) -> Result<(), CliError> {
     let path = absolute(path)?;

@@ -5,6 +5,11 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
+use memod_base::paths::IoContext;
+use memod_client::{Client, Options, StoppedMemories, VERSION};
+use memod_proto::Caveats;
+use memod_proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
+use memod_proto::memory::Memory;
 use serde::Serialize;
 
 use super::jsonl::{End, Header};
@@ -15,11 +20,6 @@ use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::part_file::PartFile;
 use crate::cli::text::{behind, count};
-use crate::client::{Client, Options, StoppedMemories, VERSION};
-use crate::paths::IoContext;
-use crate::proto::Caveats;
-use crate::proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
-use crate::proto::memory::Memory;
 
 /// One line of the file.
 #[derive(Serialize)]

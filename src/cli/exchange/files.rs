@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext, canonical};
+
 use super::lines;
 use crate::cli::error::CliError;
-use crate::paths::{IoContext, canonical};
 
 /// Returns whether a file starts with the header of SQLite.
 pub(super) fn is_database(path: &Path) -> bool {

@@ -4,15 +4,15 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use memod_base::paths::IoContext;
+use memod_base::types::parse_with_metadata;
+use memod_proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::lines::{Line, Lines};
 use super::send::Sender;
 use crate::cli::error::CliError;
-use crate::paths::IoContext;
-use crate::proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
-use crate::types::parse_with_metadata;
 
 /// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,12 +7,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::IoContext;
+use memod_proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult, MarkdownParams, Snapshot};
+
 use super::files::absolute;
 use super::send::{Sender, run};
 use crate::cli::args::ImportArgs;
 use crate::cli::error::CliError;
-use crate::paths::IoContext;
-use crate::proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult, MarkdownParams, Snapshot};
 
 /// Largest document, as for the index.
 const MOST_BYTES: u64 = 1 << 20;

@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
+use memod_proto::exchange::Draft;
 use serde_json::{Map, Value, json};
 
 use super::files::{absolute, text_of};
 use super::send::Sender;
 use crate::cli::error::CliError;
-use crate::proto::exchange::Draft;
 
 const MOST_BYTES: u64 = 256 << 20;
 

@@ -4,6 +4,12 @@
 
 use std::collections::HashMap;
 
+use memod_client::Client;
+use memod_proto::exchange::{
+    Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
+};
+use memod_proto::memory::Caller;
+use memod_proto::{Caveats, MAX_DEPTH, depth};
 use serde::Serialize;
 
 use crate::cli::args::ImportArgs;
@@ -12,12 +18,6 @@ use crate::cli::error::CliError;
 use crate::cli::memories::caller;
 use crate::cli::output::Output;
 use crate::cli::text::{behind, count};
-use crate::client::Client;
-use crate::proto::exchange::{
-    Draft, ImportParams, ImportResult, ImportStatus, Imported, LinkDraft, MOST_DRAFTS, Snapshot,
-};
-use crate::proto::memory::Caller;
-use crate::proto::{Caveats, MAX_DEPTH, depth};
 
 /// Size of a batch, bytes of JSON. Even with the largest draft it is far below the daemon's limit on a line.
 const BATCH_BYTES: usize = 1 << 20;

@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::IoContext;
 use serde_json::Value;
 
 use super::chats::{Chat, MOST_BYTES, Message, Readable, said, send, time};
 use super::files::text_of;
 use super::send::Sender;
 use crate::cli::error::CliError;
-use crate::paths::IoContext;
 
 /// Characters of a name that are kept.
 const MOST_OF_A_NAME: usize = 80;
@@ -145,8 +145,9 @@ fn message(value: &Value) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn ids_become_names() {

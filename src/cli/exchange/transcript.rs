@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use memod_proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
 use serde_json::{Map, Value, json};
 
 use super::chats::{chat, conversations, said};
@@ -13,7 +14,6 @@ use crate::cli::llm::{ask, show_dry_run};
 use crate::cli::output::Output;
 use crate::cli::text::count;
 use crate::llm::outgoing::{Outgoing, outgoing};
-use crate::proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
 
 /// Largest transcript, bytes.
 const MOST_BYTES: u64 = 64 << 20;

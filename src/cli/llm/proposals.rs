@@ -1,16 +1,17 @@
 //! Prints what a language model proposes. Nothing is done: each proposal comes with the command that would do it.
 
+use memod_proto::memory::Brief;
+use memod_proto::{
+    LlmCompareParams, LlmCompareResult, LlmPair, LlmSuggestParams, LlmSuggestResult, LlmSummariseParams,
+    LlmSummariseResult,
+};
+
 use super::{ask, show_dry_run};
 use crate::cli::args::{BriefArgs, DedupeArgs};
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{escape, escape_lines, paint, shell_word};
-use crate::proto::memory::Brief;
-use crate::proto::{
-    LlmCompareParams, LlmCompareResult, LlmPair, LlmSuggestParams, LlmSuggestResult, LlmSummariseParams,
-    LlmSummariseResult,
-};
 
 /// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns the exit code; `None` if that is to be done.
 pub(in crate::cli) fn summarise(

@@ -7,6 +7,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{RepoLayout, canonical, with_suffix};
+use memod_base::types::is_secret_name;
+
 use super::refused;
 use crate::cli::args::{
     AddArgs, BackupArgs, BriefArgs, ConfigArgs, ConfigVerb, ConsentArgs, DedupeArgs, DoctorArgs, ExplainArgs,
@@ -15,8 +18,6 @@ use crate::cli::args::{
 };
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
-use crate::paths::{RepoLayout, canonical, with_suffix};
-use crate::types::is_secret_name;
 
 /// What to do about a verb that is for people.
 const BY_A_PERSON: &str = "ask the user to run it in a terminal";

@@ -1,5 +1,9 @@
 //! Prints the anchors of memories, and confirms that memories still hold.
 
+use memod_base::paths::CallerDir;
+use memod_proto::anchor::{Anchor, State};
+use memod_proto::memory::{ConfirmParams, UpdateResult};
+
 use super::request::caller;
 use crate::cli::args::IdArgs;
 use crate::cli::context::CommandContext;
@@ -7,9 +11,6 @@ use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{escape, paint};
-use crate::paths::CallerDir;
-use crate::proto::anchor::{Anchor, State};
-use crate::proto::memory::{ConfirmParams, UpdateResult};
 
 /// Prints the id and the current anchors.
 pub(in crate::cli) fn confirm(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {

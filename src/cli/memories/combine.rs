@@ -1,5 +1,7 @@
 //! Combines several memories into one.
 
+use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+
 use super::request::{caller, or_stdin, say_redacted};
 use super::show;
 use crate::cli::args::ConsolidateArgs;
@@ -7,7 +9,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape};
-use crate::proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
 
 /// Exits with 1 when nothing was combined, or not everything that was found.
 pub(in crate::cli) fn consolidate(

@@ -3,6 +3,11 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use memod_client::Client;
+use memod_proto::memory::{
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
+};
+
 use super::request::caller;
 use super::show;
 use crate::cli::args::{GetArgs, HistoryArgs, ListArgs};
@@ -10,10 +15,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::client::Client;
-use crate::proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
-};
 
 /// Page size of `--all`.
 const PAGE: u64 = 500;

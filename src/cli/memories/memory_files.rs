@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, Scope, ShareParams, ShareResult, SideName};
+
 use super::notes_git::NotesGit;
 use super::request::{caller, or_stdin};
 use super::show;
@@ -10,7 +12,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::{count, escape, escape_lines};
-use crate::proto::memory::{ResolveFileParams, ResolveFileResult, Scope, ShareParams, ShareResult, SideName};
 
 /// Longest wait for an answer: each memory may be a file that is synced to the disk.
 const MANY: Duration = Duration::from_secs(600);

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use memod_base::types::MAX_MEMORY_FILE;
+
 use super::notes_git::{NotesGit, Object};
 use super::notes_place::FileChange;
 use crate::cli::error::CliError;
-use crate::types::MAX_MEMORY_FILE;
 
 /// A path whose object differs between two trees.
 #[derive(Debug, PartialEq, Eq)]

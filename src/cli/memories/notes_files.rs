@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::fs;
 
+use memod_base::paths::IoContext as _;
+use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
+use memod_proto::memory::{ListParams, TallyParams, TallyResult};
 use serde::Serialize;
 
 use super::list;
@@ -11,9 +14,6 @@ use super::request::caller;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::{behind, escape};
-use crate::paths::IoContext as _;
-use crate::proto::memory::{ListParams, TallyParams, TallyResult};
-use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
 
 /// Length of the part of an id after `mem_`: a ULID.
 const ULID: usize = 26;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use memod_base::paths::{IoContext as _, NOTES_LOCK};
+use memod_base::types::memory_file;
+
 use crate::cli::error::CliError;
-use crate::paths::{IoContext as _, NOTES_LOCK};
-use crate::types::memory_file;
 
 /// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
 /// Others, such as GIT_SSH_COMMAND, are the user's.

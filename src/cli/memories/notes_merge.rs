@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::process::Output;
 
+use memod_base::types::memory_file;
+
 use super::notes_files::id_of_path;
 use super::notes_git::{NotesGit, failed};
 use crate::cli::error::CliError;
-use crate::types::memory_file;
 
 /// The exit of a git that does not know an option.
 const USAGE: i32 = 129;

@@ -8,13 +8,14 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::cli::error::CliError;
-use crate::cli::text::escape;
-use crate::paths::{
+use memod_base::paths::{
     IoContext as _, NOTES_NEW, NOTES_OUT, PathError, is_free_for, open_regular, remove_if_there,
     remove_known, rename_to_free, replace_known, text_digits,
 };
-use crate::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
+use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR};
+
+use crate::cli::error::CliError;
+use crate::cli::text::escape;
 
 /// A file that is to be changed.
 pub(super) struct FileChange {

@@ -5,6 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use memod_base::types::MAX_MEMORY_FILE;
+use memod_proto::memory::{CheckFilesParams, CheckFilesResult};
+
 use super::notes_commits::entries;
 use super::notes_files::{Unfit, id_of_path};
 use super::notes_git::{NotesGit, Object};
@@ -12,8 +15,6 @@ use super::request::caller;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::text::short_head;
-use crate::proto::memory::{CheckFilesParams, CheckFilesResult};
-use crate::types::MAX_MEMORY_FILE;
 
 /// Most bytes of text that the daemon is asked about at once.
 const AT_ONCE: usize = 1 << 20;

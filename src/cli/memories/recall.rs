@@ -1,5 +1,9 @@
 //! Recalls, promotes and lists recent memories.
 
+use memod_proto::memory::{
+    ListParams, MemoriesResult, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort,
+    UpdateResult,
+};
 use serde_json::Value;
 
 use super::request::caller;
@@ -9,10 +13,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::escape;
-use crate::proto::memory::{
-    ListParams, MemoriesResult, Memory, PromoteParams, RecallParams, RecallResult, Recalled, Sort,
-    UpdateResult,
-};
 
 /// Exits with 1 when nothing matches.
 pub(in crate::cli) fn recall(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -2,6 +2,11 @@
 
 use std::collections::HashSet;
 
+use memod_proto::memory::{
+    Edge, IdsParams, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, MemoriesResult, Node,
+    ResolveParams, ResolveResult,
+};
+
 use super::memory_files;
 use super::request::caller;
 use super::show::{brief_line, spoken};
@@ -10,10 +15,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::paint;
-use crate::proto::memory::{
-    Edge, IdsParams, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, MemoriesResult, Node,
-    ResolveParams, ResolveResult,
-};
 
 pub(in crate::cli) fn link(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     set("memory.link", "linked so already", typed, context, output)?;

@@ -1,5 +1,7 @@
 //! Runs the verbs that archive and delete memories.
 
+use memod_proto::memory::{RemoveParams, RemoveResult, Selection};
+
 use super::request::caller;
 use super::show;
 use crate::cli::args::{ConsentArgs, RemoveArgs};
@@ -7,7 +9,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliResult, EXIT_NONE};
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::proto::memory::{RemoveParams, RemoveResult, Selection};
 
 /// What to type where nobody can be asked whether something may be removed.
 pub(in crate::cli) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";

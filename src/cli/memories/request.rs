@@ -4,13 +4,14 @@ use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
+use memod_base::paths::IoContext;
+use memod_proto::memory::Caller;
+
 use crate::cli::args::TextArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::text::count;
-use crate::paths::IoContext;
-use crate::proto::memory::Caller;
 
 /// Largest file that is read, bytes: private parts, which are cut out, do not count for the size of a memory.
 const MAX_FILE: u64 = 8 << 20;

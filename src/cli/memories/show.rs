@@ -1,5 +1,11 @@
 //! Prints memories.
 
+use memod_base::paths::CallerDir;
+use memod_base::types::memory_file;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::{
+    Brief, Change, HistoryResult, Memory, Scope, StatsResult, Tally, is_unconfirmed, marks,
+};
 use serde_json::Value;
 
 use super::about;
@@ -7,12 +13,6 @@ use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::status::row;
 use crate::cli::text::{age, bytes, count, escape, escape_lines, paint};
-use crate::paths::CallerDir;
-use crate::proto::anchor::Anchor;
-use crate::proto::memory::{
-    Brief, Change, HistoryResult, Memory, Scope, StatsResult, Tally, is_unconfirmed, marks,
-};
-use crate::types::memory_file;
 
 /// Why a memory is archived whose file is gone.
 const BY_FILE: &str = "file";

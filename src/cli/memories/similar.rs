@@ -1,5 +1,10 @@
 //! Prints near-duplicate and related memories.
 
+use memod_base::types::memory_file;
+use memod_proto::memory::{
+    AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
+};
+
 use super::request::caller;
 use super::show;
 use crate::cli::args::{DedupeArgs, RelatedArgs};
@@ -8,10 +13,6 @@ use crate::cli::error::{CliError, CliResult, EXIT_NONE};
 use crate::cli::llm;
 use crate::cli::output::Output;
 use crate::cli::text::{count, paint};
-use crate::proto::memory::{
-    AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
-};
-use crate::types::memory_file;
 
 /// Reports the outcome of adding a text.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {

@@ -8,6 +8,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
+use memod_base::paths::IoContext as _;
+use memod_base::types::MEMORY_FILES_DIR;
+use memod_proto::memory::{FileFate, ListParams, MemoriesResult, RestoreFileParams, RestoreFileResult};
+
 use super::notes_files::{Own, Unfit, id_of_path, in_conflict, own_files, refuse_others};
 use super::notes_git::{FETCHED, HERE, MARKED, NOTES, NotesGit, THEIRS, failed};
 use super::notes_merge::{Merged, merge};
@@ -19,9 +23,6 @@ use crate::cli::args::SyncNotesArgs;
 use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::output::Output;
-use crate::paths::IoContext as _;
-use crate::proto::memory::{FileFate, ListParams, MemoriesResult, RestoreFileParams, RestoreFileResult};
-use crate::types::MEMORY_FILES_DIR;
 
 /// Number of paths that git is given at once.
 const AT_ONCE: usize = 500;

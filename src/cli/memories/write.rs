@@ -1,5 +1,9 @@
 //! Runs the verbs that add and change memories.
 
+use memod_proto::memory::{
+    AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
+};
+
 use super::request::{caller, or_stdin, say_notice, say_redacted, text};
 use super::{show, similar};
 use crate::cli::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
@@ -7,9 +11,6 @@ use crate::cli::context::CommandContext;
 use crate::cli::error::{CliError, CliResult};
 use crate::cli::llm;
 use crate::cli::output::Output;
-use crate::proto::memory::{
-    AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
-};
 
 /// Prints only the id on stdout, for scripts.
 pub(in crate::cli) fn add(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {

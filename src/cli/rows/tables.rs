@@ -1,16 +1,16 @@
 //! Declares the fields of each kind of row.
 
-use serde_json::{Value, json};
-
-use super::{Fact, Listing, Table};
-use crate::proto::memory::{
+use memod_proto::memory::{
     Change, Edge, HistoryResult, LinksResult, MemoriesResult, Memory, RecallResult, Recalled, Related,
     RelatedResult, Tally, TallyResult,
 };
-use crate::proto::{
+use memod_proto::{
     Caveats, ChangedFile, ChangedResult, Hit, OutlineItem, OutlineResult, ReachResult, ReachedDefinition,
     RefUse, RefsResult, SearchResult, WhyCommit, WhyResult,
 };
+use serde_json::{Value, json};
+
+use super::{Fact, Listing, Table};
 
 /// Memories. TOON has the fields and names of ai-memory 0.6, where each memory has a title, and `trust`, which no answer leaves
 /// out.

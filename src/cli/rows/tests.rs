@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use memod_base::types::FileClass;
+use memod_proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
+use memod_proto::{
+    ChangedFile, ChangedSymbols, CommitInfo, Copies, Explain, Hit, MemoryInfo, SearchResult, WhyCommit,
+};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::proto::memory::{Change, Edge, MemoriesResult, Memory, Related, Tally};
-use crate::proto::{
-    ChangedFile, ChangedSymbols, CommitInfo, Copies, Explain, Hit, MemoryInfo, SearchResult, WhyCommit,
-};
-use crate::types::FileClass;
 
 /// Texts that are easy to write wrongly.
 const NASTY: &[&str] = &[

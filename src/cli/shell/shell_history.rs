@@ -7,9 +7,10 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
 
+use memod_base::paths::RepoLayout;
+
 use super::line::{Line, MOST_LINES};
 use crate::cli::args::Verb;
-use crate::paths::RepoLayout;
 
 /// Size from which on old lines are dropped.
 const MOST_BYTES: u64 = 256 << 10;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
-use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
+use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
 
+use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
 use crate::cli::args::{ImpactArgs, ReachArgs, ReachListArgs};
 use crate::cli::budget::fit_rows;
 use crate::cli::context::CommandContext;

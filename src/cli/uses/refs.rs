@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
-use crate::proto::{RefUse, RefsParams, RefsResult};
+use memod_proto::{RefUse, RefsParams, RefsResult};
 
+use super::{PATIENCE, n_asked, note_files, print_companions, print_definition, print_files};
 use crate::cli::args::RefsArgs;
 use crate::cli::budget::fit_rows;
 use crate::cli::context::CommandContext;

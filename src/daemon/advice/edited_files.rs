@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_base::paths::{CallerDir, RepoLayout, canonical};
+
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::reading;
 use crate::daemon::shared::Shared;
-use crate::paths::{CallerDir, RepoLayout, canonical};
 
 /// A file in a worktree of this repository, which may be another one than the caller's.
 pub(super) struct EditedFile {

@@ -2,6 +2,10 @@
 
 use std::sync::Arc;
 
+use memod_proto::anchor::{Anchor, State};
+use memod_proto::memory::Memory;
+use memod_proto::{Advice, AdviseResult, AnswerPart, Evidence, Sync};
+
 use super::note::{Note, UnreadPart};
 use super::{Call, silent};
 use crate::daemon::caveats;
@@ -10,9 +14,6 @@ use crate::daemon::memories::records::shown;
 use crate::daemon::memories::states::{note_unsure, states};
 use crate::daemon::request::{blocking, locate};
 use crate::daemon::shared::Shared;
-use crate::proto::anchor::{Anchor, State};
-use crate::proto::memory::Memory;
-use crate::proto::{Advice, AdviseResult, AnswerPart, Evidence, Sync};
 use crate::search::asked::{Asked, asked};
 use crate::search::memory_search::{FoundMemory, MemoryAsk};
 use crate::search::query::parse;

@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
+use memod_base::paths::{IoContext, PathError, RepoLayout, read_file, replace_private};
+use memod_base::threads::lock;
+use memod_proto::Beginning;
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::clock::now_ms;
-use crate::paths::{IoContext, PathError, RepoLayout, read_file, replace_private};
-use crate::proto::Beginning;
-use crate::threads::lock;
 
 /// Most sessions; the one that was told something longest ago is forgotten first.
 const MOST_SESSIONS: usize = 64;

@@ -2,17 +2,17 @@
 
 use std::path::Path;
 
+use memod_base::paths::{self, CallerDir};
+use memod_base::types::{Definition, Refusal, SourceKey};
+use memod_proto::anchor::Anchor;
+use memod_proto::{RpcError, code};
+
 use super::{AnchorChecker, AnchorLocation};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::history::{key_in, key_of};
 use crate::daemon::named_definitions::{definitions_named, nothing, several, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
 use crate::memory::anchor::MOST_LINES;
-use crate::paths::{self, CallerDir};
-use crate::proto::anchor::Anchor;
-use crate::proto::{RpcError, code};
-use crate::scan;
-use crate::types::{Definition, Refusal, SourceKey};
 
 /// Number of suggestions for a path or name that does not exist.
 const MOST_NEAR: usize = 5;
@@ -207,7 +207,7 @@ fn not_there(judge: &AnchorChecker<'_>, target: &str, dir: &CallerDir) -> RpcErr
     let parse = parse(target);
     let there = parse.iter().find_map(|(path, _)| {
         let key = key_in(path, dir)?;
-        Some((scan::lstat(&location.root.join(key.as_str())).ok()?, key))
+        Some((memod_scan::lstat(&location.root.join(key.as_str())).ok()?, key))
     });
     if let Some((stat, key)) = there {
         return match enclosing_repository(judge, &key) {

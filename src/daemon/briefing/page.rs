@@ -2,8 +2,8 @@
 //!
 //! Tokens are counted as for the map: four characters each.
 
-use crate::proto::BriefSection;
-use crate::types::TOKEN_CHARS;
+use memod_base::types::TOKEN_CHARS;
+use memod_proto::BriefSection;
 
 /// A section of lines.
 pub(super) struct List {

@@ -1,9 +1,10 @@
 //! Lists some of the HTTP routes that the code of a project declares.
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{ClassSet, FileClass, Route, SourceKey};
+
 use super::{MOST_LINE, cut};
-use crate::paths::CallerDir;
 use crate::search::class_rules;
-use crate::types::{ClassSet, FileClass, Route, SourceKey};
 
 /// Most routes that are listed.
 const MOST_ROUTES: usize = 12;

@@ -1,10 +1,11 @@
 //! Lists the commits between the two sides of a comparison.
 
+use memod_git::{GitError, Node, ObjectId};
+use memod_proto::ChangedCommit;
+
 use super::sides::Sides;
 use crate::daemon::error::RpcResult;
 use crate::daemon::history::History;
-use crate::git::{GitError, Node, ObjectId};
-use crate::proto::ChangedCommit;
 
 /// Most commits that are listed.
 const MOST_LISTED: usize = 20;

@@ -5,6 +5,11 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
+use memod_base::paths::{IoContext as _, if_readable};
+use memod_base::types::{Refusal, SourceKey};
+use memod_git::{EntryKind, ObjectId, Tracked, TreeEntry};
+use memod_proto::{ChangedFile, FileStatus};
+
 use super::conversions::Conversions;
 use super::on_disk::UnlistedPaths;
 use super::renames;
@@ -14,12 +19,7 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, OnDisk};
 use crate::daemon::object_ids::{ContentKey, ObjectIds};
 use crate::daemon::shared::Shared;
-use crate::git::{EntryKind, ObjectId, Tracked, TreeEntry};
-use crate::paths::{IoContext as _, if_readable};
-use crate::proto::{ChangedFile, FileStatus};
-use crate::scan;
 use crate::store::Entry;
-use crate::types::{Refusal, SourceKey};
 
 /// Files larger than this count as changed unless git knows that they are not, bytes.
 const MOST_HASHED_BYTES: u64 = 64 << 20;
@@ -277,7 +277,7 @@ impl Worktree<'_> {
             ContentKey::Hash(hash) => blake3::hash(&bytes) == *hash,
             ContentKey::Stat(_, stat) => {
                 self.texts.at.disk.lstat(&path).is_ok_and(|now| now == *stat)
-                    && !scan::is_racy(stat, read_at_ns)
+                    && !memod_scan::is_racy(stat, read_at_ns)
             }
         };
         if is_listed {

@@ -5,11 +5,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use memod_base::paths::{IoContext as _, if_readable};
+use memod_base::types::SourceKey;
+use memod_git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_to};
+
 use super::texts::Texts;
 use crate::daemon::object_ids::ObjectIds;
-use crate::git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_to};
-use crate::paths::{IoContext as _, if_readable};
-use crate::types::SourceKey;
 
 /// Largest object that is read to see whether git-lfs wrote it, bytes.
 const MOST_POINTER: u64 = 4 << 10;

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use memod_base::paths::{IoContext as _, if_readable};
+use memod_git::{AttributeFile, Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
+
 use super::compare::Worktree;
 use super::conversions::{Conversions, Uncompared};
 use super::on_disk::UnlistedPaths;
@@ -10,9 +13,6 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, OnDisk, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
-use crate::git::{AttributeFile, Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
-use crate::paths::{IoContext as _, if_readable};
-use crate::scan;
 use crate::store::{Reader, StoreError};
 
 /// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
@@ -26,7 +26,7 @@ pub(super) fn changes(
 ) -> RpcResult<(Arc<[Change]>, Vec<Uncompared>)> {
     let layout = &texts.at.layout;
     let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
-    let index_stat = if_readable(scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
+    let index_stat = if_readable(memod_scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
     // Read before everything else, so that a later question finds them to be others if they have changed meanwhile.
     let settings = &texts.past.settings;
     let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
@@ -69,7 +69,7 @@ pub(super) fn changes(
     let on_disk = std::mem::take(&mut found.on_disk).into();
     let attributes = conversions.attribute_files().into();
     let changes: Arc<[Change]> = found.list().into();
-    if is_settled && if_readable(scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
+    if is_settled && if_readable(memod_scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
         let kept = ChangesOfView { source, on_disk, attributes, changes: Arc::clone(&changes) };
         shared.changes.keep(texts.at.view, kept);
     }

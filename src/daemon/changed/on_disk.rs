@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use memod_base::paths::{IoContext as _, RepoLayout, if_readable};
+use memod_git::{ObjectId, Refs};
+
 use super::texts::Texts;
 use crate::daemon::kept_changes::OnDisk;
 use crate::daemon::shared::Shared;
-use crate::git::{ObjectId, Refs};
-use crate::paths::{IoContext as _, RepoLayout, if_readable};
 
 /// The paths of one worktree that the manifest does not list.
 pub(super) struct UnlistedPaths<'a> {

@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use memod_git::{ALIKE, ObjectId, likeness};
+
 use super::compare::Changes;
 use super::texts::Texts;
-use crate::git::{ALIKE, ObjectId, likeness};
 
 /// Most added and removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{SourceKey, Way, moment};
+use memod_git::{Node, ObjectId, Walk};
+use memod_proto::{ChangedParams, RpcError, code};
+
 use crate::daemon::clock::{local, now_ms};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
-use crate::git::{Node, ObjectId, Walk};
-use crate::paths::CallerDir;
-use crate::proto::{ChangedParams, RpcError, code};
-use crate::types::{SourceKey, Way, moment};
 
 /// What is compared.
 pub(super) struct Sides {

@@ -2,12 +2,13 @@
 
 use std::cell::OnceCell;
 
+use memod_base::paths::PathError;
+use memod_base::types::SourceKey;
+use memod_git::ObjectId;
+use memod_scan::{Content, Read, ReadError};
+
 use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
-use crate::git::ObjectId;
-use crate::paths::PathError;
-use crate::scan::{Content, Read, ReadError};
-use crate::types::SourceKey;
 
 /// Files larger than this are not compared line by line, bytes.
 const MOST_BYTES: u64 = 1 << 20;

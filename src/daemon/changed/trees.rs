@@ -1,11 +1,12 @@
 //! Compares the trees of two commits.
 
+use memod_git::{GitError, ObjectId, PathChange, TreeEntry};
+
 use super::compare::{Added, Changes, Modified};
 use super::renames;
 use super::texts::Texts;
 use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::Change;
-use crate::git::{GitError, ObjectId, PathChange, TreeEntry};
 
 /// Most files that are compared.
 const MOST_FILES: usize = 100_000;

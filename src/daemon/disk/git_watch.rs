@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{RepoLayout, may_be_dir};
+use memod_base::types::ViewId;
+use memod_watch::{Role, WatchError};
+
 use crate::daemon::error::hinted;
 use crate::daemon::shared::Shared;
-use crate::paths::{RepoLayout, may_be_dir};
-use crate::types::ViewId;
-use crate::watch::{Role, WatchError};
 
 /// Directories in which git keeps HEAD, index, settings and excludes.
 pub(super) struct GitDirs<'a> {

@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, sync_channel};
 
+use memod_base::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
+use memod_git::{Refs, UserDirs, UserRules};
+use memod_proto::{RpcError, code};
+use memod_watch::silent_file_system;
+
 use super::Disk;
 use super::git_watch::{GitDirs, watch_git};
 use super::task::{Lane, Opened};
@@ -12,12 +17,7 @@ use crate::daemon::error::{RpcResult, stopping};
 use crate::daemon::reconcile;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
-use crate::git::{self, Refs, UserDirs, UserRules};
-use crate::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
-use crate::proto::{RpcError, code};
-use crate::scan;
 use crate::store::{ViewKey, ViewRow};
-use crate::watch::silent_file_system;
 
 /// Finds or creates the row of a worktree, and watches git's directories.
 pub(super) fn open(
@@ -28,7 +28,7 @@ pub(super) fn open(
     mounts: &[PathBuf],
 ) -> RpcResult<(Disk, Opened)> {
     let dirs = UserDirs::read();
-    let settings = git::Settings::read_or_default(&layout, &dirs)?;
+    let settings = memod_git::Settings::read_or_default(&layout, &dirs)?;
     if settings.is_bare {
         return Err(bare(&layout));
     }
@@ -74,7 +74,7 @@ fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
 fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
     // Without the inode it would be taken for another worktree of that name, and so would its manifest.
-    let inode = scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
+    let inode = memod_scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let (reply, row) = sync_channel(1);

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use crate::git::Tip;
+use memod_base::paths::{RepoLayout, may_be_dir};
+use memod_git::Tip;
+use memod_watch::Role;
+
 use crate::index::{Scope, WalkProgress};
-use crate::paths::{RepoLayout, may_be_dir};
 use crate::store::ViewRow;
-use crate::watch::Role;
 
 /// Number of a worktree's thread; numbers are never reused.
 pub(in super::super) type Lane = u64;

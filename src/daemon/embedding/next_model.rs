@@ -3,13 +3,13 @@
 use std::sync::mpsc::Sender;
 
 use anyhow::anyhow;
+use memod_base::threads::caught;
 
 use super::{Found, Round, VectorsOf, kept};
 use crate::daemon::error_chain;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
 use crate::store::{NewVector, Reader};
-use crate::threads::caught;
 
 /// Makes missing vectors until none is missing or `is_interrupted`, then switches. A failure is told in `status`, and the next
 /// wake-up tries again; the present model answers meanwhile.
@@ -73,7 +73,7 @@ fn try_prepare(
             Ok(1..) => {}
             // What cannot be read now gets its vector after the switch.
             Ok(0) => break,
-            Err(error) if error.is::<crate::paths::PathError>() => break,
+            Err(error) if error.is::<memod_base::paths::PathError>() => break,
             Err(error) => return Err(error),
         }
     }

@@ -1,11 +1,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use memod_base::types::ViewId;
+use memod_embed::EmbedError;
+
 use super::*;
-use crate::embed::EmbedError;
 use crate::store::test_rows::{own_chunk, put, worktree};
 use crate::store::{NewChunk, Writer};
-use crate::types::ViewId;
 
 /// Panics over some texts.
 #[derive(Default)]

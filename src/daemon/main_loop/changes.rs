@@ -5,15 +5,16 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use memod_base::paths::DOORBELL;
+use memod_base::types::MEMORY_FILES_DIR;
+use memod_scan::Admission;
+use memod_watch::{FsChange, Role, WatchEvent};
+
 use super::MainLoop;
 use crate::daemon::disk::AT_WORK;
 use crate::daemon::disk::task::DiskTask;
 use crate::daemon::memories::file_edits::{take_all, take_change, take_edits};
 use crate::daemon::worktree::{DOT_GIT, WorktreeState};
-use crate::paths::DOORBELL;
-use crate::scan::Admission;
-use crate::types::MEMORY_FILES_DIR;
-use crate::watch::{FsChange, Role, WatchEvent};
 
 impl MainLoop {
     /// Handles an event of the watcher.

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
+use memod_proto::{RpcError, code};
+use memod_watch::Role;
+
 use super::{MainLoop, refuse};
 use crate::daemon::disk::task::{DiskReport, Lane};
 use crate::daemon::worktree::WorktreeState;
-use crate::proto::{RpcError, code};
-use crate::watch::Role;
 
 /// Number of times that a request survives the end of a worktree's thread.
 const MOST_PANICS: u32 = 3;

@@ -1,6 +1,10 @@
 use std::path::Path;
 use std::sync::mpsc::channel;
 
+use memod_base::paths::{Env, RepoLayout};
+use memod_base::types::ViewId;
+use memod_proto::Sync;
+use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
 
 use super::*;
@@ -11,11 +15,7 @@ use crate::daemon::memories::keeper::Memories;
 use crate::daemon::models::Models;
 use crate::daemon::watch_queue::WatchQueue;
 use crate::index::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
-use crate::paths::{Env, RepoLayout};
-use crate::proto::Sync;
 use crate::store::ViewRow;
-use crate::types::ViewId;
-use crate::watch::{FsChange, Role, Watch, WatchEvent};
 
 /// A loop whose jobs are done by hand, and whose worktrees are looked at by hand.
 struct Bench {
@@ -29,7 +29,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
-        let env = Env { uid: crate::paths::effective_uid(), ..Env::default() };
+        let env = Env { uid: memod_base::paths::effective_uid(), ..Env::default() };
         let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
         let (index_db, socket) = (temp.path().join("index.db"), temp.path().join("run/socket"));
         let to_loop = (channel().0, Arc::new(WatchQueue::default()));

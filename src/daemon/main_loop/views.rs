@@ -5,6 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::RepoLayout;
+use memod_proto::{RpcError, Sync, code};
+use memod_watch::Debouncer;
 use tokio::sync::oneshot;
 
 use super::{MainLoop, Opening, PendingSurvey, SURVEY, refuse};
@@ -14,9 +17,6 @@ use crate::daemon::event::{Ask, ViewReport};
 use crate::daemon::threads::spawn;
 use crate::daemon::worker::Job;
 use crate::daemon::worktree::{WorktreeState, unanswered};
-use crate::paths::RepoLayout;
-use crate::proto::{RpcError, Sync, code};
-use crate::watch::Debouncer;
 
 impl MainLoop {
     /// Passes a request to its worktree, which is opened first if it is not served.

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use memod_base::paths::RepoLayout;
+use memod_proto::Sync;
+use memod_proto::anchor::Anchor;
+
 use super::rules::{Done, bad, refused};
 use super::transaction::Call;
 use crate::daemon::anchors::{AnchorChecker, named_by, on_snapshot, resolve};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::memory::anchor;
-use crate::paths::RepoLayout;
-use crate::proto::Sync;
-use crate::proto::anchor::Anchor;
 
 /// Time limit for indexing a file that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,5 +1,7 @@
 //! Adds a memory.
 
+use memod_proto::Caveats;
+use memod_proto::memory::{AddParams, AddResult};
 use serde_json::Value;
 
 use super::about::{resolve_into, united};
@@ -14,8 +16,6 @@ use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
 use crate::memory::{fields, id, time};
-use crate::proto::Caveats;
-use crate::proto::memory::{AddParams, AddResult};
 use crate::store::{Record, Rows};
 
 /// Adds a memory, unless another one has the same text.

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
+use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
 
 use super::look_progress::LookProgress;
@@ -11,8 +13,6 @@ use crate::daemon::caveats;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{blocking, deadline, locate, looking};
 use crate::daemon::shared::Shared;
-use crate::proto::exchange::{BackupParams, RestoreParams, RestoreResult};
-use crate::proto::{AnswerPart, RpcError, code};
 use crate::store::{MemoryStore, RestoreError, Rows, StoreError};
 
 pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {

@@ -1,5 +1,8 @@
 //! Confirms that a memory still holds, by anchoring it to the present code.
 
+use memod_proto::anchor::{Anchor, State};
+use memod_proto::memory::{ConfirmParams, UpdateResult};
+use memod_proto::{RpcError, Sync, code};
 use serde_json::Value;
 
 use super::keeper::derive;
@@ -11,9 +14,6 @@ use crate::daemon::anchors::{AnchorChecker, on_snapshot};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::deadline;
 use crate::memory::anchor;
-use crate::proto::anchor::{Anchor, State};
-use crate::proto::memory::{ConfirmParams, UpdateResult};
-use crate::proto::{RpcError, Sync, code};
 use crate::store::{MemoryEvent, Record, Rows, Stopped};
 
 /// Anchors a memory to the present code.

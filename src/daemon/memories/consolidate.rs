@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use memod_proto::Caveats;
+use memod_proto::memory::{
+    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
+};
 use serde_json::{Map, Value, json};
 
 use super::hits::is_own;
@@ -13,10 +17,6 @@ use super::rules::{Done, bad, check_text, find_living, refused, same_scope};
 use super::stamp::Stamp;
 use super::{show, team_write};
 use crate::memory::{anchor, fields, id};
-use crate::proto::Caveats;
-use crate::proto::memory::{
-    AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
-};
 use crate::store::{FROM_FILE, MemoryEvent, MemoryFilter, Record, Rows};
 
 /// Least and most memories that are combined into one.

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, TryLockError};
 
+use memod_base::threads::lock;
+use memod_proto::exchange::DatabaseParams;
 use serde_json::{Value, json};
 
 use super::keeper::OpenForeign;
@@ -13,9 +15,7 @@ use super::transaction::Call;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{CONNECTION, blocking};
 use crate::daemon::shared::Shared;
-use crate::proto::exchange::DatabaseParams;
 use crate::store::Foreign;
-use crate::threads::lock;
 
 pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.params()?;

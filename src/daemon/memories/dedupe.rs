@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use memod_base::types::MemoryRow;
+use memod_proto::Caveats;
+use memod_proto::memory::{DedupeParams, DedupeResult, Group};
 use serde_json::{Value, json};
 
 use super::near::{SAME_WORDS, is_near};
@@ -16,11 +19,8 @@ use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 use crate::memory::fields;
 use crate::memory::text_difference::difference;
-use crate::proto::Caveats;
-use crate::proto::memory::{DedupeParams, DedupeResult, Group};
 use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
-use crate::types::MemoryRow;
 
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;

@@ -2,12 +2,12 @@
 
 use std::hash::{BuildHasher, RandomState};
 
+use memod_base::types::TOKEN_CHARS;
+use memod_extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown};
+use memod_proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 use serde_json::{Map, Value, json};
 
-use crate::extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown};
 use crate::memory::fields::{self, MAX_TITLE};
-use crate::proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
-use crate::types::TOKEN_CHARS;
 
 /// Largest document, bytes; the same as for the index.
 pub(super) const MOST_BYTES: usize = 1 << 20;

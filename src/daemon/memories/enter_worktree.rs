@@ -5,6 +5,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memod_base::paths::RepoLayout;
+use memod_proto::{AnswerPart, Method};
 use serde_json::{Value, json};
 use tokio::spawn;
 use tokio::time::timeout;
@@ -16,8 +18,6 @@ use crate::daemon::disk_reads::{SLOW, TICK, not_answered};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::{deadline, locate, looking, unanswered};
 use crate::daemon::shared::Shared;
-use crate::paths::RepoLayout;
-use crate::proto::{AnswerPart, Method};
 use crate::store::repository_from;
 
 /// Methods about the memories of the whole repository, also those of other worktrees.

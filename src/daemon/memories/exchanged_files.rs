@@ -1,15 +1,16 @@
 //! Checks and restores files of memories for `memo sync-notes`, which exchanges them without a branch.
 
+use memod_proto::Caveats;
+use memod_proto::memory::{
+    CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
+};
+
 use super::file_form::version_of;
 use super::file_write::begin;
 use super::rules::{Done, bad};
 use super::stamp::Stamp;
 use crate::memory::file::{self, MemoryFile};
 use crate::memory::{fields, id};
-use crate::proto::Caveats;
-use crate::proto::memory::{
-    CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
-};
 use crate::store::{Record, Rows, Side};
 
 /// Why a memory is archived whose file is gone.

@@ -4,6 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::anyhow;
+use memod_base::paths::{Env, RepoLayout};
+use memod_proto::exchange::{ExportParams, ExportResult};
+use memod_proto::memory::{Memory, StoredVector};
 use serde_json::{Value, json};
 
 use super::queries::of_unreadable;
@@ -13,9 +16,6 @@ use super::transaction::{Call, model_id};
 use crate::daemon::clock;
 use crate::daemon::error::RpcResult;
 use crate::memory::text;
-use crate::paths::{Env, RepoLayout};
-use crate::proto::exchange::{ExportParams, ExportResult};
-use crate::proto::memory::{Memory, StoredVector};
 use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.

@@ -5,13 +5,14 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::RepoLayout;
+use memod_git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
+
 use super::file_disk::Hash;
 use super::look_progress::LookProgress;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
-use crate::git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use crate::memory::file;
-use crate::paths::RepoLayout;
 use crate::store::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
 
 /// Longest search for all authors of one look. Who is not found by then is not named.

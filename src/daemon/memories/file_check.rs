@@ -3,6 +3,10 @@
 use std::sync::Arc;
 
 use gix::bstr::BString;
+use memod_base::paths::RepoLayout;
+use memod_base::types::SourceKey;
+use memod_git::{GitError, Settings, Tracked, UserDirs};
+use memod_proto::{AnswerPart, Check, RpcError};
 
 use super::keeper::Memories;
 use super::rules::Done;
@@ -11,13 +15,8 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
 use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
-use crate::git::{GitError, Settings, Tracked, UserDirs};
 use crate::memory::file;
-use crate::paths::RepoLayout;
-use crate::proto::{AnswerPart, Check, RpcError};
-use crate::scan;
 use crate::store::{FileRow, MemoryStore, Side};
-use crate::types::SourceKey;
 
 /// Lists the files of memories that git's index has as unmerged, though memod reads no conflict in them: one side has removed the file,
 /// or its markers are too short.
@@ -61,7 +60,7 @@ pub(super) fn unmerged(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
 
 /// Returns whether a file seems to be in conflict, but is not taken for that.
 fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
-    let bytes = scan::bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
+    let bytes = memod_scan::bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
     let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
     text.is_some_and(|text| matches!(file::sides(&text), Ok(None)) && file::may_have_sides(&text))
 }

@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::memory::file;
-use crate::paths::{
+use memod_base::paths::{
     IoContext as _, PathError, hash_digits, is_free_for, remove_known, rename_to_free, replace_known,
 };
-use crate::proto::{RpcError, code};
+use memod_proto::{RpcError, code};
+
+use crate::memory::file;
 use crate::store::{PendingFile, Stopped};
 
 /// Hash of the text of a file.

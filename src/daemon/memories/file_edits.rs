@@ -7,17 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::{caught, pause};
+use memod_base::types::{Stat, ViewId};
+use memod_scan::lstat;
+use memod_watch::Role;
+
 use super::file_look::worktree_key;
 use super::look_progress::LookProgress;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::daemon::threads::spawn;
 use crate::memory::file;
-use crate::paths::RepoLayout;
-use crate::scan::lstat;
-use crate::threads::{caught, pause};
-use crate::types::{Stat, ViewId};
-use crate::watch::Role;
 
 /// Longest wait while git writes files, as elsewhere (design 5).
 const GIT_WRITES: Duration = Duration::from_secs(10);

@@ -1,12 +1,13 @@
 //! Converts between a memory and what its file says.
 
+use memod_base::paths::RepoLayout;
+use memod_proto::RpcError;
+use memod_proto::memory::LinkKind;
+
 use super::file_text::file_with;
 use super::rules::{Done, refused, unreadable};
 use crate::memory::Refused;
 use crate::memory::file::{self, MemoryFile};
-use crate::paths::RepoLayout;
-use crate::proto::RpcError;
-use crate::proto::memory::LinkKind;
 use crate::store::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
 
 /// Returns the memory of a file.

@@ -9,6 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{fs, io};
 
+use memod_base::paths::{IoContext as _, PathError, RepoLayout};
+use memod_base::types::{SourceKey, Stat};
+use memod_proto::{RpcError, code};
+
 use super::file_authors::{Authors, find_authors, set_authors};
 use super::file_form::{is_rebasing, state_of};
 use super::file_recovery::{Recovered, recover};
@@ -22,11 +26,7 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
 use crate::memory::file;
-use crate::paths::{IoContext as _, PathError, RepoLayout};
-use crate::proto::{RpcError, code};
-use crate::scan;
 use crate::store::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
-use crate::types::{SourceKey, Stat};
 
 /// Number of looks while files are written.
 const ATTEMPTS: usize = 8;
@@ -232,7 +232,7 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
         Ok(meta) if !meta.is_file() => return nothing("not a regular file".to_owned()),
         _ => {}
     }
-    let bytes = match scan::bytes(root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::bytes(root, &key, file::MAX_FILE) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return nothing(format!("{} bytes, over {}", stat.size, file::MAX_FILE)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return nothing(error.to_string()),

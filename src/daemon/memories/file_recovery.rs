@@ -7,14 +7,15 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{
+    FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
+    is_free_for, remove_if_there, rename_over, rename_to_free, swap_files,
+};
+
 use super::file_disk::{ASIDE, Hash, NO_TEXT, Placed, SWAPPED, hash_on_disk, place, prepare};
 use super::file_form::state_of;
 use super::rules::Done;
 use crate::memory::file;
-use crate::paths::{
-    FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
-    is_free_for, remove_if_there, rename_over, rename_to_free, swap_files,
-};
 use crate::store::{FileState, MemoryStore, PendingFile, ShownBy};
 
 /// Ending that a file had which `memo sync-notes` was changing.

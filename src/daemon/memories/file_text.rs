@@ -1,7 +1,8 @@
 //! Renders the file of a memory.
 
+use memod_proto::memory::LinkKind;
+
 use crate::memory::file::{self, MemoryFile};
-use crate::proto::memory::LinkKind;
 use crate::store::{Record, SaidByFile};
 
 /// Returns what a file says of a memory. Comments, and keys that this version does not know, stay as the `former` file has them.

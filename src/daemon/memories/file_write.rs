@@ -6,6 +6,10 @@
 use std::collections::HashSet;
 use std::io;
 
+use memod_base::paths::IoContext as _;
+use memod_base::types::SourceKey;
+use memod_proto::{RpcError, code};
+
 use super::file_check::how_to_resolve_own;
 use super::file_disk::failed;
 use super::file_form::{cannot_be_shared, file_of, kept_file, shareable};
@@ -14,11 +18,7 @@ use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
 use crate::daemon::error::busy;
 use crate::memory::file::{self, MemoryFile};
-use crate::paths::IoContext as _;
-use crate::proto::{RpcError, code};
-use crate::scan;
 use crate::store::{FileRow, FileVersion, PendingFile, Record, Rows, Side, Stopped};
-use crate::types::SourceKey;
 
 /// What was before a verb ran.
 pub(super) struct Before {
@@ -125,7 +125,7 @@ impl Before {
 pub(super) fn text_on_disk(stamp: &Stamp, name: &str) -> Done<Option<String>> {
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
     let path = stamp.layout.root.join(key.as_str());
-    let bytes = match scan::bytes(&stamp.layout.root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::bytes(&stamp.layout.root, &key, file::MAX_FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(None);
         }

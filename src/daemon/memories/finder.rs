@@ -5,13 +5,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use memod_base::threads::lock;
+use memod_base::types::MemoryRow;
+use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
+
 use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
-use crate::embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
 use crate::search::nearest::MutableVectorIndex;
 use crate::store::{EMBED_STEP, MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
-use crate::threads::lock;
-use crate::types::MemoryRow;
 
 /// Number of memories that a slow model embeds at a time: who writes one waits for that.
 const SLOW_STEP: usize = 8;
@@ -136,8 +137,9 @@ impl Finder {
 
 #[cfg(test)]
 mod tests {
+    use memod_embed::{EmbedError, Guarded};
+
     use super::*;
-    use crate::embed::{EmbedError, Guarded};
 
     /// Panics over texts that contain a word.
     struct Fragile(&'static str);

@@ -5,6 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memod_base::paths::{Env, RepoLayout, canonical};
+use memod_proto::Check;
+use memod_scan::lstat;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -12,9 +15,6 @@ use super::file_look::worktree_key;
 use super::keeper::Memories;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
-use crate::paths::{Env, RepoLayout, canonical};
-use crate::proto::Check;
-use crate::scan::lstat;
 use crate::store::{MemoryStore, WorktreeRow};
 
 /// Longest wait for the file systems of other worktrees: one that hangs is not gone.

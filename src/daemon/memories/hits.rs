@@ -1,18 +1,19 @@
 //! Adds memories to the hits of a search.
 
+use memod_base::types::{Kind, rfc3339};
+use memod_proto::anchor::State;
+use memod_proto::{Hit, MemoryInfo, RpcError};
+
 use super::keeper::Memories;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::memory::text;
-use crate::proto::anchor::State;
-use crate::proto::{Hit, MemoryInfo, RpcError};
 use crate::search::correction::Vocabulary;
 use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
 use crate::search::snippet::Snippets;
 use crate::search::{arms, explain};
 use crate::store::{Record, Rows, StoreError};
-use crate::types::{Kind, rfc3339};
 
 impl Memories {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and

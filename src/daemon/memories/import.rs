@@ -4,6 +4,14 @@
 
 use std::collections::HashMap;
 
+use memod_embed::is_quantized_unit;
+use memod_proto::Caveats;
+use memod_proto::anchor::Anchor;
+use memod_proto::exchange::{
+    Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
+    MOST_DRAFTS, Snapshot,
+};
+use memod_proto::memory::{LinkKind, StoredVector};
 use serde_json::{Map, Value, json};
 
 use super::documents::drafts;
@@ -16,15 +24,7 @@ use super::{links, show};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
-use crate::embed::is_quantized_unit;
 use crate::memory::{Refused, fields, id, text, time};
-use crate::proto::Caveats;
-use crate::proto::anchor::Anchor;
-use crate::proto::exchange::{
-    Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
-    MOST_DRAFTS, Snapshot,
-};
-use crate::proto::memory::{LinkKind, StoredVector};
 use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {

@@ -8,6 +8,10 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use memod_base::paths::{Env, RepoLayout};
+use memod_base::threads::{caught, lock};
+use memod_embed::BUILTIN_ID;
+use memod_proto::{Check, RpcError, code};
 use tokio::sync::{Notify, oneshot};
 
 use super::file_text::file_text;
@@ -22,15 +26,11 @@ use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
 use crate::daemon::threads::spawn;
-use crate::embed::BUILTIN_ID;
 use crate::memory::{id, text};
-use crate::paths::{Env, RepoLayout};
-use crate::proto::{Check, RpcError, code};
 use crate::store::{
     Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
     remove_unfinished,
 };
-use crate::threads::{caught, lock};
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {

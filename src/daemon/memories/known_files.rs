@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
+use memod_base::paths::RepoLayout;
+use memod_base::threads::lock;
+use memod_base::types::Stat;
+use memod_scan::is_racy;
 use tokio::sync::Semaphore;
 
 use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
 use crate::daemon::memory_scope::UNKNOWN;
 use crate::memory::file;
-use crate::paths::RepoLayout;
-use crate::scan::is_racy;
-use crate::threads::lock;
-use crate::types::Stat;
 
 /// Most requests that look for other worktrees at a time.
 const LOOKING: usize = 4;

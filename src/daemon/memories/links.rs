@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use super::rules::{Done, find, must_live, refused};
-use super::show;
-use super::stamp::Stamp;
-use crate::proto::Caveats;
-use crate::proto::memory::{
+use memod_base::types::rfc3339;
+use memod_proto::Caveats;
+use memod_proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
+
+use super::rules::{Done, find, must_live, refused};
+use super::show;
+use super::stamp::Stamp;
 use crate::store::{Link, Linked, Record, Rows};
-use crate::types::rfc3339;
 
 /// Maximum depth of following links.
 const MAX_DEPTH: u64 = 10;

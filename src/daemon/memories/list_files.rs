@@ -7,13 +7,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{IoContext as _, PathError};
+use memod_base::types::Stat;
+use memod_scan::lstat;
+
 use super::file_recovery::may_be_left_by_notes;
 use super::known_files::{Listing, Look, MOST_BARREN};
 use super::look_progress::LookProgress;
 use crate::memory::file;
-use crate::paths::{IoContext as _, PathError};
-use crate::scan::lstat;
-use crate::types::Stat;
 
 /// Most files whose names are no ids that are looked at one by one.
 const MOST_OTHERS: usize = 20;

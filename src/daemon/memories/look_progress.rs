@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::threads::lock;
+use memod_base::threads::lock;
 
 /// How far one look at files is.
 #[derive(Debug, Default)]

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_proto::anchor::{Anchor, State};
+use memod_proto::memory::Sort;
+use memod_proto::{Sync, WhyMemory};
+
 use super::show;
 use super::states::anchored;
 use super::transaction::read;
 use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::proto::anchor::{Anchor, State};
-use crate::proto::memory::Sort;
-use crate::proto::{Sync, WhyMemory};
 use crate::store::{MemoryFilter, StoreError};
 
 /// A file or directory, with those of its lines that are meant; none for all.

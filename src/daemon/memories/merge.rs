@@ -1,13 +1,14 @@
 //! Merges duplicate memories.
 
+use memod_proto::Caveats;
+use memod_proto::memory::{LinkKind, MergeParams, MergeResult};
+
 use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_expected, digest, find, refused, same_scope, says_other};
 use super::stamp::Stamp;
 use super::{links, show};
 use crate::memory::text_difference::united;
 use crate::memory::{Refused, anchor, fields};
-use crate::proto::Caveats;
-use crate::proto::memory::{LinkKind, MergeParams, MergeResult};
 use crate::store::{FROM_FILE, FROM_TEAM, Record, Rows};
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory

@@ -3,6 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use memod_base::types::MemoryRow;
+use memod_embed::QueryVector;
+use memod_proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
+use memod_proto::{Caveats, RpcError};
 use serde_json::Value;
 
 use super::finder::Finder;
@@ -11,14 +15,10 @@ use super::transaction::Call;
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::embed::QueryVector;
 use crate::memory::text;
 use crate::memory::text_difference::{difference, has_same_words, is_similar_title};
-use crate::proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
-use crate::proto::{Caveats, RpcError};
 use crate::search::memory_search::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
-use crate::types::MemoryRow;
 
 /// Most neighbours that are read when all near memories are wanted.
 const MOST_NEAR: usize = 50;

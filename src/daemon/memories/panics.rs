@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crate::proto::{RpcError, code};
-use crate::threads::lock;
+use memod_base::threads::lock;
+use memod_proto::{RpcError, code};
 
 /// Number of panics within [`WITHIN`] after which the thread is restarted; after another one it is not.
 const MOST: usize = 3;

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use memod_proto::memory::{Memory, Sort};
+
 use super::records::add_successors;
 use super::show;
 use super::transaction::read;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::proto::memory::{Memory, Sort};
 use crate::store::{MemoryFilter, Record};
 
 /// Tag of pinned memories.

@@ -2,6 +2,11 @@
 //!
 //! Nothing here changes anything.
 
+use memod_base::types::{MEMORY_FILES_DIR, rfc3339};
+use memod_proto::Caveats;
+use memod_proto::memory::{
+    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
+};
 use serde_json::{Value, json};
 
 use super::rules::{Done, find, find_copies_too, memory_filter, refused};
@@ -10,12 +15,7 @@ use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::memory::id;
-use crate::proto::Caveats;
-use crate::proto::memory::{
-    HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
-};
 use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
-use crate::types::{MEMORY_FILES_DIR, rfc3339};
 
 /// Why a memory is in the archive: no worktree has its file any more.
 const BY_FILE: &str = "file";

@@ -2,6 +2,10 @@
 
 use std::collections::HashSet;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::Kind;
+use memod_proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
+use memod_proto::{Caveats, Mode, SearchParams};
 use serde_json::Value;
 
 use super::keeper::derive;
@@ -14,12 +18,8 @@ use crate::daemon::request::blocking;
 use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
 use crate::memory::tiers::Retention;
-use crate::paths::CallerDir;
-use crate::proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
-use crate::proto::{Caveats, Mode, SearchParams};
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows, Side};
-use crate::types::Kind;
 
 /// Default and maximum number of memories.
 const LIMIT: (usize, usize) = (10, 200);

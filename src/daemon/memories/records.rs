@@ -1,11 +1,12 @@
 //! Reads memories for the modules outside this one.
 
+use memod_proto::memory::Memory;
+
 use super::show;
 use super::transaction::read;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::proto::memory::Memory;
 use crate::store::{Record, Rows, StoreError};
 
 /// Returns memories by their ids, in that order, without those that have gone.

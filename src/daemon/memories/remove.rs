@@ -3,6 +3,9 @@
 use std::collections::HashSet;
 use std::path::Path;
 
+use memod_base::types::memory_file;
+use memod_proto::Caveats;
+use memod_proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use serde_json::Value;
 
 use super::file_write::begin;
@@ -16,10 +19,7 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::error::RpcResult;
 use crate::memory::id;
-use crate::proto::Caveats;
-use crate::proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use crate::store::{Record, Rows, Side};
-use crate::types::memory_file;
 
 /// How a notice counts memories of the team that are archived, or would be in a dry run.
 pub(super) const ARCHIVED_THERE: [&str; 2] =

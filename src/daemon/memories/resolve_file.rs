@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use memod_base::types::memory_file;
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+use memod_proto::{Caveats, RpcError, code};
 use serde_json::Value;
 
 use super::file_check::unmerged;
@@ -14,10 +17,7 @@ use super::{resolve_own, show, team_resolve};
 use crate::daemon::error::RpcResult;
 use crate::memory::file::MemoryFile;
 use crate::memory::{fields, file};
-use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
-use crate::proto::{Caveats, RpcError, code};
 use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
-use crate::types::memory_file;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
 pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {

@@ -1,5 +1,9 @@
 //! Ends the conflict between a memory of this user alone and what a file, or the team, has under its id.
 
+use memod_base::types::memory_file;
+use memod_proto::Caveats;
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+
 use super::file_form::file_of;
 use super::file_write::text_on_disk;
 use super::resolve_file::{no_own_side, nothing_chosen, text_of, write_outcome};
@@ -8,10 +12,7 @@ use super::stamp::Stamp;
 use super::{show, team_resolve, team_take};
 use crate::memory::file::{self, MemoryFile};
 use crate::memory::id;
-use crate::proto::Caveats;
-use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{Record, Rows};
-use crate::types::memory_file;
 
 pub(super) fn put(
     rows: &Rows<'_>,

@@ -1,12 +1,13 @@
 //! Resolves ids and conditions to memories, and checks texts before they are stored.
 
+use memod_base::types::memory_file;
+use memod_proto::memory::{Selection, Traits};
+use memod_proto::{RpcError, code};
+
 use super::show;
 use crate::daemon::clock::local;
 use crate::memory::{Refused, fields, id, text, time};
-use crate::proto::memory::{Selection, Traits};
-use crate::proto::{RpcError, code};
 use crate::store::{MemoryEvent, MemoryFilter, Record, Rows, Side, Stopped};
-use crate::types::memory_file;
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;

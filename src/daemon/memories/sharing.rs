@@ -2,6 +2,10 @@
 
 use std::fs;
 
+use memod_base::paths::RepoLayout;
+use memod_base::types::memory_file;
+use memod_proto::Caveats;
+use memod_proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
 use serde_json::Value;
 
 use super::file_write::{Before, in_conflict_of, share as share_one};
@@ -10,11 +14,7 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{show, team_write};
 use crate::daemon::error::RpcResult;
-use crate::paths::RepoLayout;
-use crate::proto::Caveats;
-use crate::proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
 use crate::store::{PendingFile, Rows, Side};
-use crate::types::memory_file;
 
 pub(super) async fn share(call: &Call<'_>) -> RpcResult<Value> {
     call.write_or_rehearse(|rows, params, stamp| set(rows, params, stamp, true)).await

@@ -1,11 +1,11 @@
 //! Converts stored memories to the types of the protocol.
 
+use memod_base::types::rfc3339;
+use memod_proto::memory::{Brief, Change, Memory, Scope, marks};
 use serde_json::{Map, Value};
 
 use crate::memory::{fields, text};
-use crate::proto::memory::{Brief, Change, Memory, Scope, marks};
 use crate::store::{FROM_FILE, FROM_TEAM, MemoryEvent, Record, Side};
-use crate::types::rfc3339;
 
 /// An expired memory is shown as archived even before it is.
 pub(super) fn memory(record: Record, now_ms: i64) -> Memory {

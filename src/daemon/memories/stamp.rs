@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use memod_base::paths::RepoLayout;
 use tokio::sync::Notify;
 
 use super::file_look::worktree_key;
@@ -14,7 +15,6 @@ use super::show;
 use crate::memory::file::MemoryFile;
 use crate::memory::tiers::Tiers;
 use crate::memory::{Refused, fields};
-use crate::paths::RepoLayout;
 use crate::store::{MemoryEvent, Record, Rows};
 
 /// The data that the daemon adds to a change.

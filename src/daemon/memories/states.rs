@@ -4,6 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
+use memod_proto::anchor::{Anchor, State, StateCounts};
+use memod_proto::memory::{ListParams, MemoriesResult, Memory, Sort};
+use memod_proto::{AnswerPart, Caveats, Sync};
 use serde_json::{Value, json};
 
 use super::queries::{self, at_most};
@@ -15,10 +19,6 @@ use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::anchor::{Anchor, State, StateCounts};
-use crate::proto::memory::{ListParams, MemoriesResult, Memory, Sort};
-use crate::proto::{AnswerPart, Caveats, Sync};
 use crate::store::{Anchored, MemoryFilter, Rows};
 
 /// Sets the states of the memories with anchors in a result, under `memory` or `memories`.

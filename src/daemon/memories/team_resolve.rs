@@ -1,12 +1,13 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
+use memod_proto::Caveats;
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+
 use super::resolve_file::{no_own_side, nothing_chosen, text_of};
 use super::rules::{Done, archived_beside, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
 use crate::memory::file::MemoryFile;
-use crate::proto::Caveats;
-use crate::proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use crate::store::{Record, Rows, Side};
 
 /// Makes the outcome what this user has, and queues it as what follows the team's side.

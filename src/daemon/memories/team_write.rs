@@ -1,11 +1,12 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
+use memod_proto::RpcError;
+
 use super::file_form::{file_of, kept_file, shareable, version_of};
 use super::rules::{Done, archived_beside, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
 use crate::memory::file::MemoryFile;
-use crate::proto::RpcError;
 use crate::store::{Record, Rows, Side, Stopped};
 
 /// Queues the memories that were changed after a row of the history.

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_base::paths::RepoLayout;
+use memod_git::Identity;
+use memod_proto::memory::Caller;
+use memod_proto::{RpcError, code};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -20,12 +24,8 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
-use crate::git::Identity;
 use crate::memory::fields;
 use crate::memory::tiers::Tiers;
-use crate::paths::RepoLayout;
-use crate::proto::memory::Caller;
-use crate::proto::{RpcError, code};
 use crate::store::{Earlier, MemoryStore, Rows, StoreError};
 
 /// Longest name of a request, bytes.

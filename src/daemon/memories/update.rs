@@ -1,5 +1,7 @@
 //! Changes the fields of a memory.
 
+use memod_proto::Caveats;
+use memod_proto::memory::{UpdateParams, UpdateResult};
 use serde_json::{Map, Value};
 
 use super::about::{resolve_into, united};
@@ -11,8 +13,6 @@ use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
 use crate::memory::fields::Kept;
 use crate::memory::{fields, time};
-use crate::proto::Caveats;
-use crate::proto::memory::{UpdateParams, UpdateResult};
 use crate::store::{Record, Rows};
 
 /// Changes a memory; absent fields stay.

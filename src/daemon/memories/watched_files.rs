@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use memod_base::paths::RepoLayout;
+use memod_base::types::{Stat, ViewId};
+
 use crate::memory::file;
-use crate::paths::RepoLayout;
-use crate::types::{Stat, ViewId};
 
 /// The directories of memories that are watched, by git dir of their worktrees.
 #[derive(Default)]

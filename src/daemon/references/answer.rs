@@ -5,6 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{Declared, DeclaredRole, SourceKey};
+use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
+use memod_structure::resolve::{Candidate, Structures as _};
+
 use super::BUDGET;
 use super::changed_definitions::{Changes, Names};
 use super::follow::{Bounds, Edges, Reached, Step, add_users_of_removed, callees, nearest, users};
@@ -16,11 +21,7 @@ use super::texts::{Texts, entries};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::{ReachParams, ReachResult, ReachedDefinition};
-use crate::resolve::{Candidate, Structures as _};
 use crate::store::{Reader, StoreError};
-use crate::types::{Declared, DeclaredRole, SourceKey};
 
 /// Definitions in a result when the caller names no number.
 const LIMIT: usize = 100;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_proto::{ChangedParams, ReachParams};
+
 use crate::daemon::caveats;
 use crate::daemon::changed;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::proto::{ChangedParams, ReachParams};
 
 /// Files with the qualified names of their definitions.
 pub(super) type Names = Vec<(String, Vec<String>)>;

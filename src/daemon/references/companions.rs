@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memod_proto::{Sync, WhyCommit, WhyMemory, With};
+
 use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::history::History;
@@ -11,7 +13,6 @@ use crate::daemon::memories::memories_for_path::{Place, memories_for_places};
 use crate::daemon::memories::states::note_unsure;
 use crate::daemon::request::{freshness, reading};
 use crate::daemon::shared::Shared;
-use crate::proto::{Sync, WhyCommit, WhyMemory, With};
 
 /// Most places whose memories are looked for.
 const MOST_PLACES: usize = 200;

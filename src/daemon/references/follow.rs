@@ -4,12 +4,13 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
+use memod_base::types::{Declared, DeclaredRole, Structure, Use, UseRole};
+use memod_structure::resolve::{Candidate, Certainty, FileNumber, Structures as _};
+
 use super::joined::{Found, Joined, Node};
 use super::method_sets;
 use crate::daemon::path_spec::own_name;
-use crate::resolve::{Candidate, Certainty, FileNumber, Structures as _};
 use crate::store::StoreError;
-use crate::types::{Declared, DeclaredRole, Structure, Use, UseRole};
 
 /// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
 /// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.

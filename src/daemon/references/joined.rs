@@ -6,20 +6,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_base::types::{
+    ClassSet, DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId,
+};
+use memod_structure::resolve::{
+    Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures, has_overloads,
+};
+use memod_text::words::{Form, write_words};
+
 use super::method_sets;
 use crate::daemon::kept_maps::ASIDE;
 use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
-use crate::extract::words::{Form, write_words};
-use crate::resolve::{
-    Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures, has_overloads,
-};
-use crate::scan;
 use crate::search::class_rules;
 use crate::search::view_chunks::ViewChunks;
 use crate::store::{Reader, StoreError};
-use crate::types::{ClassSet, DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId};
 
 /// Most definitions of one name that are told apart: with more, a name says nothing.
 const MOST_CANDIDATES: usize = 1_000;
@@ -344,8 +346,8 @@ fn packages(root: &Path, paths: &[String]) -> Packages {
         (is_aside, path.matches('/').count())
     });
     for path in manifests.into_iter().take(MOST_MANIFESTS) {
-        let read = scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
-        if let Ok(scan::Content::Text(text)) = read.map(|read| read.content) {
+        let read = memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
+        if let Ok(memod_scan::Content::Text(text)) = read.map(|read| read.content) {
             packages.add(path, &text);
         }
     }

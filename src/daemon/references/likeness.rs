@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::extract::words::{Form, write_words};
+use memod_text::words::{Form, write_words};
+
 use crate::search::path_words::PathWords;
 
 /// Words in a file's name that say that it is a test, but not of what.

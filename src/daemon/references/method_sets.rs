@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use memod_base::types::{Declared, DeclaredRole, UseRole, is_compound};
+use memod_structure::resolve::{Candidate, Certainty, Structures as _};
+
 use super::joined::Joined;
-use crate::resolve::{Candidate, Certainty, Structures as _};
 use crate::store::StoreError;
-use crate::types::{Declared, DeclaredRole, UseRole, is_compound};
 
 /// Deepest nesting of embedded interfaces.
 const MOST_EMBEDDED: u32 = 8;

@@ -5,6 +5,11 @@
 
 use std::collections::HashSet;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey};
+use memod_proto::Mode;
+use memod_structure::resolve::Structures as _;
+
 use super::joined::{Joined, Node};
 use super::targets::{TargetDefinition, Targets};
 use super::texts::{Texts, entries};
@@ -12,15 +17,11 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
-use crate::paths::CallerDir;
-use crate::proto::Mode;
-use crate::resolve::Structures as _;
 use crate::search::filter::Filter;
 use crate::search::query::parse;
 use crate::search::restriction::Conditions;
 use crate::search::{self, Ask};
 use crate::store::Reader;
-use crate::types::{ClassSet, FileClass, RankingParts, SourceKey};
 
 /// Most words that are searched for; each costs time.
 const MOST_WORDS: usize = 60;

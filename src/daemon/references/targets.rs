@@ -2,6 +2,10 @@
 
 use std::collections::HashSet;
 
+use memod_base::types::{Declared, DeclaredRole, Definition, SourceKey, qualifier};
+use memod_proto::{RefDefinition, RpcError, code};
+use memod_structure::resolve::{Candidate, Structures as _};
+
 use super::changed_definitions::Changes;
 use super::joined::Joined;
 use super::likeness::Likeness;
@@ -11,10 +15,7 @@ use crate::daemon::history::key_of;
 use crate::daemon::named_definitions::{check_readable, definitions_named, nothing, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
 use crate::daemon::shared::Shared;
-use crate::proto::{RefDefinition, RpcError, code};
-use crate::resolve::{Candidate, Structures as _};
 use crate::store::Reader;
-use crate::types::{Declared, DeclaredRole, Definition, SourceKey, qualifier};
 
 /// A definition as an answer names it; each overload is one.
 pub(super) struct TargetDefinition {
@@ -99,7 +100,7 @@ impl Targets {
     }
 
     /// Returns the definitions as an answer shows them.
-    pub(super) fn shown(&self, dir: &crate::paths::CallerDir) -> Vec<RefDefinition> {
+    pub(super) fn shown(&self, dir: &memod_base::paths::CallerDir) -> Vec<RefDefinition> {
         let shown = self.definitions.iter().map(|(key, found)| RefDefinition {
             path: key.to_string(),
             cwd_path: dir.shown(key.as_str()),

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memod_base::types::{ClassSet, DeclaredRole, FileClass, own_part};
+use memod_structure::resolve::{Certainty, FileNumber, Structures as _};
+
 use super::follow::{Reached, Step, nearest};
 use super::joined::{Joined, Node};
 use super::likeness::Likeness;
-use crate::resolve::{Certainty, FileNumber, Structures as _};
-use crate::types::{ClassSet, DeclaredRole, FileClass, own_part};
 
 /// Classes of files that have no test in them, wherever they are.
 const NO_TESTS: [FileClass; 5] =

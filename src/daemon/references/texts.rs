@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use memod_base::paths::CallerDir;
+use memod_base::types::SourceKey;
+use memod_proto::ReachedDefinition;
+use memod_structure::map::Lines;
+
 use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
 use crate::daemon::show_code::text_of;
-use crate::map::Lines;
-use crate::paths::CallerDir;
-use crate::proto::ReachedDefinition;
 use crate::store::{Entry as StoredEntry, Reader, StoreError};
-use crate::types::SourceKey;
 
 /// Longest line that is shown, in characters.
 pub(super) const MOST_CHARS: usize = 160;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memod_proto::RpcError;
 use tokio::time::sleep;
 
 use super::follow::{self, Others};
@@ -12,7 +13,6 @@ use super::{Part, password_of};
 use crate::daemon::clock::now_ms;
 use crate::daemon::memories::team_exchange::{Place, Step};
 use crate::daemon::shared::Shared;
-use crate::proto::RpcError;
 use crate::team::{About, Mark, Server, Stopped, TeamError};
 
 /// Most versions that are asked for at once.

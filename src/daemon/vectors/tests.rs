@@ -2,8 +2,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
+use memod_embed::{QueryVector, Scale};
+
 use super::*;
-use crate::embed::{QueryVector, Scale};
 use crate::search::shared_vectors::NoVectors;
 use crate::store::{Change, Embedded, NewVector, test_rows};
 

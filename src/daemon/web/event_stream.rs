@@ -16,6 +16,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame};
 use hyper::{Response, StatusCode};
+use memod_proto::{SubscribeParams, Topic};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
@@ -23,7 +24,6 @@ use super::response::{Body, Failure, of_body};
 use super::site::Site;
 use crate::daemon::subscribing;
 use crate::daemon::subscriptions::{EventMessage, Subscription};
-use crate::proto::{SubscribeParams, Topic};
 
 /// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -130,10 +130,10 @@ mod tests {
     use std::path::Path;
 
     use hyper::body::Body as _;
+    use memod_proto::{EventParams, ViewsEvent};
 
     use super::*;
     use crate::daemon::subscriptions::{Events, Topics};
-    use crate::proto::{EventParams, ViewsEvent};
     use crate::store::NotedChange;
 
     /// More than wait for one subscriber.

@@ -9,6 +9,8 @@ use hyper::body::{Body as _, Incoming};
 use hyper::header::{ALLOW, HeaderMap, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
+use memod_base::threads::lock;
+use memod_proto::http::{PREFIX, Route, why_socket_only};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -21,8 +23,6 @@ use super::response::{Body, Failure, of_bytes, of_json};
 use super::router::{self, Nothing, Target};
 use super::site::Site;
 use crate::daemon::dispatch;
-use crate::proto::http::{PREFIX, Route, why_socket_only};
-use crate::threads::lock;
 
 /// Longest body, as long as a line of the socket.
 const MAX_BODY_BYTES: usize = 8 << 20;

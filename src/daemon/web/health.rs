@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::{Response, StatusCode};
+use memod_proto::code;
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -11,7 +12,6 @@ use super::site::Site;
 use crate::daemon::error::RpcResult;
 use crate::daemon::memories::call as memories;
 use crate::daemon::request::blocking;
-use crate::proto::code;
 use crate::store::Reader;
 
 /// Longest wait for both databases.

@@ -24,6 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_proto::{CwdParams, RpcError, ServeParams, ServeResult, code};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -34,7 +35,6 @@ use self::token::Secrets;
 use super::error::{RpcResult, no_method};
 use super::request::{deadline, locate, params_of};
 use super::shared::Shared;
-use crate::proto::{CwdParams, RpcError, ServeParams, ServeResult, code};
 
 /// The HTTP API of the daemon, listening or not.
 pub(super) struct Web {

@@ -1,11 +1,10 @@
 //! Makes the params of a method from the address and the body of a request.
 
+use memod_base::types::parse_with_metadata;
+use memod_proto::depth;
+use memod_proto::http::{Id, Query, Route, SOCKET_ONLY_PARAMS};
+use memod_proto::{MAX_DEPTH, RpcError, code};
 use serde_json::{Map, Number, Value};
-
-use crate::proto::depth;
-use crate::proto::http::{Id, Query, Route, SOCKET_ONLY_PARAMS};
-use crate::proto::{MAX_DEPTH, RpcError, code};
-use crate::types::parse_with_metadata;
 
 type Params = Map<String, Value>;
 
@@ -106,10 +105,10 @@ pub(super) fn complete(params: &mut Params, method: &str, root: &str) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use memod_proto::http::ROUTES;
     use serde_json::json;
 
     use super::*;
-    use crate::proto::http::ROUTES;
 
     fn route(verb: &str, path: &str) -> &'static Route {
         ROUTES.iter().find(|route| route.verb == verb && route.path == path).expect("a route")

@@ -8,9 +8,8 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
+use memod_proto::{RpcError, code};
 use serde_json::{Value, json};
-
-use crate::proto::{RpcError, code};
 
 /// The body of a response, which may come in parts.
 pub(super) type Body = BoxBody<Bytes, Infallible>;

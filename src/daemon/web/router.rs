@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use matchit::Router;
-
-use crate::proto::METHODS;
-use crate::proto::http::{PREFIX, ROUTES, Route};
+use memod_proto::METHODS;
+use memod_proto::http::{PREFIX, ROUTES, Route};
 
 /// What answers an address.
 #[derive(Clone, Copy, Debug)]

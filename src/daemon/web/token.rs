@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use memod_base::threads::lock;
 use subtle::ConstantTimeEq;
-
-use crate::threads::lock;
 
 /// Length of a secret, bytes: 256 bits, so that no number of guesses finds one.
 const N_BYTES: usize = 32;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::git::Tip;
+use memod_git::Tip;
 
 /// Delays until missing objects are looked for again by a request, since no event reports their return. Each failure
 /// doubles the first, up to the second.
@@ -138,9 +138,10 @@ impl CommitsState {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::paths::{Env, RepoLayout, effective_uid};
+    use memod_git::{ObjectHash, ObjectId, Refs};
+
     use super::*;
-    use crate::git::{ObjectHash, ObjectId, Refs};
-    use crate::paths::{Env, RepoLayout, effective_uid};
 
     /// A repository whose `HEAD` a test sets.
     struct Bench {

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use memod_base::types::SourceKey;
+use memod_watch::Debouncer;
+
 use crate::daemon::disk::task::Due;
 use crate::index::Scope;
-use crate::types::SourceKey;
-use crate::watch::Debouncer;
 
 /// Number of dirty paths above which a walk is cheaper.
 const MOST_DIRTY: usize = 5_000;

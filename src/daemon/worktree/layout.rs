@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Instant;
 
+use memod_base::paths::composed;
+use memod_base::types::SourceKey;
+
 use super::{DOT_GIT, WorktreeState};
 use crate::daemon::disk::task::GitSettings;
-use crate::paths::composed;
-use crate::types::SourceKey;
 
 impl WorktreeState {
     /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the

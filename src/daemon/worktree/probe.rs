@@ -15,7 +15,7 @@ pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
 pub(super) struct Probes {
-    /// See [`N_COOKIES`](crate::watch::N_COOKIES).
+    /// See [`N_COOKIES`](memod_watch::N_COOKIES).
     n_cookies: u32,
     n_sent: u64,
     pub(super) queued: Vec<Ask>,
@@ -129,11 +129,11 @@ impl Probes {
 
 #[cfg(test)]
 mod tests {
+    use memod_base::paths::RepoLayout;
+    use memod_proto::Sync;
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::paths::RepoLayout;
-    use crate::proto::Sync;
 
     fn ask(deadline: Instant) -> Ask {
         let layout = RepoLayout {

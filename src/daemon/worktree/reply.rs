@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_proto::{IndexProgress, IndexStep, Pending, Sync};
+
 use super::probe::SLOW;
 use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::daemon::worktree_news::Snapshot;
 use crate::index::{Progress, WalkStep};
-use crate::proto::{IndexProgress, IndexStep, Pending, Sync};
 
 impl WorktreeState {
     /// Answers every request whose wait is over.

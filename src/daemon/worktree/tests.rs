@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, channel};
 use std::time::Duration;
 
+use memod_proto::{RpcError, Sync};
 use tokio::sync::oneshot::{self, Receiver};
 
 use super::dirty::RESCAN_GAP;
@@ -11,7 +12,6 @@ use super::*;
 use crate::daemon::disk::task::{Due, Probed};
 use crate::daemon::event::{Ask, Freshness};
 use crate::index::{Missed, Progress};
-use crate::proto::{RpcError, Sync};
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
 

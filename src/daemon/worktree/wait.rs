@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::time::Instant;
 
+use memod_git::Tip;
+use memod_proto::Sync;
+
 use super::WorktreeState;
 use super::probe::Probes;
 use crate::daemon::disk::task::{DiskTask, Probed};
 use crate::daemon::event::Ask;
-use crate::git::Tip;
 use crate::index::Missed;
-use crate::proto::Sync;
 
 /// Number of further reconciles that a request waits for because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;

@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
+use memod_base::types::parse_exactly;
 use serde_json::Value;
 
 use super::{FENCE, Refused};
-use crate::types::parse_exactly;
 
 /// Words that YAML does not read as texts.
 const RESERVED: [&str; 8] = ["true", "false", "yes", "no", "on", "off", "null", "y"];

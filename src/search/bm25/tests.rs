@@ -1,9 +1,10 @@
+use memod_testing::Random;
+
 use super::*;
 use crate::search::filter::{Filter, glob_set};
 use crate::search::testing::fts_of_chunks;
 use crate::search::view_chunks::ViewChunks;
 use crate::store::{Content, ContentChunk};
-use crate::testing::Random;
 
 /// Returns a view of files of two chunks each, of `n_words` words: ids 10 and 11, 20 and 21, and so on.
 fn view(n_words: &[u32]) -> ViewChunks {

@@ -1,10 +1,11 @@
 //! Writes a query as an expression over the words of the index.
 
+use memod_base::types::{Expression, Phrase};
+use memod_text::scripts::is_unspaced;
+use memod_text::words::{self as tokens, Form, GRAM_CHARS};
+
 use super::stop::is_stop_word;
 use super::tree::{All, Any, Bag, Item};
-use crate::extract::scripts::is_unspaced;
-use crate::extract::words::{self as tokens, Form, GRAM_CHARS};
-use crate::types::{Expression, Phrase};
 
 /// Most wanted tokens.
 pub(super) const MAX_TOKENS: usize = 64;

@@ -1,6 +1,6 @@
 //! Lists the words that are too common to search for.
 
-use crate::extract::words as tokens;
+use memod_text::words as tokens;
 
 /// Words of English questions, and the remains of words with an apostrophe. Sorted.
 ///

@@ -1,7 +1,8 @@
+use memod_testing::{Random, hostile_text};
+use memod_text::words::index_words;
+
 use super::*;
-use crate::extract::words::index_words;
 use crate::search::testing::fts_with;
-use crate::testing::{Random, hostile_text};
 
 fn index(text: &str) -> String {
     let mut out = String::new();

@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 
+use memod_base::types::RankingPart;
+use memod_testing::Random;
+
 use super::*;
 use crate::search::fuse::TextRank;
 use crate::search::query::parse;
 use crate::search::rare_word::{MOST_WITH_RARE_WORD, WORDLESS};
-use crate::testing::Random;
-use crate::types::RankingPart;
 
 fn path_of(name: &str) -> &str {
     name.split(['#', '@']).next().unwrap_or(name)

@@ -1,8 +1,9 @@
+use memod_base::types::{SourceKey, ViewId};
+
 use super::*;
 use crate::search::nearest::VectorIndex;
 use crate::store::test_rows::{chunk, put, worktree};
 use crate::store::{Change, Embedded, NewChunk, NewVector, Writer};
-use crate::types::{SourceKey, ViewId};
 
 const DIMS: usize = 32;
 

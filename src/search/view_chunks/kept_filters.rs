@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use memod_base::threads::lock;
+
 use crate::search::filter::FileDemands;
-use crate::threads::lock;
 
 /// Filters that are kept. Each takes eight bytes for each content of the view.
 const MOST_FILTERS: usize = 4;

@@ -1,9 +1,10 @@
 //! Looks up which chunks of a view a filter admits.
 
+use memod_base::types::{ChunkId, IdSet, Kind, Phrase};
+
 use super::kept_filters::Admitted;
 use super::{Listed, ListedPath, ViewChunk, ViewChunks};
 use crate::search::filter::Filter;
-use crate::types::{ChunkId, IdSet, Kind, Phrase};
 
 impl ViewChunks {
     /// Returns what a filter admits.

@@ -1,10 +1,11 @@
 //! Changes a few paths of a view, without a look at all others.
 
+use memod_base::types::{ChunkId, ClassSet};
+
 use super::kept_filters::KeptFilters;
 use super::{Listed, ListedPath, ViewChunk, ViewChunks, class_rules, classify, translation};
 use crate::search::id_places::IdPlaces;
 use crate::store::Content;
-use crate::types::{ChunkId, ClassSet};
 
 /// A path with the first chunk of its content, or nothing if it has none any more.
 pub type ChangedPath = (Box<str>, Option<ChunkId>);

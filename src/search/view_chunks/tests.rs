@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
+use memod_base::types::Phrase;
+use memod_testing::Random;
+
 use super::*;
 use crate::search::filter::glob_set;
-use crate::testing::Random;
-use crate::types::Phrase;
 
 fn content(first: ChunkId) -> Result<Content, String> {
     let chunk = |nth, kind| ContentChunk { id: ChunkId(first.0 + nth), kind, n_words: 3 };

@@ -1,11 +1,11 @@
 //! Reads the database of ai-memory: memories, an archive and links; times as RFC 3339.
 
+use memod_proto::exchange::{Draft, LinkDraft};
+use memod_proto::memory::Tier;
 use rusqlite::Connection;
 
 use super::row::{Fields, imported, tags};
 use super::table::{Read, Table};
-use crate::proto::exchange::{Draft, LinkDraft};
-use crate::proto::memory::Tier;
 
 /// The newest schema when this was written: that of 0.6.4.
 pub(super) const KNOWN: i64 = 20;

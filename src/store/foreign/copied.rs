@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use memod_base::paths::{canonical, create_dir_in, with_suffix};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
 use super::table::Table;
-use crate::paths::{canonical, create_dir_in, with_suffix};
 use crate::store::{StoreError, check_quickly, connect};
 
 /// Number of attempts to copy a database that is being written.

@@ -1,8 +1,9 @@
 //! Reads the database of memo: one table; times in milliseconds; origins of imports in `tags`.
 
+use memod_proto::exchange::Draft;
+
 use super::row::{Fields, imported};
 use super::table::{Read, Table};
-use crate::proto::exchange::Draft;
 
 pub(super) const TABLES: &[Table] = &[Table {
     name: "memories",

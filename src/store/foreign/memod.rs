@@ -1,11 +1,12 @@
 //! Reads the memory.db of another repository; an older schema is migrated in the copy.
 
+use memod_base::types::rfc3339;
+use memod_proto::exchange::{DatabaseResult, Draft};
+
 use super::copied::{Copied, ForeignError};
 use super::table::PAGE_BYTES;
-use crate::proto::exchange::{DatabaseResult, Draft};
 use crate::store::StoreError;
 use crate::store::memory::{MemoryDb, MemoryFilter, Record};
-use crate::types::rfc3339;
 
 /// The tables, the columns that identify them, and whether an old version may lack them.
 const TABLES: [(&str, &[&str], bool); 4] =

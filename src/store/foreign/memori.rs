@@ -1,11 +1,11 @@
 //! Reads the database of memori: one table; times in seconds; all but the text as free JSON.
 
+use memod_proto::exchange::Draft;
 use rusqlite::Connection;
 use serde_json::{Map, Value};
 
 use super::row::{Fields, imported, tags};
 use super::table::{Read, Table};
-use crate::proto::exchange::Draft;
 
 /// The newest `user_version` when this was written.
 pub(super) const KNOWN: i64 = 3;
@@ -62,8 +62,9 @@ fn priority(metadata: &Map<String, Value>) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn what_users_made_up_becomes_tags_and_a_priority() {

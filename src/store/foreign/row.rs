@@ -3,12 +3,12 @@
 //! SQLite allows values of any type in any column. Each value is read by its actual type, and an invalid row is refused
 //! without affecting others.
 
+use memod_base::types::{parse_exactly, rfc3339};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 
 use super::table::Table;
-use crate::types::{parse_exactly, rfc3339};
 
 /// Longest text of a value, characters; no valid text is longer.
 const MOST_CHARS: usize = 70_000;

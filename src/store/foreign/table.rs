@@ -1,7 +1,8 @@
 //! Describes the tables of foreign databases and what their rows mean.
 
+use memod_proto::exchange::{Draft, LinkDraft};
+
 use super::row::Fields;
-use crate::proto::exchange::{Draft, LinkDraft};
 
 /// Size of a page, in bytes of text, roughly.
 pub(super) const PAGE_BYTES: usize = 1 << 20;

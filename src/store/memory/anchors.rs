@@ -1,12 +1,12 @@
 //! Reads the anchors of memories.
 
+use memod_base::types::MemoryRow;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::Sort;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::found::json;
 use super::{Anchored, MemoryFilter, Rows, StoreError};
-use crate::proto::anchor::Anchor;
-use crate::proto::memory::Sort;
-use crate::types::MemoryRow;
 
 impl Rows<'_> {
     /// Returns the anchors of the selected memories that have any, by id, in a total order.

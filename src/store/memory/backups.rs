@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use memod_base::paths::create_dir_in;
 use rusqlite::OpenFlags;
 
 use super::check::AlteredText;
 use super::lineage::Lineage;
 use super::{Derived, MemoryDb, Record, StoreError};
-use crate::paths::create_dir_in;
 
 /// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;

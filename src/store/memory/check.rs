@@ -1,7 +1,8 @@
 //! Checks the integrity of memory.db.
 
+use memod_proto::memory::LinkKind;
+
 use super::{Derived, MemoryDb, Record, StoreError};
-use crate::proto::memory::LinkKind;
 
 /// The id of a memory whose text is not the stored one, and the hash of the stored one.
 pub(super) type AlteredText = (String, [u8; 32]);

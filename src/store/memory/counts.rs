@@ -1,11 +1,11 @@
 //! Counts memories by kind.
 
+use memod_proto::memory::Tally;
 use rusqlite::params_from_iter;
 
 use super::memory_filter::IS_NO_COPY;
 use super::worktree_scope::IS_HERE;
 use super::{MemoryFilter, Rows, StoreError};
-use crate::proto::memory::Tally;
 
 /// Numbers about all memories.
 #[derive(Clone, Debug, Default)]

@@ -1,10 +1,10 @@
 //! Reads memories for exports, and the origins of imports.
 
+use memod_proto::exchange::MOST_DRAFTS;
 use rusqlite::{params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
 use super::{MemoryEvent, MemoryFilter, Record, Rows, StoreError};
-use crate::proto::exchange::MOST_DRAFTS;
 
 impl Rows<'_> {
     /// Returns memories after row `after` in order of insertion, about `most_bytes` of them and at most as many as one import

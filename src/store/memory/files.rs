@@ -26,9 +26,10 @@ pub use self::pending::PendingFile;
 pub use self::remarks::SaidByFile;
 use self::remarks::add_remarks;
 pub(super) use self::written_files::{FilePlace, KnownFile};
+use memod_proto::memory::LinkKind;
+
 use super::shared_with::Sharing;
 use super::{Derived, Forms, MemoryEvent, Record, Rows, Side, StoreError};
-use crate::proto::memory::LinkKind;
 
 /// Why a file shows no memory.
 const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";

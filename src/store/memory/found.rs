@@ -5,13 +5,13 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
+use memod_base::types::{Expression, MemoryRow, Phrase};
+use memod_proto::memory::Tier;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 
 use super::rows::{COLUMNS, record};
 use super::worktree_scope::IS_HERE;
 use super::{MemoryFilter, Record, Rows, StoreError};
-use crate::proto::memory::Tier;
-use crate::types::{Expression, MemoryRow, Phrase};
 
 /// Weights of title, tags and content in BM25.
 const COLUMN_WEIGHTS: &str = "2.0, 1.5, 1.0";

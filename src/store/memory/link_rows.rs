@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
+use memod_base::types::rfc3339;
+use memod_proto::exchange::LinkDraft;
+use memod_proto::memory::LinkKind;
 use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
 use super::write::note;
 use super::{MemoryEvent, Record, Rows, StoreError};
-use crate::proto::exchange::LinkDraft;
-use crate::proto::memory::LinkKind;
-use crate::types::rfc3339;
 
 /// A link; a mutual one is stored in one direction only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,11 @@
 //! Builds the SQL conditions that select memories.
 
+use memod_proto::memory::{Scope, Traits};
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
 use super::shared_with::Sharing;
 use super::worktree_scope::IS_HERE;
-use crate::proto::memory::{Scope, Traits};
 
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";

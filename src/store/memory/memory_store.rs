@@ -18,13 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use memod_base::paths;
+use memod_base::paths::with_suffix;
+use memod_proto::memory::BackupInfo;
+
 use super::backups::{Backups, Copy, Label};
 use super::db::next_generation;
 use super::vectors::MakeModel;
 use super::{Checked, FileText, Forms, MemoryDb, NotedChange, Rows, StoreError, Uptime, VectorModel};
-use crate::paths;
-use crate::paths::with_suffix;
-use crate::proto::memory::BackupInfo;
 
 pub use self::asked_backups::RestoreError;
 use self::elsewhere::Elsewhere;

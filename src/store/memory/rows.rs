@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
+use memod_proto::memory::{Sort, Tier};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::{Map, Value};
 
@@ -12,7 +13,6 @@ use super::shared_with::Sharing;
 use super::touched_rows::Touched;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
 use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side, StoreError};
-use crate::proto::memory::{Sort, Tier};
 
 /// A snapshot of the rows.
 pub struct Rows<'a> {

@@ -3,10 +3,9 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
+use memod_base::threads::lock;
 use rusqlite::Connection;
 use rusqlite::hooks::Action;
-
-use crate::threads::lock;
 
 /// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
 #[derive(Clone, Default)]

@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
+use memod_base::types::MemoryRow;
 use rusqlite::{DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
 use super::touched_rows::Touched;
 use super::{MemoryDb, Rows, StoreError};
 use crate::store::{as_bytes, as_vector};
-use crate::types::MemoryRow;
 
 /// A model that turns memories into vectors.
 pub struct VectorModel {

@@ -111,10 +111,11 @@ fn wordless(conn: &Connection, at_most: usize) -> rusqlite::Result<Vec<(i64, Rec
 
 #[cfg(test)]
 mod tests {
+    use memod_base::types::MemoryRow;
+
     use super::*;
     use crate::store::memory::schema::MEMORY;
     use crate::store::{MemoryFilter, connect, schema};
-    use crate::types::MemoryRow;
 
     fn derive(record: &Record) -> Derived {
         let body = format!("{} of-{}", record.content, record.id);

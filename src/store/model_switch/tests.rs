@@ -1,6 +1,7 @@
+use memod_base::types::{ChunkId, ViewId};
+
 use crate::store::test_rows::{own_chunk, put, worktree};
 use crate::store::{Embedded, NewVector, Reader, Writer};
-use crate::types::{ChunkId, ViewId};
 
 struct Bench {
     writer: Writer,

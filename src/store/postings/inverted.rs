@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use memod_base::types::ChunkId;
+
 use super::list::{Field, ListWriter, Row, place};
-use crate::types::ChunkId;
 
 /// The lists of the words of some chunks.
 #[derive(Default)]

@@ -186,8 +186,9 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use memod_testing::Random;
+
     use super::*;
-    use crate::testing::Random;
 
     type Decoded = Vec<(i64, u8, Vec<u32>)>;
 

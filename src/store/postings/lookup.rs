@@ -1,11 +1,11 @@
 //! Finds the chunks that have a word, a phrase, or what an expression demands.
 
+use memod_base::types::{ChunkId, Expression, IdSet, Phrase};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::list::{Places, Posting, offset, weight};
 use super::segments::{inline_lists, row_id};
 use crate::store::{Reader, StoreError};
-use crate::types::{ChunkId, Expression, IdSet, Phrase};
 
 /// Most terms whose postings are sorted.
 const MOST_SORTED: usize = 32;

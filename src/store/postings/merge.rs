@@ -7,12 +7,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use memod_base::types::{ChunkId, IdSet};
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::list::{ListWriter, Row};
 use super::segments::{inline_lists, last_term, next_segment, row_id, segment_of, term_of};
 use super::unused;
-use crate::types::{ChunkId, IdSet};
 
 /// Number of segments in one row, and of chunks in them, that are merged: each search reads these rows.
 const MOST_INLINE: usize = 16;

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
+use memod_base::types::{ChunkId, Expression, Phrase, SourceKey, ViewId};
+use memod_testing::Random;
 use rusqlite::{Connection, params};
 
 use crate::store::test_rows::{chunk, put, worktree};
 use crate::store::{Change, NewChunk, Reader, StoreError, Writer};
-use crate::testing::Random;
-use crate::types::{ChunkId, Expression, Phrase, SourceKey, ViewId};
 
 /// Symbol, title and body.
 type Texts = [String; 3];

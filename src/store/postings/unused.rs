@@ -5,12 +5,12 @@
 
 use std::time::{Duration, Instant};
 
+use memod_base::types::IdSet;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::segments::{
     CHECKED_TO, N_CHECKED, NEXT_UNUSED, inline_lists, last_id, last_term, row_id, set_last_id,
 };
-use crate::types::IdSet;
 
 /// Number of words that are read at once.
 const WORDS_AT_ONCE: i64 = 512;

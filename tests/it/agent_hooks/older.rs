@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use memod::client::VERSION;
-use memod::paths::open_lock;
-use memod::proto::{AdviseResult, PROTOCOL, Request, code};
+use memod_base::paths::open_lock;
+use memod_client::VERSION;
+use memod_proto::{AdviseResult, PROTOCOL, Request, code};
 use serde_json::json;
 
 use super::{QUESTION, TOKENS, prompted, run, shop};

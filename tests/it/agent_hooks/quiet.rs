@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use memod::client::VERSION;
+use memod_client::VERSION;
 use rustix::process::Signal;
 use serde_json::json;
 

@@ -89,8 +89,10 @@ fn a_link_inside_the_book_stays_inside() {
 
 #[test]
 fn the_files_that_pages_name_are_there() {
-    let name = Regex::new(r"`((?:src|tests|grammars|benches|models|hooks|docs|\.ci)/[\w./-]*|LICENSE-\w+)`")
-        .unwrap();
+    let name = Regex::new(
+        r"`((?:src|crates|plugin|tests|grammars|benches|models|hooks|docs|\.ci)/[\w./-]*|LICENSE-\w+)`",
+    )
+    .unwrap();
     let pages = pages();
     let names: Vec<_> = pages
         .iter()

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use memod::proto::http::{Id, PREFIX, Query, ROUTES, Route, why_socket_only};
-use memod::proto::{METHODS, Method, Topic};
+use memod_proto::http::{Id, PREFIX, Query, ROUTES, Route, why_socket_only};
+use memod_proto::{METHODS, Method, Topic};
 use serde_json::{Map, Value, json};
 
 use super::proto_types::{Field, Kind, Types};
@@ -279,7 +279,7 @@ fn description() -> String {
     });
     let info = json!({
         "title": "memod",
-        "version": memod::proto::PROTOCOL.to_string(),
+        "version": memod_proto::PROTOCOL.to_string(),
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         "description": "The methods of memod's socket over HTTP. `cwd` is an absolute path inside a worktree; left out, \
                         it is the one that `memo serve` was run in.",

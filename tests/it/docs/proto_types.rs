@@ -1,9 +1,9 @@
-//! Which keys do the types of `src/proto` have?
+//! Which keys do the types of `crates/proto` have?
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use memod::types::RankingPart;
+use memod_base::types::RankingPart;
 use regex::Regex;
 
 use super::top;
@@ -44,12 +44,12 @@ pub(super) enum Kind<'a> {
 pub(super) struct Types(BTreeMap<String, Shape>);
 
 impl Types {
-    /// Reads the declarations of `src/proto`, and of the words in `src/types.rs`.
+    /// Reads the declarations of `crates/proto`, and of the words in `crates/base/src/types.rs`.
     pub(super) fn read() -> Self {
         let mut types = Self::default();
         let parts = RankingPart::all().map(|part| part.as_str().to_owned());
         types.0.insert("RankingPart".to_owned(), Shape::Words(parts.collect()));
-        let names = ["src/proto.rs", "src/proto", "src/types.rs", "src/types/file_class.rs"];
+        let names = ["crates/proto/src", "crates/base/src/types.rs", "crates/base/src/types/file_class.rs"];
         let mut left: Vec<_> = names.map(|name| top().join(name)).into();
         while let Some(path) = left.pop() {
             if path.is_dir() {
@@ -84,7 +84,7 @@ impl Types {
     /// Returns the keys of an object, those of flattened ones in their place.
     pub(super) fn fields(&self, name: &str) -> Vec<&Field> {
         let Some(Shape::Object(fields, _)) = self.0.get(name) else {
-            panic!("{name} is no struct of src/proto")
+            panic!("{name} is no struct of crates/proto")
         };
         let own = |field| vec![field];
         fields
@@ -130,7 +130,7 @@ impl Types {
             _ => match self.0.get(rust) {
                 Some(Shape::Words(words)) => Kind::Words(words),
                 Some(Shape::Object(..)) => Kind::Object(rust),
-                None => panic!("{rust} is no type of src/proto"),
+                None => panic!("{rust} is no type of crates/proto"),
             },
         }
     }

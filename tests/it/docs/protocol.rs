@@ -1,9 +1,9 @@
-//! Does the reference of the protocol list what the types of `src/proto` have?
+//! Does the reference of the protocol list what the types of `crates/proto` have?
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use memod::proto::{METHODS, Method};
+use memod_proto::{METHODS, Method};
 use serde_json::{Value, json};
 
 use super::check_generated;

@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
 
 use memod::config::{Config, KEYS};
-use memod::extract::lang::LANGUAGES;
-use memod::proto::http::{ROUTES, SOCKET_ONLY};
-use memod::types::Refusal;
+use memod_base::types::Refusal;
+use memod_extract::lang::LANGUAGES;
+use memod_proto::http::{ROUTES, SOCKET_ONLY};
 use regex::Regex;
+use toml_edit::DocumentMut;
 
-use super::{Page, check_generated};
+use super::{Page, check_generated, top};
 use crate::live::Live;
+use crate::tidy::EDGES;
 
 /// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
 fn meaning(name: &str) -> String {
@@ -70,10 +74,62 @@ fn the_addresses_are_those_of_the_router() {
     check_generated("docs/src/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
 }
 
+/// A crate of the workspace, as its manifest has it.
+struct Crate {
+    name: String,
+    description: String,
+    uses: Vec<String>,
+}
+
+/// Returns the crates of `crates`, each before those that it uses.
+fn crates_from_the_top() -> Vec<Crate> {
+    let folders = fs::read_dir(top().join("crates")).unwrap();
+    let mut left: Vec<Crate> = folders.map(|folder| read_crate(&folder.unwrap().path())).collect();
+    left.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut ordered = Vec::new();
+    while !left.is_empty() {
+        let is_free = |one: &Crate| !left.iter().any(|other| other.uses.contains(&one.name));
+        let free = left.iter().position(is_free).expect("crates do not use each other in circles");
+        ordered.push(left.remove(free));
+    }
+    ordered
+}
+
+fn read_crate(folder: &Path) -> Crate {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    let manifest: DocumentMut = manifest.parse().unwrap();
+    let crates = manifest["dependencies"].as_table().unwrap().iter();
+    let uses = crates.filter_map(|(name, _)| name.strip_prefix("memod-").map(str::to_owned));
+    Crate {
+        name: folder.file_name().unwrap().to_str().unwrap().to_owned(),
+        description: manifest["package"]["description"].as_str().unwrap().to_owned(),
+        uses: uses.collect(),
+    }
+}
+
+fn code_list(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 #[test]
-fn the_modules_are_those_of_the_map() {
-    let map = include_str!("../../../src/lib.rs").lines().filter_map(|line| line.strip_prefix("//! |"));
-    let table: String = map.map(|row| format!("|{row}\n").replace("[`", "`").replace("`]", "`")).collect();
+fn the_crates_are_those_of_the_manifests() {
+    let row = |one: &Crate| format!("| `{}` | {} | {} |\n", one.name, one.description, code_list(&one.uses));
+    let table: String = crates_from_the_top().iter().map(row).collect();
+    let table = format!("| crate | what it does | uses |\n|---|---|---|\n{table}");
+    check_generated("docs/src/architecture.md", "crates", &table);
+}
+
+#[test]
+fn the_modules_are_those_that_the_tidy_test_knows() {
+    let modules = EDGES.iter().filter(|(module, _)| !["memo", "memod"].contains(module));
+    let rows = modules.map(|(module, uses)| {
+        let faces = [format!("src/{module}/mod.rs"), format!("src/{module}.rs")];
+        let face = faces.iter().find_map(|face| fs::read_to_string(top().join(face)).ok()).unwrap();
+        let first = face.lines().next().unwrap().trim_start_matches("//! ").trim_end_matches('.').to_owned();
+        let uses: Vec<_> = uses.iter().map(|name| (*name).to_owned()).collect();
+        format!("| `{module}` | {first} | {} |\n", code_list(&uses))
+    });
+    let table = format!("| module | what it does | uses |\n|---|---|---|\n{}", rows.collect::<String>());
     check_generated("docs/src/architecture.md", "modules", &table);
 }
 

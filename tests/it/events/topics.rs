@@ -1,6 +1,6 @@
 //! Is each change told under its topic, and nothing else?
 
-use memod::proto::code;
+use memod_proto::code;
 use serde_json::{Value, json};
 
 use super::{add, at_rest, next, subscribed};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use memod::threads::pause;
+use memod_base::threads::pause;
 use serde_json::{Value, json};
 
 use crate::live::PATIENCE;

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use memod::embed::onnx::{Import, ModelCache, Runtime, import};
+use memod_embed::onnx::{Import, ModelCache, Runtime, import};
 
 use super::*;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use memod::embed::onnx::{Import, ModelCache, Reranker, Runtime, import as install};
+use memod_embed::onnx::{Import, ModelCache, Reranker, Runtime, import as install};
 
 use super::*;
 

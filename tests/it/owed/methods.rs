@@ -1,6 +1,6 @@
 //! The table: each method of the protocol, under each fault.
 
-use memod::proto::{AnswerPart, METHODS, Method, Owes};
+use memod_proto::{AnswerPart, METHODS, Method, Owes};
 use serde_json::{Value, json};
 
 use super::{Broken, DIRECTORY, FILE, Fault, LISTING, LSTAT, LSTAT_OF_FILE, REFS, SOURCE_FILE, text};

@@ -10,7 +10,7 @@ mod worktrees;
 
 use std::fs;
 
-use memod::proto::AnswerPart;
+use memod_proto::AnswerPart;
 use serde_json::{Value, json};
 
 use crate::live::Live;

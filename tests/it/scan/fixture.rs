@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use memod::git::UserDirs;
-use memod::paths::{Env, RepoLayout, canonical, effective_uid};
-use memod::scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
-use memod::types::{Refusal, SourceKey};
+use memod_base::paths::{Env, RepoLayout, canonical, effective_uid};
+use memod_base::types::{Refusal, SourceKey};
+use memod_git::UserDirs;
+use memod_scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
 
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use memod::scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
-use memod::types::{Refusal, SourceKey};
+use memod_base::types::{Refusal, SourceKey};
+use memod_scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
 
 use super::fixture::{Fixture, Seen, agree, os_path, walk_all};
 use crate::live::ran_without_privileges;
@@ -109,7 +109,7 @@ fn what_cannot_be_read_is_counted() {
     set("d/.gitignore", 0o000);
     set("a", 0o000);
     let seen = walk_all(&f, &f.layout());
-    let read = memod::scan::read(&f.root, &SourceKey::new("a"), 10);
+    let read = memod_scan::read(&f.root, &SourceKey::new("a"), 10);
     set("closed", 0o755);
     assert_eq!(seen.files["closed"], Some(Refusal::Unreadable));
     assert_eq!(seen.problems.len(), 1, "{:?}", seen.problems);

@@ -3,8 +3,8 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memod::scan::{Content, Read, ReadError, lstat, read};
-use memod::types::{Refusal, SourceKey};
+use memod_base::types::{Refusal, SourceKey};
+use memod_scan::{Content, Read, ReadError, lstat, read};
 
 use super::fixture::{Fixture, MAX_FILE_BYTES};
 use crate::sandbox::mkfifo;

@@ -197,7 +197,7 @@ fn a_history_says_in_words_what_was_changed_and_where() {
     call(&live, "memory.update", json!({ "id": id, "title": "here" }));
     let told = said(&live, &["history", &id]);
     assert!(told.contains("  anchors: a.py#rotate, as the code was then"), "{told}");
-    let place = memod::paths::canonical(&side).unwrap();
+    let place = memod_base::paths::canonical(&side).unwrap();
     assert!(told.contains(&format!(" in the worktree {}\n", place.display())), "{told}");
     assert!(told.contains(" in the worktree main\n"), "{told}");
 }

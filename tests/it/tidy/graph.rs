@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Source;
 
-/// The name of a module, from the crate's root.
+/// The name of a module, from the root of the programs.
 type Path = Vec<String>;
 
 /// Files, and whom they import.
 pub(crate) struct Graph {
-    /// The file of each module, relative to `src`.
+    /// The file of each module, as `Source::name` has it.
     files: BTreeMap<Path, String>,
+    crates: BTreeSet<String>,
     /// What a module re-exports, and whence.
     reexports: HashMap<(Path, String), Path>,
     edges: BTreeMap<String, BTreeSet<String>>,
@@ -33,7 +34,10 @@ impl Graph {
             .map(|source| (source, without_visibility(&source.shipped())))
             .collect();
         let files = shipped.iter().map(|(source, _)| (module(&source.name), source.name.clone())).collect();
-        let mut graph = Self { files, reexports: HashMap::new(), edges: BTreeMap::new() };
+        let crates =
+            sources.iter().filter(|source| source.is_of_crate()).map(|source| source.module().to_owned());
+        let mut graph =
+            Self { files, crates: crates.collect(), reexports: HashMap::new(), edges: BTreeMap::new() };
         for (source, code) in &shipped {
             let at = module(&source.name);
             for found in uses(code).0.iter().filter(|found| found.is_reexport) {
@@ -92,12 +96,16 @@ impl Graph {
             .collect()
     }
 
-    /// Returns a path from the crate's root; none where it does not begin at a module of ours.
+    /// Returns a path from the root of the programs, below which a crate is a module; none where it does not begin at a module of ours.
     fn absolute(&self, at: &Path, path: &str) -> Option<Path> {
         let mut parts: Vec<String> = path.split("::").map(str::to_owned).collect();
         let mut from = match parts[0].as_str() {
-            "crate" => Vec::new(),
+            "crate" => at.first().filter(|first| self.crates.contains(*first)).cloned().into_iter().collect(),
             "self" | "super" => at.clone(),
+            other if other.strip_prefix("memod_").is_some_and(|name| self.crates.contains(name)) => {
+                parts[0] = parts[0].replacen("memod_", "", 1);
+                return Some(parts);
+            }
             child => {
                 let below = [at.as_slice(), &[child.to_owned()]].concat();
                 return self.files.contains_key(&below).then(|| [at.clone(), parts].concat());

@@ -1,10 +1,10 @@
 //! Keeps links equal to what files say, also where the other end comes later.
 
+use memod_proto::memory::LinkKind;
 use rusqlite::params;
 
 use super::super::{Link, Linked, MemoryEvent, Rows, StoreError};
 use super::FROM_FILE;
-use crate::proto::memory::LinkKind;
 
 /// Links as a file says them.
 pub(in crate::store::memory) type FileLinks = Vec<(LinkKind, String)>;

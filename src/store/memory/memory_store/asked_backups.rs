@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use memod_proto::Caveats;
+use memod_proto::exchange::{BackupResult, RestoreResult};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Label;
@@ -13,8 +15,6 @@ use super::notice::Notice;
 use super::restored_files::FilePlan;
 use super::unfinished::Unfinished;
 use super::{MemoryDb, MemoryStore, Rows, Stopped};
-use crate::proto::Caveats;
-use crate::proto::exchange::{BackupResult, RestoreResult};
 use crate::store::foreign::{Copied, ForeignError, Purpose};
 use crate::store::{MemoryEvent, StoreError, corrupt};
 

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{NOT_TAKEN, OtherState, is_same_dir};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Backups;
@@ -17,7 +18,6 @@ use super::super::{MemoryDb, Rows, StoreError};
 use super::notice::Notice;
 use super::recovery::{has_log, remove_database, use_copy};
 use super::{Mark, MemoryStore};
-use crate::paths::{NOT_TAKEN, OtherState, is_same_dir};
 use crate::store::foreign::{Copied, ForeignError, Purpose, Stamps, open_memod, stamps};
 
 /// Its name in `meta`.

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memod_base::paths::{NOT_OURS, with_suffix};
 use rusqlite::OpenFlags;
 
 use super::super::backups::Copy;
@@ -12,7 +13,6 @@ use super::super::lineage::Lineage;
 use super::super::{MemoryDb, MemoryEvent, StoreError};
 use super::MemoryStore;
 use super::notice::Notice;
-use crate::paths::{NOT_OURS, with_suffix};
 
 /// What the history says of what was saved.
 const SALVAGE: &str = "salvage";

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::paths::create_dir_in;
+use memod_base::paths::create_dir_in;
 
 /// Ending of the name of an unfinished backup.
 const ENDING: &str = "part";

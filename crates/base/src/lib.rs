@@ -1,0 +1,5 @@
+//! Holds what every part of memod uses: plain values, paths and files of a repository's state, threads.
+
+pub mod paths;
+pub mod threads;
+pub mod types;

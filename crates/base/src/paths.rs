@@ -1,0 +1,429 @@
+//! Locates the state, sockets and logs of a repository.
+
+mod all_state;
+mod caller_dir;
+mod elsewhere;
+mod file_lock;
+mod hint;
+mod known_file;
+mod locate;
+mod own_state;
+mod regular;
+mod replace;
+#[cfg(windows)]
+mod security_id;
+mod spelling;
+mod swap;
+mod transient;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
+pub use self::caller_dir::{CallerDir, OutsideError};
+pub use self::elsewhere::{NOT_TAKEN, OtherState};
+pub use self::file_lock::{lock_within, open_lock};
+pub use self::hint::{io_hint, is_out_of_descriptors};
+pub use self::known_file::{
+    NOTES_LOCK, NOTES_NEW, NOTES_OUT, hash_digits, is_free_for, remove_if_there, remove_known, replace_known,
+    text_digits,
+};
+pub use self::locate::LocateError;
+pub use self::regular::{may_block, open_regular, read_regular};
+pub use self::replace::{rename_over, replace_private};
+#[cfg(windows)]
+pub use self::security_id::{access_list, owner_sid, user_sid};
+pub use self::spelling::{FOLDS, Spellings, composed};
+pub use self::swap::{FORMER, rename_to_free, swap_files};
+pub use self::transient::{if_readable, is_transient, may_be_dir};
+
+/// Name of the state dir inside the common dir of a repository.
+const STATE_DIR: &str = "memo";
+
+/// Name of the state dir in a directory outside git.
+pub const PLAIN_STATE_DIR: &str = ".memo";
+
+/// The file of the repository's own settings, in the state dir.
+const CONFIG_FILE: &str = "config.toml";
+
+/// Content of the `.gitignore` in the state dir outside git: git lists nothing of it.
+const STATE_IGNORE: &[u8] = b"*\n";
+
+/// Name of the file that git's hooks append to.
+pub const DOORBELL: &str = "doorbell";
+
+/// Returns the path with something at the end of its name, such as `-wal` for the log that SQLite keeps beside a database.
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// An input/output error with its path.
+#[derive(Debug, thiserror::Error)]
+#[error("{action} {}: {source}", path.display())]
+pub struct PathError {
+    /// The operation: `read`, `create directory`, …
+    pub action: &'static str,
+    /// The path.
+    pub path: PathBuf,
+    /// The error of the operating system.
+    pub source: io::Error,
+}
+
+impl PathError {
+    /// Returns whether the path does not exist, or a component of it is not a directory.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+    }
+
+    /// Returns whether a retry may succeed; see [`is_transient`].
+    pub fn is_transient(&self) -> bool {
+        is_transient(&self.source)
+    }
+}
+
+/// Adds action and path to an [`io::Error`].
+pub trait IoContext<T> {
+    /// Adds the operation and its path to the error.
+    ///
+    /// # Errors
+    /// The error it was called on, with its path.
+    fn at(self, action: &'static str, path: &Path) -> Result<T, PathError>;
+}
+
+impl<T> IoContext<T> for io::Result<T> {
+    fn at(self, action: &'static str, path: &Path) -> Result<T, PathError> {
+        self.map_err(|source| PathError { action, path: path.to_owned(), source })
+    }
+}
+
+/// Directories from the environment; read once at the edge and passed in.
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    /// `$HOME`.
+    pub home: Option<PathBuf>,
+    /// `$XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<PathBuf>,
+    /// `$XDG_STATE_HOME`.
+    pub state_home: Option<PathBuf>,
+    /// `$TMPDIR`.
+    pub tmp_dir: Option<PathBuf>,
+    /// `$XDG_CACHE_HOME`.
+    pub cache_home: Option<PathBuf>,
+    /// `$ORT_DYLIB_PATH`, the library of ONNX Runtime.
+    pub onnx_runtime: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// `%APPDATA%`.
+    pub app_data: Option<PathBuf>,
+    /// `$CLAUDE_CONFIG_DIR`.
+    pub claude_config_dir: Option<PathBuf>,
+    /// `$CODEX_HOME`.
+    pub codex_home: Option<PathBuf>,
+    /// `$PATH`.
+    pub search_path: Vec<PathBuf>,
+    /// Effective user id; 0 if the platform has none.
+    pub uid: u32,
+}
+
+impl Env {
+    /// Reads the environment of this process.
+    pub fn read() -> Self {
+        let path = |name: &str| {
+            let value: Option<OsString> = std::env::var_os(name);
+            value.map(PathBuf::from).filter(|path| path.is_absolute())
+        };
+        Self {
+            home: path("HOME").or_else(|| path("USERPROFILE")),
+            runtime_dir: path("XDG_RUNTIME_DIR"),
+            state_home: path("XDG_STATE_HOME"),
+            tmp_dir: path("TMPDIR").or_else(|| path("TEMP")),
+            cache_home: path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")),
+            onnx_runtime: path("ORT_DYLIB_PATH"),
+            config_home: path("XDG_CONFIG_HOME"),
+            app_data: path("APPDATA"),
+            claude_config_dir: path("CLAUDE_CONFIG_DIR"),
+            codex_home: path("CODEX_HOME"),
+            search_path: std::env::var_os("PATH")
+                .map(|dirs| std::env::split_paths(&dirs).collect())
+                .unwrap_or_default(),
+            uid: effective_uid(),
+        }
+    }
+
+    /// Returns the directory of programs' states: `$XDG_STATE_HOME`, or else `~/.local/state`.
+    pub fn state_home(&self) -> PathBuf {
+        let home = || self.home.as_ref().map(|home| home.join(".local/state"));
+        self.state_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir())
+    }
+
+    /// Returns memod's directory of caches: in `$XDG_CACHE_HOME`, or else in `~/.cache`.
+    pub fn cache_dir(&self) -> PathBuf {
+        let home = || self.home.as_ref().map(|home| home.join(".cache"));
+        self.cache_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir()).join("memod")
+    }
+
+    fn tmp_dir(&self) -> PathBuf {
+        self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+}
+
+/// A worktree, or a directory outside git, with the location of its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepoLayout {
+    /// Top directory, canonical.
+    pub root: PathBuf,
+    /// Git dir of this worktree, canonical; `None` outside git.
+    pub git_dir: Option<PathBuf>,
+    /// Common dir of the repository, canonical; `None` outside git.
+    pub common_dir: Option<PathBuf>,
+    /// Directory of the databases, lock and endpoint. It may not exist yet.
+    pub state_dir: PathBuf,
+    /// 16 hex digits that identify the repository in the name of the socket.
+    pub id: String,
+}
+
+impl RepoLayout {
+    /// Returns the file that publishes the socket's address.
+    pub fn endpoint_file(&self) -> PathBuf {
+        self.state_dir.join("endpoint")
+    }
+
+    /// Returns the file whose lock a client holds while it starts a daemon.
+    pub fn spawn_lock_file(&self) -> PathBuf {
+        self.state_dir.join("spawn.lock")
+    }
+
+    /// Returns the file whose lock the daemon holds while it runs.
+    pub fn daemon_lock_file(&self) -> PathBuf {
+        self.state_dir.join("daemon.lock")
+    }
+
+    /// Returns the daemon's log; the rotated one is `memod.log.1`.
+    pub fn log_file(&self) -> PathBuf {
+        self.state_dir.join("memod.log")
+    }
+
+    /// Returns the database of the index, which exists once somebody has asked for one.
+    pub fn index_file(&self) -> PathBuf {
+        self.state_dir.join("index.db")
+    }
+
+    /// Returns the file that the repository's own settings are written to.
+    pub fn config_file(&self) -> PathBuf {
+        self.state_dir.join(CONFIG_FILE)
+    }
+
+    /// Returns the files of the repository's own settings, the strongest last: that is the one that was changed last. Those inside it
+    /// hold while it is read-only, too.
+    pub fn config_files(&self) -> Vec<PathBuf> {
+        let mut dirs = vec![self.inner_state_dir(), self.state_dir.clone()];
+        dirs.dedup();
+        let mut files: Vec<PathBuf> = dirs.into_iter().map(|dir| dir.join(CONFIG_FILE)).collect();
+        files.sort_by_key(|file| fs::metadata(file).and_then(|meta| meta.modified()).ok());
+        files
+    }
+
+    /// Returns the directory of freshness cookies of this worktree.
+    pub fn cookie_dir(&self) -> PathBuf {
+        match &self.git_dir {
+            Some(git_dir) if self.state_dir.starts_with(self.common_dir.as_ref().unwrap_or(git_dir)) => {
+                git_dir.join(STATE_DIR).join("cookies")
+            }
+            _ => self.state_dir.join("cookies"),
+        }
+    }
+
+    /// Returns the file that git's hooks append to; `None` if the state is outside the repository, because a hook knows only
+    /// its git dir.
+    ///
+    /// It is next to the cookies, because that directory is watched and the state dir with its databases is not.
+    pub fn doorbell_file(&self) -> Option<PathBuf> {
+        let cookie_dir = self.cookie_dir();
+        self.git_dir.as_ref().filter(|git_dir| cookie_dir.starts_with(git_dir))?;
+        Some(cookie_dir.join(DOORBELL))
+    }
+
+    /// Returns the directory of the daemon's socket: `$XDG_RUNTIME_DIR/memod`, or else under `/run/user`, or else
+    /// `$TMPDIR/memod-<uid>`.
+    pub fn socket_dir(env: &Env) -> PathBuf {
+        if let Some(dir) = &env.runtime_dir
+            && dir.is_dir()
+        {
+            return dir.join("memod");
+        }
+        let run_user = PathBuf::from(format!("/run/user/{}", env.uid));
+        if fs::metadata(&run_user).is_ok_and(|meta| owner(&meta) == Some(env.uid)) {
+            return run_user.join("memod");
+        }
+        env.tmp_dir().join(format!("memod-{}", env.uid))
+    }
+
+    /// Returns the path of the daemon's socket, or the name of its pipe on Windows.
+    pub fn socket(&self, env: &Env) -> PathBuf {
+        match cfg!(windows) {
+            true => PathBuf::from(format!(r"\\.\pipe\memod-{}", self.id)),
+            false => Self::socket_dir(env).join(&self.id),
+        }
+    }
+
+    /// Creates the state dir with mode 0700, and outside git with a `.gitignore` of `*`.
+    ///
+    /// # Errors
+    /// When it cannot be created, or is not our directory.
+    pub fn create_state_dir(&self) -> Result<(), PathError> {
+        create_private_dir(&self.state_dir)?;
+        if self.git_dir.is_none() {
+            let ignore = self.state_dir.join(".gitignore");
+            if !ignore.exists() {
+                fs::write(&ignore, STATE_IGNORE).at("write", &ignore)?;
+            }
+        }
+        self.sign_state_dir()
+    }
+}
+
+/// Creates a directory that only we can enter, and its parents.
+///
+/// # Errors
+/// When it cannot be created, or a link or another user's directory is in its place.
+pub fn create_private_dir(dir: &Path) -> Result<(), PathError> {
+    match private_dir_builder().recursive(true).create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {} // no directory, which the check names
+        created => created.at("create directory", dir)?,
+    }
+    check_private(dir)
+}
+
+/// As [`create_private_dir`], but only in a directory that is there.
+///
+/// # Errors
+/// As [`create_private_dir`], and when the directory around it is gone.
+pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
+    create_dir_in(dir).at("create directory", dir)?;
+    check_private(dir)
+}
+
+/// Creates a directory in one that is there, unless it is there: a state dir that was deleted or moved away is not made
+/// anew.
+///
+/// # Errors
+/// When it cannot be created.
+pub fn create_dir_in(dir: &Path) -> io::Result<()> {
+    match private_dir_builder().create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        created => created,
+    }
+}
+
+fn private_dir_builder() -> fs::DirBuilder {
+    #[allow(unused_mut, reason = "only Unix has modes")]
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// What is said of something else in the place of one of our directories.
+pub const NOT_OURS: &str = "not our directory; remove it or choose another";
+
+fn check_private(dir: &Path) -> Result<(), PathError> {
+    let meta = fs::symlink_metadata(dir).at("look at", dir)?;
+    let foreign = owner(&meta).is_some_and(|owner| owner != effective_uid());
+    if !meta.is_dir() || foreign {
+        return Err(io::Error::other(NOT_OURS)).at("use", dir);
+    }
+    Ok(())
+}
+
+/// Reads one of our files. Anything but a regular file is an error at once: reading a FIFO might block forever.
+///
+/// # Errors
+/// When reading fails, or it is not a regular file.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(path)?.is_file() {
+        fs::read(path)
+    } else {
+        Err(io::Error::other("not a file; remove it"))
+    }
+}
+
+/// Writes a file's data to the disk. Windows does so only for a file that is opened for writing.
+///
+/// # Errors
+/// When it cannot be opened or written.
+pub fn sync_file(path: &Path) -> io::Result<()> {
+    fs::File::options().write(true).open(path)?.sync_all()
+}
+
+/// Resolves links and `..`.
+///
+/// # Errors
+/// When the path does not exist or cannot be read; names it.
+pub fn canonical(path: &Path) -> Result<PathBuf, PathError> {
+    // On Windows without `\\?\`, which people do not write and git does not understand.
+    dunce::canonicalize(path).at("open", path)
+}
+
+/// Returns our effective user id; 0 if the platform has none.
+pub fn effective_uid() -> u32 {
+    #[cfg(unix)]
+    return rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    return 0;
+}
+
+/// Returns whether two paths lead to the same directory.
+pub fn is_same_dir(one: &Path, other: &Path) -> bool {
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+/// Returns the file system and the inode, or what Windows has in their place, of what a path leads to.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        fs::metadata(path).map(|meta| (meta.dev(), meta.ino())).ok()
+    }
+    #[cfg(windows)]
+    {
+        let handle = winapi_util::Handle::from_path_any(path).ok()?;
+        let known = winapi_util::file::information(&handle).ok()?;
+        Some((known.volume_serial_number(), known.file_index()))
+    }
+}
+
+/// Returns the owner of a file, if the platform has owners.
+pub fn owner(meta: &fs::Metadata) -> Option<u32> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::uid(meta));
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        None
+    }
+}
+
+/// Returns whether an existing directory is certainly not writable. A transient failure does not count, because it must not
+/// move the state elsewhere.
+fn is_read_only(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err_and(
+        |error| {
+            matches!(error, rustix::io::Errno::ACCESS | rustix::io::Errno::ROFS | rustix::io::Errno::PERM)
+        },
+    );
+    #[cfg(not(unix))]
+    return fs::metadata(dir).is_ok_and(|meta| meta.permissions().readonly());
+}
+
+/// Returns whether a directory is writable.
+pub fn may_write(dir: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(dir, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    return fs::metadata(dir).is_ok_and(|meta| !meta.permissions().readonly());
+}

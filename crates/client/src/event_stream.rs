@@ -1,0 +1,40 @@
+//! Reads events, for which the daemon is asked once.
+
+use memod_proto::{SubscribeParams, SubscribeResult};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Client, ClientError};
+
+/// A line that the daemon sends by itself.
+#[derive(Deserialize)]
+struct Notification {
+    method: Option<String>,
+    #[serde(default)]
+    params: Option<Box<RawValue>>,
+}
+
+impl Client {
+    /// Asks for events, which [`Self::next_event`] returns.
+    ///
+    /// # Errors
+    /// As those of [`Self::call`].
+    pub fn subscribe(&mut self, params: &SubscribeParams) -> Result<SubscribeResult, ClientError> {
+        self.call("subscribe", params)
+    }
+
+    /// Waits for the next event, for however long nothing happens, and returns its params as they came.
+    ///
+    /// # Errors
+    /// When the connection ends ([`ClientError::Gone`]); a new one must subscribe again.
+    pub fn next_event(&mut self) -> Result<Box<RawValue>, ClientError> {
+        loop {
+            let line = self.connection.read_line_whenever().map_err(|error| self.failed(&error))?;
+            let Notification { method, params } =
+                serde_json::from_slice(&line).map_err(|error| self.garbage(&super::not_json(&error)))?;
+            if let Some(params) = params.filter(|_| method.is_some_and(|method| method == "event")) {
+                return Ok(params);
+            }
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! Connects to the daemon of a repository, starts it where needed, and calls its methods.
+//!
+//! The client connects to the socket that the endpoint file names. If that fails, it takes the spawn lock, probes again,
+//! starts a daemon and waits for its line. The client is synchronous and links nothing of the daemon.
+//!
+//! Invariant: no step waits without a deadline, except for an event, which may never come.
+
+pub mod child;
+mod event_stream;
+mod fetching;
+mod no_answer;
+mod spawn;
+mod stopped;
+mod transport;
+mod version;
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use memod_base::paths::{Env, RepoLayout};
+use memod_base::threads::pause;
+use memod_proto::{CwdParams, Endpoint, HelloParams, HelloResult, PROTOCOL, RpcError, code};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::error::Category;
+
+pub use fetching::{Servers, fetch};
+pub use no_answer::ClientError;
+pub use spawn::{may_replace_in_background, run_in_background, start_in_background, wait_until_free};
+pub use stopped::{StoppedMemories, lock_out};
+use transport::Connection;
+use version::Skew;
+
+/// `CARGO_PKG_VERSION` of this client.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Time for which a request is retried that the daemon refuses for now (`busy`, stopping).
+const RETRY_FOR: Duration = Duration::from_secs(30);
+
+/// Delay between two attempts if the daemon does not name one.
+const RETRY_AFTER: Duration = Duration::from_millis(20);
+
+/// Number of times that a daemon may close the connection before the client gives up.
+const MOST_RECONNECTS: usize = 2;
+
+/// Options of a client.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether to start a daemon if none answers, and to replace an older one.
+    pub start: bool,
+    /// Whether a daemon that is started indexes nothing until a request needs the index.
+    pub index_on_demand: bool,
+    /// The program to start.
+    pub daemon: PathBuf,
+    /// Version that this client reports.
+    pub version: String,
+    /// Time limit for one answer.
+    pub answer_within: Duration,
+    /// Time limit for a daemon to become ready, or to stop.
+    pub ready_within: Duration,
+}
+
+impl Options {
+    /// Returns the default options: start `$MEMO_DAEMON`, or else the `memod` next to this program, or else that in `PATH`.
+    ///
+    /// Reads the environment.
+    pub fn read() -> Self {
+        Self {
+            start: true,
+            index_on_demand: false,
+            daemon: spawn::daemon_program(),
+            version: VERSION.to_owned(),
+            answer_within: Duration::from_secs(30),
+            ready_within: Duration::from_secs(10),
+        }
+    }
+
+    /// Never starts a daemon: no daemon is [`ClientError::NotRunning`].
+    #[must_use]
+    pub fn never_start(mut self) -> Self {
+        self.start = false;
+        self
+    }
+}
+
+/// A connection to the daemon of one repository.
+#[derive(Debug)]
+pub struct Client {
+    layout: RepoLayout,
+    env: Env,
+    options: Options,
+    connection: Connection,
+    endpoint: Endpoint,
+    next_id: u64,
+    /// Whether the last answer was that too many clients are connected, which closes the connection.
+    turned_away: bool,
+}
+
+/// A serializable call, which borrows its params.
+#[derive(Serialize)]
+struct Call<'a, P> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a P,
+}
+
+/// A reply without its result.
+#[derive(Deserialize)]
+struct Head {
+    id: Option<u64>,
+    error: Option<RpcError>,
+    method: Option<String>,
+}
+
+/// A reply with a result of the requested type.
+#[derive(Deserialize)]
+#[serde(bound = "R: DeserializeOwned")]
+struct Reply<R> {
+    #[serde(default, deserialize_with = "present")]
+    result: Option<R>,
+}
+
+impl Client {
+    /// Connects to the daemon of `layout`, and starts or replaces it according to `options`.
+    ///
+    /// # Errors
+    /// When no daemon can be reached that speaks our protocol. A daemon that was started may keep running.
+    pub fn connect(layout: &RepoLayout, env: &Env, options: Options) -> Result<Self, ClientError> {
+        let (connection, endpoint) = reach(layout, env, &options)?;
+        let (layout, env) = (layout.clone(), env.clone());
+        let mut client = Self { layout, env, options, connection, endpoint, next_id: 1, turned_away: false };
+        client.settle()?;
+        Ok(client)
+    }
+
+    /// Returns the published endpoint of the daemon.
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Returns whether the daemon is older than this client.
+    pub fn is_daemon_older(&self) -> bool {
+        self.skew() == Skew::DaemonOlder
+    }
+
+    fn skew(&self) -> Skew {
+        let daemon = (self.endpoint.version.as_str(), self.endpoint.protocol);
+        version::compare((&self.options.version, PROTOCOL), daemon)
+    }
+
+    /// Sets the time limit for answers from now on.
+    pub fn answer_within(&mut self, limit: Duration) {
+        self.options.answer_within = limit;
+    }
+
+    /// Calls a method and waits for its answer.
+    ///
+    /// If the daemon stops before it answers, it is replaced and asked again; after `busy` the call is repeated. So every
+    /// method must tolerate being called twice.
+    ///
+    /// # Errors
+    /// When the daemon returns an error or does not answer. After [`ClientError::Hung`] the connection is unusable.
+    pub fn call<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
+        let line = self.ask(&|id| line(id, method, params))?;
+        self.result(&line)
+    }
+
+    /// Sends a call and returns the reply, with the retries of [`Self::call`]. Not generic, so that the program has one copy
+    /// of this code instead of one per method.
+    fn ask(&mut self, call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, ClientError> {
+        let give_up = self.give_up();
+        let mut reconnects = 0;
+        loop {
+            let error = match self.ask_once(call) {
+                Err(error) if Instant::now() < give_up => error,
+                done => return done,
+            };
+            match &error {
+                ClientError::Rpc(rpc) if rpc.code == code::BUSY => {
+                    pause(retry_after(rpc));
+                    if self.turned_away {
+                        self.reconnect()?;
+                    }
+                }
+                ClientError::Rpc(rpc) if rpc.code == code::STOPPING => {
+                    pause(RETRY_AFTER);
+                    self.reconnect()?;
+                }
+                ClientError::Gone { .. } if reconnects < MOST_RECONNECTS => {
+                    reconnects += 1;
+                    self.reconnect()?;
+                }
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Repeats a call while the daemon is busy, within [`Options::answer_within`].
+    fn ask_patiently(
+        &mut self,
+        call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let give_up = self.give_up();
+        loop {
+            match self.ask_once(call) {
+                Err(ClientError::Rpc(rpc)) if rpc.code == code::BUSY && Instant::now() < give_up => {
+                    pause(retry_after(&rpc));
+                }
+                done => return done,
+            }
+            if self.turned_away {
+                let limit = self.options.answer_within;
+                let same = transport::connect(self.endpoint.clone(), &self.layout, &self.env, limit)?;
+                (self.connection, _) = same.ok_or_else(|| self.gone())?;
+            }
+        }
+    }
+
+    fn give_up(&self) -> Instant {
+        Instant::now() + RETRY_FOR.min(self.options.answer_within)
+    }
+
+    /// Asks the daemon to drain and exit, and waits until it is gone.
+    ///
+    /// # Errors
+    /// When it does not answer, or has not exited after [`Options::ready_within`].
+    pub fn stop(mut self) -> Result<(), ClientError> {
+        self.stop_daemon()
+    }
+
+    fn stop_daemon(&mut self) -> Result<(), ClientError> {
+        let limit = self.options.ready_within;
+        if self.ask_to_stop()? && spawn::wait_until_gone(&self.layout, self.endpoint.pid, limit)? {
+            return Ok(());
+        }
+        let Endpoint { pid, version, .. } = self.endpoint.clone();
+        Err(ClientError::Lingers { pid, version, waited_s: limit.as_secs() })
+    }
+
+    /// Asks the daemon to drain and exit, and returns whether it has closed the connection in time.
+    fn ask_to_stop(&mut self) -> Result<bool, ClientError> {
+        let params = CwdParams { cwd: self.layout.root.display().to_string() };
+        match self.ask_patiently(&|id| line(id, "stop", &params)) {
+            Ok(_) | Err(ClientError::Gone { .. }) => {}
+            Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
+            Err(error) => return Err(error),
+        }
+        Ok(self.connection.wait_for_end(Instant::now() + self.options.ready_within))
+    }
+
+    fn ask_once(
+        &mut self,
+        call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let deadline = Instant::now() + self.options.answer_within;
+        let line = call(id).map_err(|error| self.garbage(&error.to_string()))?;
+        self.turned_away = false;
+        match self.connection.send(&line, deadline) {
+            // The connection is closed, but the reason for a rejection may still be in its buffer.
+            Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
+            sent => sent.map_err(|error| self.failed(&error))?,
+        }
+        loop {
+            let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
+            let head: Head =
+                serde_json::from_slice(&line).map_err(|error| self.garbage(&not_json(&error)))?;
+            let is_busy = head.error.as_ref().is_some_and(|error| error.code == code::BUSY);
+            self.turned_away = head.id.is_none() && is_busy;
+            if head.method.is_some() || head.id.is_some_and(|other| other != id) {
+                continue; // an event, or the answer to a call that was given up
+            }
+            return head.error.map_or(Ok(line), |error| Err(error.into()));
+        }
+    }
+
+    fn result<R: DeserializeOwned>(&self, line: &[u8]) -> Result<R, ClientError> {
+        let reply: Reply<R> =
+            serde_json::from_slice(line).map_err(|error| self.garbage(&error.to_string()))?;
+        reply.result.ok_or_else(|| self.garbage("neither result nor error"))
+    }
+
+    fn reconnect(&mut self) -> Result<(), ClientError> {
+        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
+        self.settle()
+    }
+
+    /// Like [`Self::settle_versions`], and replaces a daemon that accepted the connection and then ended.
+    fn settle(&mut self) -> Result<(), ClientError> {
+        for _ in 0..MOST_RECONNECTS {
+            match self.settle_versions() {
+                Err(ClientError::Gone { .. }) => pause(RETRY_AFTER),
+                done => return done,
+            }
+            (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
+        }
+        self.settle_versions()
+    }
+
+    /// Ensures that both ends speak one protocol. If the endpoint file has our version, no `hello` is needed.
+    fn settle_versions(&mut self) -> Result<(), ClientError> {
+        if self.endpoint.version == self.options.version && self.endpoint.protocol == PROTOCOL {
+            return Ok(());
+        }
+        let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
+        let line = self.ask_patiently(&|id| line(id, "hello", &ours))?;
+        let HelloResult { version, protocol, pid } = self.result(&line)?;
+        self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
+        match self.skew() {
+            Skew::DaemonOlder if self.options.start => self.replace(),
+            Skew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {
+                daemon: self.endpoint.version.clone(),
+                protocol,
+                client: ours.version,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Stops the daemon and starts our own program in its place, once that says that it could serve.
+    ///
+    /// # Errors
+    /// When it could not, and the daemon is left alone; or when one of the two fails all the same.
+    pub fn replace(&mut self) -> Result<(), ClientError> {
+        let Endpoint { pid, version, .. } = self.endpoint.clone();
+        spawn::check(&self.layout, &self.options).map_err(|source| ClientError::Stays {
+            pid,
+            version,
+            source: Box::new(source),
+        })?;
+        self.stop_daemon()?;
+        self.options.start = true;
+        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
+        Ok(())
+    }
+
+    fn garbage(&self, reason: &str) -> ClientError {
+        ClientError::Garbage { socket: self.socket(), reason: reason.to_owned() }
+    }
+
+    fn failed(&self, error: &std::io::Error) -> ClientError {
+        let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.layout.log_file());
+        match error.kind() {
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
+            }
+            ErrorKind::InvalidData => self.garbage(&error.to_string()),
+            _ => self.gone(),
+        }
+    }
+
+    fn gone(&self) -> ClientError {
+        ClientError::Gone { pid: self.endpoint.pid, socket: self.socket(), log: self.layout.log_file() }
+    }
+
+    fn socket(&self) -> PathBuf {
+        PathBuf::from(&self.endpoint.socket)
+    }
+}
+
+/// Connects to the running daemon, or starts one.
+fn reach(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
+    match transport::probe(layout, env, options.answer_within)? {
+        Some(up) => Ok(up),
+        None if options.start => spawn::start(layout, env, options),
+        None => Err(ClientError::NotRunning { root: layout.root.clone() }),
+    }
+}
+
+/// Returns a call as it is sent.
+fn line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Call { jsonrpc: "2.0", id, method, params })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Returns why a line is not what was expected, in other words than a parser's.
+fn not_json(error: &serde_json::Error) -> String {
+    match error.classify() {
+        Category::Syntax => format!("no JSON from byte {} on", error.column()),
+        Category::Eof => "JSON without its end".to_owned(),
+        Category::Data | Category::Io => error.to_string(),
+    }
+}
+
+/// Deserializes a result that is present; `null` counts as present.
+fn present<'de, D: Deserializer<'de>, R: DeserializeOwned>(input: D) -> Result<Option<R>, D::Error> {
+    R::deserialize(input).map(Some)
+}
+
+fn retry_after(rpc: &RpcError) -> Duration {
+    let told = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
+    told.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
+}

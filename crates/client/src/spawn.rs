@@ -1,0 +1,248 @@
+//! Starts one daemon, even if many clients want one at the same time.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use memod_base::paths::{Env, IoContext, PathError, RepoLayout, lock_within, open_lock};
+use memod_base::threads::pause;
+use memod_proto::{Endpoint, Ready};
+
+use super::transport::{self, Connection};
+use super::{ClientError, Options, child};
+
+/// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
+/// So a wait of three times that means that a client is stuck.
+pub(super) const LOCK_PATIENCE: u32 = 3;
+/// Time between two attempts to replace one daemon in the background.
+const REPLACE_AGAIN: Duration = Duration::from_secs(60);
+
+/// Returns `$MEMO_DAEMON`, else the `memod` beside this program, else the one in `PATH`.
+pub(super) fn daemon_program() -> PathBuf {
+    let name = format!("memod{}", env::consts::EXE_SUFFIX);
+    if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
+        // Relative to the current directory, because the daemon starts in another one. A bare name is searched in PATH.
+        let program = PathBuf::from(program);
+        let in_path = program.components().count() == 1 && !program.is_absolute();
+        return if in_path { program } else { std::path::absolute(&program).unwrap_or(program) };
+    }
+    let beside = env::current_exe().ok().map(|exe| exe.with_file_name(&name));
+    beside.filter(|program| program.is_file()).unwrap_or_else(|| name.into())
+}
+
+/// Takes the spawn lock and starts a daemon, unless another client has started one by then.
+pub(super) fn start(
+    layout: &RepoLayout,
+    env: &Env,
+    options: &Options,
+) -> Result<(Connection, Endpoint), ClientError> {
+    layout.create_state_dir()?;
+    let _lock = take_lock(layout, options.ready_within * LOCK_PATIENCE)?;
+    if let Some(up) = transport::probe(layout, env, options.answer_within)? {
+        return Ok(up);
+    }
+    let started = spawn_when_free(layout, env, options);
+    // Even after a failure, because the daemon may have found one that was started by other means.
+    match transport::probe(layout, env, options.answer_within)? {
+        Some(up) => Ok(up),
+        None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
+            reason: format!(
+                "it reported to be ready, but {} leads nowhere",
+                layout.endpoint_file().display()
+            ),
+            log: layout.log_file(),
+        })),
+    }
+}
+
+/// Starts a daemon and does not wait for it; does nothing while another client starts one.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn start_in_background(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    let lock = open_lock(&layout.spawn_lock_file())?;
+    if lock.try_lock().is_err() {
+        return Ok(());
+    }
+    // Two that are started at once do no harm: the daemon has a lock of its own.
+    let spawned = command("run", layout, options).stdout(Stdio::null()).spawn();
+    spawned.map(drop).map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })
+}
+
+/// Returns whether to replace the running daemon in the background now, and notes that it was tried.
+///
+/// Not while another client starts or replaces one, nor again within a minute: a daemon that drains is gone soon, and one
+/// whose successor cannot start stays. The note is the time of the spawn lock; a daemon that came after it is another one.
+///
+/// # Errors
+/// When the lock cannot be opened or marked.
+pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError> {
+    let path = layout.spawn_lock_file();
+    let lock = open_lock(&path)?;
+    if lock.try_lock().is_err() {
+        return Ok(false);
+    }
+    let tried = lock.metadata().and_then(|meta| meta.modified()).at("look at", &path)?;
+    let published = fs::metadata(layout.endpoint_file()).and_then(|meta| meta.modified());
+    let is_same = published.is_ok_and(|published| tried > published);
+    // A time that is still to come says nothing: the clock was set.
+    if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_AGAIN) {
+        return Ok(false);
+    }
+    lock.set_modified(SystemTime::now()).at("mark", &path)?;
+    Ok(true)
+}
+
+/// Runs this program with other arguments, and does not wait for it. It outlives the process that started it.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
+    let mut command = Command::new(env::current_exe()?);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A group of its own, because an agent may end the group of its hook.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    #[cfg(windows)]
+    detach(&mut command);
+    command.spawn().map(drop)
+}
+
+/// Waits until a daemon that published itself as `pid` is gone, its databases closed; false when it stays.
+pub(super) fn wait_until_gone(
+    layout: &RepoLayout,
+    pid: u32,
+    patience: Duration,
+) -> Result<bool, ClientError> {
+    let _lock = take_lock(layout, patience * LOCK_PATIENCE)?;
+    let succeeded = transport::published(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
+    Ok(succeeded || daemon_lock_is_free(layout, patience))
+}
+
+/// Waits until no daemon has the repository: one that ends does not listen any more.
+///
+/// # Errors
+/// When one still has it after the time for it to stop, though nothing answers on its socket.
+pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
+    if daemon_lock_is_free(layout, options.ready_within) {
+        return Ok(());
+    }
+    let published = transport::published(layout)?;
+    let socket = published.map_or_else(|| layout.socket(env), |endpoint| PathBuf::from(endpoint.socket));
+    Err(ClientError::Unreachable { lock: layout.daemon_lock_file(), socket })
+}
+
+/// Returns whether the lock that a running daemon holds becomes free within `patience`.
+///
+/// The caller holds the spawn lock, so no daemon that a client started is turned away by the short look.
+fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
+    let Ok(lock) = File::open(layout.daemon_lock_file()) else { return true };
+    lock_within(lock, patience).is_ok()
+}
+
+fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
+    transport::nudge(layout, env, options.ready_within);
+    // A draining daemon does not listen any more, but its databases are still open.
+    if !daemon_lock_is_free(layout, options.ready_within) {
+        let lock = layout.daemon_lock_file();
+        let reason = format!("a process that does not listen holds {}", lock.display());
+        return Err(ClientError::NotReady { reason, log: layout.log_file() });
+    }
+    spawn(layout, options)
+}
+
+pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
+    let lock = layout.spawn_lock_file();
+    match lock_within(open_lock(&lock)?, patience) {
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            Err(ClientError::SpawnLock { lock, waited_s: patience.as_secs() })
+        }
+        locked => Ok(locked.at("lock", &lock)?),
+    }
+}
+
+/// Starts the daemon and waits for its line. The caller holds the spawn lock.
+fn spawn(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    run("run", layout, options)
+}
+
+/// Asks our program whether it could serve, while another one does.
+pub(super) fn check(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    run("check", layout, options)
+}
+
+/// Runs a verb of the daemon's program and waits for its line.
+fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+    let mut child = command(verb, layout, options)
+        .spawn()
+        .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let not_ready = |reason: String| ClientError::NotReady { reason, log: layout.log_file() };
+    match child::first_line(stdout, options.ready_within) {
+        Some(Ok(line)) if !line.is_empty() => match serde_json::from_slice::<Ready>(&line) {
+            Ok(Ready { ready: true, .. }) => Ok(()),
+            Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
+            _ => Err(not_ready(format!("{} printed something unexpected", options.daemon.display()))),
+        },
+        Some(Ok(_)) => Err(not_ready(ending(&mut child, options.ready_within))),
+        Some(Err(error)) => Err(not_ready(format!("its output cannot be read: {error}"))),
+        None => {
+            let _ = child.kill();
+            let _ = child.wait();
+            Err(not_ready(format!("it was silent for {} s and was stopped", options.ready_within.as_secs())))
+        }
+    }
+}
+
+pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
+    let mut command = Command::new(&options.daemon);
+    command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
+    if verb == "run" && options.index_on_demand {
+        command.arg("--index-on-demand");
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    child::clear_git_env(&mut command);
+    #[cfg(windows)]
+    detach(&mut command);
+    // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
+    command
+}
+
+/// Gives a program no console, and marks our own streams as not inherited: who reads our output would else wait for the end of that
+/// program. On Unix setsid(2) and close-on-exec do this.
+#[cfg(windows)]
+#[expect(unsafe_code, reason = "there is no safe way to keep a child from inheriting our own handles")]
+fn detach(command: &mut Command) {
+    use std::os::windows::process::CommandExt as _;
+
+    use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
+    use windows_sys::Win32::System::Console::{
+        GetStdHandle, STD_ERROR_HANDLE, STD_INPUT_HANDLE, STD_OUTPUT_HANDLE,
+    };
+    use windows_sys::Win32::System::Threading::{CREATE_NEW_PROCESS_GROUP, CREATE_NO_WINDOW};
+    command.creation_flags(CREATE_NEW_PROCESS_GROUP | CREATE_NO_WINDOW);
+    // Whatever is marked is inherited, also by a child with streams of its own. A child that shall have ours gets copies from std.
+    for which in [STD_INPUT_HANDLE, STD_OUTPUT_HANDLE, STD_ERROR_HANDLE] {
+        // SAFETY: both take any value; they fail for a stream that is closed, which is inherited by nobody.
+        unsafe { SetHandleInformation(GetStdHandle(which), HANDLE_FLAG_INHERIT, 0) };
+    }
+}
+
+/// Describes how a silent daemon ended; it has closed its output, so it is about to end.
+fn ending(child: &mut Child, within: Duration) -> String {
+    let deadline = Instant::now() + within;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(Some(status)) => return format!("it ended with {status}"),
+            Ok(None) => pause(Duration::from_millis(5)),
+            Err(error) => return format!("waiting for it failed: {error}"),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    "it closed its output silently and was stopped".to_owned()
+}

@@ -1,0 +1,136 @@
+//! Connects to a named pipe.
+//!
+//! Windows limits the time of no read that blocks, but ends one that runs in the background. A runtime of one thread does that.
+
+use std::cell::Cell;
+use std::io::{self, Read, Write};
+use std::os::windows::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use memod_base::paths::{Env, owner_sid, user_sid};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::windows::named_pipe::{ClientOptions, NamedPipeClient};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
+use windows_sys::Win32::Foundation::{ERROR_PIPE_BUSY, ERROR_PIPE_NOT_CONNECTED};
+use windows_sys::Win32::System::Pipes::WaitNamedPipeW;
+
+use super::{Refusal, left};
+
+#[derive(Debug)]
+pub(super) struct Stream {
+    pipe: NamedPipeClient,
+    runtime: Runtime,
+    limit: Cell<Option<Duration>>,
+}
+
+impl Stream {
+    fn run<T>(&mut self, step: impl AsyncFnOnce(&mut NamedPipeClient) -> io::Result<T>) -> io::Result<T> {
+        let Self { pipe, runtime, limit } = self;
+        runtime.block_on(async {
+            match limit.get() {
+                Some(limit) => timeout(limit, step(pipe)).await?,
+                None => step(pipe).await,
+            }
+        })
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.run(async |pipe| pipe.read(into).await);
+        // The other end has closed the pipe, or taken away what was left to read.
+        let is_end = |error: &io::Error| {
+            error.kind() == io::ErrorKind::BrokenPipe || has_code(error, ERROR_PIPE_NOT_CONNECTED)
+        };
+        read.or_else(|error| if is_end(&error) { Ok(0) } else { Err(error) })
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.run(async |pipe| pipe.write(bytes).await)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(()) // waiting until the daemon has read all is not wanted
+    }
+}
+
+/// Connects within `limit`, also if all instances of the pipe are busy. Nothing is sent to a pipe of another user, whose name
+/// anybody may take while no daemon runs; and tokio lets no server act in our name.
+pub(super) fn connect(pipe: &Path, _env: &Env, limit: Duration) -> Result<Stream, Refusal> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let pipe = {
+        let _inside = runtime.enter();
+        open(pipe, Instant::now() + limit)?
+    };
+    let owner = owner_sid(&pipe)?;
+    if owner != user_sid()? {
+        return Err(Refusal::Foreign(owner));
+    }
+    Ok(Stream { pipe, runtime, limit: None.into() })
+}
+
+fn open(pipe: &Path, deadline: Instant) -> io::Result<NamedPipeClient> {
+    loop {
+        match ClientOptions::new().open(pipe) {
+            Err(error) if has_code(&error, ERROR_PIPE_BUSY) => wait_for_instance(pipe, left(deadline)?)?,
+            opened => return opened,
+        }
+    }
+}
+
+fn has_code(error: &io::Error, expected: u32) -> bool {
+    error.raw_os_error().is_some_and(|code| code.cast_unsigned() == expected)
+}
+
+/// Waits until an instance of the pipe is free, which another client may take before us.
+#[expect(unsafe_code, reason = "tokio does not wait for a pipe")]
+fn wait_for_instance(pipe: &Path, time: Duration) -> io::Result<()> {
+    let name: Vec<u16> = pipe.as_os_str().encode_wide().chain([0]).collect();
+    let ms = u32::try_from(time.as_millis()).unwrap_or(u32::MAX - 1).max(1); // 0 means the time that the server likes
+    // SAFETY: the name ends with 0.
+    match unsafe { WaitNamedPipeW(name.as_ptr(), ms) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// Limits each following read and write; none means for ever.
+pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
+    stream.limit.set(time);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use interprocess::os::windows::named_pipe::{PipeListenerOptions, pipe_mode};
+    use interprocess::os::windows::security_descriptor::SecurityDescriptor;
+
+    use super::*;
+
+    fn listen(name: &str, owner: &str) -> io::Result<impl Sized + use<>> {
+        let anybody = widestring::U16CString::from_str(format!("O:{owner}D:P(A;;GA;;;WD)")).unwrap();
+        let options = PipeListenerOptions::new().path(name);
+        let options = options.security_descriptor(Some(SecurityDescriptor::deserialize(&anybody)?));
+        options.create_duplex::<pipe_mode::Bytes>()
+    }
+
+    #[test]
+    fn a_pipe_of_another_owner_is_not_used() {
+        let env = Env::read();
+        let connect = |name: &str| connect(Path::new(name), &env, Duration::from_secs(5));
+        let name = format!(r"\\.\pipe\memod-test-{}", std::process::id());
+        let ours = listen(&name, &user_sid().unwrap()).unwrap();
+        connect(&name).unwrap();
+        drop(ours);
+        let Ok(_administrators) = listen(&name, "BA") else {
+            memod_testing::not_checked("a pipe of another owner, which only an administrator can make");
+            return;
+        };
+        let refusal = connect(&name).unwrap_err();
+        assert!(matches!(&refusal, Refusal::Foreign(owner) if owner == "S-1-5-32-544"), "{refusal:?}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Embeds text with the static model that is compiled in.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::Deserialize;
+
+use super::wordpiece::WordPiece;
+use super::{EmbedError, Embedder};
+
+/// Length of its vectors.
+pub const DIMS: usize = 256;
+
+/// Tokens of one text whose pieces are kept.
+const MAX_PIECES: usize = 1_024;
+
+/// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
+/// with any change to the files or the tokens, and with the vocabulary the versions of the extractors: chunks keep ids of
+/// pieces.
+pub const ID: &str = "memod-static-1/256";
+
+/// The static model compiled into the binary: a text's vector is the weighted sum of its tokens' rows.
+///
+/// The table stays in the binary's read-only pages; only the vocabulary's hash table is built, about
+/// 1 MiB. Provenance, licence and calibration: `models/builtin/README.md`.
+#[derive(Debug)]
+pub struct Builtin {
+    wordpiece: WordPiece,
+    /// Shape `[n_pieces, dims]`, i8, row-major.
+    rows: &'static [u8],
+    /// Shape `[n_pieces]`, f32, little-endian; 0 for punctuation.
+    weights: &'static [u8],
+    dims: usize,
+}
+
+impl Builtin {
+    /// Reads the model out of the binary.
+    ///
+    /// # Errors
+    /// When the compiled-in files do not fit together: a broken build.
+    pub fn load() -> Result<Self, EmbedError> {
+        let broken = |reason: &str| EmbedError { model: ID.to_owned(), reason: reason.to_owned() };
+        let (header, data) = split_header(memod_models::TABLE).ok_or_else(|| broken("cut short"))?;
+        let header: Header = serde_json::from_slice(header).map_err(|error| broken(&error.to_string()))?;
+        let wordpiece = WordPiece::new(memod_models::VOCABULARY);
+        let [n_rows, dims] = header.embeddings.shape;
+        let rows = header.embeddings.bytes(data, "I8").ok_or_else(|| broken("no int8 rows"))?;
+        let weights = header.weights.bytes(data, "F32").ok_or_else(|| broken("no f32 weights"))?;
+        let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims == DIMS;
+        if !fits || wordpiece.n_pieces() != n_rows {
+            return Err(broken("vocabulary and table differ in length"));
+        }
+        Ok(Self { wordpiece, rows, weights, dims })
+    }
+
+    /// Returns the model, which is loaded once for the process.
+    ///
+    /// # Errors
+    /// When the compiled-in files do not fit together: a broken build.
+    pub fn shared() -> Result<Arc<Self>, EmbedError> {
+        static SHARED: OnceLock<Arc<Builtin>> = OnceLock::new();
+        match SHARED.get() {
+            Some(shared) => Ok(Arc::clone(shared)),
+            None => {
+                let loaded = Arc::new(Self::load()?);
+                Ok(Arc::clone(SHARED.get_or_init(|| loaded)))
+            }
+        }
+    }
+
+    /// Returns the distinct pieces of the words of a text, ascending; of a long text those of its first 1,024 tokens.
+    pub fn pieces(&self, text: &str) -> Vec<u16> {
+        let ids = self.wordpiece.first_ids(text, MAX_PIECES).into_iter();
+        let mut pieces: Vec<u16> = ids.filter_map(|id| u16::try_from(id).ok()).collect();
+        pieces.sort_unstable();
+        pieces.dedup();
+        pieces
+    }
+
+    /// Returns the row of a piece; nothing for a piece without a meaning of its own, and beyond the table.
+    pub fn row(&self, piece: u16) -> Option<[i8; DIMS]> {
+        let id = usize::from(piece);
+        let weight: [u8; 4] = self.weights.get(id * 4..)?.first_chunk().copied()?;
+        let row: &[u8; DIMS] = self.rows.get(id * self.dims..)?.first_chunk()?;
+        if f32::from_le_bytes(weight) <= 0.0 {
+            return None;
+        }
+        let mut values = [0; DIMS];
+        // Not `map`, which is a loop over single bytes below the highest optimization.
+        values.iter_mut().zip(row).for_each(|(value, byte)| *value = byte.cast_signed());
+        Some(values)
+    }
+
+    /// Returns the L2-normalized vector of one text, `None` where the model knows no word of it.
+    pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
+        let mut sum = vec![0.0; self.dims];
+        for id in self.wordpiece.ids(text) {
+            self.add_row(id as usize, &mut sum);
+        }
+        super::normalize(sum)
+    }
+
+    fn add_row(&self, id: usize, sum: &mut [f32]) {
+        let weight = &self.weights[id * 4..][..4];
+        let weight = f32::from_le_bytes(weight.try_into().expect("the slice is four bytes long"));
+        let row = &self.rows[id * self.dims..][..self.dims];
+        for (sum, value) in sum.iter_mut().zip(row) {
+            *sum += f32::from(value.cast_signed()) * weight;
+        }
+    }
+}
+
+impl Embedder for Builtin {
+    fn id(&self) -> &str {
+        ID
+    }
+
+    fn dims(&self) -> usize {
+        self.dims
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        Ok(texts.iter().map(|text| self.embed_one(text)).collect())
+    }
+}
+
+/// The JSON at the start of a safetensors file; other tensors are not looked at.
+#[derive(Deserialize)]
+struct Header {
+    embeddings: Tensor<2>,
+    weights: Tensor<1>,
+}
+
+#[derive(Deserialize)]
+struct Tensor<const N: usize>
+where
+    [usize; N]: serde::de::DeserializeOwned,
+{
+    dtype: String,
+    shape: [usize; N],
+    data_offsets: [usize; 2],
+}
+
+impl<const N: usize> Tensor<N>
+where
+    [usize; N]: serde::de::DeserializeOwned,
+{
+    fn bytes<'a>(&self, data: &'a [u8], dtype: &str) -> Option<&'a [u8]> {
+        let [start, end] = self.data_offsets;
+        data.get(start..end).filter(|_| self.dtype == dtype)
+    }
+}
+
+/// Splits a safetensors file: a little-endian u64 with the header's length, the header, the tensors.
+fn split_header(file: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (n_bytes, rest) = file.split_first_chunk::<8>()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*n_bytes)).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Tokenizer;
+    use super::*;
+
+    #[derive(Deserialize)]
+    struct Reference {
+        text: String,
+        ids_without_punctuation: Vec<u32>,
+        vector: Vec<f32>,
+    }
+
+    #[test]
+    fn tokens_and_vectors_equal_the_reference() {
+        let file = memod_models::REFERENCE_VECTORS;
+        let references: Vec<Reference> = serde_json::from_str(file).unwrap();
+        assert_eq!(references.len(), 20);
+        let model = Builtin::load().unwrap();
+        for Reference { text, ids_without_punctuation, vector } in references {
+            assert_eq!(model.wordpiece.ids(&text), ids_without_punctuation, "{text}");
+            assert_eq!(Tokenizer::builtin().token_ids(&text), ids_without_punctuation, "{text}");
+            check_vector(&text, model.embed_one(&text).as_deref(), &vector);
+        }
+    }
+
+    fn check_vector(text: &str, got: Option<&[f32]>, expected: &[f32]) {
+        let is_zero = expected.iter().all(|value| *value == 0.0);
+        let Some(got) = got else {
+            return assert!(is_zero, "{text}");
+        };
+        assert_eq!(got.len(), expected.len());
+        let largest = got.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let cosine: f32 = got.iter().zip(expected).map(|(a, b)| a * b).sum();
+        assert!(largest < 2e-6 && cosine > 0.999, "{text}: {largest}, {cosine}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Guards a model against its own panics.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use memod_base::threads::caught;
+
+use super::{EmbedError, Embedder};
+
+/// Loads a model.
+type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
+
+/// A model whose panics become errors. After a panic the model is reloaded before the next text, because its state may be
+/// inconsistent.
+pub struct Guarded {
+    id: String,
+    dims: usize,
+    load: Load,
+    model: RwLock<Arc<dyn Embedder>>,
+}
+
+impl Guarded {
+    /// Loads the model.
+    ///
+    /// # Errors
+    /// When `load` fails or panics.
+    pub fn load(load: Load) -> Result<Self, EmbedError> {
+        let model = caught(load).unwrap_or_else(|why| {
+            Err(EmbedError { model: "to be loaded".to_owned(), reason: format!("panicked: {why}") })
+        })?;
+        Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
+    }
+
+    /// Replaces the model after a panic; keeps it if no other can be loaded.
+    fn renew(&self) {
+        match Self::load(self.load) {
+            Ok(Self { model, .. }) => {
+                let model = model.into_inner().unwrap_or_else(PoisonError::into_inner);
+                *self.model.write().unwrap_or_else(PoisonError::into_inner) = model;
+            }
+            Err(error) => tracing::error!(%error, "the model panicked, and cannot be loaded anew"),
+        }
+    }
+}
+
+impl Embedder for Guarded {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dims(&self) -> usize {
+        self.dims
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+        let model = Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner));
+        caught(|| model.embed(texts)).unwrap_or_else(|why| {
+            self.renew();
+            Err(EmbedError { model: self.id.clone(), reason: format!("panicked: {why}") })
+        })
+    }
+}
+
+/// Returns whether a model can embed anything, so that a failure is due to the text.
+pub fn runs(model: &dyn Embedder) -> bool {
+    caught(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Panics forever after a bad text.
+    #[derive(Default)]
+    struct Fragile {
+        is_broken: AtomicBool,
+    }
+
+    static LOADS: AtomicUsize = AtomicUsize::new(0);
+
+    impl Embedder for Fragile {
+        fn id(&self) -> &str {
+            "fragile"
+        }
+
+        fn dims(&self) -> usize {
+            1
+        }
+
+        fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
+            assert!(!self.is_broken.load(Ordering::SeqCst), "broken");
+            self.is_broken.store(texts.contains(&"bad"), Ordering::SeqCst);
+            assert!(!texts.contains(&"bad"), "met a bad text");
+            Ok(texts.iter().map(|_| Some(vec![1.0])).collect())
+        }
+    }
+
+    #[test]
+    fn a_model_that_panicked_is_loaded_anew() {
+        let model = Guarded::load(|| {
+            LOADS.fetch_add(1, Ordering::SeqCst);
+            Ok(Arc::new(Fragile::default()))
+        });
+        let model = model.unwrap();
+        assert_eq!((model.id(), model.dims()), ("fragile", 1));
+        assert_eq!(model.embed(&["good"]).unwrap().len(), 1);
+        assert_eq!(LOADS.load(Ordering::SeqCst), 1);
+        let error = model.embed(&["good", "bad"]).unwrap_err();
+        assert_eq!(error.to_string(), "model fragile: panicked: met a bad text");
+        assert_eq!(model.embed(&["good"]).unwrap().len(), 1);
+        assert_eq!(LOADS.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_model_that_panics_while_it_is_loaded_is_none() {
+        let error = Guarded::load(|| panic!("no weights")).err().unwrap();
+        assert_eq!(error.to_string(), "model to be loaded: panicked: no weights");
+    }
+}

@@ -1,0 +1,198 @@
+//! Keeps installed models in the user's cache directory.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memod_base::paths::{IoContext as _, PathError, lock_within, open_lock};
+
+use super::OnnxError;
+use super::manifest::{MANIFEST, Manifest, name_of};
+
+/// The directory of installed models: one directory each, named as the model.
+#[derive(Clone, Debug)]
+pub struct ModelCache {
+    dir: PathBuf,
+    /// Directory of a lock for each name.
+    locks: PathBuf,
+}
+
+/// An installed model.
+#[derive(Clone, Debug)]
+pub struct Installed {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// What is known of it.
+    pub manifest: Manifest,
+}
+
+/// Begins the name of a directory that is not complete yet; the model's name follows.
+const TEMPORARY: &str = ".part-";
+
+/// The same for one that is being replaced.
+const FORMER: &str = ".former-";
+
+/// Longest wait for another process that installs the same model.
+const LOCK_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Returns whether a name can be that of a model and of its directory.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
+    (1..=64).contains(&name.len())
+        && !name.starts_with('.')
+        && name.chars().all(is_allowed)
+        && name != "builtin"
+}
+
+impl ModelCache {
+    /// `cache_dir` is the directory of caches of memod.
+    pub fn new(cache_dir: &Path) -> Self {
+        Self { dir: cache_dir.join("models"), locks: cache_dir.join("locks") }
+    }
+
+    /// Returns the directory of models.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Returns an installed model by its name.
+    ///
+    /// # Errors
+    /// When it is not installed, or its manifest is damaged.
+    pub fn get(&self, name: &str) -> Result<Installed, OnnxError> {
+        let dir = self.dir.join(name);
+        if !is_name(name) || !dir.join(MANIFEST).is_file() {
+            return Err(OnnxError::Absent(name.to_owned()));
+        }
+        Ok(Installed { manifest: Manifest::read(&dir)?, dir })
+    }
+
+    /// Returns an installed model by its identity.
+    ///
+    /// # Errors
+    /// When it is not installed, or another revision of it is.
+    pub fn by_identity(&self, identity: &str) -> Result<Installed, OnnxError> {
+        let installed = self.get(name_of(identity))?;
+        if installed.manifest.identity() == identity {
+            Ok(installed)
+        } else {
+            Err(OnnxError::Absent(identity.to_owned()))
+        }
+    }
+
+    /// Returns the installed models by name; damaged ones are left out.
+    pub fn all(&self) -> Vec<Installed> {
+        let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort_unstable();
+        names.iter().filter_map(|name| self.get(name).ok()).collect()
+    }
+
+    /// Keeps other processes from installing or removing the model, for as long as the returned file is open.
+    ///
+    /// # Errors
+    /// When another process does that for long.
+    pub(super) fn lock(&self, name: &str) -> Result<File, OnnxError> {
+        let path = self.lock_file(name)?;
+        match lock_within(open_lock(&path)?, LOCK_PATIENCE) {
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(OnnxError::Busy(name.to_owned())),
+            locked => Ok(locked.at("lock", &path)?),
+        }
+    }
+
+    fn lock_file(&self, name: &str) -> Result<PathBuf, PathError> {
+        fs::create_dir_all(&self.locks).at("create directory", &self.locks)?;
+        Ok(self.locks.join(format!("{name}.lock")))
+    }
+
+    /// Makes an empty directory, in which a model is put together. The caller holds the lock of the model.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn temporary(&self, name: &str) -> Result<PathBuf, OnnxError> {
+        self.clean(name);
+        let dir = self.dir.join(format!("{TEMPORARY}{name}"));
+        fs::create_dir_all(&dir).at("create directory", &dir)?;
+        Ok(dir)
+    }
+
+    /// Deletes what killed processes have left of this model, and of others that nobody installs now. A model that was to
+    /// be replaced returns.
+    fn clean(&self, own: &str) {
+        for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let file_name = entry.file_name();
+            let left = file_name.to_string_lossy();
+            let former = left.strip_prefix(FORMER);
+            let Some(name) = former.or_else(|| left.strip_prefix(TEMPORARY)) else { continue };
+            let lock = self.lock_file(name).and_then(|path| open_lock(&path));
+            if name != own && lock.is_ok_and(|lock| lock.try_lock().is_err()) {
+                continue;
+            }
+            let returns = former.is_some() && fs::rename(entry.path(), self.dir.join(name)).is_ok();
+            if !returns {
+                let _ = fs::remove_dir_all(entry.path()); // it is in nobody's way
+            }
+        }
+    }
+
+    /// Puts a complete directory in the place of the model.
+    ///
+    /// # Errors
+    /// When it cannot be renamed; the former model stays then.
+    pub(super) fn put(&self, complete: &Path, name: &str) -> Result<(), PathError> {
+        let dir = self.dir.join(name);
+        let former = self.dir.join(format!("{FORMER}{name}"));
+        let had_former = fs::rename(&dir, &former).is_ok();
+        let put = fs::rename(complete, &dir).at("rename", complete);
+        if put.is_err() && had_former {
+            let _ = fs::rename(&former, &dir); // what failed is told
+        }
+        let _ = fs::remove_dir_all(&former); // harmless: its name is not that of a model
+        put
+    }
+
+    /// Deletes an installed model, also a damaged one.
+    ///
+    /// # Errors
+    /// When it is not installed, or cannot be deleted.
+    pub fn remove(&self, name: &str) -> Result<(), OnnxError> {
+        let dir = self.dir.join(name);
+        if !is_name(name) || !dir.is_dir() {
+            return Err(OnnxError::Absent(name.to_owned()));
+        }
+        let _lock = self.lock(name)?;
+        fs::remove_dir_all(&dir).at("remove", &dir).map_err(Into::into)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_killed_processes_have_left_is_deleted_or_returns() {
+        let temp = tempfile::tempdir().unwrap();
+        let cache = ModelCache::new(temp.path());
+        for dir in [".part-own", ".former-replaced", ".part-own-5", ".part-busy", ".former-kept", "kept"] {
+            fs::create_dir_all(cache.dir.join(dir)).unwrap();
+            fs::write(cache.dir.join(dir).join("of"), dir).unwrap();
+        }
+        let busy = cache.lock("busy").unwrap();
+        let part = cache.temporary("own").unwrap();
+        assert_eq!(fs::read_dir(&part).unwrap().count(), 0);
+        let mut names: Vec<_> = fs::read_dir(&cache.dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, [".part-busy", ".part-own", "kept", "replaced"]);
+        let of = |name: &str| fs::read_to_string(cache.dir.join(name).join("of")).unwrap();
+        assert_eq!((of("replaced"), of("kept")), (".former-replaced".to_owned(), "kept".to_owned()));
+        drop(busy);
+        cache.put(&part, "own").unwrap();
+        cache.clean("another");
+        assert!(cache.dir.join("own").is_dir() && !cache.dir.join(".part-busy").exists());
+    }
+}

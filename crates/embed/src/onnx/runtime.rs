@@ -1,0 +1,143 @@
+//! Finds the library of ONNX Runtime.
+
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::effective_uid;
+
+use super::OnnxError;
+
+/// File name of the library.
+#[cfg(target_os = "macos")]
+pub const LIBRARY: &str = "libonnxruntime.dylib";
+/// File name of the library.
+#[cfg(windows)]
+pub const LIBRARY: &str = "onnxruntime.dll";
+/// File name of the library.
+#[cfg(not(any(target_os = "macos", windows)))]
+pub const LIBRARY: &str = "libonnxruntime.so";
+
+/// Where the library may be, in the order in which it is looked for.
+#[derive(Clone, Debug, Default)]
+pub struct Runtime {
+    /// `$ORT_DYLIB_PATH`.
+    pub variable: Option<PathBuf>,
+    /// The setting `model.runtime`.
+    pub setting: Option<PathBuf>,
+    /// The directory of caches of memod.
+    pub cache_dir: PathBuf,
+}
+
+/// Directories of the system.
+const SYSTEM: &[&str] = &[
+    "/usr/local/lib",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/lib/x86_64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
+    "/opt/homebrew/lib",
+    "/opt/onnxruntime/lib",
+];
+
+impl Runtime {
+    /// Returns the path of the library. It is not loaded.
+    ///
+    /// # Errors
+    /// When a named file is absent, or there is none anywhere.
+    pub fn find(&self) -> Result<PathBuf, OnnxError> {
+        for (named, by) in [(&self.variable, "ORT_DYLIB_PATH"), (&self.setting, "model.runtime")] {
+            if let Some(path) = named {
+                let path = if path.is_dir() {
+                    library_in(path).unwrap_or_else(|| path.join(LIBRARY))
+                } else {
+                    path.clone()
+                };
+                return match path.is_file() {
+                    true => Ok(path),
+                    false => Err(OnnxError::NoRuntime(format!("{by} names {}", path.display()))),
+                };
+            }
+        }
+        // Without a home the cache directory is in a temporary one, where others may have made it.
+        let is_own = |dir: &Path| is_owned_by(dir, effective_uid());
+        let own = Some(self.own_dir()).filter(|dir| is_own(&self.cache_dir) && is_own(dir));
+        let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
+        let looked =
+            || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
+        dirs.into_iter().find_map(|dir| library_in(&dir)).ok_or_else(looked)
+    }
+
+    /// Returns whether a variable or a setting names the library.
+    pub fn is_named(&self) -> bool {
+        self.variable.is_some() || self.setting.is_some()
+    }
+
+    /// Returns the directory for the library that memod has fetched.
+    pub fn own_dir(&self) -> PathBuf {
+        self.cache_dir.join("onnxruntime")
+    }
+}
+
+/// Returns whether a directory belongs to the user, and so does the link if it is one.
+#[cfg(unix)]
+fn is_owned_by(dir: &Path, uid: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let is_own = |metadata: std::io::Result<std::fs::Metadata>| metadata.is_ok_and(|it| it.uid() == uid);
+    is_own(std::fs::symlink_metadata(dir)) && is_own(std::fs::metadata(dir))
+}
+
+#[cfg(not(unix))]
+fn is_owned_by(_: &Path, _: u32) -> bool {
+    true
+}
+
+/// Returns the library in a directory; its name may have a version at the end.
+fn library_in(dir: &Path) -> Option<PathBuf> {
+    let plain = dir.join(LIBRARY);
+    if plain.is_file() {
+        return Some(plain);
+    }
+    let entries = std::fs::read_dir(dir).ok()?.flatten();
+    let versioned = format!("{LIBRARY}.");
+    let is_library = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&versioned);
+    entries.filter(is_library).map(|entry| entry.path()).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_of_another_user_is_left_alone() {
+        use std::os::unix::fs::MetadataExt as _;
+        let temp = tempfile::tempdir().unwrap();
+        assert!(is_owned_by(temp.path(), effective_uid()));
+        let owner = std::fs::metadata(temp.path()).unwrap().uid();
+        assert!(!is_owned_by(temp.path(), owner + 1));
+        let (own, dangling) = (temp.path().join("own"), temp.path().join("foreign"));
+        std::os::unix::fs::symlink(temp.path(), &own).unwrap();
+        std::os::unix::fs::symlink(temp.path().join("absent"), &dangling).unwrap();
+        assert!(
+            is_owned_by(&own, owner) && !is_owned_by(&dangling, owner),
+            "what a link leads to counts too"
+        );
+        assert!(!is_owned_by(&temp.path().join("absent"), owner));
+    }
+
+    #[test]
+    fn what_is_named_comes_before_what_is_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let (own, named) = (temp.path().join("onnxruntime"), temp.path().join("named"));
+        for (dir, name) in [(&own, format!("{LIBRARY}.1.32.0")), (&named, LIBRARY.to_owned())] {
+            std::fs::create_dir(dir).unwrap();
+            std::fs::write(dir.join(name), "").unwrap();
+        }
+        let mut runtime = Runtime { cache_dir: temp.path().to_owned(), ..Runtime::default() };
+        assert_eq!(runtime.find().unwrap(), own.join(format!("{LIBRARY}.1.32.0")));
+        runtime.setting = Some(named.clone());
+        assert_eq!(runtime.find().unwrap(), named.join(LIBRARY), "a directory may be named");
+        runtime.variable = Some(temp.path().join("gone.so"));
+        let error = runtime.find().unwrap_err().to_string();
+        assert!(error.contains("ORT_DYLIB_PATH names") && error.contains("gone.so"), "{error}");
+    }
+}

@@ -1,0 +1,203 @@
+//! Checks that the chunks of every language cover hostile and ordinary texts.
+
+use std::fmt::Write as _;
+
+use super::*;
+use crate::lang::Format;
+
+fn extract_as(path: &str, text: &str) -> Extracted {
+    let Format::Code(language) = lang::detect(path, "") else { panic!("{path}: no language") };
+    let extracted = extract(language, path, text);
+    check_cover(text, &extracted);
+    extracted
+}
+
+/// Chunks are in order, on character boundaries, apart from each other, not too long, and leave out
+/// only what says nothing.
+fn check_cover(text: &str, extracted: &Extracted) {
+    let lines = LineIndex::new(text);
+    let mut at = 0;
+    for chunk in extracted.chunks.iter().filter(|chunk| chunk.kind != Kind::Map) {
+        assert!(chunk.bytes.start >= at && chunk.bytes.end > chunk.bytes.start, "{chunk:?} after {at}");
+        let body = text.get(chunk.bytes.clone()).expect("on character boundaries");
+        assert!(body.chars().count() <= CHUNK_CHARS + SHORT_TAIL_BYTES, "{chunk:?}");
+        assert!(is_noise(&text[at..chunk.bytes.start]), "lost: {}", &text[at..chunk.bytes.start]);
+        assert_eq!(chunk.lines, lines.lines(&chunk.bytes));
+        at = chunk.bytes.end;
+    }
+    assert!(is_noise(&text[at..]), "lost: {}", &text[at..]);
+    let maps: Vec<_> = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Map).collect();
+    assert!(maps.len() <= 1);
+    assert!(maps.iter().all(|map| map.text.as_ref().is_some_and(|text| text.chars().count() <= 6_000)));
+    assert!(extracted.references.is_sorted());
+}
+
+/// Returns one line a chunk: kind, first and last line, symbol, title.
+fn listed(extracted: &Extracted) -> String {
+    let mut listed = String::new();
+    for chunk in &extracted.chunks {
+        let (first, last) = chunk.lines;
+        let symbol = chunk.symbol.as_deref().unwrap_or("-");
+        let title = chunk.title.as_deref().unwrap_or("-");
+        writeln!(listed, "{} {first}-{last} {symbol} | {title}", chunk.kind.as_str()).unwrap();
+    }
+    listed
+}
+
+fn check(path: &str, text: &str, expected: &str) {
+    assert_eq!(listed(&extract_as(path, text)).trim(), expected.trim(), "{path}");
+}
+
+fn fixture(path: &str) -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    std::fs::read_to_string(format!("{root}/grammars/{path}")).unwrap()
+}
+
+#[test]
+fn a_rust_file_becomes_a_map_and_its_definitions() {
+    let expected = "\
+map 1-64 - | -
+text 1-4 - | -
+symbol 6-7 BOILING | BOILING
+symbol 8-8 SHELVES | SHELVES
+symbol 10-11 Heat | Heat
+symbol 12-15 Unit STEP heat | Heat::Unit … heat
+symbol 17-20 is_done | Heat::is_done
+symbol 23-28 Kettle | Kettle
+symbol 30-37 heat | Kettle::heat
+symbol 40-43 Mode | Mode
+symbol 45-45 Shelf | Shelf
+symbol 47-51 pour | pour
+symbol 53-53 inner | inner
+symbol 54-56 Bits | inner::Bits
+symbol 58-63 count | inner::count";
+    check("a.rs", &fixture("rust/fixture.rs"), expected);
+}
+
+#[test]
+fn a_python_file_becomes_a_map_and_its_definitions() {
+    let expected = "\
+map 1-49 - | -
+text 1-5 - | -
+symbol 7-10 MAX_DAYS default_shelf Days | MAX_DAYS … Days
+symbol 13-15 Overdue | Overdue
+symbol 18-24 Loan | Loan
+symbol 26-27 Meta | Loan.Meta
+symbol 29-33 days | Loan.days
+symbol 35-39 remind | Loan.remind
+symbol 42-45 loans | loans
+text 48-49 - | -";
+    check("a.py", &fixture("python/fixture.py"), expected);
+}
+
+#[test]
+fn the_map_shows_signatures_and_docs() {
+    let extracted = extract_as("a.py", &fixture("python/fixture.py"));
+    let expected = "\
+MAX_DAYS default_shelf Days Overdue Loan Meta days remind wording loans
+
+Lends books and counts the days.
+MAX_DAYS = 28
+default_shelf: Shelf = empty_shelf()
+type Days = int
+class Overdue(Exception)
+  Raised when nobody brought it back.
+class Loan(Base, metaclass=Registry)
+  One book in somebody's hands.
+  class Meta
+  @property @cached(ttl=60) def days(self) -> Days
+    Days since it left.
+  async def remind(self, *, politely: bool = True)
+@app.route(\"/loans\") def loans(shelf: Shelf, day: datetime.date = None) -> list[Loan]";
+    assert_eq!(extracted.chunks[0].text.as_deref(), Some(expected));
+}
+
+#[test]
+fn long_definitions_are_cut_and_keep_their_names() {
+    let body = "        let x = compute(1);\n".repeat(100);
+    let text = format!("impl Big {{\n    fn run() {{\n{body}        fn inner() {{}}\n{body}    }}\n}}\n");
+    let extracted = extract_as("a.rs", &text);
+    let symbols: Vec<_> = extracted.chunks.iter().filter_map(|chunk| chunk.symbol.as_deref()).collect();
+    assert_eq!(symbols, ["run", "run", "inner", "run", "run"]);
+    assert!(
+        extracted.chunks[1..].iter().all(|chunk| chunk.title.as_deref().unwrap().starts_with("Big::run"))
+    );
+}
+
+#[test]
+fn a_scope_is_no_symbol() {
+    let expected = "\
+map 1-9 - | -
+symbol 1-1 A | A
+text 2-3 - | A
+symbol 4-6 f | B::f
+text 8-9 - | A … B";
+    let text = "struct A;\nimpl Copy for A {\n}\nimpl B {\n    fn f() {\n    }\n}\nimpl X for A {}\nimpl X for B {}\n";
+    check("a.rs", text, expected);
+}
+
+#[test]
+fn many_short_definitions_share_chunks() {
+    let text: String = (0..20_000).fold(String::new(), |text, n| text + &format!("const C{n}: u8 = 1;\n"));
+    let extracted = extract_as("a.rs", &text);
+    assert!(extracted.chunks.len() < 400, "{}", extracted.chunks.len());
+    let names = extracted.chunks.iter().filter_map(|chunk| chunk.symbol.as_deref());
+    assert_eq!(names.flat_map(|names| names.split(' ')).count(), 20_000);
+}
+
+#[test]
+fn hostile_text_is_cut_by_lines() {
+    let deep = [
+        "(".repeat(500_000),
+        "{\n".repeat(100_000),
+        "fn f() { g(".repeat(5_000),
+        "[\n".repeat(499) + &"]".repeat(499) + "\n" + &"(\n".repeat(600),
+    ];
+    for language in &lang::LANGUAGES {
+        for text in &deep {
+            let extracted = extract(language, "a", text);
+            check_cover(text, &extracted);
+            assert!(extracted.minified || !extracted.problems.is_empty(), "{}", language.name);
+        }
+    }
+}
+
+#[test]
+fn odd_text_never_panics() {
+    let odd = [
+        String::new(),
+        "\n".to_owned(),
+        "\u{feff}".to_owned(),
+        "\0".repeat(2_000),
+        "class A\0 { \0 }\r\n\0def f(\0): pass\0".to_owned(),
+        "x".repeat(1 << 20),
+        "fn é\u{301}() { '\u{10ffff}' } \u{202e}class 日本 { void 語() {} }\u{2028}\r def \u{fffd}: \u{1}"
+            .to_owned(),
+        "/* ".repeat(200).replace("* ", "*\n"),
+        "\"'`#{$(<<A\n".repeat(300),
+        "a=b+\n".repeat(300),
+        "if x:\n elif\n else\nend fi }\n".repeat(200),
+        (0..150).fold(String::new(), |text, n| text + &" ".repeat(n) + "def f():\n"),
+        "-!~&*@ \n".repeat(200),
+    ];
+    for language in &lang::LANGUAGES {
+        for text in &odd {
+            check_cover(text, &extract(language, "a.h", text));
+        }
+    }
+}
+
+#[test]
+fn every_fixture_is_covered() {
+    for language in &lang::LANGUAGES {
+        let directory = format!("{}/../../grammars/{}", env!("CARGO_MANIFEST_DIR"), language.name);
+        for file in std::fs::read_dir(directory).unwrap() {
+            let path = file.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            for text in [text.replace('\n', "\r\n"), format!("\u{feff}{text}"), text.replace('e', "é"), text]
+            {
+                check_cover(&text, &extract(language, path.to_str().unwrap(), &text));
+            }
+        }
+    }
+}

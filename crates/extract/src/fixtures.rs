@@ -1,0 +1,86 @@
+//! Checks every language against its fixture.
+//!
+//! A fixture is `grammars/<lang>/fixture.<ext>`, what must be found in it `grammars/<lang>/expected.txt`.
+//! `MEMO_BLESS=1 cargo test --lib fixtures` writes what is found; look at the difference before you commit it.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::lang::{self, Language};
+use super::outline::{Outline, outline};
+
+#[test]
+fn each_language_finds_what_its_fixture_expects() {
+    let is_blessed = std::env::var_os("MEMO_BLESS").is_some();
+    let mut differences = String::new();
+    for language in &lang::LANGUAGES {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammars").join(language.name);
+        let fixture = fixture(&directory);
+        let found = found(language, &fs::read_to_string(&fixture).unwrap());
+        let expected_path = directory.join("expected.txt");
+        if is_blessed {
+            fs::write(&expected_path, &found).unwrap();
+            continue;
+        }
+        let expected = fs::read_to_string(&expected_path).unwrap_or_default();
+        if found != expected {
+            writeln!(differences, "{}:\n{}", language.name, difference(&expected, &found)).unwrap();
+        }
+    }
+    assert!(differences.is_empty(), "{differences}");
+}
+
+#[test]
+fn each_fixture_is_recognised_by_its_name() {
+    for language in &lang::LANGUAGES {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammars").join(language.name);
+        let path = fixture(&directory);
+        assert_eq!(lang::detect(path.to_str().unwrap(), ""), lang::Format::Code(language));
+    }
+}
+
+fn fixture(directory: &Path) -> PathBuf {
+    let files = fs::read_dir(directory).unwrap_or_else(|e| panic!("{}: {e}", directory.display()));
+    let mut paths = files.map(|file| file.unwrap().path());
+    paths
+        .find(|path| path.file_stem().is_some_and(|stem| stem == "fixture"))
+        .expect("each language has a fixture")
+}
+
+/// Returns one line a definition, in order, and one line a used name.
+fn found(language: &'static Language, text: &str) -> String {
+    let tags = language.tag_query().unwrap().tags(text, |_| {}).unwrap();
+    let mut lines = String::new();
+    let outline = outline(text, &tags, language.join);
+    for id in &outline.roots {
+        list(&mut lines, text, &outline, *id, 0);
+    }
+    for problem in &tags.problems {
+        writeln!(lines, "problem: {problem}").unwrap();
+    }
+    let uses: Vec<_> = tags.references.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    writeln!(lines, "\nuses\n{}", uses.join("\n")).unwrap();
+    lines
+}
+
+fn list(lines: &mut String, text: &str, outline: &Outline<'_>, id: usize, depth: usize) {
+    let item = &outline.items[id];
+    let line = |byte: usize| text[..byte].matches('\n').count() + 1;
+    let (first, at, last) = (line(item.span.start), line(item.node.start), line(item.span.end));
+    let indent = "  ".repeat(depth);
+    let (kind, title) = (item.kind.as_str(), &item.title);
+    writeln!(lines, "{indent}{kind} {title} {at} of {first}-{last}").unwrap();
+    for child in &item.children {
+        list(lines, text, outline, *child, depth + 1);
+    }
+}
+
+/// Returns the lines that only one of both has.
+fn difference(expected: &str, found: &str) -> String {
+    let only = |mark: &str, these: &str, those: &str| -> Vec<String> {
+        let missing = these.lines().filter(|line| !those.lines().any(|other| other == *line));
+        missing.map(|line| format!("{mark} {line}")).collect()
+    };
+    [only("-", expected, found), only("+", found, expected)].concat().join("\n")
+}

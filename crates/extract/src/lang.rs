@@ -1,0 +1,419 @@
+//! Detects the language or format of a file.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+use memod_text::secrets::Syntax;
+use tree_sitter_language::LanguageFn;
+
+use super::structure::NodeMarks;
+use super::tags::TagQuery;
+
+/// What a path holds, as far as its name and first line tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// A document with headings.
+    Document(Markup),
+    /// Source code that has a grammar here.
+    Code(&'static Language),
+    /// Any other text, with the name of its format where it has one: `toml`, `sql`, …
+    Text(Option<&'static str>),
+}
+
+/// How the headings of a document are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Markup {
+    /// Markdown in any of its dialects.
+    Markdown,
+    /// reStructuredText.
+    Rst,
+    /// AsciiDoc.
+    AsciiDoc,
+    /// A Jupyter notebook, whose cells are Markdown and code.
+    Notebook,
+}
+
+impl Markup {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Markdown => "markdown",
+            Self::Rst => "rst",
+            Self::AsciiDoc => "asciidoc",
+            Self::Notebook => "notebook",
+        }
+    }
+}
+
+impl Format {
+    /// Returns the name used by `--lang` and stored with the blob.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Document(markup) => Some(markup.name()),
+            Self::Code(language) => Some(language.name),
+            Self::Text(name) => name,
+        }
+    }
+
+    /// Returns what a word without quotes is.
+    pub fn syntax(self) -> Syntax {
+        match self.name() {
+            Some(name) if !has_word(BARE_VALUES, name) => Syntax::Code,
+            _ => Syntax::Prose,
+        }
+    }
+}
+
+/// Formats in which a word without quotes is a value.
+const BARE_VALUES: &str =
+    "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown notebook org rst text xml yaml";
+
+/// A programming language: how its files are called, its grammar and its tag query.
+pub struct Language {
+    /// Name on the command line, in the database and in `grammars/`.
+    pub name: &'static str,
+    /// What joins enclosing names and own name in a title: `::` or `.`.
+    pub join: &'static str,
+    files: FileNames,
+    interpreters: &'static str,
+    grammar: LanguageFn,
+    tag_sources: &'static [&'static str],
+    tag_query: OnceLock<Result<TagQuery, String>>,
+    node_marks: OnceLock<Option<NodeMarks>>,
+}
+
+impl Language {
+    /// Returns the tag query, compiled on first use.
+    ///
+    /// # Errors
+    /// A sentence saying why the grammar or its query does not load; never for the languages registered
+    /// here, as a test loads each.
+    pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
+        let compile = || TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat());
+        self.tag_query.get_or_init(compile).as_ref().map_err(Clone::clone)
+    }
+
+    /// Returns what its nodes mean for the structure of a file, made on first use; `None` where that is not known.
+    pub(super) fn node_marks(&self) -> Option<&NodeMarks> {
+        let make = || NodeMarks::of(self.name, self.grammar.into());
+        self.node_marks.get_or_init(make).as_ref()
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Language {}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// How files of one format are called; words separated by spaces.
+struct FileNames {
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+}
+
+/// Documents with headings: their files.
+static DOCUMENTS: [(Markup, FileNames); 4] = [
+    (Markup::Markdown, files("md", "md markdown mdx", "")),
+    (Markup::Rst, files("restructuredtext", "rst rest", "")),
+    (Markup::AsciiDoc, files("adoc", "adoc asciidoc asc", "")),
+    (Markup::Notebook, files("jupyter", "ipynb", "")),
+];
+
+const fn files(aliases: &'static str, extensions: &'static str, names: &'static str) -> FileNames {
+    FileNames { aliases, extensions, names }
+}
+
+#[allow(clippy::too_many_arguments, reason = "a row of the table below")]
+const fn code(
+    name: &'static str,
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+    interpreters: &'static str,
+    join: &'static str,
+    grammar: LanguageFn,
+    tag_sources: &'static [&'static str],
+) -> Language {
+    let files = files(aliases, extensions, names);
+    Language {
+        name,
+        join,
+        files,
+        interpreters,
+        grammar,
+        tag_sources,
+        tag_query: OnceLock::new(),
+        node_marks: OnceLock::new(),
+    }
+}
+
+/// Every language that has a grammar here.
+// One line each: name, aliases, extensions, file names, interpreters, joiner, grammar, queries.
+#[rustfmt::skip]
+pub static LANGUAGES: [Language; 20] = [
+    code("rust", "rs", "rs", "", "", "::", tree_sitter_rust::LANGUAGE, &[memod_grammars::RUST]),
+    code("python", "py", "py pyi pyw", "SConstruct wscript", "python pypy", ".", tree_sitter_python::LANGUAGE, &[memod_grammars::PYTHON]),
+    code("javascript", "js jsx node", "js mjs cjs jsx", "", "node", ".", tree_sitter_javascript::LANGUAGE, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::JAVASCRIPT]),
+    code("typescript", "ts", "ts mts cts", "", "deno bun ts-node", ".", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::TYPESCRIPT]),
+    code("tsx", "", "tsx", "", "tsx", ".", tree_sitter_typescript::LANGUAGE_TSX, &[memod_grammars::JAVASCRIPT_SHARED, memod_grammars::JAVASCRIPT_JSX, memod_grammars::TYPESCRIPT]),
+    code("go", "golang", "go", "", "", ".", tree_sitter_go::LANGUAGE, &[memod_grammars::GO]),
+    code("java", "", "java", "", "", ".", tree_sitter_java::LANGUAGE, &[memod_grammars::JAVA]),
+    code("c", "", "c h", "", "", "::", tree_sitter_c::LANGUAGE, &[memod_grammars::C]),
+    code("cpp", "c++ cxx", "cpp cc cxx c++ C hpp hh hxx h++ ipp tpp inl ino cu cuh", "", "", "::", tree_sitter_cpp::LANGUAGE, &[memod_grammars::C, memod_grammars::CPP]),
+    code("c-sharp", "c# cs csharp", "cs csx", "", "dotnet-script", ".", tree_sitter_c_sharp::LANGUAGE, &[memod_grammars::C_SHARP]),
+    code("ruby", "rb", "rb rake gemspec ru podspec", "Rakefile Gemfile Vagrantfile Guardfile Podfile Fastfile", "ruby jruby", "::", tree_sitter_ruby::LANGUAGE, &[memod_grammars::RUBY]),
+    code("php", "", "php phtml php5 php7 php8", "", "php", "::", tree_sitter_php::LANGUAGE_PHP, &[memod_grammars::PHP]),
+    code("bash", "sh shell zsh", "sh bash zsh ksh bats ebuild", ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD", "sh bash zsh ksh dash ash bats", ".", tree_sitter_bash::LANGUAGE, &[memod_grammars::BASH]),
+    code("kotlin", "kt", "kt kts", "", "kotlin", ".", tree_sitter_kotlin_ng::LANGUAGE, &[memod_grammars::KOTLIN]),
+    code("swift", "", "swift", "", "swift", ".", tree_sitter_swift::LANGUAGE, &[memod_grammars::SWIFT]),
+    code("scala", "", "scala sc sbt", "", "scala", ".", tree_sitter_scala::LANGUAGE, &[memod_grammars::SCALA]),
+    code("lua", "", "lua rockspec", ".luacheckrc", "lua luajit", ".", tree_sitter_lua::LANGUAGE, &[memod_grammars::LUA]),
+    code("elixir", "ex", "ex exs", "", "elixir", ".", tree_sitter_elixir::LANGUAGE, &[memod_grammars::ELIXIR]),
+    code("haskell", "hs", "hs hs-boot", "", "runhaskell runghc stack", ".", tree_sitter_haskell::LANGUAGE, &[memod_grammars::HASKELL]),
+    code("zig", "", "zig zon", "", "", ".", tree_sitter_zig::LANGUAGE, &[memod_grammars::ZIG]),
+];
+
+const fn text(
+    name: &'static str,
+    aliases: &'static str,
+    extensions: &'static str,
+    names: &'static str,
+) -> (&'static str, FileNames) {
+    (name, files(aliases, extensions, names))
+}
+
+/// Formats without a grammar, cut by lines: name, aliases, extensions, file names.
+static TEXTS: &[(&str, FileNames)] = &[
+    text("batch", "bat cmd", "bat cmd", ""),
+    text("clojure", "clj", "clj cljs cljc edn", ""),
+    text("cmake", "", "cmake", "CMakeLists.txt"),
+    text("css", "scss sass less", "css scss sass less", ""),
+    text("csv", "tsv", "csv tsv", ""),
+    text("dart", "", "dart", ""),
+    text("diff", "patch", "diff patch", ""),
+    text("dockerfile", "docker", "dockerfile containerfile", "Dockerfile Containerfile"),
+    text("erlang", "erl", "erl hrl", "rebar.config"),
+    text("fish", "", "fish", ""),
+    text("fsharp", "fs f#", "fs fsi fsx", ""),
+    text("graphql", "gql", "graphql gql", ""),
+    text("groovy", "gradle", "groovy gradle", "Jenkinsfile"),
+    text("html", "htm", "html htm xhtml", ""),
+    text("ini", "conf", "ini cfg conf properties desktop service", ".editorconfig .gitconfig .gitmodules"),
+    text("json", "jsonc json5 jsonl", "json jsonc json5 jsonl ndjson geojson webmanifest", ".babelrc"),
+    text("julia", "jl", "jl", ""),
+    text("just", "", "just", "justfile Justfile"),
+    text("latex", "tex", "tex sty bib", ""),
+    text("makefile", "make", "mk mak make", "Makefile makefile GNUmakefile"),
+    text("meson", "", "", "meson.build meson_options.txt"),
+    text("nix", "", "nix", ""),
+    text("objective-c", "objc", "m mm", ""),
+    text("ocaml", "ml", "ml mli", ""),
+    text("org", "", "org", ""),
+    text("perl", "pl", "pl pm", ""),
+    text("powershell", "ps1", "ps1 psm1 psd1", ""),
+    text("protobuf", "proto", "proto", ""),
+    text("r", "", "r R Rmd", ""),
+    text("sql", "", "sql ddl", ""),
+    text("svelte", "", "svelte", ""),
+    text("terraform", "hcl tf", "tf tfvars hcl", ""),
+    text("text", "txt plain", "txt text", ""),
+    text("toml", "", "toml", "Cargo.lock Pipfile poetry.lock uv.lock"),
+    text("vim", "", "vim vimrc", ".vimrc"),
+    text("vue", "", "vue", ""),
+    text("xml", "svg", "xml xsd xsl xslt svg plist csproj props", ""),
+    text("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
+];
+
+/// Returns what `path` (with `/` separators) holds.
+///
+/// The whole file name decides first, then the extension, then the name up to its first dot
+/// (`Dockerfile.dev`); `first_line` decides for names that say nothing, by its `#!` interpreter.
+pub fn detect(path: &str, first_line: &str) -> Format {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let by_name = || by_files(|files| has_word(files.names, name));
+    let by_extension = || {
+        let (stem, extension) = name.rsplit_once('.')?;
+        let known = |extension: &str| by_files(|files| has_word(files.extensions, extension));
+        let found = || known(extension).or_else(|| known(&extension.to_ascii_lowercase()));
+        if stem.is_empty() { None } else { found() }
+    };
+    let by_stem = || {
+        let (stem, _) = name.split_once('.')?;
+        by_files(|files| has_word(files.names, stem))
+    };
+    let is_signature = || first_line.starts_with("-----BEGIN ");
+    by_name()
+        .or_else(by_extension)
+        .map(|found| match found {
+            // `.asc` is the ending of signatures and keys, too.
+            Format::Document(Markup::AsciiDoc) if is_signature() => Format::Text(None),
+            _ => found,
+        })
+        .or_else(by_stem)
+        .or_else(|| by_interpreter(first_line))
+        .unwrap_or(Format::Text(None))
+}
+
+/// Returns the language that `text` really is in: a C header with words of C++ is C++.
+pub(super) fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
+    let is_header = language.name == "c" && path.ends_with(".h");
+    let is_cpp = || CPP_LINES.iter().any(|start| starts_a_line(text, start));
+    if is_header && is_cpp() { by_name("cpp").unwrap_or(language) } else { language }
+}
+
+/// Returns the names that `--lang` understands, without aliases, sorted.
+pub fn names() -> Vec<&'static str> {
+    let code = LANGUAGES.iter().map(|language| language.name);
+    let text = TEXTS.iter().map(|(name, _)| *name);
+    let documents = DOCUMENTS.iter().map(|(markup, _)| markup.name());
+    let mut names: Vec<_> = code.chain(text).chain(documents).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Returns the name that `word` stands for: a name, an alias or an extension (`ts`, `py`, `c++`), in
+/// any case.
+pub fn canonical(word: &str) -> Option<&'static str> {
+    let word = word.trim_start_matches('.').to_ascii_lowercase();
+    let named = names().into_iter().find(|name| *name == word);
+    named
+        .or_else(|| by_files(|files| has_word(files.aliases, &word))?.name())
+        .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
+}
+
+/// Least similarity (Jaro-Winkler) of a name that may have been meant.
+const SIMILAR: f64 = 0.8;
+
+/// Returns the name that is spelled most like `word`, if one is spelled alike.
+pub fn most_similar(word: &str) -> Option<&'static str> {
+    let word = word.to_ascii_lowercase();
+    let alike = names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
+    let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (likeness >= SIMILAR).then_some(name)
+}
+
+/// How a line starts that C does not have.
+const CPP_LINES: [&str; 7] =
+    ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
+
+fn starts_a_line(text: &str, start: &str) -> bool {
+    let is_first = |before: &str| before.is_empty() || before.ends_with(['\n', '\r']);
+    text.match_indices(start).any(|(at, _)| is_first(text[..at].trim_end_matches([' ', '\t'])))
+}
+
+pub(super) fn by_name(name: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.name == name)
+}
+
+fn by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<Format> {
+    let code = || LANGUAGES.iter().find(|language| is_match(&language.files)).map(Format::Code);
+    let text = || TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| Format::Text(Some(name)));
+    let document = DOCUMENTS.iter().find(|(_, files)| is_match(files));
+    document.map(|(markup, _)| Format::Document(*markup)).or_else(code).or_else(text)
+}
+
+fn by_interpreter(first_line: &str) -> Option<Format> {
+    let mut words = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?.split_whitespace();
+    let program = |word: &'_ str| -> String {
+        let base = word.rsplit('/').next().unwrap_or(word);
+        base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
+    };
+    let mut name = program(words.next()?);
+    if name == "env" {
+        name = program(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
+    }
+    LANGUAGES.iter().find(|language| has_word(language.interpreters, &name)).map(Format::Code)
+}
+
+fn has_word(words: &str, word: &str) -> bool {
+    words.split(' ').any(|known| known == word && !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_extensions_and_interpreters_decide() {
+        #[rustfmt::skip]
+        let cases = [
+            ("README.md", "", "markdown"), ("docs/a.MDX", "", "markdown"), ("src/lib.rs", "", "rust"),
+            ("a.b/x.d.ts", "", "typescript"), ("App.tsx", "", "tsx"), ("main.GO", "", "go"),
+            ("bin/run", "#!/usr/bin/env python3.11", "python"), ("bin/run", "#! /usr/bin/python3 -u", "python"),
+            ("bin/run", "#!/usr/bin/env -S A=1 node --x", "javascript"), ("bin/run", "#!", "-"),
+            ("bin/run", "\u{feff}#!/usr/bin/pypy", "python"), ("a.toml", "#!/bin/python", "toml"),
+            ("Dockerfile", "", "dockerfile"), ("x/Dockerfile.dev", "", "dockerfile"), ("Cargo.lock", "", "toml"),
+            ("Makefile.am", "", "makefile"), ("LICENSE", "MIT", "-"), ("", "", "-"), (".", "", "-"),
+            ("docs/index.rst", "", "rst"), ("a.adoc", "", "asciidoc"), ("a.asc", "= A", "asciidoc"),
+            ("a.asc", "-----BEGIN PGP SIGNATURE-----", "-"), ("a.ipynb", "{", "notebook"),
+            ("rs", "", "-"), (".rs", "", "-"), ("a.", "", "-"), ("a. ", "", "-"), ("日本.py", "", "python"),
+        ];
+        for (path, first_line, expected) in cases {
+            assert_eq!(detect(path, first_line).name().unwrap_or("-"), expected, "{path} {first_line}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_command_line_are_understood() {
+        let cases = [
+            ("ts", "typescript"),
+            ("PY", "python"),
+            (".rs", "rust"),
+            ("yml", "yaml"),
+            ("md", "markdown"),
+            ("c++", "cpp"),
+            ("C#", "c-sharp"),
+            ("cs", "c-sharp"),
+            ("sh", "bash"),
+        ];
+        for (word, expected) in cases {
+            assert_eq!(canonical(word), Some(expected), "{word}");
+        }
+        assert_eq!(canonical(""), None);
+        assert_eq!(canonical("klingon"), None);
+        for (word, expected) in [("pythn", "python"), ("Typscript", "typescript"), ("ruts", "rust")] {
+            assert_eq!(most_similar(word), Some(expected), "{word}");
+        }
+        assert_eq!([most_similar(""), most_similar("#")], [None, None]);
+    }
+
+    #[test]
+    fn a_header_with_words_of_cpp_is_cpp() {
+        let c = by_name("c").unwrap();
+        let cases = [
+            ("a.h", "class A;\n", "cpp"),
+            ("a.h", "#pragma once\r\n  namespace a {\n", "cpp"),
+            ("a.h", "/* no class here */\nstruct a;\n", "c"),
+            ("a.c", "class A;\n", "c"),
+            ("a.h", "", "c"),
+        ];
+        for (path, text, expected) in cases {
+            assert_eq!(refine(c, path, text).name, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn no_extension_alias_or_name_is_claimed_twice() {
+        let code = LANGUAGES.iter().map(|language| &language.files);
+        let texts = TEXTS.iter().map(|(_, files)| files);
+        let documents = DOCUMENTS.iter().map(|(_, files)| files);
+        let all: Vec<_> = code.chain(texts).chain(documents).collect();
+        let columns: [fn(&FileNames) -> &'static str; 3] =
+            [|files| files.aliases, |files| files.extensions, |files| files.names];
+        for column in columns {
+            let mut words: Vec<_> = all.iter().flat_map(|files| column(files).split_whitespace()).collect();
+            words.sort_unstable();
+            let twice: Vec<_> = words.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+            assert_eq!(twice, Vec::<&[&str]>::new());
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Extracts chunks, symbols and words from the text of a file.
+//!
+//! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
+
+mod asciidoc;
+mod budget;
+mod chunk;
+pub mod code;
+mod content_class;
+pub mod cut;
+mod definitions;
+#[cfg(test)]
+mod document_checks;
+mod document_lines;
+#[cfg(test)]
+mod fixtures;
+mod front_matter;
+pub mod lang;
+pub mod markdown;
+mod markdown_outline;
+mod notebook;
+mod notebook_text;
+mod outline;
+pub mod plain_text;
+mod routes;
+mod rst;
+mod sections;
+mod skeleton;
+mod structure;
+mod tags;
+
+use std::borrow::Cow;
+
+use memod_text::redact;
+use memod_text::secrets::{self, Syntax};
+
+pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+use lang::{Format, Markup};
+use notebook_text::NotebookText;
+pub use sections::Size;
+
+/// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
+pub const EXTRACTOR_VERSION: i64 = 27;
+
+/// Returns the format's name as stored with the content; `""` where it has none.
+pub fn format_name(path: &str, text: &str) -> &'static str {
+    format_of(path, text).name().unwrap_or("")
+}
+
+/// Returns whether a file of this name is parsed for its definitions.
+pub fn may_be_code(path: &str) -> bool {
+    matches!(format_of(path, ""), Format::Code(_))
+}
+
+/// Returns what a word without quotes is in a file.
+pub fn syntax_of(path: &str, text: &str) -> Syntax {
+    format_of(path, text).syntax()
+}
+
+/// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
+///
+/// Spans are of what [`readable`] returns for the text.
+pub fn extract(path: &str, text: &str) -> Extracted {
+    let format = format_of(path, text);
+    let parse: &dyn Fn(&str) -> Extracted = match format {
+        Format::Document(Markup::Notebook) => return extract_notebook(text),
+        Format::Document(Markup::Markdown) => &markdown::extract,
+        Format::Document(Markup::Rst) => &rst::extract,
+        Format::Document(Markup::AsciiDoc) => &asciidoc::extract,
+        Format::Code(language) => &move |text| code::extract(language, path, text),
+        Format::Text(_) => &plain_text::extract,
+    };
+    let class = content_class::content_class(format, text);
+    let secrets = secrets::secrets(text, format.syntax());
+    let extracted = parse(&redact::mask(text, &secrets));
+    Extracted { secrets, class, ..extracted }
+}
+
+fn extract_notebook(file: &str) -> Extracted {
+    let mut notebook = match NotebookText::decode(file) {
+        Ok(notebook) => notebook,
+        Err(why) => return Extracted { refused: Some(why), ..Extracted::default() },
+    };
+    let secrets = secrets::secrets(&notebook.text, Format::Document(Markup::Notebook).syntax());
+    notebook.text = redact::mask(&notebook.text, &secrets).into_owned();
+    Extracted { secrets, ..notebook::extract(&notebook) }
+}
+
+/// Returns the text that is indexed and shown of a file: of a notebook what its cells say, on the same lines as in the file.
+pub fn readable<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+    let text = text.into();
+    match format_of(path, &text) {
+        Format::Document(Markup::Notebook) => match NotebookText::decode(&text) {
+            Ok(notebook) => Cow::Owned(notebook.text),
+            Err(_) => text,
+        },
+        _ => text,
+    }
+}
+
+fn format_of(path: &str, text: &str) -> Format {
+    lang::detect(path, text.lines().next().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_part_of_what_is_found_shows_a_credential() {
+        let password = ["hunter2", "hunter2"].concat();
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let texts = [
+            ("a.md", "---\ntitle: the token is TK\n---\n# password: PW\n\nText.\n"),
+            ("a.md", "# A `TK`\n\n## TK\n\nThe password is PW.\n"),
+            ("a.rst", "password: PW\n============\n\nThe TK\n------\n\nText.\n"),
+            ("a.adoc", ":token: TK\n\n== password: PW\n\n=== The {token}\n\nText.\n"),
+            ("a.rs", "pub const PASSWORD: &str = \"PW\";\npub fn TK() { TK() }\n"),
+            ("a.py", "def login(password=\"PW\", token=\"TK\"):\n    return TK\n"),
+            ("a.sh", "export DB_PASSWORD=PW\nTK() { echo TK; }\n"),
+            ("a.json", "{ \"password\": \"PW\", \"TK\": 1 }\n"),
+            ("a.yaml", "password: PW\nTK: 1\n"),
+        ];
+        for (path, text) in texts {
+            let text = text.replace("PW", &password).replace("TK", &token);
+            let found = extract(path, &text);
+            assert!(!found.secrets.is_empty(), "{text}");
+            let shown = serde_json::to_string(&found).unwrap();
+            let shown = format!("{shown}\n{:?}", found.structure);
+            assert!(!shown.contains(&password) && !shown.contains(&token), "{text}\n{shown}");
+            assert!(found.chunks.iter().all(|chunk| text.get(chunk.bytes.clone()).is_some()), "{text}");
+        }
+    }
+}

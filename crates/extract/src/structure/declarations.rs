@@ -1,0 +1,264 @@
+//! Takes note of what declarations declare: names, their types, type parameters, and how many arguments functions take.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memod_base::types::UseRole;
+use tree_sitter::Node;
+
+use super::languages::{Importing, TEMPLATE_PARAMETERS};
+use super::walker::{MAX_RECEIVER_PARTS, Walker};
+use super::{
+    Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset, value_types,
+};
+
+/// Most declarators around a name: pointers, arrays.
+const MAX_DECLARATORS: usize = 6;
+/// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays, guards.
+const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
+/// Places that are assigned to and bind nothing: `cache[key] = value`.
+const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
+
+impl<'a, 't> Walker<'a, 't> {
+    /// Takes note of the names and types that a node declares.
+    pub(super) fn declaration(&mut self, node: Node<'t>) {
+        let kind = node.kind();
+        // At the top of the file, since an import holds for all of it.
+        let is_at_top = self.path.len() == 2;
+        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" && is_at_top {
+            self.walk.imports.extend(imports::required(node, self.text));
+        }
+        for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
+            self.bind(node, field);
+        }
+        for (_, field) in self.nodes.type_parameters.iter().filter(|(parameter, _)| *parameter == kind) {
+            self.type_parameters(node, field);
+        }
+        if self.nodes.importing == Importing::C {
+            self.internal(node);
+        }
+        if kind == TEMPLATE_PARAMETERS {
+            self.template_parameters(node);
+        }
+        for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
+            self.values(node, *declaration);
+        }
+        if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
+            self.returned(node, field);
+        }
+        if constructor_calls::KINDS.contains(&kind) {
+            self.constructor_call(node);
+        }
+        if self.nodes.callables.contains(&kind) {
+            self.walk.arities.extend(arity::of_function(node, self.text));
+        }
+        if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
+            let receiver = node.child_by_field_name(field);
+            self.own = receiver.and_then(|node| self.first_name(node)).map(|name| (name, self.path.len()));
+            if let Some(arguments) = receiver.and_then(type_arguments) {
+                for name in self.names_in(arguments, |_, _| true) {
+                    self.walk.type_parameters.push((self.text_of(name), node.byte_range()));
+                }
+            }
+        }
+    }
+
+    /// Records the names of type parameters; without a field, the first name is one.
+    fn type_parameters(&mut self, node: Node<'t>, field: &str) {
+        let mut cursor = node.walk();
+        let names: Vec<Node<'_>> = match field {
+            "" => node.named_children(&mut cursor).find(is_type_name).into_iter().collect(),
+            field => node.children_by_field_name(field, &mut cursor).collect(),
+        };
+        let scope = self.type_parameter_scope(node);
+        for name in names {
+            self.walk.type_parameters.push((self.text_of(name), scope.clone()));
+        }
+    }
+
+    /// Returns the bytes in which a type parameter is in scope: by default the declaration that its list is a part of.
+    fn type_parameter_scope(&self, parameter: Node<'t>) -> Range<usize> {
+        let mut around = self.path.iter().rev().map(|(node, _)| *node);
+        let scope = match parameter.kind() {
+            // `{ [K in keyof T]: T[K] }`
+            "mapped_type_clause" => around.next().map(|node| node.byte_range()),
+            // `T extends (infer E)[] ? E : never`
+            "infer_type" => around
+                .find_map(|node| node.child_by_field_name("consequence"))
+                .map(|then| parameter.start_byte()..then.end_byte()),
+            _ => around.nth(1).map(|node| node.byte_range()),
+        };
+        scope.unwrap_or_else(|| parameter.byte_range())
+    }
+
+    /// Records the parameters of a template of C++, types and values. Their scope is what the list is a part of.
+    fn template_parameters(&mut self, list: Node<'t>) {
+        let Some((template, _)) = self.path.last() else { return };
+        let (scope, mut cursor) = (template.byte_range(), list.walk());
+        for parameter in list.named_children(&mut cursor) {
+            let name = match parameter.kind() {
+                "template_template_parameter_declaration" => {
+                    parameter.named_children(&mut parameter.walk()).last().and_then(own_type_name)
+                }
+                kind if kind.ends_with("type_parameter_declaration") => own_type_name(parameter),
+                _ => parameter.child_by_field_name("declarator"),
+            };
+            if let Some(Cow::Borrowed(name)) = name.and_then(|name| self.value_name(name)) {
+                self.walk.type_parameters.push((name, scope.clone()));
+            }
+        }
+    }
+
+    /// Records the names that a `static` declaration of C declares.
+    fn internal(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let is_static =
+            |child: Node<'_>| child.kind() == "storage_class_specifier" && self.text_of(child) == "static";
+        if !node.named_children(&mut cursor).any(is_static) {
+            return;
+        }
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
+                self.walk.internal.extend(offset(name, self.text));
+            }
+        }
+    }
+
+    fn constructor_call(&mut self, node: Node<'t>) {
+        let around = self.path.iter().map(|(node, _)| *node);
+        let Some((of, called)) = constructor_calls::constructed(node, around) else { return };
+        self.walk.found.push(Found {
+            name: self.text_of(of),
+            at: called.start_byte(),
+            // A constructor is a member with the name of its type, of the type around or of its base.
+            receiver: FoundReceiver::Own,
+            role: UseRole::Call,
+            n_arguments: arity::of_call(node),
+            is_value: false,
+        });
+    }
+
+    /// Records the names inside a field as bound.
+    fn bind(&mut self, node: Node<'t>, field: &str) {
+        let mut cursor = node.walk();
+        let patterns: Vec<Node<'t>> = match field {
+            "" => node.named_children(&mut cursor).collect(),
+            _ => node.children_by_field_name(field, &mut cursor).collect(),
+        };
+        let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
+        let bound = names.map(|name| (self.text_of(name), name.start_byte()));
+        // In a pattern of Rust, a variant or a constant binds nothing.
+        let is_variable =
+            |(name, _): &(&str, usize)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase);
+        let mut bound: Vec<_> = bound.filter(is_variable).collect();
+        self.walk.bound.append(&mut bound);
+    }
+
+    /// Records the values of a declaration that names their type, or sets them to what may have one.
+    fn values(&mut self, node: Node<'t>, declaration: value_types::Declaration) {
+        let mut cursor = node.walk();
+        let mut declared: Vec<Node<'_>> = match declaration.1 {
+            "" => node.named_child(0).into_iter().collect(),
+            field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
+        };
+        let of = value_types::of(node, declaration, self.text).map(|of| (of.written(), true));
+        let Some((of, is_written)) = of.or_else(|| Some((self.path_of_value(node, declaration.3)?, false)))
+        else {
+            return;
+        };
+        if let Some(list) = declared.first().filter(|first| first.kind() == "expression_list") {
+            declared = list.named_child(0).into_iter().collect();
+        }
+        // TypeScript declares fields in the parameters of constructors.
+        let is_field = node.named_child(0).is_some_and(|first| first.kind() == "accessibility_modifier");
+        for declared in declared {
+            let Some(name) = self.value_name(declared) else { continue };
+            let at = declared.start_byte();
+            let value = |name| FoundValue { name, of: of.clone(), is_written, at };
+            if is_field {
+                self.walk.values.push(value(Cow::Owned(format!("self.{name}"))));
+            }
+            self.walk.values.push(value(name));
+        }
+    }
+
+    /// Returns the expression that a declaration sets its value to, as a path; of several values of one call it is the first.
+    fn path_of_value(&self, node: Node<'_>, field: &str) -> Option<Cow<'a, str>> {
+        let mut value = node.child_by_field_name(field)?;
+        if value.kind() == "expression_list" {
+            value = value.named_child(0).filter(|_| value.named_child_count() == 1)?;
+        }
+        let path = self.rooted(self.path_of(value, MAX_RECEIVER_PARTS)?);
+        (path.len() <= MAX_NAME_BYTES).then_some(Cow::Owned(path))
+    }
+
+    /// Records the type that a function returns.
+    fn returned(&mut self, node: Node<'t>, field: &str) {
+        let Some(written) = node.child_by_field_name(field) else { return };
+        let Some(of) = value_types::named(written, self.text).map(value_types::Named::written) else {
+            return;
+        };
+        let at = written.start_byte();
+        self.walk.values.push(FoundValue { name: Cow::Borrowed("()"), of, is_written: true, at });
+    }
+
+    /// Returns the name that a declarator or pattern declares, if it is one.
+    fn value_name(&self, mut node: Node<'_>) -> Option<Cow<'a, str>> {
+        for _ in 0..MAX_DECLARATORS {
+            let kind = node.kind();
+            if self.nodes.names.contains(&kind) {
+                return Some(Cow::Borrowed(self.text_of(node)));
+            }
+            if let Some((_, object, field)) = self.nodes.members.iter().find(|member| member.0 == kind) {
+                let is_own = self.is_own(self.text_of(node.child_by_field_name(object)?));
+                let field = self.text_of(node.child_by_field_name(field)?);
+                return is_own.then(|| Cow::Owned(format!("self.{field}")));
+            }
+            let inner = ["declarator", "name"].iter().find_map(|field| node.child_by_field_name(field));
+            let only = || node.named_child(0).filter(|_| node.named_child_count() == 1);
+            node = inner.or_else(only)?;
+        }
+        None
+    }
+
+    /// Returns the names that a pattern binds: none of types, defaults and keys.
+    fn bound_names(&self, pattern: Node<'t>) -> Vec<Node<'t>> {
+        let is_member = |kind: &str| self.nodes.members.iter().any(|member| member.0 == kind);
+        self.names_in(pattern, |parent, field| match (parent.kind(), field) {
+            (kind, _) if NO_PATTERNS.contains(&kind) || is_member(kind) => false,
+            ("pair_pattern", Some("value")) | (_, None) => true,
+            (_, Some(field)) => !NOT_BOUND.contains(&field),
+        })
+    }
+
+    /// Returns what a parameter is called; nothing if it has only a type.
+    fn first_name(&self, node: Node<'t>) -> Option<&'a str> {
+        let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
+        first.map(|name| self.text_of(name))
+    }
+}
+
+/// Returns the type arguments of a receiver of Go, which name the type parameters of the method: `(s *Stack[E])`.
+fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
+    let mut cursor = receiver.walk();
+    let mut of = receiver.named_children(&mut cursor).find_map(|node| node.child_by_field_name("type"))?;
+    for _ in 0..MAX_DECLARATORS {
+        if of.kind() == "generic_type" {
+            return of.child_by_field_name("type_arguments");
+        }
+        of = of.named_child(0)?;
+    }
+    None
+}
+
+/// Returns the name of a type parameter of a template; it may have a default and no name.
+fn own_type_name(parameter: Node<'_>) -> Option<Node<'_>> {
+    if parameter.kind() == "optional_type_parameter_declaration" {
+        return parameter.child_by_field_name("name");
+    }
+    parameter.named_children(&mut parameter.walk()).find(is_type_name)
+}
+
+fn is_type_name(node: &Node<'_>) -> bool {
+    node.kind() == "type_identifier"
+}

@@ -1,0 +1,298 @@
+//! Reads import statements.
+
+use memod_base::types::{Import, is_version};
+use tree_sitter::Node;
+
+use super::languages::Importing;
+
+/// Most names of one statement.
+const MAX_NAMES: usize = 1_000;
+
+/// Headers of the C standard library, without their ending: ISO C23, 7.1.2.
+const C_HEADERS: &str = "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg \
+    stdatomic stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype";
+
+/// Returns what a statement imports; nothing if it exports its own definitions, or includes a header of
+/// the standard library.
+pub(super) fn imports(importing: Importing, node: Node<'_>, text: &str) -> Vec<Import> {
+    let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let mut found = match importing {
+        Importing::Python => python(node, &text_of),
+        Importing::JavaScript => javascript(node, &text_of),
+        Importing::Go => go(text_of(node)),
+        Importing::Rust => rust(text_of(node)),
+        Importing::Java => java(text_of(node)),
+        Importing::C => c(text_of(node)),
+    };
+    found.truncate(MAX_NAMES);
+    let line = node.start_position().row as u32 + 1;
+    found.iter_mut().for_each(|import| import.line = line);
+    found
+}
+
+/// Returns the name in a package statement.
+pub(super) fn package(statement: &str) -> String {
+    let name = statement.trim_start_matches("package").trim_matches(|c: char| c.is_whitespace() || c == ';');
+    name.to_owned()
+}
+
+fn import(local: &str, module: &str, name: &str) -> Import {
+    Import { local: local.to_owned(), module: module.to_owned(), name: name.to_owned(), line: 0 }
+}
+
+fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+    node.named_children(&mut node.walk()).collect()
+}
+
+fn python<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
+    let module_node = node.child_by_field_name("module_name");
+    let module = module_node.map(text_of);
+    let mut found = Vec::new();
+    for child in children(node).into_iter().filter(|child| Some(*child) != module_node) {
+        let (name, alias) = match child.kind() {
+            "aliased_import" => (child.child_by_field_name("name"), child.child_by_field_name("alias")),
+            "dotted_name" => (Some(child), None),
+            "wildcard_import" => {
+                found.push(import("", module.unwrap_or_default(), ""));
+                continue;
+            }
+            _ => continue,
+        };
+        let (Some(name), alias) = (name.map(text_of), alias.map(text_of)) else { continue };
+        match module {
+            Some(module) => found.push(import(alias.unwrap_or(name), module, name)),
+            // `import a.b` binds `a`; uses name the module in full.
+            None => found.push(import(alias.unwrap_or(name), name, "")),
+        }
+    }
+    found
+}
+
+fn javascript<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
+    let Some(source) = node.child_by_field_name("source") else { return Vec::new() };
+    let module = text_of(source).trim_matches(['"', '\'', '`']);
+    let mut found = Vec::new();
+    let mut open = children(node);
+    while let Some(child) = open.pop() {
+        match child.kind() {
+            "import_clause" | "named_imports" | "export_clause" => open.extend(children(child)),
+            "identifier" => found.push(import(text_of(child), module, "default")),
+            "namespace_import" | "namespace_export" => {
+                let name = children(child).first().copied().map(text_of);
+                found.push(import(name.unwrap_or_default(), module, ""));
+            }
+            "import_specifier" | "export_specifier" => {
+                let field = |field| child.child_by_field_name(field).map(text_of);
+                let name = field("name").unwrap_or_default();
+                found.push(import(field("alias").unwrap_or(name), module, name));
+            }
+            _ => {}
+        }
+    }
+    if found.is_empty() && text_of(node).contains('*') {
+        found.push(import("", module, ""));
+    }
+    found
+}
+
+/// Returns what a declaration takes from a module of CommonJS: `const a = require('./b')`, `const { a, b: c } = require('./d')`.
+pub(super) fn required(declarator: Node<'_>, text: &str) -> Vec<Import> {
+    let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let value = declarator.child_by_field_name("value");
+    // `require('a').b`
+    let member = value.filter(|value| value.kind() == "member_expression");
+    let taken_name = member.and_then(|member| member.child_by_field_name("property")).map_or("", text_of);
+    let module = || {
+        let whole = member.map_or(value, |member| member.child_by_field_name("object"));
+        let call = whole.filter(|whole| whole.kind() == "call_expression")?;
+        let is_require = text_of(call.child_by_field_name("function")?) == "require";
+        let argument = call.child_by_field_name("arguments")?.named_child(0)?;
+        let is_named = is_require && argument.kind() == "string";
+        is_named.then(|| text_of(argument).trim_matches(['"', '\'', '`']))
+    };
+    let (Some(module), Some(name)) = (module(), declarator.child_by_field_name("name")) else {
+        return Vec::new();
+    };
+    let taken = |part: Node<'_>| match part.kind() {
+        "shorthand_property_identifier_pattern" => Some(import(text_of(part), module, text_of(part))),
+        "pair_pattern" => {
+            let field = |field| part.child_by_field_name(field).map(text_of);
+            Some(import(field("value")?, module, field("key")?))
+        }
+        _ => None,
+    };
+    let mut found = match name.kind() {
+        "identifier" => vec![import(text_of(name), module, taken_name)],
+        "object_pattern" if member.is_none() => {
+            children(name).into_iter().filter_map(taken).take(MAX_NAMES).collect()
+        }
+        _ => Vec::new(),
+    };
+    found.iter_mut().for_each(|import| import.line = declarator.start_position().row as u32 + 1);
+    found
+}
+
+fn go(statement: &str) -> Vec<Import> {
+    let lines = statement.trim_start_matches("import").lines();
+    let spec = |line: &str| {
+        let (alias, rest) = line.split_once('"')?;
+        let (module, _) = rest.split_once('"')?;
+        let alias = alias.trim_matches(|c: char| c.is_whitespace() || c == '(');
+        let last = module.rsplit('/').find(|part| !is_version(part)).unwrap_or(module);
+        let local = match alias {
+            "" => last.trim_start_matches("go-"),
+            "." => "",
+            alias => alias,
+        };
+        (alias != "_").then(|| import(local, module, ""))
+    };
+    lines.filter_map(spec).collect()
+}
+
+/// Takes apart `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
+fn rust(statement: &str) -> Vec<Import> {
+    let statement = without_comments(statement);
+    let Some((_, tree)) = statement.split_once("use ") else { return Vec::new() };
+    let mut found = Vec::new();
+    rust_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
+    found
+}
+
+/// Returns a statement that has no strings without its comments.
+fn without_comments(statement: &str) -> String {
+    let (mut rest, mut code) = (statement, String::new());
+    while let Some((before, comment)) = rest.split_once('/') {
+        code.push_str(before);
+        let end = if comment.starts_with('/') { "\n" } else { "*/" };
+        rest = comment.split_once(end).map_or("", |(_, rest)| rest);
+        code.push(' ');
+    }
+    code + rest
+}
+
+fn rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<Import>) {
+    const MAX_DEPTH: usize = 16;
+    let joined = |part: &str| match (prefix, part) {
+        (prefix, "") => prefix.to_owned(),
+        ("", part) => part.to_owned(),
+        (prefix, part) => format!("{prefix}::{part}"),
+    };
+    if depth > MAX_DEPTH {
+        return;
+    }
+    if let Some((path, list)) = tree.split_once('{') {
+        let path = joined(path.trim().trim_end_matches("::"));
+        let list = list.strip_suffix('}').unwrap_or(list);
+        return parts(list).into_iter().for_each(|part| rust_tree(&path, part, depth + 1, found));
+    }
+    let (path, alias) =
+        tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias.trim())));
+    let (path, name) = path.trim().rsplit_once("::").unwrap_or(("", path.trim()));
+    let module = joined(path);
+    match name {
+        "" => {}
+        "*" => found.push(import("", &module, "")),
+        "self" => {
+            let (outer, last) = module.rsplit_once("::").unwrap_or(("", &module));
+            found.push(import(alias.unwrap_or(last), outer, last));
+        }
+        name => found.push(import(alias.unwrap_or(name), &module, name)),
+    }
+}
+
+/// Splits a list at the commas outside of braces.
+fn parts(list: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
+    for (at, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(list[start..at].trim());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(list[start..].trim());
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+fn java(statement: &str) -> Vec<Import> {
+    let path = statement.trim_start_matches("import").trim().trim_end_matches(';').trim();
+    let path = path.strip_prefix("static ").unwrap_or(path).trim();
+    match path.rsplit_once('.') {
+        Some((module, "*")) => vec![import("", module, "")],
+        Some((module, name)) => vec![import(name, module, name)],
+        None => Vec::new(),
+    }
+}
+
+fn c(statement: &str) -> Vec<Import> {
+    let Some(start) = statement.find(['"', '<']) else { return Vec::new() };
+    let (quote, rest) = statement[start..].split_at(1);
+    let path = rest.split(['"', '>']).next().unwrap_or_default();
+    if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![import("", path, "")] }
+}
+
+/// Whether a header in angle brackets is one of the standard library: those of C++ have no ending.
+fn is_of_standard_library(path: &str) -> bool {
+    match path.strip_suffix(".h") {
+        Some(name) => C_HEADERS.split_whitespace().any(|header| header == name),
+        None => !path.contains(['.', '/']),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::extract;
+
+    /// Checks the imports of a file, one on each line: local name, module and name there.
+    fn check(path: &str, text: &str, expected: &[&str]) {
+        let structure = extract(path, text).structure;
+        let shown = structure.imports.iter();
+        let shown: Vec<String> =
+            shown.map(|import| format!("{} {} {}", import.local, import.module, import.name)).collect();
+        assert_eq!(shown, expected, "{text}");
+    }
+
+    #[test]
+    fn imports_name_their_module() {
+        check(
+            "a.py",
+            "import os\nimport a.b as c\nfrom .x import y, z as w\nfrom . import v\nfrom m import *\n",
+            &["os os ", "c a.b ", "y .x y", "w .x z", "v . v", " m "],
+        );
+        check(
+            "a.ts",
+            "import d, { a as b } from './x.js';\nimport * as n from \"n\";\nexport { e } from './e';\nexport * from './f';\n",
+            &["b ./x.js a", "d ./x.js default", "n n ", "e ./e e", " ./f "],
+        );
+        check(
+            "a.go",
+            "package a\n\nimport (\n\t\"net/http\"\n\tx \"y/z/v2\"\n\t. \"dot\"\n\t_ \"blank\"\n\t\"k/go-l/v3\"\n)\n",
+            &["http net/http ", "x y/z/v2 ", " dot ", "l k/go-l/v3 "],
+        );
+        check(
+            "a.js",
+            "const a = require('./b');\nconst { c, d: e } = require(\"./f\");\nconst g = other('./h');\n",
+            &["a ./b ", "c ./f c", "e ./f d"],
+        );
+        check(
+            "a.rs",
+            "use crate::a::{ // the parts, and\n self, /* a, b */ B, c::{D as E, f}};\npub(crate) use super::g::*;\nuse h;\n",
+            &["a crate a", "B crate::a B", "E crate::a::c D", "f crate::a::c f", " super::g ", "h  h"],
+        );
+        check(
+            "A.java",
+            "package p.q;\nimport a.b.C;\nimport static a.D.e;\nimport f.*;\n",
+            &["C a.b C", "e a.D e", " f "],
+        );
+        check(
+            "a.c",
+            "#include <stdio.h>\n#include <vector>\n#include <poll.h>\n#include \"a/b.h\"\n#include \"time.h\" // not <time.h>\n",
+            &[" poll.h ", " a/b.h ", " time.h "],
+        );
+    }
+}

@@ -1,0 +1,345 @@
+//! Reads commits, trees and blobs.
+//!
+//! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and missing objects of
+//! a partial clone are never fetched.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use gix::ObjectId;
+use gix::bstr::{BStr, ByteSlice};
+use gix::objs::tree::EntryKind;
+use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
+use memod_base::paths::{PathError, RepoLayout, read_regular};
+
+use super::special::ObjectDirs;
+use super::{GitError, ObjectHash, copy_of, interrupted};
+
+/// Size of the cache for trees, which are stored as deltas, bytes.
+const DELTA_CACHE_BYTES: usize = 32 << 20;
+
+/// The objects of a repository. If one is not found, the packs are listed again, because `git gc` may have moved it.
+pub struct Objects {
+    pub(super) odb: gix::odb::Handle,
+    dirs: ObjectDirs,
+    object_hash: ObjectHash,
+    /// Commits whose parents were left out by a shallow clone.
+    shallow: HashSet<ObjectId>,
+    /// The first pack that cannot be opened; looked for once an object is missing.
+    unread_pack: OnceLock<Option<PathError>>,
+}
+
+/// The data of a commit that a walk needs.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its tree.
+    pub tree: ObjectId,
+    /// Its parents; empty at the boundary of a shallow history.
+    pub parents: Vec<ObjectId>,
+    /// Commit time, unix seconds.
+    pub time: i64,
+    /// Whether it has parents that are not here.
+    pub is_cut: bool,
+}
+
+/// A commit for display.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Its id.
+    pub id: ObjectId,
+    /// `Name <mail>`.
+    pub author: String,
+    /// Author time, RFC 3339 with the author's offset.
+    pub date: String,
+    /// The first paragraph in one line, as `git log --format=%s`.
+    pub subject: String,
+    /// The rest of the message, without blank lines around it.
+    pub body: String,
+}
+
+/// The entry of a tree at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TreeEntry {
+    /// The object.
+    pub id: ObjectId,
+    /// Type and permissions.
+    pub kind: EntryKind,
+}
+
+impl Node {
+    /// Returns why history ends at this commit although it has parents, if it does.
+    pub fn cut(&self, id: ObjectId) -> Option<String> {
+        self.is_cut.then(|| format!("history ends at {id}: this is a shallow clone"))
+    }
+}
+
+impl TreeEntry {
+    /// Returns whether it is the content of a file.
+    pub fn is_file(&self) -> bool {
+        matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
+    }
+
+    /// Returns whether it is the commit of a submodule.
+    pub fn is_submodule(&self) -> bool {
+        self.kind == EntryKind::Commit
+    }
+
+    /// Returns whether it is a file that can be executed; `None` for anything but a file.
+    pub fn is_executable(&self) -> Option<bool> {
+        self.is_file().then_some(self.kind == EntryKind::BlobExecutable)
+    }
+
+    /// Returns whether it is the content of a file, or where a symbolic link leads.
+    pub fn has_text(&self) -> bool {
+        self.is_file() || self.kind == EntryKind::Link
+    }
+}
+
+impl Objects {
+    /// Opens the objects of a repository; `None` outside git.
+    ///
+    /// # Errors
+    /// When the directory of objects cannot be read.
+    pub fn open(layout: &RepoLayout, object_hash: ObjectHash) -> Result<Option<Self>, GitError> {
+        let Some(common_dir) = &layout.common_dir else { return Ok(None) };
+        let dir = common_dir.join("objects");
+        let dirs = ObjectDirs::find(&dir)?;
+        let opened = gix::odb::at(&dir, object_hash);
+        let mut odb = match opened {
+            Ok(odb) => odb,
+            Err(source) => {
+                let error = PathError { action: "read", path: dir, source };
+                return Err(GitError::Io(dirs.find_unread().unwrap_or(error)));
+            }
+        };
+        odb.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_CACHE_BYTES)));
+        let shallow = read_shallow(&common_dir.join("shallow"));
+        Ok(Some(Self { odb, dirs, object_hash, shallow, unread_pack: OnceLock::new() }))
+    }
+
+    /// Returns the data of a commit that a walk needs.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or no commit.
+    pub fn node(&self, id: ObjectId) -> Result<Node, GitError> {
+        let bytes = self.read(id, gix::objs::Kind::Commit)?;
+        // Parse field by field, because the rest may be damaged and is not needed.
+        let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
+        let tree = fields.tree_id().map_err(|error| damaged(id, &error))?;
+        let is_cut = self.shallow.contains(&id);
+        let parents = if is_cut { Vec::new() } else { fields.parent_ids().collect() };
+        let time = fields.committer().map_or(0, |committer| committer.seconds());
+        Ok(Node { tree, parents, time, is_cut })
+    }
+
+    /// Returns a commit for display.
+    ///
+    /// # Errors
+    /// When it is missing, damaged or no commit.
+    pub fn commit(&self, id: ObjectId) -> Result<Commit, GitError> {
+        let bytes = self.read(id, gix::objs::Kind::Commit)?;
+        let fields = || CommitRefIter::from_bytes(&bytes, self.object_hash);
+        let encoding = fields().filter_map(Result::ok).find_map(|token| match token {
+            gix::objs::commit::ref_iter::Token::Encoding(label) => Some(label),
+            _ => None,
+        });
+        let decode = |bytes: &BStr| decode(bytes, encoding);
+        // The message starts after the first blank line, even if the fields above are malformed.
+        let message = bytes.find(b"\n\n").map(|at| decode(bytes[at + 2..].as_bstr()));
+        let (subject, body) = split_message(&message.unwrap_or_default());
+        let author = fields().author().ok();
+        let time = author.and_then(|author| author.time().ok());
+        let format = gix::date::time::format::ISO8601_STRICT;
+        Ok(Commit {
+            id,
+            author: author.map_or_else(String::new, |author| {
+                let author = author.trim();
+                format!("{} <{}>", decode(author.name), decode(author.email))
+            }),
+            date: time.map_or_else(String::new, |time| time.format_or_unix(format).replace("+00:00", "Z")),
+            subject,
+            body,
+        })
+    }
+
+    /// Returns the entry in the tree of a commit at a path, if there is one.
+    ///
+    /// # Errors
+    /// When a tree on the way is missing or damaged.
+    pub fn entry(&self, tree: ObjectId, path: &str) -> Result<Option<TreeEntry>, GitError> {
+        let mut at = TreeEntry { id: tree, kind: EntryKind::Tree };
+        for name in path.split('/').filter(|name| !name.is_empty()) {
+            if at.kind != EntryKind::Tree {
+                return Ok(None);
+            }
+            let bytes = self.tree(at.id)?;
+            let entries = TreeRefIter::from_bytes(&bytes, self.object_hash);
+            let Some(entry) = entries.filter_map(Result::ok).find(|entry| entry.filename == name) else {
+                return Ok(None);
+            };
+            at = TreeEntry { id: entry.oid.to_owned(), kind: entry.mode.kind() };
+        }
+        Ok(Some(at))
+    }
+
+    /// Returns the bytes of a file's content; `None` if there are more than `most_bytes`.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn blob(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
+        if self.header(id)?.size > most_bytes {
+            return Ok(None);
+        }
+        self.read(id, gix::objs::Kind::Blob).map(Some)
+    }
+
+    pub(super) fn tree(&self, id: ObjectId) -> Result<Vec<u8>, GitError> {
+        if id.is_empty_tree() {
+            return Ok(Vec::new()); // git knows it without having it
+        }
+        self.read(id, gix::objs::Kind::Tree)
+    }
+
+    /// Follows annotated tags to their commit.
+    ///
+    /// # Errors
+    /// When the target is not a commit, or an object on the way is missing or damaged.
+    pub fn peel_to_commit(&self, mut id: ObjectId) -> Result<ObjectId, GitError> {
+        loop {
+            match self.kind(id)? {
+                gix::objs::Kind::Commit => return Ok(id),
+                gix::objs::Kind::Tag => {
+                    let bytes = self.read(id, gix::objs::Kind::Tag)?;
+                    let tag = gix::objs::TagRefIter::from_bytes(&bytes, self.object_hash).target_id();
+                    id = tag.map_err(|error| damaged(id, &error))?;
+                }
+                kind => return Err(wrong(id, kind, gix::objs::Kind::Commit)),
+            }
+        }
+    }
+
+    /// Returns the type of an object.
+    ///
+    /// # Errors
+    /// When it is missing or damaged.
+    pub fn kind(&self, id: ObjectId) -> Result<gix::objs::Kind, GitError> {
+        Ok(self.header(id)?.kind)
+    }
+
+    pub(super) fn object_hash(&self) -> ObjectHash {
+        self.object_hash
+    }
+
+    /// Returns the error for an object that was not found: it may be in a pack that cannot be opened, which gix leaves out.
+    fn missing(&self, id: ObjectId) -> GitError {
+        if let Some(PathError { action, path, source }) =
+            self.unread_pack.get_or_init(|| self.dirs.find_unread())
+        {
+            return PathError { action, path: path.clone(), source: copy_of(source) }.into();
+        }
+        self.dirs.find_unread_loose(&id).map_or(GitError::Missing { id }, GitError::Io)
+    }
+
+    /// Returns the error for an object that could not be read, with the pack that may not be opened, if that is why.
+    fn unread(&self, id: ObjectId, error: &gix::Error) -> GitError {
+        match interrupted(error, Path::new(&format!("git object {id}"))) {
+            Some(interrupted) if !interrupted.is_transient() => {
+                self.dirs.find_unread().map_or(interrupted, GitError::Io)
+            }
+            Some(interrupted) => interrupted,
+            None => damaged(id, error),
+        }
+    }
+
+    fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
+        self.dirs.refuse_special(&id)?;
+        let header = self.odb.try_header(&id).map_err(|error| self.unread(id, &error))?;
+        header.ok_or_else(|| self.missing(id))
+    }
+
+    fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
+        let mut bytes = Vec::new();
+        self.dirs.refuse_special(&id)?;
+        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| self.unread(id, &error))?;
+        let found = found.ok_or_else(|| self.missing(id))?.kind;
+        if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
+    }
+}
+
+/// Finds trees for a comparison. One that cannot be opened without blocking counts as missing.
+impl gix::objs::Find for Objects {
+    fn try_find<'a>(
+        &self,
+        id: &gix::oid,
+        buffer: &'a mut Vec<u8>,
+    ) -> Result<Option<gix::objs::Data<'a>>, gix::Error> {
+        match self.dirs.refuse_special(id) {
+            Ok(()) => self.odb.try_find(id, buffer),
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+fn wrong(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
+    GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
+}
+
+fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
+    GitError::Object { id, reason: error.to_string() }
+}
+
+/// Reads the ids of the commits where a shallow history ends; empty for a complete history.
+fn read_shallow(path: &Path) -> HashSet<ObjectId> {
+    let text = read_regular(path).unwrap_or_default();
+    text.lines().filter_map(|line| ObjectId::from_hex(line.trim()).ok()).collect()
+}
+
+/// Converts text to UTF-8. Invalid bytes, also in an unknown encoding, become U+FFFD.
+fn decode(bytes: &BStr, encoding: Option<&BStr>) -> String {
+    let known = encoding.and_then(|label| encoding_rs::Encoding::for_label(label));
+    match known {
+        Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
+        None => bytes.to_str_lossy().into_owned(),
+    }
+}
+
+/// Splits a message into its first paragraph, in one line, and the rest.
+fn split_message(message: &str) -> (String, String) {
+    // A terminal and SQLite read up to a NUL; git does too.
+    let message = message.replace('\0', " ");
+    let mut lines = message.trim_start_matches(['\n', '\r']).lines();
+    let subject: Vec<&str> = lines.by_ref().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let body: Vec<&str> = lines.map(str::trim_end).collect();
+    (subject.join(" "), body.join("\n").trim_matches('\n').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages() {
+        let check = |message: &str, subject: &str, body: &str| {
+            assert_eq!(split_message(message), (subject.to_owned(), body.to_owned()), "{message:?}");
+        };
+        check("", "", "");
+        check("one", "one", "");
+        check("\n\none\n", "one", "");
+        check("one\ntwo\n\n\nthree\n\n four\n", "one two", "three\n\n four");
+        check("one\r\n\r\ntwo\r\n", "one", "two");
+        check("a\0b", "a b", "");
+    }
+
+    #[test]
+    fn encodings() {
+        let check = |bytes: &[u8], encoding: Option<&str>, expected: &str| {
+            assert_eq!(decode(bytes.into(), encoding.map(BStr::new)), expected);
+        };
+        check("größe".as_bytes(), None, "größe");
+        check(b"gr\xf6\xdfe", Some("ISO-8859-1"), "größe");
+        check(b"\x93\xfa\x96\x7b", Some("Shift_JIS"), "日本");
+        check(b"gr\xf6e", Some("no-such"), "gr\u{fffd}e");
+    }
+}

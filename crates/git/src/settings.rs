@@ -1,0 +1,315 @@
+//! Reads the settings that affect which files git lists, and how it compares them.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::config::file::Metadata;
+use gix::config::file::includes::{self, conditional};
+use gix::config::file::init;
+use gix::config::path::interpolate;
+use gix::config::{File, Source};
+use memod_base::paths::{PathError, RepoLayout, is_transient, read_regular};
+
+use super::special::refuse_special;
+use super::{GitError, ObjectHash, head, interrupted};
+
+/// Deepest nesting of included files; the same as git's.
+const MOST_INCLUDES: u8 = 10;
+
+/// Locations of the user's and the system's configuration; read once at the edge and passed in.
+#[derive(Clone, Debug, Default)]
+pub struct UserDirs {
+    /// `$HOME`.
+    pub home: Option<PathBuf>,
+    /// `$XDG_CONFIG_HOME`.
+    pub config_home: Option<PathBuf>,
+    /// The system's configuration file.
+    pub system_config: Option<PathBuf>,
+}
+
+impl UserDirs {
+    /// Reads the environment of this process. Ignores `GIT_*` variables, which a hook sets for its own worktree.
+    pub fn read() -> Self {
+        let path = |name: &str| {
+            let value: Option<OsString> = std::env::var_os(name);
+            value.filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
+        Self {
+            home: path("HOME").or_else(|| path("USERPROFILE")),
+            config_home: path("XDG_CONFIG_HOME"),
+            system_config: cfg!(unix).then(|| PathBuf::from("/etc/gitconfig")),
+        }
+    }
+
+    /// Returns the configuration files of the system and the user, existing or not, in git's order.
+    pub fn config_files(&self) -> Vec<PathBuf> {
+        self.sources().into_iter().filter_map(|(_, path)| path).collect()
+    }
+
+    fn sources(&self) -> [(Source, Option<PathBuf>); 3] {
+        [
+            (Source::System, self.system_config.clone()),
+            (Source::Git, self.xdg("config")),
+            (Source::User, self.home.as_ref().map(|home| home.join(".gitconfig"))),
+        ]
+    }
+
+    /// Returns `$XDG_CONFIG_HOME/git/<name>`, or its default below the home directory.
+    pub(super) fn xdg(&self, name: &str) -> Option<PathBuf> {
+        let config_home = self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?;
+        Some(config_home.join("git").join(name))
+    }
+}
+
+/// The settings that affect which files git lists, and how it compares them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// `core.excludesFile`, absolute, else its default place; it may not exist.
+    pub excludes_file: Option<PathBuf>,
+    /// `core.attributesFile`, likewise.
+    pub attributes_file: Option<PathBuf>,
+    /// The filters that convert what is stored, or fail to; git passes over any other name.
+    pub filters: BTreeSet<String>,
+    /// `core.ignoreCase`.
+    pub ignore_case: bool,
+    /// `core.fileMode`: whether the permission to execute counts.
+    pub file_mode: bool,
+    /// `core.symlinks`: whether a file in the place of a symbolic link is another type.
+    pub symlinks: bool,
+    /// `extensions.objectFormat`.
+    pub object_hash: ObjectHash,
+    /// `core.bare` of this directory. It does not apply to linked worktrees, which have files anyway.
+    pub is_bare: bool,
+    /// Every file that was read, and those that are included, existing or not.
+    pub files: Vec<PathBuf>,
+}
+
+impl Settings {
+    /// Reads the settings of the system, the user, the repository and the worktree, includes followed.
+    ///
+    /// # Errors
+    /// When a file does not parse, the repository's own is unreadable, or a read fails for the moment; names the file.
+    pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
+        let (Some(config), Some(common_dir)) = (load(layout, dirs)?, &layout.common_dir) else {
+            return Ok(Self::fallback(dirs));
+        };
+        Ok(Self {
+            excludes_file: user_file(&config, "core.excludesFile", "ignore", &layout.root, dirs),
+            attributes_file: user_file(&config, "core.attributesFile", "attributes", &layout.root, dirs),
+            filters: filters(&config),
+            ignore_case: is_true(&config, "core.ignoreCase"),
+            file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
+            symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
+            object_hash: object_hash(&config, common_dir)?,
+            is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
+            files: files(&config, dirs),
+        })
+    }
+
+    /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if one is set; with the
+    /// names that `git clone` gives.
+    pub fn upstream(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
+        let (git_dir, common_dir) = (layout.git_dir.as_ref()?, layout.common_dir.as_ref()?);
+        let config = Cascade { git_dir, branch: None, dirs }.load(common_dir).ok()?;
+        let name = branch.strip_prefix("refs/heads/")?;
+        let of_branch =
+            |key: &str| config.string_by("branch", Some(name.into()), key).map(|value| value.to_string());
+        let (remote, merge) = (of_branch("remote")?, of_branch("merge")?);
+        if remote == "." {
+            return Some(merge);
+        }
+        Some(format!("refs/remotes/{remote}/{}", merge.strip_prefix("refs/heads/")?))
+    }
+
+    /// Like [`Settings::read`], but returns git's defaults if a file is damaged or unreadable.
+    ///
+    /// # Errors
+    /// When a read fails for the moment; names the file.
+    pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
+        match Self::read(layout, dirs) {
+            Err(error) if !error.is_transient() => Ok(Self::fallback(dirs)),
+            read => read,
+        }
+    }
+
+    fn fallback(dirs: &UserDirs) -> Self {
+        Self {
+            excludes_file: dirs.xdg("ignore"),
+            attributes_file: dirs.xdg("attributes"),
+            filters: BTreeSet::new(),
+            ignore_case: false,
+            file_mode: cfg!(unix),
+            symlinks: cfg!(unix),
+            object_hash: ObjectHash::Sha1,
+            is_bare: false,
+            files: Vec::new(),
+        }
+    }
+}
+
+/// Reads every settings file of the worktree; nothing outside git.
+///
+/// # Errors
+/// See [`Settings::read`].
+pub(super) fn load(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>, GitError> {
+    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
+        return Ok(None);
+    };
+    Cascade { git_dir, branch: branch(layout), dirs }.load(common_dir).map(Some)
+}
+
+/// The data that is common to all configuration files.
+struct Cascade<'a> {
+    git_dir: &'a Path,
+    branch: Option<gix::refs::FullName>,
+    dirs: &'a UserDirs,
+}
+
+impl Cascade<'_> {
+    /// Loads every file in git's order; later values take precedence.
+    fn load(&self, common_dir: &Path) -> Result<File, GitError> {
+        let mut config = File::new(Metadata::api());
+        for (source, path) in self.dirs.sources() {
+            if let Some(path) = path {
+                self.add(&mut config, source, &path)?;
+            }
+        }
+        self.add(&mut config, Source::Local, &common_dir.join("config"))?;
+        if is_true(&config, "extensions.worktreeConfig") {
+            self.add(&mut config, Source::Worktree, &self.git_dir.join("config.worktree"))?;
+        }
+        Ok(config)
+    }
+
+    fn add(&self, config: &mut File, source: Source, path: &Path) -> Result<(), GitError> {
+        let Some(mut bytes) = read_config_file(path, source)? else {
+            return Ok(());
+        };
+        self.refuse_special_includes(path, &bytes, MOST_INCLUDES)?;
+        let metadata = Metadata::from(source).at(path);
+        let invalid = |error: gix::Error| {
+            let damaged = || GitError::Config { path: path.to_owned(), reason: error.to_string() };
+            interrupted(&error, path).unwrap_or_else(damaged) // an include is read here
+        };
+        let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
+        config.append(file).map_err(invalid)?;
+        Ok(())
+    }
+
+    /// Refuses special files that a file includes, whether or not the condition of the include holds.
+    fn refuse_special_includes(&self, path: &Path, bytes: &[u8], depth: u8) -> Result<(), GitError> {
+        let metadata = Metadata::from(Source::Local).at(path);
+        let alone = init::Options { includes: includes::Options::no_follow(), ..self.options() };
+        let Ok(file) = File::from_bytes_owned(&mut bytes.to_vec(), metadata, alone) else {
+            return Ok(()); // who reads it reports that
+        };
+        for included in files(&file, self.dirs).into_iter().filter(|included| included != path) {
+            if included != Path::new("/dev/null") {
+                refuse_special(&included)?;
+            }
+            if let Some(depth) = depth.checked_sub(1)
+                && let Ok(bytes) = read_regular(&included)
+            {
+                self.refuse_special_includes(&included, &bytes, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> init::Options<'_> {
+        let conditional = conditional::Context {
+            git_dir: Some(self.git_dir),
+            branch_name: self.branch.as_ref().map(gix::refs::FullName::as_ref),
+        };
+        let includes = includes::Options::follow(interpolation(self.dirs), conditional);
+        init::Options { includes, lossy: true, ignore_io_errors: true }
+    }
+}
+
+/// Reads one configuration file; `None` if git ignores its absence too.
+fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitError> {
+    let is_local = matches!(source, Source::Local | Source::Worktree);
+    match read_regular(path) {
+        // A FIFO or a directory in its place counts as absent.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(None),
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) if !is_local && !is_transient(&error) => Ok(None),
+        Err(source) => Err(PathError { action: "read", path: path.to_owned(), source }.into()),
+    }
+}
+
+fn branch(layout: &RepoLayout) -> Option<gix::refs::FullName> {
+    head(layout).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
+}
+
+fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {
+    interpolate::Context {
+        git_install_dir: None,
+        home_dir: dirs.home.as_deref(),
+        home_for_user: Some(interpolate::home_for_user),
+    }
+}
+
+pub(super) fn is_true(config: &File, key: &str) -> bool {
+    config.boolean(key).ok().flatten().unwrap_or(false)
+}
+
+/// Returns the files of the sections and those that they include. One that is absent or empty has no section, and one whose
+/// condition does not hold may come to apply.
+fn files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for section in config.sections() {
+        let file = section.meta().path.clone();
+        let name = section.header().name();
+        if name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf") {
+            let paths = section.values("path").into_iter().map(gix::config::Path::from);
+            let paths = paths.filter_map(|path| path.interpolate(interpolation(dirs)).ok());
+            let dir = file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+            files.extend(paths.map(|path| dir.join(path)));
+        }
+        files.extend(file);
+    }
+    files
+}
+
+/// Returns the file of the user that a setting names, else the one at its default place.
+fn user_file(config: &File, key: &str, default: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
+    match config.path(key) {
+        Some(_) => path_value(config, key, root, dirs),
+        None => dirs.xdg(default),
+    }
+}
+
+/// Returns the filters with a program to store contents, and those without which git refuses to.
+fn filters(config: &File) -> BTreeSet<String> {
+    let sections = config.sections_by_name("filter").into_iter().flatten();
+    let names = sections.filter_map(|section| Some(section.header().subsection_name()?.to_string()));
+    let mut filters: BTreeSet<String> = names.collect();
+    filters.retain(|name| {
+        let value = |key: &str| config.string_by("filter", Some(name.as_str().into()), key);
+        let is_set = |key: &str| value(key).is_some_and(|value| !value.is_empty());
+        let required = config.boolean_by("filter", Some(name.as_str().into()), "required");
+        is_set("clean") || is_set("process") || required.ok().flatten().unwrap_or(false)
+    });
+    filters
+}
+
+/// Returns the path in a setting; a relative one starts at the root, where git runs.
+pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
+    let path = config.path(key)?.interpolate(interpolation(dirs)).ok()?;
+    (!path.as_os_str().is_empty()).then(|| root.join(path))
+}
+
+fn object_hash(config: &File, common_dir: &Path) -> Result<ObjectHash, GitError> {
+    let Some(name) = config.string("extensions.objectFormat") else {
+        return Ok(ObjectHash::Sha1);
+    };
+    let name = name.to_string();
+    name.parse().map_err(|_| GitError::Config {
+        path: common_dir.join("config"),
+        reason: format!("object format {name} is not supported"),
+    })
+}

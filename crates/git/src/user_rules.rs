@@ -1,0 +1,136 @@
+//! Detects changes of the user's git settings and ignore file.
+//!
+//! The files are in the home directory, which is not watched because too much happens there. A few `stat`s per request
+//! detect changes. The content of a file that was written within two seconds before it was recorded is hashed, too, until it
+//! is recorded again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use memod_base::paths::read_file;
+
+use super::UserDirs;
+
+/// A file written within this time may be written again without a change of its time: the times of file systems have steps
+/// of up to 2 s (FAT).
+const RACY: Duration = Duration::from_secs(2);
+
+/// The files outside the repository that affect which files git lists, as they were at one moment.
+#[derive(Default)]
+pub struct UserRules {
+    seen: Vec<Seen>,
+    is_forgotten: bool,
+}
+
+/// A file, existing or not.
+struct Seen {
+    path: PathBuf,
+    signature: Signature,
+    /// Hash of the content, of a file whose signature may be that of a later content too.
+    content: Option<blake3::Hash>,
+}
+
+/// Size, modification time and identity of a file that exists.
+type Signature = Option<(u64, Option<SystemTime>, Identity)>;
+
+/// Inode and its change time, which tell apart files of one size and time; zeros where the platform has none.
+type Identity = (u64, i64, i64);
+
+impl UserRules {
+    /// Records the user's settings and these files, existing or not. Call this before reading the files.
+    pub fn record(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
+        files.extend(dirs.config_files());
+        let now = SystemTime::now();
+        self.seen = files.into_iter().map(|path| Seen::of(path, now)).collect();
+        self.is_forgotten = false;
+    }
+
+    /// Forgets the files, so that they count as changed.
+    pub fn forget(&mut self) {
+        self.is_forgotten = true;
+    }
+
+    /// Returns whether a file was changed, created or removed since.
+    pub fn changed(&self) -> bool {
+        self.is_forgotten || self.seen.iter().any(Seen::has_changed)
+    }
+}
+
+impl Seen {
+    fn of(path: PathBuf, now: SystemTime) -> Self {
+        let signature = signature(&path);
+        let written = signature.and_then(|(_, written, _)| written);
+        let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
+        let is_racy = written.is_some_and(|written| apart(written) <= RACY);
+        let content = is_racy.then(|| content(&path));
+        Self { path, signature, content }
+    }
+
+    fn has_changed(&self) -> bool {
+        let now = signature(&self.path);
+        now != self.signature || self.content.is_some_and(|seen| content(&self.path) != seen)
+    }
+}
+
+/// Reads a signature through symbolic links, which git follows here.
+fn signature(path: &Path) -> Signature {
+    fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok(), identity(&meta)))
+}
+
+#[cfg(unix)]
+fn identity(meta: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    (meta.ino(), meta.ctime(), meta.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Identity {
+    (0, 0, 0)
+}
+
+/// Hashes a file, one that cannot be read as an empty one, as git takes it.
+fn content(path: &Path) -> blake3::Hash {
+    blake3::hash(&read_file(path).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_change_is_detected() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("ignore");
+        let mut rules = UserRules::default();
+        assert!(!rules.changed(), "nothing was read from any file yet");
+        let record =
+            |rules: &mut UserRules| rules.record(&UserDirs::default(), BTreeSet::from([path.clone()]));
+        let age = |ago: Duration| {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(SystemTime::now() - ago).unwrap();
+        };
+        record(&mut rules);
+        assert!(!rules.changed(), "it does not exist");
+        fs::write(&path, "a").unwrap();
+        assert!(rules.changed(), "it was created");
+        record(&mut rules);
+        assert!(!rules.changed());
+        let written = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, "b").unwrap();
+        fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
+        assert!(rules.changed(), "it was written again at the same time");
+        age(RACY * 2);
+        record(&mut rules);
+        assert!(!rules.changed());
+        age(RACY * 3);
+        assert!(rules.changed(), "its time is another");
+        record(&mut rules);
+        rules.forget();
+        assert!(rules.changed());
+        record(&mut rules);
+        fs::remove_file(&path).unwrap();
+        assert!(rules.changed(), "it was removed");
+    }
+}

@@ -1,0 +1,119 @@
+//! Replaces files atomically.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{IoContext, PathError, rename_over};
+
+/// Reads a regular file; `None` if nothing exists.
+///
+/// # Errors
+/// When it cannot be read, or is not a regular file; links are not followed.
+pub(super) fn read(path: &Path) -> Result<Option<Vec<u8>>, PathError> {
+    match fs::symlink_metadata(path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error).at("look at", path),
+        Ok(meta) if meta.is_symlink() => Err(io::Error::other("a symbolic link")).at("use", path),
+        Ok(meta) if !meta.is_file() => Err(io::Error::other("not a file")).at("use", path),
+        Ok(_) => fs::read(path).at("read", path).map(Some),
+    }
+}
+
+/// Returns whether git would run it.
+pub(super) fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    return rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
+    #[cfg(not(unix))]
+    return path.exists();
+}
+
+/// Creates an executable file for everybody who can commit here. An existing file stays.
+///
+/// # Errors
+/// When something exists, or the file cannot be written; nothing is left behind.
+pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let aside = aside(path);
+    let made = write(&aside, text, executable()).and_then(|()| link_or_rename(&aside, path));
+    let _ = fs::remove_file(&aside);
+    made.at("create", path)
+}
+
+/// Replaces the text of a file that still is `before`; its mode stays.
+///
+/// Git's `<path>.lock` is respected but not taken, because a crash would leave it behind. A conflict would need git to take
+/// the lock, write and release it between the last check and the rename.
+///
+/// # Errors
+/// When it has changed, git is changing it, or it cannot be written; the file is unchanged then.
+pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
+    let mode = fs::metadata(path).at("look at", path)?.permissions();
+    let aside = aside(path);
+    let replaced = write(&aside, text, Some(mode)).and_then(|()| {
+        if fs::read(path)? != before || is_locked(path) {
+            return Err(io::Error::other("another program changed it just now; try again"));
+        }
+        rename_over(&aside, path)
+    });
+    replaced.inspect_err(|_| drop(fs::remove_file(&aside))).at("write", path)
+}
+
+/// Returns the lock that git takes to change a file.
+pub(super) fn lock_of(path: &Path) -> PathBuf {
+    path.with_added_extension("lock")
+}
+
+/// Returns whether git is changing a file, or was interrupted when it did.
+pub(super) fn is_locked(path: &Path) -> bool {
+    fs::symlink_metadata(lock_of(path)).is_ok()
+}
+
+/// Removes a file. Succeeds if it is gone already.
+///
+/// # Errors
+/// When it cannot be removed.
+pub(super) fn remove(path: &Path) -> Result<(), PathError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
+        _ => Ok(()),
+    }
+}
+
+/// A rename would replace a file that was created in the meantime, but not every file system supports links.
+fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => fs::rename(from, to),
+        linked => linked,
+    }
+}
+
+/// Writes a temporary file next to another, and replaces one that an interrupted process with our pid has left.
+fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+    let _ = fs::remove_file(path);
+    let mut file = File::create_new(path)?;
+    file.write_all(text)?;
+    if let Some(mode) = mode {
+        file.set_permissions(mode)?;
+    }
+    file.sync_all()
+}
+
+fn executable() -> Option<Permissions> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::PermissionsExt::from_mode(0o755));
+    #[cfg(not(unix))]
+    return None;
+}
+
+/// Returns a name next to `path` that neither git nor another tool takes for a hook.
+fn aside(path: &Path) -> PathBuf {
+    let mut name = OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".memo-{}", std::process::id()));
+    path.with_file_name(name)
+}

@@ -1,0 +1,64 @@
+//! Adds our hook to git's configuration, and removes it.
+
+use memod_base::paths::PathError;
+use memod_git::NamedHook;
+
+use super::{Done, EVENTS, Hooks, HooksError, block, file, rings, section};
+
+impl Hooks<'_> {
+    /// Writes our section; returns false if another hook has that name.
+    pub(super) fn install_config(&mut self, done: &mut Done) -> Result<bool, HooksError> {
+        let text = self.config_text()?;
+        let named = self.named(&text)?;
+        if named.command.is_some() && !rings(&named) {
+            return Ok(false);
+        }
+        let without = section::remove(&text);
+        let with = section::insert(without.as_ref().unwrap_or(&text));
+        let written = self.named(&with)?;
+        if !is_current(&written) {
+            return Err(HooksError::Unreadable(self.config.clone()));
+        }
+        if is_current(&named) {
+            return Ok(true); // be it switched off: that is not for us to change
+        }
+        self.write_config(&text, &with, done)?;
+        self.settings.named = written;
+        Ok(true)
+    }
+
+    /// Removes our section, if it exists.
+    pub(super) fn uninstall_config(&mut self, done: &mut Done) -> Result<(), HooksError> {
+        let text = self.config_text()?;
+        let Some(left) =
+            section::remove(&text).filter(|_| self.named(&text).is_ok_and(|named| rings(&named)))
+        else {
+            return Ok(());
+        };
+        self.write_config(&text, &left, done)?;
+        self.settings.named = NamedHook::default();
+        Ok(())
+    }
+
+    fn config_text(&self) -> Result<Vec<u8>, PathError> {
+        Ok(file::read(&self.config)?.unwrap_or_default())
+    }
+
+    fn named(&self, config: &[u8]) -> Result<NamedHook, HooksError> {
+        Ok(NamedHook::parse(config, &self.config, section::NAME)?)
+    }
+
+    fn write_config(&self, before: &[u8], text: &[u8], done: &mut Done) -> Result<(), HooksError> {
+        if file::is_locked(&self.config) {
+            return Err(HooksError::Locked(file::lock_of(&self.config)));
+        }
+        file::replace(&self.config, before, text)?;
+        done.changed.push(self.config.clone());
+        Ok(())
+    }
+}
+
+/// Returns whether a named hook equals what this version writes.
+fn is_current(named: &NamedHook) -> bool {
+    named.command == Some(block::one_line()) && named.events == EVENTS
+}

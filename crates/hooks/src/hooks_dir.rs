@@ -1,0 +1,115 @@
+//! Adds our hooks to a hooks directory, and removes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::PathError;
+use memod_proto::HookMethod;
+
+use super::backup::Backups;
+use super::block::{self, Text};
+use super::{Done, EVENTS, Hooks, file};
+
+/// Suffixes that lefthook and pre-commit append to hooks that existed before theirs.
+pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
+
+/// The hooks among ours that git-lfs installs too. It installs none of its hooks if one of these exists, even ours.
+const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
+
+impl Hooks<'_> {
+    pub(super) fn install_files(&self, chain: bool, done: &mut Done) {
+        for event in EVENTS {
+            match self.install_file(event, chain) {
+                Ok(true) => done.changed.push(self.dir.join(event)),
+                Ok(false) => {}
+                Err(error) => done.failures.push((event, error)),
+            }
+        }
+    }
+
+    /// Returns whether a hook of ours was written.
+    fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
+        let path = self.dir.join(event);
+        let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
+        let backups = Backups::of(self.layout);
+        match file::read(&path)? {
+            None if may_touch => {
+                if self.foreign_dir.is_some() {
+                    backups.keep(&path, None)?;
+                }
+                file::create(&path, block::HOOK.as_bytes())?;
+            }
+            Some(text) => match block::classify(&text) {
+                Text::Outdated => file::replace(&path, &text, &renewed(&text))?,
+                Text::Shell if chain && file::is_executable(&path) && !self.rings(event) => {
+                    backups.keep(&path, Some(&text))?;
+                    file::replace(&path, &text, &block::insert(&text))?;
+                }
+                _ => return Ok(false),
+            },
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Returns whether a file of ours would prevent the installation of git-lfs.
+    pub(super) fn is_left_to_git_lfs(&self, event: &str) -> bool {
+        self.git_lfs && OF_GIT_LFS.contains(&event)
+    }
+
+    /// Returns whether a hook rings already, even if another tool has moved ours.
+    fn rings(&self, event: &str) -> bool {
+        self.look(event, &Done::default()).method > HookMethod::WatchOnly
+    }
+
+    pub(super) fn uninstall_files(&self, done: &mut Done) {
+        let backups = Backups::of(self.layout);
+        for (event, path) in self.files(&backups) {
+            match uninstall_file(&path) {
+                Err(error) => done.failures.push((event, error)),
+                Ok(was_there) => {
+                    backups.forget(&path);
+                    done.changed.extend(was_there.then_some(path));
+                }
+            }
+        }
+    }
+
+    /// Returns every path that may have something of ours, with its hook.
+    fn files(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
+        let on_record = backups.hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
+        let mut dirs: Vec<_> = on_record.chain([self.own_dir.clone(), self.dir.clone()]).collect();
+        dirs.sort();
+        dirs.dedup();
+        let named = |dir: &Path, event: &str| {
+            let hook = dir.join(event);
+            let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
+            [hook].into_iter().chain(aside)
+        };
+        let of = |dir: &PathBuf| EVENTS.map(|event| named(dir, event).map(move |path| (event, path)));
+        dirs.iter().flat_map(of).flatten().collect()
+    }
+}
+
+/// Removes our part of a file; returns whether there was any.
+fn uninstall_file(path: &Path) -> Result<bool, PathError> {
+    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        return Ok(false); // we never write through a link
+    }
+    let Some(text) = file::read(path)? else { return Ok(false) };
+    match block::remove(&text) {
+        Some(left) if block::is_bare(&left) => file::remove(path)?,
+        Some(left) => file::replace(path, &text, &left)?,
+        None => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Returns a hook with the block of this version.
+fn renewed(text: &[u8]) -> Vec<u8> {
+    match block::remove(text) {
+        Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),
+        Some(left) => block::insert(&left),
+        None => text.to_owned(),
+    }
+}

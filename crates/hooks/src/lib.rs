@@ -1,0 +1,180 @@
+//! Installs git hooks and removes them without a trace.
+//!
+//! A hook only appends a byte to the doorbell of its worktree ([`RepoLayout::doorbell_file`]). It is installed in the first
+//! possible way: as a named hook of the configuration (git 2.54 and later), as a file if there is none, or, only on
+//! request, as a block in an existing hook.
+//!
+//! No state is stored: git's settings and the hooks are read each time, because other tools (husky, lefthook, pre-commit,
+//! git-lfs) overwrite, rename and disable hooks.
+//!
+//! Invariants:
+//! - uninstalling leaves every file as it would be without us, even if others have changed it since;
+//! - no process is started, and none of git's locks is taken: while git holds `config.lock`, nothing is changed.
+
+mod backup;
+mod block;
+mod file;
+mod git_config;
+mod hooks_dir;
+mod section;
+mod survey;
+
+use std::fs;
+use std::path::PathBuf;
+
+use memod_base::paths::{PathError, RepoLayout, canonical};
+use memod_git::{GitError, HookSettings, NamedHook, UserDirs};
+use memod_proto::{HooksParams, HooksResult, RpcError, code};
+
+/// The hooks that ring. Others run too often (`post-index-change`) or cost too much (`reference-transaction`).
+pub const EVENTS: [&str; 5] =
+    ["post-commit", "post-checkout", "post-merge", "post-rewrite", "post-applypatch"];
+
+/// The first version of git that runs hooks of its configuration.
+const CONFIG_SINCE: (u32, u32) = (2, 54);
+
+/// Why hooks cannot be installed, removed or examined.
+#[derive(Debug, thiserror::Error)]
+pub enum HooksError {
+    /// A file cannot be read or changed.
+    #[error(transparent)]
+    Io(#[from] PathError),
+    /// Git's settings cannot be read.
+    #[error(transparent)]
+    Git(#[from] GitError),
+    /// Git is changing its configuration, or was interrupted while doing so.
+    #[error("{}: git has locked its configuration, which stays unchanged", .0.display())]
+    Locked(PathBuf),
+    /// The changed configuration would not parse as intended.
+    #[error("{}: a hook at its end would not be read back; look at its last lines", .0.display())]
+    Unreadable(PathBuf),
+}
+
+impl From<HooksError> for RpcError {
+    fn from(error: HooksError) -> Self {
+        let told = Self::new(code::GIT, error.to_string());
+        match error {
+            HooksError::Locked(lock) => told.with_hint(format!(
+                "try again; if no git is running, an interrupted one left {} behind",
+                lock.display()
+            )),
+            HooksError::Io(error) => told.with_hint_if(error.hint()),
+            HooksError::Git(error) => told.with_hint_if(error.hint()),
+            HooksError::Unreadable(_) => told, // it says itself where to look
+        }
+    }
+}
+
+/// The hooks of one worktree.
+pub struct Hooks<'a> {
+    layout: &'a RepoLayout,
+    settings: HookSettings,
+    /// The common dir's configuration, links resolved.
+    config: PathBuf,
+    /// The directory in which git looks for hooks.
+    dir: PathBuf,
+    /// The default directory.
+    own_dir: PathBuf,
+    /// Why `dir` must not be changed without a request.
+    foreign_dir: Option<String>,
+    /// The version of git, if known.
+    git: Option<(u32, u32)>,
+    /// Whether git-lfs may be installed later and need its hooks.
+    git_lfs: bool,
+}
+
+impl<'a> Hooks<'a> {
+    /// Reads git's settings; `None` outside git, and if the state is outside the repository, where no hook could find the
+    /// doorbell.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn of(
+        layout: &'a RepoLayout,
+        dirs: &UserDirs,
+        params: &HooksParams,
+    ) -> Result<Option<Self>, HooksError> {
+        let Some(common_dir) = layout.common_dir.as_ref().filter(|_| layout.doorbell_file().is_some()) else {
+            return Ok(None);
+        };
+        let settings = HookSettings::read(layout, dirs, section::NAME)?;
+        let own_dir = common_dir.join("hooks");
+        let is_own = |path: &PathBuf| {
+            *path == own_dir
+                || canonical(path).is_ok_and(|path| canonical(&own_dir).is_ok_and(|own| own == path))
+        };
+        let hooks_path = settings.hooks_path.clone().filter(|path| !is_own(path));
+        let foreign_dir = match &hooks_path {
+            Some(path) => Some(format!("core.hooksPath leads to {}", path.display())),
+            None => fs::read_link(&own_dir)
+                .ok()
+                .map(|to| format!("the hooks directory is a link to {}", to.display())),
+        };
+        let config = common_dir.join("config");
+        Ok(Some(Self {
+            layout,
+            settings,
+            config: canonical(&config).unwrap_or(config),
+            dir: hooks_path.unwrap_or_else(|| own_dir.clone()),
+            own_dir,
+            foreign_dir,
+            git: params.git_version.as_deref().and_then(version),
+            git_lfs: params.git_lfs,
+        }))
+    }
+
+    /// Installs by the first possible method; changes existing hooks and other directories only with `chain`.
+    ///
+    /// If a hook cannot be installed, the result says why, and the others are still installed.
+    ///
+    /// # Errors
+    /// When git's configuration cannot be changed; nothing was then.
+    pub fn install(mut self, chain: bool) -> Result<HooksResult, HooksError> {
+        let mut done = Done::default();
+        if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut done)? {
+            self.uninstall_files(&mut done); // it would ring twice
+        } else {
+            self.install_files(chain, &mut done);
+        }
+        Ok(self.result(&done))
+    }
+
+    /// Removes everything of ours, even if other tools have moved it.
+    ///
+    /// # Errors
+    /// When git's configuration cannot be changed; nothing was then.
+    pub fn uninstall(mut self) -> Result<HooksResult, HooksError> {
+        let mut done = Done::default();
+        self.uninstall_config(&mut done)?;
+        self.uninstall_files(&mut done);
+        Ok(self.result(&done))
+    }
+
+    /// Reports the installed hooks.
+    pub fn status(&self) -> HooksResult {
+        self.result(&Done::default())
+    }
+}
+
+/// The results of an installation.
+#[derive(Default)]
+struct Done {
+    changed: Vec<PathBuf>,
+    /// The hooks that failed, and why.
+    failures: Vec<(&'static str, PathError)>,
+}
+
+/// Returns whether a named hook of any version rings our doorbell.
+fn rings(named: &NamedHook) -> bool {
+    named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
+}
+
+/// Parses `git version 2.54.1.windows.1`, or only the number.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let mut parts = number.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Params and results of `memory.add` and `memory.update`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Caller, Contradicted, Memory, Tier};
+use crate::Caveats;
+use crate::anchor::Anchor;
+
+/// The fields of a memory besides its text; a part of the params of `memory.add` and `memory.update`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FieldParams {
+    /// At most 512 bytes; an empty one is removed.
+    pub title: Option<String>,
+    /// Where the memory belongs, or `auto` for the name of the repository; `memory.container` for a new memory when absent.
+    pub container: Option<String>,
+    /// `long` for a new memory when absent. The lifetime counts from now.
+    pub tier: Option<Tier>,
+    /// When the memory expires: `3d`, `2h30m`, RFC 3339, a date, or `never` in an update. The tier decides when absent.
+    pub ttl: Option<String>,
+    /// 1 to 10; 5 for a new memory when absent.
+    pub priority: Option<i64>,
+    /// 0 to 1; 1 for a new memory when absent.
+    pub confidence: Option<f64>,
+    /// An object. An update lays it over the old metadata key by key, and null removes a key.
+    pub metadata: Map<String, Value>,
+    /// Store it although it looks like a credential.
+    pub allow_secret: bool,
+}
+
+/// Params of `memory.add`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AddParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Text, at most 64 KiB; `<private>…</private>` is removed before it is stored.
+    pub content: String,
+    /// Title, container, tier and so on.
+    #[serde(flatten)]
+    pub fields: FieldParams,
+    /// Tags, at most 50 of 128 bytes.
+    pub tags: Vec<String>,
+    /// Who says so, if that is not who asks: `user`, `agent`, `hook` or `import`.
+    pub source: Option<String>,
+    /// The code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
+    pub about: Vec<String>,
+    /// Anchors exported by another memod; `about` replaces them.
+    pub anchors: Vec<Anchor>,
+    /// Store it even if another memory of the container says nearly the same, as with `memory.refuse_near` off.
+    pub force: bool,
+    /// Merge it into that other memory instead.
+    pub merge: bool,
+}
+
+/// Result of `memory.add`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AddResult {
+    /// Whether a memory was created. If not, the same text existed, and nothing was changed unless `merged`.
+    pub created: bool,
+    /// Whether it was merged into a memory that says nearly the same.
+    pub merged: bool,
+    /// Memories that it may contradict.
+    pub contradicted: Vec<Contradicted>,
+    /// Number of private parts that were removed.
+    pub redacted: usize,
+    /// What was stored may be a credential, though it does not look like one.
+    #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The stored memory.
+    pub memory: Memory,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
+}
+
+/// Params of `memory.update`; absent fields stay.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Id of the memory.
+    pub id: String,
+    /// New text.
+    pub content: Option<String>,
+    /// A paragraph to append to the text.
+    pub append: Option<String>,
+    /// Title, container, tier and so on.
+    #[serde(flatten)]
+    pub fields: FieldParams,
+    /// Whether `metadata` replaces all former metadata.
+    pub replace_metadata: bool,
+    /// Tags to add.
+    pub add_tags: Vec<String>,
+    /// Tags to remove.
+    pub remove_tags: Vec<String>,
+    /// Code that it is now also about, as for `memory.add`.
+    pub add_about: Vec<String>,
+    /// Code that it is no longer about.
+    pub remove_about: Vec<String>,
+    /// Anchors exported by another memod; `add_about` replaces them.
+    pub anchors: Vec<Anchor>,
+}
+
+/// Params of `memory.confirm`: confirms that a memory still holds for the present code. Fails with `busy` if the memory
+/// changes in the meantime.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ConfirmParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Id of the memory.
+    pub id: String,
+    /// Set by the daemon.
+    pub anchors: Vec<Anchor>,
+}
+
+/// Result of `memory.update` and `memory.confirm`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UpdateResult {
+    /// Names of changed fields.
+    pub changed: Vec<String>,
+    /// Number of private parts that were removed.
+    pub redacted: usize,
+    /// What was stored may be a credential, though it does not look like one.
+    #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
+    /// The stored memory.
+    pub memory: Memory,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
+}

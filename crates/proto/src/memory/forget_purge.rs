@@ -1,0 +1,42 @@
+//! Params and results of `memory.forget`, `memory.purge` and `memory.reset`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Brief, Caller, Selection};
+use crate::Caveats;
+
+/// Params of `memory.forget` (archives living memories), `memory.purge` (deletes archived ones) and `memory.reset` (deletes
+/// all, after a backup).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoveParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Conditions; `memory.forget` requires at least one, `memory.reset` takes none.
+    #[serde(flatten)]
+    pub selection: Selection,
+    /// Report what would be removed, and change nothing.
+    pub dry_run: bool,
+    /// The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless
+    /// `dry_run` is set, and so does a `memory.purge` without `ids`.
+    pub expect: Option<String>,
+}
+
+/// Result of `memory.forget`, `memory.purge` and `memory.reset`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RemoveResult {
+    /// Whether this was a dry run.
+    pub dry_run: bool,
+    /// The removed memories, newest first.
+    pub memories: Vec<Brief>,
+    /// Identifies exactly these memories.
+    pub digest: String,
+    /// Path of the backup that `memory.reset` made before it deleted them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backup: Option<String>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
+}

@@ -1,0 +1,70 @@
+//! Params and results of `memory.recall` and `memory.promote`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{Caller, Memory, Tier, Traits};
+use crate::{Caveats, Mode};
+
+/// Params of `memory.recall`: searches memories and extends the lifetime of those found.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecallParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// The query, as for `search`.
+    pub query: String,
+    /// How to match.
+    pub mode: Mode,
+    /// Only memories of this container.
+    pub container: Option<String>,
+    /// Only memories with all of these tags.
+    pub tags: Vec<String>,
+    /// Only memories added since: a date, a time, or `3d` for three days ago.
+    pub since: Option<String>,
+    /// Only memories added before.
+    pub until: Option<String>,
+    /// Conditions on the fields of memories.
+    #[serde(flatten)]
+    pub traits: Traits,
+    /// Maximum number of memories, 1 to 200; 10 when absent.
+    pub limit: Option<usize>,
+}
+
+/// A memory that was recalled.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Recalled {
+    /// Its present state.
+    #[serde(flatten)]
+    pub memory: Memory,
+    /// Score, 0 to 1.
+    pub score: f64,
+    /// Fields that the recall changed: `{field: [before, after]}`; empty if it is only remotely like the query.
+    pub changed: Map<String, Value>,
+}
+
+/// Result of `memory.recall`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecallResult {
+    /// Memories, best first.
+    pub memories: Vec<Recalled>,
+    /// What it says about itself.
+    #[serde(flatten)]
+    pub caveats: Caveats,
+}
+
+/// Params of `memory.promote`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PromoteParams {
+    /// The caller.
+    #[serde(flatten)]
+    pub caller: Caller,
+    /// Id of the memory.
+    pub id: String,
+    /// The tier it moves up to; the next one when absent.
+    pub to: Option<Tier>,
+}

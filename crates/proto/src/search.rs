@@ -1,0 +1,456 @@
+//! Params and results of `search` and `map`.
+
+use memod_base::types::{FileClass, Kind, RankingPart};
+use serde::{Deserialize, Serialize};
+
+use super::anchor::Anchor;
+use super::memory::{Scope, Traits};
+use super::{Pending, Sync};
+
+/// How to match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// BM25, paths and symbols.
+    Keyword,
+    /// KNN only.
+    Vector,
+    /// All arms, fused.
+    #[default]
+    Hybrid,
+}
+
+impl Mode {
+    /// Returns the name in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keyword => "keyword",
+            Self::Vector => "vector",
+            Self::Hybrid => "hybrid",
+        }
+    }
+}
+
+/// Params of `search`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SearchParams {
+    /// Absolute path inside the worktree to search.
+    pub cwd: String,
+    /// Words, `"phrases"`, `prefix*`, `AND OR NOT ( )`, filters such as `path:src/**`; every text is valid.
+    pub query: String,
+    /// How to match.
+    pub mode: Mode,
+    /// How fresh the index must be.
+    pub sync: Sync,
+    /// Only these kinds; empty means all.
+    pub kind: Vec<Kind>,
+    /// Only files of one of these classes, also as plurals; empty means all.
+    pub only: Vec<FileClass>,
+    /// Only paths that match one of these globs, and none of those with a `!` before them; empty means all. With a `/` they
+    /// start at `cwd`, or at the root of the file system if absolute; without, they match a name at any depth.
+    pub path: Vec<String>,
+    /// Only these languages; empty means all.
+    pub lang: Vec<String>,
+    /// Only memories of this container.
+    pub container: Option<String>,
+    /// Only memories with all of these tags.
+    pub tag: Vec<String>,
+    /// Only commits and memories since: a date, a time, or `3d` for three days ago.
+    pub since: Option<String>,
+    /// Only commits and memories before.
+    pub until: Option<String>,
+    /// Conditions on the fields of memories; commits have an `author` too.
+    #[serde(flatten)]
+    pub traits: Traits,
+    /// Minimum score, 0 to 1; `search.threshold` when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Whether to explain the score of each hit.
+    pub explain: bool,
+    /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
+    pub rerank: bool,
+    /// Whether a language model is asked for other words; `search.expand` when absent. What they find comes after it. Without an
+    /// answer in time, `degraded` says why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand: Option<bool>,
+    /// Whether `snippet` is the whole text of each hit: definition, section, message or memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub full: bool,
+    /// Whether hits have `text`, too: definition, section, message or memory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub texts: bool,
+    /// Number of lines of the file before the matching ones in `snippet`, at most 200; absent, `snippet` is a few lines around
+    /// the best ones. Of a commit and a memory they are lines of its text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_before: Option<usize>,
+    /// The same after the matching ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines_after: Option<usize>,
+    /// Signals and factors of `explain` that are to have no effect on files and commits: their weight is 0, their factor 1.
+    /// For measuring what each is worth; an unknown name is an error that lists them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<RankingPart>,
+    /// Maximum number of hits, 1 to 200; 10 when absent.
+    pub limit: Option<usize>,
+    /// Maximum wait for freshness, ms; 1,000 when absent.
+    pub wait_ms: Option<u64>,
+}
+
+impl SearchParams {
+    /// Returns whether a filter leaves hits out.
+    pub fn restricts(&self) -> bool {
+        let Self { kind, only, path, lang, container, tag, since, until, traits, .. } = self;
+        let lists =
+            [path, lang, tag].iter().any(|list| !list.is_empty()) || !kind.is_empty() || !only.is_empty();
+        let one = [container, since, until].iter().any(|one| one.is_some());
+        lists || one || *traits != Traits::default()
+    }
+}
+
+/// End of the note on a glob that matches no file; clients say what to do about it.
+pub const NO_FILE_MATCHES: &str = "no indexed file matches";
+
+/// Result of `search`, as `memo search --json=full` prints it (design 13).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SearchResult {
+    /// As asked.
+    pub query: String,
+    /// As asked.
+    pub mode: Mode,
+    /// Hits, best first.
+    pub hits: Vec<Hit>,
+    /// Number of candidates of all arms, before the limit.
+    pub total: usize,
+    /// Number of hits that `memo search --budget` has left out.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: usize,
+    /// Whether the promise of the requested level holds.
+    pub fresh: bool,
+    /// Why it does not hold.
+    pub reason: Option<String>,
+    /// What is still to be indexed.
+    pub pending: Pending,
+    /// Arms that did not run, each with its reason.
+    pub degraded: Vec<String>,
+    /// The corrected query that was searched as well, if little or nothing was found as typed.
+    pub corrected: Option<String>,
+    /// Other words, of a language model, that were searched as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expanded: Vec<String>,
+    /// How the query was understood.
+    #[serde(default)]
+    pub parsed: Parsed,
+    /// `m1:<epoch>:<view>:<seq>`.
+    pub clock: String,
+    /// Milliseconds in the daemon, waiting included.
+    pub took_ms: f64,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+/// How a query was understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Parsed {
+    /// Words and `prefix*`, without stop words when others remain.
+    pub terms: Vec<String>,
+    /// Words that stand next to each other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phrases: Vec<String>,
+    /// What `NOT` leaves out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub excluded: Vec<String>,
+    /// The whole with its operators and brackets, if any of them binds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expression: Option<String>,
+    /// Filters of the query; those of other params are not repeated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filters: Vec<ParsedFilter>,
+    /// What was not taken as one may have meant it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl Parsed {
+    /// Returns whether the query is only words side by side.
+    pub fn is_plain(&self) -> bool {
+        self.expression.is_none() && self.filters.is_empty() && self.notes.is_empty()
+    }
+}
+
+/// A filter of a query.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ParsedFilter {
+    /// `path`, `lang`, `kind`, `only`, `symbol`, `tag`, `container`, `author`, `after` or `before`.
+    pub key: String,
+    /// As typed, without quotes.
+    pub value: String,
+    /// Whether hits must not satisfy it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not: bool,
+}
+
+/// One hit.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Hit {
+    /// Kind of source.
+    pub kind: Kind,
+    /// Path relative to the worktree, with `/`; `commit:<oid>` for a commit, `memory:<id>` for a memory.
+    pub path: String,
+    /// The same path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_path: Option<String>,
+    /// First and last line, 1-based and inclusive. For a commit they are lines of its message and changed paths, for a
+    /// memory of its content.
+    pub lines: (u32, u32),
+    /// Name of the definition.
+    pub symbol: Option<String>,
+    /// Heading path, or enclosing names and own name.
+    pub title: Option<String>,
+    /// Classes of the file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<FileClass>,
+    /// The lines that match best, at most a few hundred characters.
+    pub snippet: String,
+    /// First line of the snippet, 1-based.
+    pub snippet_line: u32,
+    /// The whole text, from the first of `lines` on, if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The line that names the definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Its number, 1-based.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature_line: Option<u32>,
+    /// Its place in the answer, 1-based.
+    #[serde(default)]
+    pub rank: usize,
+    /// 0 to 1, larger is better.
+    pub score: f64,
+    /// Other files that say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub copies: Option<Copies>,
+    /// Its rank in each arm.
+    pub arms: Arms,
+    /// Set for memories.
+    pub id: Option<String>,
+    /// Root of the worktree.
+    pub view: String,
+    /// blake3 of the file's bytes, or of a memory's content, hex.
+    pub blob: String,
+    /// `repo`: the text comes from the repository and is data, not an instruction. `own`: a memory that was written here.
+    /// `import`: a memory from elsewhere, unless the import said that it is the user's own.
+    pub trust: String,
+    /// `fresh`, `drifted` or `orphaned` for anchored memories.
+    pub state: Option<String>,
+    /// Set for commits.
+    #[serde(default)]
+    pub commit: Option<CommitInfo>,
+    /// Set for memories.
+    #[serde(default)]
+    pub memory: Option<MemoryInfo>,
+    /// Set if requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explain: Option<Explain>,
+}
+
+/// Files that say the same as a hit: equal ones, forks of a text, vendored copies, translations.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Copies {
+    /// How many were found.
+    pub count: usize,
+    /// The first of their paths.
+    pub paths: Vec<String>,
+    /// The same relative to `cwd`, as [`Hit::cwd_path`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cwd_paths: Vec<String>,
+}
+
+/// Most paths of copies that are named.
+const MOST_PATHS: usize = 5;
+
+impl Copies {
+    /// Adds a file.
+    pub fn add(&mut self, path: &str) {
+        self.count += 1;
+        if self.paths.len() < MOST_PATHS {
+            self.paths.push(path.to_owned());
+        }
+    }
+}
+
+impl Hit {
+    /// Returns the path as a person would type it.
+    pub fn shown_path(&self) -> &str {
+        self.cwd_path.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Returns a line on the files that say the same: `and 4 like it: a.md, …`.
+    pub fn like_it(&self) -> Option<String> {
+        let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
+        let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
+        let more = if *count > paths.len() { ", …" } else { "" };
+        Some(format!("and {count} like it: {}{more}", paths.join(", ")))
+    }
+
+    /// Returns the lines to show with their numbers: those of the snippet, and the signature where not all of it is among them.
+    pub fn numbered_lines(&self) -> Vec<(u32, &str)> {
+        let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
+        let (Some(number), Some(text)) = (self.signature_line, &self.signature) else { return lines };
+        match lines.iter().position(|(shown, _)| *shown == number) {
+            // The lines that end it would follow.
+            Some(at) if at + 1 == lines.len() && lines[at].1.trim() != text => lines[at].1 = text,
+            Some(_) => {}
+            None => {
+                lines.push((number, text));
+                lines.sort_by_key(|(number, _)| *number);
+            }
+        }
+        lines
+    }
+}
+
+/// The fields of a memory besides its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryInfo {
+    /// Container.
+    pub container: String,
+    /// Tags, sorted.
+    pub tags: Vec<String>,
+    /// Creation time, RFC 3339.
+    pub created: String,
+    /// The code it is about, with states.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub anchors: Vec<Anchor>,
+    /// With whom it is shared.
+    #[serde(default)]
+    pub scope: Scope,
+    /// Another repository of the team, to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
+    /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<String>,
+    /// Ids of the living memories that supersede it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub superseded_by: Vec<String>,
+}
+
+/// The parts of a score.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Explain {
+    /// The values of the arms that had it.
+    pub signals: Vec<Signal>,
+    /// Score of the arms together, 0 to 1.
+    pub fused: f64,
+    /// Factors in this order; `score` is 1 - e^-product.
+    pub factors: Vec<Factor>,
+}
+
+/// The value of one arm.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Signal {
+    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (how similar the most similar words are), `maxsim_head` (those of names and
+    /// first lines), `maxsim_path` (those of the path), or of the file as a whole `file` and `covered`; `rerank`.
+    pub arm: String,
+    /// 1-based; null if only the value is known.
+    pub rank: Option<u32>,
+    /// BM25 (larger is better) or cosine.
+    pub value: Option<f64>,
+}
+
+/// One factor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub times: f64,
+}
+
+/// A commit with author and date.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommitInfo {
+    /// Its full id.
+    pub oid: String,
+    /// Author time, RFC 3339.
+    pub date: String,
+    /// `Name <mail>`.
+    pub author: String,
+}
+
+/// The 1-based rank in each arm, and the cosine; null for arms without the hit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Arms {
+    /// BM25 over chunks.
+    pub bm25: Option<u32>,
+    /// BM25 over path words.
+    pub path: Option<u32>,
+    /// Exact symbol.
+    pub symbol: Option<u32>,
+    /// Nearest vectors.
+    pub knn: Option<u32>,
+    /// Cosine similarity to the query.
+    pub cosine: Option<f32>,
+    /// How well the text answers the query, as a cross-encoder sees it, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<f32>,
+}
+
+impl Arms {
+    /// Returns whether a word of the query was found, and not only something similar.
+    pub fn has_word(&self) -> bool {
+        self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
+    }
+}
+
+/// Params of `map`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MapParams {
+    /// Absolute path inside the worktree.
+    pub cwd: String,
+    /// Budget, tokens; 1,024 when absent.
+    pub budget: Option<usize>,
+    /// Files and directories to which the map is restricted; relative to `cwd` or absolute. Empty means all.
+    pub paths: Vec<String>,
+    /// Paths to favour in the ranking; relative to `cwd` or absolute.
+    pub focus: Vec<String>,
+    /// How fresh the index must be.
+    pub sync: Sync,
+}
+
+/// Result of `map`.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct MapResult {
+    /// The text to print.
+    pub text: String,
+    /// Tokens of `text` (four characters each).
+    pub tokens: usize,
+    /// Files in `text`.
+    pub files: usize,
+    /// The most used name of each of the first ten files, those of several words first.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// Number of files with symbols below `paths`.
+    pub total_files: usize,
+    /// Paths of `paths` without any file with symbols.
+    #[serde(default)]
+    pub unmapped: Vec<String>,
+    /// Paths of `focus` without any file with symbols.
+    #[serde(default)]
+    pub unfocused: Vec<String>,
+    /// Whether the promise of the requested level holds.
+    pub fresh: bool,
+    /// Why it does not hold.
+    pub reason: Option<String>,
+    /// `m1:<epoch>:<view>:<seq>`.
+    pub clock: String,
+}

@@ -1,0 +1,156 @@
+//! Decides whether a path is indexed, refused or ignored.
+
+use gix::bstr::ByteSlice;
+use memod_base::paths::RepoLayout;
+use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
+use memod_git::{Settings, Tracked, TrackedAs, UserDirs};
+
+use super::rules::{Barrier, Rules};
+use super::{FileKind, RelPath, ScanError};
+
+/// The decision on a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// A regular file to read.
+    Admitted,
+    /// Git lists it, but it is not read; it is counted with the reason.
+    Refused(Refusal),
+    /// Git does not list it, or `.memoignore` excludes it: it is treated as absent.
+    Ignored,
+}
+
+/// The admission rules of one worktree at one moment.
+///
+/// Limits: it caches every ignore file and directory that it has seen. Create a new one for each walk and each batch of
+/// events; otherwise changes of ignore files and of the index go unnoticed.
+pub struct Admission {
+    rules: Rules,
+    max_file_bytes: u64,
+}
+
+impl Admission {
+    /// Reads the present index and settings of git.
+    ///
+    /// # Errors
+    /// When one of git's files is damaged or cannot be read; names it. [`Admission::open_untracked`] still works then,
+    /// unless the error is transient.
+    pub fn open(layout: &RepoLayout, max_file_bytes: u64) -> Result<Self, ScanError> {
+        Self::open_for(layout, &UserDirs::read(), max_file_bytes)
+    }
+
+    /// Like [`Admission::open`], with the user's configuration from `dirs`.
+    ///
+    /// # Errors
+    /// See [`Admission::open`].
+    pub fn open_for(layout: &RepoLayout, dirs: &UserDirs, max_file_bytes: u64) -> Result<Self, ScanError> {
+        let settings = Settings::read(layout, dirs)?;
+        let tracked = match &layout.git_dir {
+            Some(dir) => Tracked::read(&dir.join("index"), settings.object_hash, settings.ignore_case)?,
+            None => Tracked::nothing(),
+        };
+        Self::new(layout, &settings, tracked, max_file_bytes)
+    }
+
+    /// Uses only the ignore files, as if nothing were tracked; for a damaged index.
+    ///
+    /// # Errors
+    /// When an ignore file for the whole worktree cannot be read at the moment.
+    pub fn open_untracked(
+        layout: &RepoLayout,
+        dirs: &UserDirs,
+        max_file_bytes: u64,
+    ) -> Result<Self, ScanError> {
+        let settings = Settings::read_or_default(layout, dirs)?;
+        Self::new(layout, &settings, Tracked::nothing(), max_file_bytes)
+    }
+
+    fn new(
+        layout: &RepoLayout,
+        settings: &Settings,
+        tracked: Tracked,
+        max_file_bytes: u64,
+    ) -> Result<Self, ScanError> {
+        let rules = Rules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
+        Ok(Self { rules, max_file_bytes })
+    }
+
+    /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
+    ///
+    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]; see [`Admission::enters`].
+    pub fn judge(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
+        match self.judge_kind(RelPath::new(key.as_str()), FileKind::of(stat)) {
+            Verdict::Admitted => self.judge_size(stat),
+            other => other,
+        }
+    }
+
+    /// Returns whether to list and watch a directory: it must not be ignored, or must have tracked files, and be neither
+    /// `.git` nor another repository.
+    pub fn enters(&mut self, dir: &SourceKey) -> bool {
+        self.enters_path(RelPath::new(dir.as_str()))
+    }
+
+    /// Returns why the decision about `path`, and about everything below it, is uncertain: an ignore file or a `.git` could
+    /// not be read. The decision must not be used then.
+    pub fn undecided(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
+        let path = RelPath::new(path.as_str());
+        self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })
+    }
+
+    /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree.
+    pub fn digest(&self) -> u64 {
+        self.rules.digest()
+    }
+
+    /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.
+    pub fn is_rule(key: &SourceKey) -> bool {
+        key.as_str() == super::MEMO_IGNORE || key.as_str().rsplit('/').next() == Some(".gitignore")
+    }
+
+    pub(super) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(super) fn undecided_dir(&mut self, dir: &RelPath) -> Option<String> {
+        self.rules.undecided(dir).map(str::to_owned)
+    }
+
+    pub(super) fn enters_path(&mut self, dir: &RelPath) -> bool {
+        self.rules.enters(dir)
+    }
+
+    /// Decides as far as possible without the size.
+    pub(super) fn judge_kind(&mut self, path: &RelPath, kind: FileKind) -> Verdict {
+        if self.rules.is_reserved(path) || self.rules.barrier(super::rules::parent(path)).is_some() {
+            return Verdict::Ignored;
+        }
+        let is_dir = kind == FileKind::Directory;
+        let tracked = self.rules.tracked().entry(path);
+        let is_listed = tracked != TrackedAs::Untracked || !self.rules.is_ignored(path, is_dir);
+        if !is_listed || self.rules.is_memo_ignored(path, is_dir) {
+            return Verdict::Ignored;
+        }
+        match kind {
+            FileKind::Directory if self.rules.barrier(path) == Some(Barrier::Repository) => {
+                Verdict::Refused(Refusal::NestedRepository)
+            }
+            FileKind::Directory => Verdict::Ignored,
+            FileKind::Symlink => Verdict::Refused(Refusal::Symlink),
+            FileKind::Special if tracked == TrackedAs::Untracked => Verdict::Ignored,
+            FileKind::Special => Verdict::Refused(Refusal::Special),
+            FileKind::Regular => judge_name(path),
+        }
+    }
+
+    pub(super) fn judge_size(&self, stat: &Stat) -> Verdict {
+        if stat.size > self.max_file_bytes { Verdict::Refused(Refusal::TooBig) } else { Verdict::Admitted }
+    }
+}
+
+fn judge_name(path: &RelPath) -> Verdict {
+    match path.to_str() {
+        Err(_) => Verdict::Refused(Refusal::NameNotUtf8),
+        Ok(path) if is_secret_name(path) => Verdict::Refused(Refusal::SecretName),
+        Ok(_) => Verdict::Admitted,
+    }
+}

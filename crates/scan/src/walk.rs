@@ -1,0 +1,244 @@
+//! Walks a worktree or a directory and lists its indexed files.
+
+use std::collections::HashSet;
+use std::fs::{self, DirEntry};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::bstr::{BString, ByteSlice};
+use memod_base::paths::{PathError, RepoLayout};
+use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
+
+use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
+
+/// A path that git lists, at the time of the visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its path; a lossy one if it is not UTF-8.
+    pub key: SourceKey,
+    /// Its signature.
+    pub stat: Stat,
+    /// Why it is refused; `None` if it is admitted.
+    pub refusal: Option<Refusal>,
+}
+
+/// Callbacks of a walk.
+pub trait Visit {
+    /// A directory is about to be listed, with its path below the root; `None` for the root itself. A watcher must watch it
+    /// before this returns, because later files are only reported as events, not listed.
+    fn dir(&mut self, abs: &Path, key: Option<&SourceKey>);
+    /// A directory is about to be looked at, which may take long.
+    fn approach(&mut self, _abs: &Path) {}
+    /// A path is admitted or refused.
+    fn file(&mut self, found: Found);
+    /// A file that git ignores has a secret name.
+    fn ignored_secret(&mut self, _stat: Stat) {}
+    /// A path and everything below it is not accessible; the walk continues. `None` stands for the root.
+    fn problem(&mut self, key: Option<SourceKey>, problem: ScanError);
+    /// A path and everything below it could not be examined this time; the walk continues. `None` stands for the root.
+    fn unread(&mut self, key: Option<SourceKey>, why: String);
+    /// Returns whether to end the walk early; called before each directory.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Walks the worktree, or `below` and everything in it, in the order of the names' bytes within each directory.
+///
+/// Files that vanish are skipped silently. A directory without permission is both a problem and one refusal. If a directory
+/// cannot be listed at the moment, or its ignore file cannot be read, it is unread.
+/// Returns whether no listed directory has changed, so that the listings show one moment. Two changes within one tick of the
+/// file system's clock (4 ms on Linux before 6.13) look like one.
+///
+/// # Errors
+/// When the root is gone or not a directory; nothing was visited.
+pub fn walk(
+    layout: &RepoLayout,
+    admission: &mut Admission,
+    below: Option<&SourceKey>,
+    visit: &mut dyn Visit,
+) -> Result<bool, ScanError> {
+    let root = &layout.root;
+    let failed = |source| ScanError::Root(PathError { action: "open", path: root.clone(), source });
+    if FileKind::of(&lstat(root).map_err(failed)?) != FileKind::Directory {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
+    let mut walk = Walk { admission, visit, pending: Vec::new(), listed: Vec::new(), lossy: HashSet::new() };
+    match below {
+        None => walk.pending.push(BString::default()),
+        Some(key) => walk.meet_start(RelPath::new(key.as_str())),
+    }
+    walk.run();
+    Ok(walk.is_steady())
+}
+
+struct Walk<'a> {
+    admission: &'a mut Admission,
+    visit: &'a mut dyn Visit,
+    /// A stack of directories to enter. This is not recursive, because a hostile tree can be deeper than the call stack.
+    pending: Vec<BString>,
+    /// Stats of directories before they were listed.
+    listed: Vec<(PathBuf, Stat)>,
+    /// Lossy names that were reported; two names can become the same.
+    lossy: HashSet<String>,
+}
+
+impl Walk<'_> {
+    fn meet_start(&mut self, path: &RelPath) {
+        match lstat(&self.on_disk(path)) {
+            Ok(stat) => self.meet(path, FileKind::of(&stat), || Ok(stat)),
+            Err(error) => self.cannot_look_at(path, error),
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some(dir) = self.pending.pop() {
+            if self.visit.stopped() {
+                return;
+            }
+            self.enter(dir.as_bstr());
+        }
+    }
+
+    fn is_steady(&self) -> bool {
+        self.listed.iter().all(|(dir, before)| lstat(dir).is_ok_and(|now| now == *before))
+    }
+
+    fn enter(&mut self, dir: &RelPath) {
+        let abs = self.on_disk(dir);
+        match dir.to_str() {
+            Ok("") => self.visit.dir(&abs, None),
+            Ok(key) => self.visit.dir(&abs, Some(&SourceKey::new(key))),
+            // Nothing below can be admitted, so nothing there needs a watch.
+            Err(_) => {}
+        }
+        if let Some(why) = self.admission.undecided_dir(dir) {
+            return self.visit.unread(named(dir), why);
+        }
+        let (stat, entries) = match list(&abs) {
+            Ok(listed) => listed,
+            Err(error) => return self.cannot_list(dir, &abs, error),
+        };
+        self.listed.push((abs, stat));
+        let first_pending = self.pending.len();
+        for (name, entry) in entries {
+            let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
+            match entry.file_type() {
+                Ok(kind) => self.meet(path.as_bstr(), FileKind::of_entry(kind), || lstat(&entry.path())),
+                Err(error) => self.cannot_look_at(path.as_bstr(), error),
+            }
+        }
+        self.pending[first_pending..].reverse();
+    }
+
+    /// Visits one path, and reads its stat only if necessary.
+    fn meet(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
+        if kind == FileKind::Directory {
+            self.visit.approach(&self.on_disk(path));
+        }
+        if kind == FileKind::Directory && self.admission.enters_path(path) {
+            self.pending.push(path.to_owned());
+            return;
+        }
+        let verdict = self.admission.judge_kind(path, kind);
+        if verdict == Verdict::Ignored {
+            if kind == FileKind::Regular
+                && path.to_str().is_ok_and(is_secret_name)
+                && let Ok(stat) = stat()
+            {
+                self.visit.ignored_secret(stat);
+            }
+            return;
+        }
+        match stat() {
+            // It was replaced since the listing, which causes an event if it still matters.
+            Ok(stat) if FileKind::of(&stat) != kind => {}
+            Ok(stat) if verdict == Verdict::Admitted => {
+                self.found(path, stat, self.admission.judge_size(&stat));
+            }
+            Ok(stat) => self.found(path, stat, verdict),
+            Err(error) => self.cannot_look_at(path, error),
+        }
+    }
+
+    fn cannot_look_at(&mut self, path: &RelPath, error: io::Error) {
+        if error.kind() != io::ErrorKind::NotFound {
+            self.report(path, "look at", error);
+        }
+    }
+
+    fn found(&mut self, path: &RelPath, stat: Stat, verdict: Verdict) {
+        let refusal = match verdict {
+            Verdict::Ignored => return,
+            Verdict::Admitted => None,
+            Verdict::Refused(reason) => Some(reason),
+        };
+        let Ok(key) = path.to_str() else {
+            return self.found_not_utf8(path, stat);
+        };
+        self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+    }
+
+    /// Reports a path under its lossy name, unless a file has exactly that name.
+    fn found_not_utf8(&mut self, path: &RelPath, stat: Stat) {
+        let lossy = path.to_str_lossy().into_owned();
+        let is_taken = lstat(&self.on_disk(RelPath::new(lossy.as_bytes()))).is_ok();
+        if !is_taken && self.lossy.insert(lossy.clone()) {
+            let key = SourceKey::new(lossy);
+            self.visit.file(Found { key, stat, refusal: Some(Refusal::NameNotUtf8) });
+        }
+    }
+
+    fn cannot_list(&mut self, dir: &RelPath, abs: &Path, error: io::Error) {
+        match error.kind() {
+            io::ErrorKind::NotFound => return,
+            io::ErrorKind::PermissionDenied => {
+                if let (Ok(key), Ok(stat)) = (dir.to_str(), lstat(abs))
+                    && !key.is_empty()
+                {
+                    let refusal = Some(Refusal::Unreadable);
+                    self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+                }
+            }
+            _ => {}
+        }
+        self.report(dir, "list", error);
+    }
+
+    fn report(&mut self, path: &RelPath, action: &'static str, source: io::Error) {
+        let error = PathError { action, path: self.on_disk(path), source };
+        if error.is_transient() {
+            self.visit.unread(named(path), error.to_string());
+        } else {
+            self.visit.problem(named(path), ScanError::Directory(error));
+        }
+    }
+
+    fn on_disk(&self, path: &RelPath) -> std::path::PathBuf {
+        on_disk(self.admission.rules().root(), path)
+    }
+}
+
+/// Returns the path itself, or the nearest directory above it whose name is UTF-8; `None` for the root.
+fn named(path: &RelPath) -> Option<SourceKey> {
+    let mut path = path;
+    while path.to_str().is_err() {
+        path = super::rules::parent(path);
+    }
+    path.to_str().ok().filter(|path| !path.is_empty()).map(SourceKey::new)
+}
+
+/// Lists a directory in the order of its names, with its earlier stat; fails if it was replaced by a link.
+fn list(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
+    let before = lstat(dir)?; // also so that a network file system lists it anew when it has changed
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        entries.push((BString::from(name_bytes(&entry.file_name())), entry));
+    }
+    if FileKind::of(&lstat(dir)?) != FileKind::Directory {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    Ok((before, entries))
+}

@@ -1,0 +1,128 @@
+//! Finds the directories of agents on each platform.
+
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{Env, canonical};
+
+/// A file or directory relative to a [`Base`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct AgentPath {
+    base: Base,
+    path: &'static str,
+}
+
+/// Where paths begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// The user's home directory.
+    Home,
+    /// `$XDG_CONFIG_HOME`, or `~/.config`; on all platforms, for the programs that look there on all.
+    Config,
+    /// `$CLAUDE_CONFIG_DIR`, or `~/.claude`.
+    Claude,
+    /// `$CLAUDE_CONFIG_DIR`, or the home directory.
+    ClaudeState,
+    /// `$CODEX_HOME`, or `~/.codex`.
+    Codex,
+    /// The directory of VS Code's user settings.
+    VsCode,
+    /// Zed's directory.
+    Zed,
+    /// The top of the worktree.
+    Project,
+}
+
+/// Returns a place.
+pub(super) const fn at(base: Base, path: &'static str) -> AgentPath {
+    AgentPath { base, path }
+}
+
+/// The directories that places begin in.
+#[derive(Clone, Debug)]
+pub struct AgentDirs {
+    home: PathBuf,
+    config: PathBuf,
+    app_config: PathBuf,
+    claude: Option<PathBuf>,
+    codex: Option<PathBuf>,
+    /// The top of the worktree, or the directory outside git.
+    pub(super) project: PathBuf,
+    /// Where it is kept what was written.
+    pub(super) records: PathBuf,
+    /// The directories in which programs are looked for.
+    pub(super) search_path: Vec<PathBuf>,
+}
+
+impl AgentDirs {
+    /// Finds them; `None` without a home directory.
+    pub fn new(env: &Env, project: &Path) -> Option<Self> {
+        let home = env.home.clone()?;
+        let config = env.config_home.clone().unwrap_or_else(|| home.join(".config"));
+        let app_config = if cfg!(target_os = "macos") {
+            home.join("Library").join("Application Support")
+        } else if cfg!(windows) {
+            env.app_data.clone().unwrap_or_else(|| home.join("AppData").join("Roaming"))
+        } else {
+            config.clone()
+        };
+        Some(Self {
+            config,
+            app_config,
+            claude: env.claude_config_dir.clone(),
+            codex: env.codex_home.clone(),
+            project: project.to_owned(),
+            records: env.state_home().join("memod").join("setup"),
+            search_path: env.search_path.clone(),
+            home,
+        })
+    }
+
+    /// Returns the path of a place.
+    pub(super) fn path(&self, place: AgentPath) -> PathBuf {
+        let base = match place.base {
+            Base::Home => self.home.clone(),
+            Base::Config => self.config.clone(),
+            Base::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
+            Base::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
+            Base::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
+            Base::VsCode => self.app_config.join("Code").join("User"),
+            Base::Zed if cfg!(windows) => self.app_config.join("Zed"),
+            Base::Zed => self.config.join("zed"),
+            Base::Project => self.project.clone(),
+        };
+        // Joined name by name, for the separator of the platform.
+        place.path.split('/').filter(|name| !name.is_empty()).fold(base, |path, name| path.join(name))
+    }
+
+    /// Returns a path as a person would write it: from the project or the home directory.
+    pub(super) fn shown(&self, path: &Path) -> String {
+        if let Ok(rest) = path.strip_prefix(&self.project) {
+            return rest.display().to_string();
+        }
+        match path.strip_prefix(&self.home) {
+            Ok(rest) => Path::new("~").join(rest).display().to_string(),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Returns the path under which this program stays when it is updated: the one in the search path, often a link, if it leads
+    /// here.
+    pub fn stable_path(&self, program: &Path) -> PathBuf {
+        let linked = program.file_stem().and_then(|name| self.program(name.to_str()?));
+        let is_same = |path: &PathBuf| {
+            canonical(path).is_ok_and(|path| canonical(program).is_ok_and(|own| own == path))
+        };
+        linked.filter(is_same).unwrap_or_else(|| program.to_owned())
+    }
+
+    /// Returns the first program of a name in the search path.
+    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+        let names: &[String] = &if cfg!(windows) {
+            ["exe", "cmd", "bat"].map(|extension| format!("{name}.{extension}")).to_vec()
+        } else {
+            vec![name.to_owned()]
+        };
+        let candidates = self.search_path.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+        candidates.into_iter().find(|path| path.is_file())
+    }
+}

@@ -1,0 +1,95 @@
+//! Keeps what was written into which file, so that exactly that is removed again.
+//!
+//! One file for each file of an agent, in the user's state directory. A lost record costs only bytes of layout: what is ours
+//! is found in the text as well.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{IoContext, PathError, create_private_dir};
+use serde::{Deserialize, Serialize};
+
+use super::json_insert::Piece;
+use super::target_file::{remove_empty_dirs, write_new};
+
+/// Extension of a record.
+const RECORD: &str = "json";
+/// Extension of a record that is being written.
+const PART: &str = "part";
+
+/// What was done to one file.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Record {
+    /// The file.
+    pub(super) path: PathBuf,
+    /// The agents it was done for.
+    pub(super) agents: Vec<String>,
+    /// Whether the file was created.
+    pub(super) created: bool,
+    /// The directories that were created for it.
+    pub(super) dirs: Vec<PathBuf>,
+    /// What was inserted, in this order.
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// All records of a user.
+#[derive(Debug)]
+pub(super) struct Records {
+    dir: PathBuf,
+    known: BTreeMap<PathBuf, Record>,
+}
+
+impl Records {
+    /// Reads the records. One that cannot be read counts as lost.
+    pub(super) fn read(dir: &Path) -> Self {
+        let files = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let files = files.filter(|file| file.extension().is_some_and(|extension| extension == RECORD));
+        let records = files.filter_map(|file| serde_json::from_slice::<Record>(&fs::read(file).ok()?).ok());
+        Self { dir: dir.to_owned(), known: records.map(|record| (record.path.clone(), record)).collect() }
+    }
+
+    /// Returns the record of a file.
+    pub(super) fn get(&self, path: &Path) -> Option<&Record> {
+        self.known.get(path)
+    }
+
+    /// Returns the directories around a file that were created for any file.
+    pub(super) fn created_dirs(&self, path: &Path) -> Vec<PathBuf> {
+        let dirs = self.known.values().flat_map(|record| &record.dirs);
+        let mut around: Vec<_> = dirs.filter(|dir| path.starts_with(dir)).cloned().collect();
+        around.sort();
+        around.dedup();
+        around
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn put(&mut self, record: Record) -> Result<(), PathError> {
+        create_private_dir(&self.dir)?;
+        let (file, part) = (self.file(&record.path, RECORD), self.file(&record.path, PART));
+        let text = serde_json::to_vec(&record).expect("a record has only strings, numbers and lists");
+        let written = write_new(&part, &text, None).and_then(|()| fs::rename(&part, &file));
+        written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &file)?;
+        self.known.insert(record.path.clone(), record);
+        Ok(())
+    }
+
+    /// Removes the record of a file that has nothing of ours any more, and what an interrupted process has left of one.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.known.remove(path);
+        for extension in [RECORD, PART] {
+            let _ = fs::remove_file(self.file(path, extension)); // a record without a file's entry does no harm
+        }
+        if self.known.is_empty() {
+            remove_empty_dirs(std::slice::from_ref(&self.dir));
+        }
+    }
+
+    fn file(&self, path: &Path, extension: &str) -> PathBuf {
+        let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
+        self.dir.join(format!("{}.{extension}", &hash[..16]))
+    }
+}

@@ -1,0 +1,307 @@
+//! Sets agents up, or undoes it, file by file.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memod_base::paths::{PathError, canonical, create_private_dir, lock_within, open_lock};
+
+use super::Refusal;
+use super::agent_table::{AGENTS, Agent, FileSpec};
+use super::detect::detect;
+use super::document::{Content, install, is_bare, uninstall};
+use super::entries::{Command, contents};
+use super::place::AgentDirs;
+use super::records::{Record, Records};
+use super::report::{Action, AgentReport, FileOutcome, FileReport};
+use super::target_file::{TargetFile, remove_empty_dirs};
+use super::unified_diff::unified_diff;
+
+/// Whose files are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's, for all projects.
+    User,
+    /// The project's, which are usually shared by all who work on it.
+    Project,
+}
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct SetupRequest {
+    /// The agents; none means those that are there.
+    pub agents: Vec<String>,
+    /// Whose files; `None` means the user's, or the project's for an agent that has no others.
+    pub scope: Option<Scope>,
+    /// Whether to take everything out.
+    pub undo: bool,
+    /// Whether only to say what would be done.
+    pub show: bool,
+    /// The absolute path of `memo`, for the files of a user. Those of a project name `memo` alone, because others have it
+    /// elsewhere.
+    pub memo: String,
+}
+
+/// A run holds the lock for some file writes, so a longer wait means that one is stuck.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why nothing was done.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// There is none of this name.
+    #[error("no agent is named {0}")]
+    Agent(String),
+    /// It has no files in this scope.
+    #[error("{0} reads no files of a {1}")]
+    Scope(&'static str, &'static str),
+    /// Another run holds the lock.
+    #[error(transparent)]
+    Locked(PathError),
+}
+
+/// Returns the names of all agents.
+pub fn ids() -> impl Iterator<Item = &'static str> {
+    AGENTS.iter().map(|agent| agent.id)
+}
+
+impl Scope {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+
+    pub(super) fn files(self, agent: &Agent) -> &'static [FileSpec] {
+        match self {
+            Self::User => agent.user,
+            Self::Project => agent.project,
+        }
+    }
+}
+
+/// Does what is asked for, and returns what was done to each file.
+///
+/// A file that cannot be changed is named with the reason, and the others are still done.
+///
+/// # Errors
+/// When an agent is not known or has no files in the scope, or another run does not end; nothing was done then.
+pub fn run(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
+    let chosen = chosen(request, dirs)?;
+    let _lock = if request.show { None } else { lock(dirs)? };
+    let mut run = Run { request, dirs, records: Records::read(&dirs.records), seen: BTreeSet::new() };
+    Ok(chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect())
+}
+
+/// Waits until no other run writes, and returns what keeps others waiting. Without a place for the lock, on a full disk for
+/// example, runs are kept apart file by file only.
+fn lock(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
+    let path = dirs.records.with_extension("lock");
+    let Some(dir) = path.parent() else { return Ok(None) };
+    let Ok(file) = create_private_dir(dir).and_then(|()| open_lock(&path)) else { return Ok(None) };
+    match lock_within(file, LOCK_PATIENCE) {
+        Err(error) if error.kind() == ErrorKind::TimedOut => {
+            let why = format!(
+                "another `memo setup` has been running for {} s; end it, if it is stuck",
+                LOCK_PATIENCE.as_secs()
+            );
+            let source = io::Error::new(ErrorKind::TimedOut, why);
+            Err(SetupError::Locked(PathError { action: "lock", path, source }))
+        }
+        locked => Ok(locked.ok()),
+    }
+}
+
+fn chosen(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, SetupError> {
+    if request.agents.is_empty() {
+        let scope = request.scope.unwrap_or(Scope::User);
+        let there = detect(dirs, scope);
+        let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
+        let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
+        // An agent that is gone may have left what is ours.
+        return Ok(agents
+            .filter(|agent| request.undo || is_there(agent))
+            .map(|agent| (agent, scope))
+            .collect());
+    }
+    let choose = |id: &String| {
+        let agent =
+            AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.clone()))?;
+        let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
+        let scope = request.scope.unwrap_or(usual);
+        if scope.files(agent).is_empty() {
+            return Err(SetupError::Scope(agent.id, scope.as_str()));
+        }
+        Ok((agent, scope))
+    };
+    request.agents.iter().map(choose).collect()
+}
+
+struct Run<'a> {
+    request: &'a SetupRequest,
+    dirs: &'a AgentDirs,
+    records: Records,
+    /// Files that another agent of this run has changed already.
+    seen: BTreeSet<PathBuf>,
+}
+
+/// A file of an agent, and what is to be in it.
+struct FileTask<'a> {
+    agent: &'a Agent,
+    /// The file as the agent names it.
+    path: &'a Path,
+    content: &'a Content,
+    target: TargetFile,
+    /// What earlier runs have done to it.
+    record: Option<Record>,
+}
+
+impl Run<'_> {
+    fn agent(&mut self, agent: &'static Agent, scope: Scope) -> AgentReport {
+        let memo = match scope {
+            Scope::User => &self.request.memo,
+            Scope::Project => "memo",
+        };
+        let command = Command { agent: agent.id, memo };
+        let all = scope.files(agent).iter().flat_map(|spec| contents(spec, self.dirs, command));
+        let mut files = Vec::new();
+        for (path, content) in all {
+            let allowed = if scope == Scope::Project { self.check_inside(&path) } else { Ok(()) };
+            let outcome =
+                allowed.and_then(|()| self.file(agent, &path, &content)).unwrap_or_else(FileOutcome::from);
+            files.push(FileReport {
+                shown: self.dirs.shown(&path),
+                path: path.display().to_string(),
+                action: outcome.action,
+                reason: outcome.reason,
+                diff: outcome.diff,
+            });
+        }
+        let note = if self.request.undo { "" } else { agent.note };
+        AgentReport { agent: agent.id, name: agent.name, scope: scope.as_str(), files, note }
+    }
+
+    /// Returns whether a file of the project is in it: a project may come from anybody, and so do its links.
+    fn check_inside(&self, path: &Path) -> Result<(), Refusal> {
+        let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
+        let (Some(Ok(end)), Ok(project)) = (there.map(canonical), canonical(&self.dirs.project)) else {
+            return Ok(()); // what leads nowhere is told of when it is read
+        };
+        if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
+    }
+
+    fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<FileOutcome, Refusal> {
+        let target = TargetFile::read(path)?;
+        if self.request.show && !self.seen.insert(target.path().to_owned()) {
+            return Ok(FileOutcome::of(Action::Unchanged, None)); // shown for another agent
+        }
+        if !self.request.show {
+            target.remove_leftover();
+        }
+        let record = self.records.get(target.path()).cloned();
+        let task = FileTask { agent, path, content, target, record };
+        if self.request.undo { self.undo(task) } else { self.set_up(task) }
+    }
+
+    fn set_up(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+        let FileTask { agent, path, content, target, record } = task;
+        let before = target.text.as_deref();
+        let mut record =
+            record.unwrap_or_else(|| Record { path: target.path().to_owned(), ..Record::default() });
+        let is_known = record.agents.iter().any(|known| known == agent.id);
+        if !is_known {
+            record.agents.push(agent.id.to_owned());
+        }
+        let Some(installed) = install(content, before, &record.pieces)? else {
+            // Entries that came with the project stay nobody's.
+            if !is_known && record.agents.len() > 1 && !self.request.show {
+                self.records.put(record)?;
+            }
+            return Ok(FileOutcome::of(Action::Unchanged, None));
+        };
+        target.check_writable()?;
+        let action = if before.is_none() { Action::Created } else { Action::Changed };
+        let diff = unified_diff(&self.dirs.shown(path), before, Some(&installed.text));
+        if !self.request.show {
+            record.created |= before.is_none();
+            record.pieces = installed.pieces;
+            if before.is_none() {
+                record.dirs = self.records.created_dirs(target.path());
+                record.dirs.extend(target.missing_dirs());
+            }
+            self.write(&target, &installed.text, record)?;
+        }
+        Ok(FileOutcome { action, reason: None, diff })
+    }
+
+    /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
+    /// removed to the byte.
+    fn write(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
+        let former = self.records.get(target.path()).cloned();
+        self.records.put(record)?;
+        let written = target.write(text);
+        if written.is_err() {
+            match former {
+                Some(former) => self.records.put(former)?,
+                None => self.records.forget(target.path()),
+            }
+        }
+        written
+    }
+
+    fn undo(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+        let FileTask { agent, path, content, target, record } = task;
+        let is_recorded = record.is_some();
+        let mut record = record.unwrap_or_default();
+        record.agents.retain(|known| known != agent.id);
+        if !record.agents.is_empty() && self.is_asked_for_fewer_than(&record.agents) {
+            let reason = format!("{} reads it too", record.agents.join(", "));
+            if !self.request.show {
+                self.records.put(record)?;
+            }
+            return Ok(FileOutcome::of(Action::Kept, Some(reason)));
+        }
+        let Some(before) = target.text.as_deref() else {
+            self.forget(target.path(), &record);
+            return Ok(FileOutcome::of(Action::Unchanged, None));
+        };
+        let left = match uninstall(content, before, &record.pieces) {
+            Err(Refusal::Foreign) if !is_recorded => None,
+            left => left?,
+        };
+        let Some(left) = left else {
+            self.forget(target.path(), &record);
+            return Ok(FileOutcome::of(Action::Unchanged, None));
+        };
+        target.check_writable()?;
+        let is_gone = matches!(content, Content::Whole(_)) || (record.created && is_bare(content, &left));
+        let after = (!is_gone).then_some(left.as_str());
+        let diff = unified_diff(&self.dirs.shown(path), Some(before), after);
+        if !self.request.show {
+            match after {
+                Some(text) => target.write(text)?,
+                None => target.remove()?,
+            }
+            self.forget(target.path(), &record);
+        }
+        let action = if is_gone { Action::Removed } else { Action::Changed };
+        Ok(FileOutcome { action, reason: None, diff })
+    }
+
+    /// Returns whether some of these agents stay set up in this run.
+    fn is_asked_for_fewer_than(&self, agents: &[String]) -> bool {
+        !self.request.agents.is_empty() && agents.iter().any(|agent| !self.request.agents.contains(agent))
+    }
+
+    /// Forgets a file that has nothing of ours any more. The directories go first: what is on record is found again by the run
+    /// after one that was interrupted.
+    fn forget(&mut self, path: &Path, record: &Record) {
+        if !self.request.show {
+            remove_empty_dirs(&record.dirs);
+            self.records.forget(path);
+        }
+    }
+}

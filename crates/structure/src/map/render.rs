@@ -1,0 +1,155 @@
+//! Prints the part of the code map that fits a budget.
+
+use std::collections::BTreeSet;
+
+use memod_base::paths::CallerDir;
+use memod_base::types::{TOKEN_CHARS, escape};
+
+use super::signature::{Lines, word};
+use super::{CodeMap, Ranking};
+
+/// Symbols of a file that are shown before the next file, because a map should cover many files.
+const FIRST_SYMBOLS: usize = 6;
+
+/// Longest signature, in characters.
+const SIGNATURE_CHARS: usize = 120;
+
+/// A rendered map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// One line per file, each followed by one line per symbol, ending with `\n`.
+    pub text: String,
+    /// Files in `text`.
+    pub n_files: usize,
+    /// Tokens of `text`, at most the budget.
+    pub n_tokens: usize,
+}
+
+/// Returns the tokens of a text: four characters each, rounded up.
+pub(super) fn count_tokens(text: &str) -> usize {
+    text.chars().count().div_ceil(TOKEN_CHARS)
+}
+
+/// Renders files in order, each with its most used symbols sorted by line, within the budget.
+///
+/// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
+/// after the last file goes to further symbols of the first ones.
+///
+/// Paths are shown as the caller would type them in `dir`. `text` returns the text of a file, given its position, from which signatures are taken; it is called for each file with
+/// room for a symbol. Without it, symbols are printed as their names.
+pub fn render(
+    map: &CodeMap,
+    ranking: &Ranking,
+    budget_tokens: usize,
+    dir: &CallerDir,
+    mut text: impl FnMut(usize) -> Option<String>,
+) -> Rendered {
+    let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
+    let mut entries: Vec<Entry> = Vec::new();
+    for &file in &ranking.files {
+        if left < MIN_HEADING_CHARS {
+            break;
+        }
+        let path = &map.listed(file).path;
+        let heading = format!("{}\n", escape(dir.shown(path).as_ref().unwrap_or(path)));
+        if take(&mut left, &heading) {
+            let rest = ranking.symbols(map, file).into_iter();
+            let has_room = left >= MIN_SYMBOL_CHARS;
+            let lines = if has_room { text(file).map(Lines::of) } else { None };
+            let mut entry = Entry { file, heading, lines, rest, shown: BTreeSet::new() };
+            entry.add(map, FIRST_SYMBOLS, &mut left);
+            entries.push(entry);
+        }
+    }
+    for entry in &mut entries {
+        entry.add(map, usize::MAX, &mut left);
+    }
+    let n_files = entries.len();
+    let text: String = entries.into_iter().map(Entry::printed).collect();
+    Rendered { n_files, n_tokens: count_tokens(&text), text }
+}
+
+/// Length of the shortest heading: a character and the line break.
+const MIN_HEADING_CHARS: usize = 2;
+
+/// Length of the line of a symbol without its signature.
+const MIN_SYMBOL_CHARS: usize = "    1: \n".len();
+
+/// Takes the characters of `text` from the budget, if they fit.
+fn take(left: &mut usize, text: &str) -> bool {
+    let n_chars = text.chars().count();
+    let fits = n_chars <= *left;
+    *left -= if fits { n_chars } else { 0 };
+    fits
+}
+
+/// A file with its shown symbols.
+struct Entry {
+    /// Its position.
+    file: usize,
+    heading: String,
+    /// Of its text.
+    lines: Option<Lines>,
+    /// Positions of the remaining symbols, the most used first.
+    rest: std::vec::IntoIter<usize>,
+    /// Line number and printed line.
+    shown: BTreeSet<(u32, String)>,
+}
+
+impl Entry {
+    /// Shows up to `n_symbols` more symbols that fit.
+    fn add(&mut self, map: &CodeMap, n_symbols: usize, left: &mut usize) {
+        let mut n_added = 0;
+        while n_added < n_symbols && *left >= MIN_SYMBOL_CHARS {
+            let Some(symbol) = self.rest.next() else { return };
+            let (name, qualifier, first) = map.symbol(self.file, symbol);
+            let declared = self.lines.as_ref().and_then(|lines| lines.signature(name, first));
+            let (number, declared) = declared.unwrap_or_else(|| (first, name.to_owned()));
+            let declared = qualified(&declared, name, qualifier);
+            let line = (number, format!("{number:>5}: {}\n", one_line(&declared)));
+            if !self.shown.contains(&line) && take(left, &line.1) {
+                self.shown.insert(line);
+                n_added += 1;
+            }
+        }
+    }
+
+    fn printed(self) -> String {
+        let lines = self.shown.iter().map(|(_, line)| line.as_str());
+        std::iter::once(self.heading.as_str()).chain(lines).collect()
+    }
+}
+
+/// Returns a signature with the qualified name in the place of the own one, unless it names the type anyway:
+/// `fn Session::verify(&self)`, but `func (s *Session) Verify()`.
+fn qualified(signature: &str, name: &str, qualifier: &str) -> String {
+    let of = qualifier.trim_end_matches([':', '.']);
+    let of = of.rsplit([':', '.']).next().unwrap_or_default();
+    match word(signature, name) {
+        Some(at) if !of.is_empty() && word(signature, of).is_none() => {
+            format!("{}{qualifier}{}", &signature[..at], &signature[at..])
+        }
+        _ => signature.to_owned(),
+    }
+}
+
+/// Returns a signature on one line of bounded length, without the bracket that opens the body.
+fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    let mut n_chars = 0;
+    let mut is_after_space = true;
+    for c in text.trim().trim_end_matches(['{', ':']).trim_end().chars() {
+        let is_space = c.is_whitespace() || c.is_control();
+        if is_space && is_after_space {
+            continue;
+        }
+        if n_chars == SIGNATURE_CHARS {
+            line.push('…');
+            break;
+        }
+        line.push(if is_space { ' ' } else { c });
+        is_after_space = is_space;
+        n_chars += 1;
+    }
+    escape(&line)
+}

@@ -1,0 +1,244 @@
+use memod_base::paths::CallerDir;
+use memod_testing::{Random, hostile_text};
+
+use super::rank::scores;
+use super::render::count_tokens;
+use super::*;
+
+/// Reads `path: defined names | used names`, a file a line; each definition is on the line of its place.
+fn files(fixture: &str) -> Vec<(String, Outline)> {
+    let file = |line| {
+        let (path, rest): (&str, &str) = str::split_once(line, ':').expect("a fixture line has a colon");
+        let (defined, used) = rest.split_once('|').unwrap_or((rest, ""));
+        let symbol = |(nth, name): (usize, &str)| symbol(name, nth as u32 + 1);
+        let outline = Outline {
+            symbols: defined.split_whitespace().enumerate().map(symbol).collect(),
+            references: used.split_whitespace().map(|name| (name.to_owned(), 1)).collect(),
+        };
+        (path.trim().to_owned(), outline)
+    };
+    fixture.lines().map(str::trim).filter(|line| !line.is_empty()).map(file).collect()
+}
+
+fn symbol(name: &str, line: u32) -> Symbol {
+    Symbol { name: name.to_owned(), line, ..Symbol::default() }
+}
+
+/// Makes a map equal to files, whose contents are numbered by what they say.
+fn update(map: &mut CodeMap, files: &[(String, Outline)]) -> usize {
+    let content = |outline: &Outline| {
+        let hash = blake3::hash(format!("{outline:?}").as_bytes());
+        i64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
+    };
+    let list = files.iter().map(|(path, outline)| ListedFile {
+        path: path.clone(),
+        hash: [0; 32],
+        content: content(outline),
+        is_aside: path.starts_with("aside/"),
+    });
+    let mut n_read = 0;
+    let read = |number| {
+        n_read += 1;
+        let of = files.iter().find(|(_, outline)| content(outline) == number);
+        Ok::<_, std::convert::Infallible>(of.expect("a content of the list").1.clone())
+    };
+    map.update(list.collect(), read).expect("nothing fails");
+    n_read
+}
+
+fn map_of(files: &[(String, Outline)]) -> CodeMap {
+    let mut map = CodeMap::default();
+    update(&mut map, files);
+    map
+}
+
+const SHOP: &str = "
+    main.rs:  main        | open_store handle_order
+    store.rs: open_store read_row close_it _inner
+    order.rs: handle_order price_of | open_store read_row _inner new
+    user.rs:  load_user new | read_row new
+    tests.rs: test_order  | handle_order
+    alone.rs: nobody";
+
+fn paths(files: &[(String, Outline)], focus: &[&str]) -> Vec<String> {
+    rank(&map_of(files), focus).files.iter().map(|file| files[*file].0.clone()).collect()
+}
+
+#[test]
+fn files_that_others_name_come_first() {
+    let files = files(SHOP);
+    assert_eq!(paths(&files, &[])[..2], ["store.rs", "order.rs"]);
+}
+
+#[test]
+fn the_focus_and_what_it_names_come_first() {
+    let files = files(SHOP);
+    for (focus, expected) in [
+        (&["user.rs"][..], &["user.rs", "store.rs"][..]),
+        (&["tests.rs"], &["tests.rs", "order.rs"]),
+        (&["alone.rs/"], &["alone.rs"]),
+        (&["./order.rs"], &["order.rs", "store.rs"]),
+        (&["nothing.rs"], &["store.rs", "order.rs"]),
+        (&["sto"], &["store.rs", "order.rs"]),
+        (&["."], &["store.rs", "order.rs"]),
+    ] {
+        assert_eq!(paths(&files, focus)[..expected.len()], *expected, "{focus:?}");
+    }
+}
+
+#[test]
+fn only_files_below_the_paths_stay_in_their_order() {
+    let map = map_of(&files("lib/a.rs: a\nlib/b.rs: b\nlibs/c.rs: c\nmain.rs: m | c b"));
+    let below = |paths: &[&str]| -> Vec<String> {
+        let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
+        let ranking = rank(&map, &[]).below(&map, &paths);
+        ranking.files.iter().map(|file| map.listed(*file).path.clone()).collect()
+    };
+    let all = below(&[]);
+    assert_eq!(all.len(), 4);
+    assert_eq!(below(&[""]), all, "the top of the worktree");
+    assert_eq!(below(&["lib"]), ["lib/b.rs", "lib/a.rs"]);
+    assert_eq!(below(&["main.rs", "libs"]), ["libs/c.rs", "main.rs"]);
+    assert_eq!(below(&["nothing"]), [""; 0]);
+}
+
+#[test]
+fn what_is_aside_comes_last_unless_it_is_in_focus() {
+    let files = files("aside/used.rs: u\nlib/a.rs: a | u\nlib/b.rs: b | u");
+    assert_eq!(paths(&files, &[]), ["lib/a.rs", "lib/b.rs", "aside/used.rs"]);
+    assert_eq!(paths(&files, &["aside"])[0], "aside/used.rs");
+}
+
+#[test]
+fn methods_are_shown_with_their_type() {
+    let check = |name: &str, qualifier: &str, line: &str, expected: &str| {
+        let symbol = Symbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
+        let map = map_of(&[("a".to_owned(), Outline { symbols: vec![symbol], references: vec![] })]);
+        let text = |_| Some(line.to_owned());
+        let rendered = render(&map, &rank(&map, &[]), 100, &CallerDir::default(), text).text;
+        assert_eq!(rendered, format!("a\n    1: {expected}\n"));
+    };
+    check("verify", "auth::Session::", "pub fn verify(&self) {", "pub fn auth::Session::verify(&self)");
+    check("run", "App.", "def run(self, run_all):", "def App.run(self, run_all)");
+    check("Verify", "Session.", "func (s *Session) Verify() {", "func (s *Session) Verify()");
+    check("open", "", "fn open()", "fn open()");
+    check("gone", "App.", "def other(self):", "App.gone");
+}
+
+#[test]
+fn used_symbols_come_first_and_private_ones_late() {
+    let map = map_of(&files(SHOP));
+    let ranking = rank(&map, &[]);
+    assert_eq!(map.listed(ranking.files[0]).path, "store.rs");
+    assert_eq!(ranking.symbols(&map, ranking.files[0]), [1, 0, 3, 2]);
+}
+
+#[test]
+fn scores_sum_to_one_and_do_not_hang_on_the_order_of_files() {
+    let mut files = files(SHOP);
+    for focus in [&[][..], &["user.rs"]] {
+        let expected = paths(&files, focus);
+        let sum: f64 = scores(&map_of(&files), focus).0.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+        files.reverse();
+        assert_eq!(paths(&files, focus), expected);
+    }
+    assert!(rank(&CodeMap::default(), &["x"]).files.is_empty());
+}
+
+#[test]
+fn maps_by_budget() {
+    let map = map_of(&files(SHOP));
+    let ranking = rank(&map, &[]);
+    let printed = |budget| render(&map, &ranking, budget, &CallerDir::default(), |_| None);
+    let check = |budget, expected: &str| assert_eq!(printed(budget).text, expected, "{budget}");
+    check(0, "");
+    check(1, "");
+    check(3, "store.rs\n");
+    check(8, "store.rs\n    2: read_row\n");
+    check(9, "store.rs\n    2: read_row\norder.rs\n");
+    check(13, "store.rs\n    1: open_store\n    2: read_row\norder.rs\n");
+    let all = printed(1_000);
+    assert_eq!((all.n_files, all.text.lines().count()), (6, 6 + 11));
+}
+
+#[test]
+fn signatures_and_paths_take_one_line() {
+    let check = |path: &str, signature: &str, expected: &str| {
+        let outline = Outline { symbols: vec![symbol("f", 5)], references: vec![] };
+        let map = map_of(&[(path.to_owned(), outline)]);
+        let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
+        assert_eq!(
+            render(&map, &rank(&map, &[]), 100, &CallerDir::default(), |_| Some(text.clone())).text,
+            expected
+        );
+    };
+    check("a.rs", "pub fn f(x:  u32) -> u32 {", "a.rs\n    7: pub fn f(x: u32) -> u32\n");
+    check("a.py", "def f(x):", "a.py\n    7: def f(x)\n");
+    check(
+        "a.py",
+        "def f(\n    self,\n    x: list[int],\n) -> None:\n    g()",
+        "a.py\n    7: def f(self, x: list[int]) -> None\n",
+    );
+    check("a.c", "int f(int x,\n      int y);", "a.c\n    7: int f(int x, int y);\n");
+    check("a.py", "def f(", "a.py\n    7: def f(\n");
+    check("a\n\u{1b}b", "f\t\u{1b}b", "a\\n\\u{1b}b\n    7: f b\n");
+    check("a", &format!("f {}", "x".repeat(500)), &format!("a\n    7: f {}…\n", "x".repeat(118)));
+    check("a", "fun", "a\n    8: f again\n");
+}
+
+#[test]
+fn never_over_budget() {
+    let mut random = Random::new(6);
+    for _ in 0..300 {
+        let n_files = random.below(20);
+        let mut texts = Vec::new();
+        let mut file = |_| {
+            let name = |random: &mut Random| random.pick(&["alpha", "beta_x", "_g", "d", "epsilonZeta", ""]);
+            texts.push(format!("d{0}\nalpha {0}", hostile_text(&mut random, 12)));
+            let symbols = (0..5).map(|_| symbol(name(&mut random), 1)).collect();
+            let references = (0..random.below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
+            (hostile_text(&mut random, 12), Outline { symbols, references })
+        };
+        let files: Vec<_> = (0..n_files).map(&mut file).collect();
+        let map = map_of(&files);
+        let ranking = rank(&map, &[]);
+        for budget in [0, 1, 2, 7, 16, 64, 256, 5_000] {
+            let found =
+                render(&map, &ranking, budget, &CallerDir::default(), |file| Some(texts[file].clone()));
+            assert_eq!(found.n_tokens, count_tokens(&found.text));
+            assert!(found.n_tokens <= budget, "{} over {budget}", found.n_tokens);
+            assert!(found.n_files <= files.len());
+        }
+    }
+}
+
+#[test]
+fn an_updated_map_equals_a_new_one() {
+    let mut random = Random::new(9);
+    let mut map = CodeMap::default();
+    let mut files: Vec<(String, Outline)> = Vec::new();
+    let mut n_read = 0;
+    for round in 0..400 {
+        // Names that are never used again make the map forget them at some point.
+        let fresh = format!("name_{round}");
+        let name =
+            |random: &mut Random| random.pick(&["alpha", "beta_x", "_g", "d", fresh.as_str()]).to_owned();
+        let path = format!("{:02}.rs", random.below(12));
+        files.retain(|(known, _)| *known != path);
+        if random.below(3) > 0 {
+            let symbols = (0..random.below(4)).map(|n| symbol(&name(&mut random), n as u32 + 1)).collect();
+            let references = (0..random.below(4)).map(|n| (name(&mut random), n as u32)).collect();
+            files.push((path, Outline { symbols, references }));
+            files.sort_by(|left, right| left.0.cmp(&right.0));
+        }
+        n_read += update(&mut map, &files);
+        let anew = map_of(&files);
+        let (ranking, expected) = (rank(&map, &[]), rank(&anew, &[]));
+        assert_eq!((&ranking.files, scores(&map, &[])), (&expected.files, scores(&anew, &[])));
+        let printed = |map, ranking| render(map, ranking, 500, &CallerDir::default(), |_| None);
+        assert_eq!(printed(&map, &ranking), printed(&anew, &expected));
+    }
+    assert!(map.n_names() < 100, "{} names are kept", map.n_names());
+    assert!(n_read < 800, "{n_read} contents were read for 400 changes");
+}

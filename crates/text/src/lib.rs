@@ -1,0 +1,12 @@
+//! Cuts text into words and stems, and finds and masks credentials in it.
+//!
+//! Pure: text in, values out. No file system, clock, environment or SQL.
+
+mod credentials;
+mod plausible;
+pub mod redact;
+pub mod scripts;
+pub mod secrets;
+pub mod stems;
+mod word_parts;
+pub mod words;

@@ -1,0 +1,325 @@
+//! Splits text and identifiers into the words of the index.
+//!
+//! A text becomes a stream of tokens separated by single spaces. FTS5 gets the stream through its
+//! `ascii` tokenizer, which splits at the spaces and nowhere else, since a token is made of ASCII
+//! letters and digits and of characters from U+0080 on.
+//!
+//! | text | tokens |
+//! |---|---|
+//! | `getUserById`, `get_user_by_id` | `getuserbyid get user by id` |
+//! | `HTTPServer`, `sha256`, `URLs` | `httpserver http server`, `sha256 sha 256`, `urls` |
+//! | `kebab-case`, `a.b`, `A::b` | parts only: `kebab case`, `a b`, `a b` |
+//! | `Größe`, `ｆｕｌｌ` | `große`, `full` (compatibility forms and diacritics are folded) |
+//! | `日本語処` | `日本語 本語処 語処 処` |
+//!
+//! A whole name is joined without its underscores, so that all spellings of one name share one token, which a query in
+//! lower case finds. Hyphens and dots do not join: they are as common in prose and arithmetic as in names, and adjacent
+//! parts match a phrase anyway.
+//!
+//! Scripts that put no spaces between words become trigrams, one from every character on, shorter at
+//! the end of a run. So a query of three or more characters is a sequence of whole trigrams, and a
+//! shorter one is the prefix of a token.
+
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+use super::scripts::{is_folded_away, is_unspaced};
+use super::word_parts::Parts;
+
+/// Longest token, in bytes; the rest of a longer word is cut off.
+pub const MAX_TOKEN_BYTES: usize = 64;
+
+/// Characters of a token in a script without spaces.
+pub const GRAM_CHARS: usize = 3;
+
+/// Which tokens of a name are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The whole and, where there are several, the parts: what the index holds.
+    Both,
+    /// The whole alone; of trigrams those of full length, or the one short of a shorter run.
+    Whole,
+    /// Only the parts (the whole if there is only one), as the index has them for another spelling.
+    Parts,
+}
+
+/// Appends to `out` the tokens that the index holds for `text`.
+pub fn index_words(text: &str, out: &mut String) {
+    write_words(text, Form::Both, out);
+}
+
+/// Appends to `out` the tokens that the index holds for a path with `/`: words of its directories, stem
+/// and extension. Here a hyphen joins as an underscore does: a file name is a name.
+pub fn path_words(path: &str, out: &mut String) {
+    if path.contains('-') {
+        write_words(&path.replace('-', "_"), Form::Both, out);
+    } else {
+        write_words(path, Form::Both, out);
+    }
+}
+
+/// Returns the name in lower case, without diacritics, separators and punctuation: equal for all
+/// spellings of one name (`maxRetry`, `MAX_RETRY`, `max-retry`).
+pub fn joined(name: &str) -> String {
+    let mut words = String::new();
+    write_words(name, Form::Parts, &mut words);
+    words.retain(|c| c != ' ');
+    words
+}
+
+/// Appends to `out` the tokens of `text` in one form, separated by spaces.
+pub fn write_words(text: &str, form: Form, out: &mut String) {
+    let bytes = text.as_bytes();
+    let mut folded = String::new();
+    let mut start = 0;
+    while let Some(skipped) = bytes[start..].iter().position(|&byte| is_run(byte)) {
+        start += skipped;
+        let rest = &bytes[start..];
+        let len = rest.iter().position(|&byte| !is_run(byte)).unwrap_or(rest.len());
+        // A run starts and ends beside ASCII bytes, hence on character boundaries.
+        let run = &text[start..start + len];
+        if run.is_ascii() {
+            write_word(run, form, out);
+        } else {
+            folded.clear();
+            fold(run, &mut folded);
+            folded.split_ascii_whitespace().for_each(|word| write_mixed(word, form, out));
+        }
+        start += len;
+    }
+}
+
+/// Calls `see` with each word, part and trigram of `text`: its byte range there and its token in the index.
+///
+/// Ranges ascend by their start, a whole before its parts.
+pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
+    let mut start = 0;
+    let mut folded = String::new();
+    let mut token = String::new();
+    let mut see_folded = |range: Range<usize>| {
+        folded.clear();
+        token.clear();
+        let word = &text[range.clone()];
+        if word.is_ascii() {
+            push_token(word, &mut token);
+        } else {
+            fold(word, &mut folded);
+            push_token(folded.trim(), &mut token);
+        }
+        if !token.is_empty() {
+            see(range, &token);
+        }
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || is_combining_mark(c);
+    while let Some(skipped) = text[start..].find(is_word) {
+        start += skipped;
+        let rest = &text[start..];
+        let unspaced = rest.starts_with(is_unspaced);
+        let len = rest.find(|c| !is_word(c) || is_unspaced(c) != unspaced).unwrap_or(rest.len());
+        if unspaced {
+            gram_ranges(&rest[..len]).for_each(|gram| see_folded(start + gram.start..start + gram.end));
+        } else {
+            see_folded(start..start + len);
+            part_ranges(&rest[..len]).for_each(|part| see_folded(start + part.start..start + part.end));
+        }
+        start += len;
+    }
+}
+
+/// Returns the range of up to three characters from each on.
+fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
+    run.char_indices().map(|(start, _)| {
+        let end = run[start..].char_indices().nth(GRAM_CHARS);
+        start..end.map_or(run.len(), |(end, _)| start + end)
+    })
+}
+
+/// Returns the ranges of the parts of a word; nothing if there is only one.
+fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
+    let offset = |part: &str| part.as_ptr() as usize - word.as_ptr() as usize;
+    Parts::of(word)
+        .filter(|part| part.len() < word.trim_matches('_').len())
+        .map(move |part| offset(part)..offset(part) + part.len())
+}
+
+fn is_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Appends `run` without diacritics and compatibility forms; keeps the case, and replaces other characters by spaces.
+fn fold(run: &str, folded: &mut String) {
+    let mut in_word = false;
+    for c in run.nfkd().filter(|&c| !is_folded_away(c)).nfc() {
+        // Signs of Indic and other scripts are marks without being letters; they end no word.
+        in_word = c.is_alphanumeric() || c == '_' || (in_word && is_combining_mark(c));
+        folded.push(if in_word { c } else { ' ' });
+    }
+}
+
+/// Writes a folded word, of which some may be in an unspaced script.
+fn write_mixed(mut word: &str, form: Form, out: &mut String) {
+    while let Some(first) = word.chars().next() {
+        let unspaced = is_unspaced(first);
+        let len = word.find(|c| is_unspaced(c) != unspaced).unwrap_or(word.len());
+        let (run, rest) = word.split_at(len);
+        if unspaced {
+            write_grams(run, form, out);
+        } else {
+            write_word(run, form, out);
+        }
+        word = rest;
+    }
+}
+
+fn write_grams(run: &str, form: Form, out: &mut String) {
+    for gram in gram_ranges(run) {
+        let is_short = run[gram.clone()].chars().nth(GRAM_CHARS - 1).is_none();
+        if is_short && form == Form::Whole && gram.start > 0 {
+            return;
+        }
+        push_token(&run[gram], out);
+    }
+}
+
+/// Writes a word of letters, digits and underscores.
+fn write_word(word: &str, form: Form, out: &mut String) {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return push_token(word, out); // most words of prose and of code; twice as fast for them
+    }
+    let mut parts = Parts::of(word);
+    let (first, second) = (parts.next(), parts.next());
+    let is_compound = second.is_some();
+    if form != Form::Parts || !is_compound {
+        push_token(word, out);
+    }
+    if form != Form::Whole && is_compound {
+        first.into_iter().chain(second).chain(parts).for_each(|part| push_token(part, out));
+    }
+}
+
+/// Appends one token in lower case without underscores; nothing when nothing is left.
+fn push_token(word: &str, out: &mut String) {
+    let space = out.len();
+    if space > 0 {
+        out.push(' ');
+    }
+    let start = out.len();
+    if word.len() <= MAX_TOKEN_BYTES && word.is_ascii() {
+        out.extend(word.bytes().filter(|&b| b != b'_').map(|b| char::from(b.to_ascii_lowercase())));
+    } else {
+        push_lower(word, start + MAX_TOKEN_BYTES, out);
+    }
+    if out.len() == start {
+        out.truncate(space);
+    }
+}
+
+fn push_lower(word: &str, end: usize, out: &mut String) {
+    for c in word.chars().filter(|&c| c != '_').flat_map(char::to_lowercase) {
+        // The final sigma is the same letter.
+        let c = if c == 'ς' { 'σ' } else { c };
+        if out.len() + c.len_utf8() > end {
+            return;
+        }
+        out.push(c);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(text: &str) -> String {
+        let mut out = String::new();
+        index_words(text, &mut out);
+        out
+    }
+
+    #[test]
+    fn words_of_text() {
+        let check = |text: &str, expected: &str| assert_eq!(index(text), expected, "{text}");
+        check("", "");
+        check(" \t\n___ -- 💥 ", "");
+        check("getUserById", "getuserbyid get user by id");
+        check("get_user_by_id", "getuserbyid get user by id");
+        check("MAX_RETRY_COUNT", "maxretrycount max retry count");
+        check("__init__ _private", "init private");
+        check("HTTPServer parseHTTP", "httpserver http server parsehttp parse http");
+        check("URLs IDsOf", "urls idsof ids of");
+        check("sha256 utf8Len", "sha256 sha 256 utf8len utf 8 len");
+        check("i18n x1 v2 3D", "i18n x1 v2 3d");
+        check("da39a3ee5e6b4b0d3255", "da39a3ee5e6b4b0d3255");
+        check("kebab-case a.b::c", "kebab case a b c");
+        check("don't", "don t");
+        check("Größe naïve Ångström", "große naive angstrom");
+        check("ÜberGröße", "ubergroße uber große");
+        check("ΟΔΟΣ οδος", "οδοσ οδοσ");
+        check("İstanbul", "istanbul");
+        check("ｆｕｌｌ ﬁle", "full file");
+        check("e\u{301}té", "ete");
+        check("日本語処", "日本語 本語処 語処 処");
+        check("日本", "日本 本");
+        check("use日本x", "use 日本 本 x");
+        check("ガ ｶﾞ カ\u{3099}", "ガ ガ ガ");
+        check("한국어 \u{1112}\u{1161}\u{11ab}", "한국어 국어 어 한");
+        check("हिन्दी", "हिन्दी");
+        check("“quoted”—dash…", "quoted dash");
+        check("❤\u{fe0f}x", "x");
+        check("a\u{0}b\u{7f}c\u{85}d", "a b c d");
+    }
+
+    #[test]
+    fn forms() {
+        let check = |form, text: &str, expected: &str| {
+            let mut out = String::new();
+            write_words(text, form, &mut out);
+            assert_eq!(out, expected, "{text}");
+        };
+        check(Form::Whole, "getUser a-b", "getuser a b");
+        check(Form::Parts, "getUser word", "get user word");
+        check(Form::Whole, "日本語処 日本", "日本語 本語処 日本");
+        check(Form::Parts, "日本語 x", "日本語 本語 語 x");
+        check(Form::Whole, "日", "日");
+    }
+
+    #[test]
+    fn spans_are_those_of_the_tokens() {
+        let check = |text: &str, expected: &[(&str, &str)]| {
+            let mut found = Vec::new();
+            each_span(text, &mut |range, token| found.push((text[range].to_owned(), token.to_owned())));
+            let found: Vec<_> = found.iter().map(|(span, token)| (span.as_str(), token.as_str())).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check("_getÜser, x", &[("_getÜser", "getuser"), ("get", "get"), ("Üser", "user"), ("x", "x")]);
+        check("日本語 a", &[("日本語", "日本語"), ("本語", "本語"), ("語", "語"), ("a", "a")]);
+        check("__ 💥", &[]);
+    }
+
+    #[test]
+    fn words_of_paths() {
+        let check = |path: &str, expected: &str| {
+            let mut out = String::new();
+            path_words(path, &mut out);
+            assert_eq!(out, expected, "{path}");
+        };
+        check("src/auth/sessionStore.rs", "src auth sessionstore session store rs");
+        check("web/user-profile.test.tsx", "web userprofile user profile test tsx");
+        check(".github/Makefile", "github makefile");
+    }
+
+    #[test]
+    fn spellings_of_one_name_are_joined_alike() {
+        for name in ["maxRetry", "MAX_RETRY", "max-retry", "MaxRetry", "max retry"] {
+            assert_eq!(joined(name), "maxretry", "{name}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_cut_and_stay_whole_characters() {
+        assert_eq!(index(&"a".repeat(100)), "a".repeat(MAX_TOKEN_BYTES));
+        assert_eq!(index(&"é".repeat(100)), "e".repeat(MAX_TOKEN_BYTES));
+        assert_eq!(index(&"ж".repeat(100)), "ж".repeat(MAX_TOKEN_BYTES / 2));
+    }
+}

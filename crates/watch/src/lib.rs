@@ -1,0 +1,150 @@
+//! Watches directories and reports which names changed.
+//!
+//! Events carry only names: they mark paths as dirty, and the state is read from disk afterwards. No loss is silent: it
+//! becomes [`WatchEvent::Lost`], which causes a rescan.
+
+mod debounce;
+#[cfg(target_os = "linux")]
+mod inotify;
+#[cfg(target_os = "linux")]
+mod mounts;
+#[cfg(not(target_os = "linux"))]
+mod no_mounts;
+#[cfg(not(target_os = "linux"))]
+mod notify;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use debounce::Debouncer;
+
+#[cfg(target_os = "linux")]
+pub use inotify::Watch;
+#[cfg(target_os = "linux")]
+pub use mounts::Mounts;
+#[cfg(not(target_os = "linux"))]
+pub use no_mounts::Mounts;
+#[cfg(not(target_os = "linux"))]
+pub use notify::Watch;
+
+use memod_base::paths;
+use memod_base::types::ViewId;
+
+/// Number of cookies, each made once the one before is back as an event, after which all earlier changes were reported.
+///
+/// Windows collects the changes of each watched directory on its own and hands them out as it is asked again, so a cookie can
+/// overtake what was written before it elsewhere: 562 of 4,500 did under wine. By the time that it is back, the others have been asked
+/// again, and a second one comes behind what they had: 0 of 4,500 overtook.
+pub const N_COOKIES: u32 = if cfg!(windows) { 2 } else { 1 };
+
+/// Why a directory is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It has files that may be indexed.
+    Worktree,
+    /// It is part of the git dir or common dir: HEAD, index, info/exclude.
+    Git,
+    /// It has the cookies and the doorbell.
+    Cookies,
+    /// It has the files of memories.
+    Memories,
+}
+
+/// A changed name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FsChange {
+    /// Owner of the directory.
+    pub view: ViewId,
+    /// Why that directory is watched.
+    pub role: Role,
+    /// Absolute path.
+    pub path: PathBuf,
+}
+
+/// An event of the operating system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchEvent {
+    /// Names that changed, in order.
+    Changed(Vec<FsChange>),
+    /// Events were lost; everything may have changed.
+    Lost,
+}
+
+/// A directory could not be watched.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// No watches or instances are left; uncovered directories must be polled.
+    #[error("{}: not watched, a limit of inotify is reached: {source}", path.display())]
+    Exhausted {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// It is gone, or not a directory any more; its parent's events tell the rest.
+    #[error("{}: gone", .0.display())]
+    Gone(PathBuf),
+    /// The directory is not accessible; events of its parents show when it is.
+    #[error("{}: cannot be listed", .0.display())]
+    Closed(PathBuf),
+    /// Anything else.
+    #[error("watch {}: {source}", path.display())]
+    Io {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+}
+
+impl WatchError {
+    /// Returns the remedy, if it is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Exhausted { source, .. } if paths::is_out_of_descriptors(source) => {
+                Some("raise it with `sysctl fs.inotify.max_user_instances=1024`, or raise `ulimit -n`")
+            }
+            Self::Exhausted { .. } => Some("raise it with `sysctl fs.inotify.max_user_watches=524288`"),
+            Self::Gone(_) => None,
+            Self::Closed(_) => Some("check the owner and the permissions of that path"),
+            Self::Io { source, .. } => paths::io_hint(source),
+        }
+    }
+
+    /// Returns what an error of the system means for the watch of a path.
+    pub fn new(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Gone(path),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::InvalidFilename => Self::Closed(path),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Exhausted { path, source },
+            _ => Self::Io { path, source },
+        }
+    }
+}
+
+/// Returns the name of the directory's file system if that does not report every change: changes on another machine, or
+/// below an overlay, cause no events. Such a worktree is compared at each query.
+#[cfg(target_os = "linux")]
+pub fn silent_file_system(dir: &Path) -> Option<&'static str> {
+    let magic = rustix::fs::statfs(dir).ok()?.f_type;
+    SILENT.iter().find(|(known, _)| i128::from(*known) == i128::from(magic)).map(|(_, name)| *name)
+}
+
+/// Like on Linux; on this platform the watcher of the operating system is trusted.
+#[cfg(not(target_os = "linux"))]
+pub fn silent_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+/// `f_type` of statfs(2), from linux/magic.h and the sources of the file systems.
+#[cfg(target_os = "linux")]
+const SILENT: [(u32, &str); 7] = [
+    (0x6969, "nfs"),
+    (0x517b, "smb"),
+    (0xff53_4d42, "cifs"),
+    (0xfe53_4d42, "smb2"),
+    (0x6573_5546, "fuse"), // virtiofs as well
+    (0x0102_1997, "9p"),
+    (0x794c_7630, "overlay"),
+];

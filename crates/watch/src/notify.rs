@@ -1,0 +1,164 @@
+//! Watches directory trees on macOS and Windows.
+//!
+//! Each root has one recursive watch, which never changes. Events go to the same owners as on Linux: those with the
+//! directory in their worktree, and those that watch exactly that directory of git.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use memod_base::threads::lock;
+use memod_base::types::ViewId;
+use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::{FsChange, Role, WatchError, WatchEvent};
+
+/// The owners of a root, which views may share, as worktrees share the common dir.
+type Owners = HashMap<PathBuf, Vec<(ViewId, Role)>>;
+type Roots = Arc<Mutex<Owners>>;
+
+/// All watched roots.
+///
+/// Invariant: `roots` is not locked during a call of the watcher, which may wait for its thread, which locks `roots`.
+pub struct Watch {
+    watcher: Mutex<RecommendedWatcher>,
+    roots: Roots,
+}
+
+impl Watch {
+    /// Passes everything to `sink`.
+    ///
+    /// # Errors
+    /// When the operating system provides no watcher.
+    pub fn start(sink: impl Fn(WatchEvent) -> bool + Send + 'static) -> Result<Self, WatchError> {
+        let roots = Roots::default();
+        let for_thread = Arc::clone(&roots);
+        let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
+            let event = translate(&lock(&for_thread), event);
+            sink(event);
+        })
+        .map_err(|error| into_error(Path::new("watcher"), error))?;
+        Ok(Self { watcher: Mutex::new(watcher), roots })
+    }
+
+    /// Watches a directory and, for a worktree, everything below it; does nothing if it is watched already.
+    ///
+    /// # Errors
+    /// When the operating system refuses.
+    pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
+        let mut watcher = lock(&self.watcher);
+        // Register the owner before the first event.
+        if !add_owner(&mut lock(&self.roots), (view, role), path) {
+            return Ok(());
+        }
+        watcher.watch(path, RecursiveMode::Recursive).map_err(|error| {
+            lock(&self.roots).remove(path); // else it would count as watched the next time
+            into_error(path, error)
+        })
+    }
+
+    /// Stops watching the roots that only this view owns.
+    pub fn remove_view(&self, view: ViewId) {
+        let mut watcher = lock(&self.watcher);
+        let left = remove_owner(&mut lock(&self.roots), view);
+        for path in left {
+            let _ = watcher.unwatch(&path); // it fails when the directory is gone, which is what is wanted
+        }
+    }
+
+    /// Returns the number of watched roots.
+    pub fn n_dirs(&self) -> u64 {
+        lock(&self.roots).len() as u64
+    }
+
+    /// Returns the name of the mechanism.
+    pub fn backend(&self) -> &'static str {
+        if cfg!(windows) { "windows" } else { "fsevents" }
+    }
+}
+
+/// Adds an owner of a directory; returns whether the directory needs a new watch.
+fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
+    let n_above = if owner.1 == Role::Worktree { usize::MAX } else { 1 };
+    let mut covering = path.ancestors().take(n_above);
+    if covering.any(|above| roots.get(above).is_some_and(|owners| owners.contains(&owner))) {
+        return false;
+    }
+    let owners = roots.entry(path.to_owned()).or_default();
+    owners.push(owner);
+    owners.len() == 1
+}
+
+/// Removes a view from all owners; returns the directories that have none left.
+fn remove_owner(roots: &mut Owners, view: ViewId) -> Vec<PathBuf> {
+    let left = roots.extract_if(|_, owners| {
+        owners.retain(|(owner, _)| *owner != view);
+        owners.is_empty()
+    });
+    left.map(|(path, _)| path).collect()
+}
+
+fn translate(roots: &Owners, event: notify::Result<Event>) -> WatchEvent {
+    let Ok(event) = event else { return WatchEvent::Lost };
+    if event.need_rescan() || event.paths.is_empty() {
+        return WatchEvent::Lost;
+    }
+    WatchEvent::Changed(event.paths.iter().flat_map(|path| changes(roots, path)).collect())
+}
+
+/// Returns the changes that an event means for each owner of a root around its path.
+fn changes(roots: &Owners, path: &Path) -> Vec<FsChange> {
+    let mut changes = Vec::new();
+    for (n_below, above) in path.ancestors().enumerate() {
+        for (view, role) in roots.get(above).into_iter().flatten().copied() {
+            if role == Role::Worktree || n_below <= 1 {
+                changes.push(FsChange { view, role, path: path.to_owned() });
+            }
+        }
+    }
+    changes
+}
+
+fn into_error(path: &Path, error: notify::Error) -> WatchError {
+    match error.kind {
+        notify::ErrorKind::Io(source) => WatchError::new(path, source),
+        _ => WatchError::Io { path: path.to_owned(), source: std::io::Error::other(error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_owner_is_told_what_is_its_own() {
+        let (main, linked) = (ViewId(1), ViewId(2));
+        let mut roots = Owners::new();
+        let mut add = |view, role, path: &str| add_owner(&mut roots, (view, role), Path::new(path));
+        assert!(add(main, Role::Worktree, "/r"));
+        assert!(!add(main, Role::Worktree, "/r/src"), "below what is watched");
+        assert!(add(main, Role::Git, "/r/.git"));
+        assert!(!add(linked, Role::Git, "/r/.git"), "shared");
+        assert!(add(linked, Role::Git, "/r/.git/worktrees/l"));
+        assert!(add(main, Role::Git, "/r/.git/info"), "watched for itself alone");
+        assert!(add(linked, Role::Worktree, "/r/l"));
+        let check = |roots: &Owners, path: &str, expected: &[(ViewId, Role)]| {
+            let told = changes(roots, Path::new(path));
+            let told: Vec<_> = told.into_iter().map(|change| (change.view, change.role)).collect();
+            assert_eq!(told, expected, "{path}");
+        };
+        let (tree, git) = ((main, Role::Worktree), (main, Role::Git));
+        check(&roots, "/r/src/a", &[tree]);
+        check(&roots, "/r/.git/config", &[git, (linked, Role::Git), tree]);
+        check(&roots, "/r/.git/objects/ab/c", &[tree]);
+        check(&roots, "/r/.git/worktrees/l/HEAD", &[(linked, Role::Git), tree]);
+        check(&roots, "/r/.git/info/exclude", &[git, tree]);
+        check(&roots, "/r/l/a", &[(linked, Role::Worktree), tree]);
+        check(&roots, "/elsewhere", &[]);
+
+        let mut left = remove_owner(&mut roots, linked);
+        left.sort();
+        assert_eq!(left, [Path::new("/r/.git/worktrees/l"), Path::new("/r/l")], "the shared one stays");
+        check(&roots, "/r/.git/config", &[git, tree]);
+    }
+}
