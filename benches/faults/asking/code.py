@@ -1,5 +1,7 @@
 """Asks about code: outlines, definitions, uses, callers, the map."""
 
+import re
+
 from oracle import snippets, structure
 from oracle.disk import forms_of, steady
 from oracle.findings import false, stale, twice
@@ -237,4 +239,7 @@ def is_mapped(path, file, number, said):
     line = file.line(number)
     if line is not None and line.strip().startswith(said.rstrip("… ").strip()[:60]):
         return True
-    return any(one.name == said and one.first <= number <= one.line for one in structure.definitions(path, file) or [])
+    definitions = structure.definitions(path, file)
+    if definitions is None:  # only the parser knows what begins there, but the line has the name
+        return line is not None and bool(re.search(rf"\b{re.escape(said)}\b", line))
+    return any(one.name == said and one.first <= number <= one.line for one in definitions)

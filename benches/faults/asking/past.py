@@ -22,7 +22,9 @@ def why_file(world, random, root, before):
     def judge(reply, before, after):
         answer = reply.json
         found = commits.judge_why(answer, before, after, world.commits, world.model.clock_was_wrong)
-        touched = world.commits.git(root, "log", "-1", "--no-merges", "--format=%H", before.head, "--", path)
+        # A file that the commit does not have is new, or another one under this name: its past is not that of the path.
+        is_committed = world.commits.git(root, "ls-tree", before.head, "--", path)
+        touched = is_committed and world.commits.git(root, "log", "-1", "--no-merges", "--format=%H", before.head, "--", path)
         newest = touched[0] if touched else None
         told = [commit["oid"] for commit in answer["commits"]]
         if newest and answer["complete"] and before.head == after.head and newest not in told and len(told) < 10:

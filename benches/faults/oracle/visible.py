@@ -73,6 +73,9 @@ def expect_one(record, id, before, after):
     if was is not None or now is not None:
         if isinstance(was, memory_files.Unreadable) or isinstance(now, memory_files.Unreadable):
             return unreadable(record, id, was, now, private, of_file, must)
+        if was == now and private and len(of_file) > 1:
+            # The product says that the merge has to end before the file of one's own memory is read.
+            return Expected(id, must, private | of_file)
         if was == now:
             # One of two that say the same is enough: that of the file, unless the other one was taken back from files.
             is_same = len(of_file) == 1 and is_same_as_file(private, of_file)
