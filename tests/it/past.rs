@@ -40,6 +40,19 @@ fn a_former_name_is_looked_for_until_a_deadline() {
 }
 
 #[test]
+fn of_equal_removed_files_the_one_nearby_is_the_former_one() {
+    let live = Live::new();
+    live.write("docs/parser.rs", PARSER);
+    let first = commit(&live, "Add a parser");
+    live.write("attic/old.rs", PARSER);
+    commit(&live, "Keep a copy");
+    live.sh("git mv docs/parser.rs docs/reader.rs && git rm -q attic/old.rs");
+    commit(&live, "Rename the parser, remove the copy");
+    let (_, line) = memo(&live, &["why", "docs/reader.rs:3"]);
+    assert_eq!(oids(&line), [first.as_str()], "{line}");
+}
+
+#[test]
 fn a_rename_that_is_not_committed_keeps_its_history() {
     let live = Live::new();
     live.write("lib/only.rs", PARSER);

@@ -77,7 +77,11 @@ impl Objects {
         let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
         let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
         let of = |(path, entry): (&String, TreeEntry)| (path.clone(), entry);
-        if let Some(same) = removed.iter().find(|(_, entry)| entry.id == added.id) {
+        // Of several with this content, the one that moved least, as git chooses by the name too.
+        let same = removed.iter().filter(|(_, entry)| entry.id == added.id);
+        if let Some(same) = same.min_by_key(|(old, _)| {
+            (file_name(old) != file_name(path), directory_of(old) != directory_of(path))
+        }) {
             return FormerName { found: Some(of(*same)), cut: None };
         }
         let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
@@ -93,6 +97,10 @@ impl Objects {
         let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
         FormerName { found: best.map(|(_, old)| of(old)), cut }
     }
+}
+
+fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
 fn file_name(path: &str) -> &str {
