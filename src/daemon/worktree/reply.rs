@@ -161,6 +161,8 @@ impl WorktreeState {
         failed: Option<String>,
         (rounds, progress): (&Rounds, &Progress),
     ) {
+        // A fresh answer has all that was there when it was asked for: what is dirty now came later.
+        let files = if fresh { 0 } else { self.pending_files() };
         let removals = self.reconciles.removals(self.walker.progress.removals());
         let freshness = Freshness {
             view: self.id,
@@ -173,7 +175,7 @@ impl WorktreeState {
             lacks_commits: self.commits.has_gaps(),
             has_older_commits: self.commits.has_older,
             embed_note: rounds.error.clone(),
-            pending: Pending { files: self.pending_files(), embeddings: 0 },
+            pending: Pending { files, embeddings: 0 },
             progress: Arc::clone(&self.walker.progress),
             indexing: self.indexing(progress),
             removals,
