@@ -164,12 +164,16 @@ def as_set(forms):
     return {forms} if isinstance(forms, Form) else set(forms)
 
 
+RECALLS_A_PRIORITY = 10  # as in src/memory/tiers.rs
+
+
 def fits(form, memory):
     """Returns whether a memory of an answer has the fields of a form."""
-    said = (memory["content"], memory.get("title"), frozenset(memory.get("tags", ())), memory.get("priority", 5))
-    if memory.get("container", form.container) != form.container:
+    said = (memory["content"], memory.get("title"), frozenset(memory.get("tags", ())))
+    if memory.get("container", form.container) != form.container or said != (form.text, form.title, form.tags):
         return False
-    return said == (form.text, form.title, form.tags, form.priority) and has_scope(form, memory)
+    raised = memory.get("access_count", 0) // RECALLS_A_PRIORITY  # at most by one for each ten recalls
+    return form.priority <= memory.get("priority", 5) <= min(10, form.priority + raised) and has_scope(form, memory)
 
 
 def has_scope(form, memory):
