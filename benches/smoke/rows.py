@@ -234,7 +234,7 @@ ROWS = [
             ["try", "--candidates", "{top}/out", "--set", "code_knn=0.5", "--set", "code_file=0,code_covered=0"],
             ["fit", "--candidates", "{top}/out", "--classes"]]),
     Row("models/reranker/check.py", [], [
-        Each(r"^ok   repositories of half B judge", count=1), Each(r"^ok   the judge sees the answers come up$", count=1),
+        Each(r"^ok   repositories of half B judge", count=1), Each(r"^ok   the judge sees the answers come up", count=2),
         Each(r"^all is right$", count=1)], ("pip:numpy",), forbidden="^BAD.*"),
     Row("tests/agent_sessions.py", ["--memo", "{memo}", "--npm", "{agents}", "--tokenizer", "{node}", "--only", "codex"], [
         Each(r"^ok +codex +offers our eight tools"), Each(r"^ok +codex +the result of search reaches the model"),

@@ -4,8 +4,9 @@
   check.py [--minutes M]
 
 Of eight invented repositories prepare.py makes the data, device.sh trains a teacher and a pupil for some seconds each, rounds and
-judges them, infer.py compares numpy with torch, and judge.py has to find that the answers came up: they share words with their
-questions, and the candidates come in any order. Without torch an untrained network is judged, whose logit is the overlap alone.
+judges them; train_late.py trains the late interaction; infer.py and infer_late.py compare numpy with torch; and judge.py has to find
+that the answers came up: they share words with their questions, and the candidates come in any order. Without torch untrained models
+are judged, whose logits are the overlap alone.
 
 Takes about a minute. Needs Python 3.9 and numpy; torch for all of it. Exit code: 0 all is right, 1 something is not.
 """
@@ -93,6 +94,19 @@ def write_untrained(folder, rng):
     (folder / "config.json").write_text(json.dumps({**SHAPE, "fields": ["path", "head", "body"], "table_gain": 16.0}))
 
 
+def write_untrained_late(folder, rng):
+    """Writes a late interaction of one random matrix for both sides, in which no token has a weight of its own."""
+    matrix, n_tokens = rng.integers(-127, 128, (64, 256)).astype(np.int8), len(read_table())
+    tensors = {"field_factors": np.ones((3, 3), np.float32)}
+    for name in ("question_matrix", "code_matrix"):
+        tensors.update({name: matrix, name + ".scale": np.full(64, 0.001, np.float32)})
+    for name in ("question_weight", "code_weight", "mean_weight"):
+        tensors.update({name: np.zeros((1, n_tokens), np.int8), name + ".scale": np.ones(1, np.float32)})
+    folder.mkdir()
+    write_tensors(folder / "model.safetensors", tensors)
+    (folder / "config.json").write_text(json.dumps({"kind": "late-interaction", "question": 16, "code": 48, "table_gain": 16.0}))
+
+
 def call_program(name, *words, start=sys.executable, environment=None):
     """Runs a program of this folder and returns its output."""
     done = subprocess.run([start, HERE / name, *map(str, words)], capture_output=True, text=True, env={**os.environ, **(environment or {})})
@@ -133,6 +147,17 @@ def train_models(folder, minutes):
         expect(begun["pairs"] > 0 and begun["questions"] == 3 * N_QUESTIONS and ended["step"] > 0, f"{name}: takes steps and tells them")
         expect(ended["minute"] < minutes + 0.2, f"{name}: ends in time")
     expect((folder / "out/log.txt").read_text().count("they agree") == 2, "numpy agrees with torch")
+    said = call_program("train_late.py", "--data", folder / "data", "--out", folder / "late", "--pair-minutes", minutes / 2,
+                        "--asked-minutes", minutes / 2, "--width", 64)
+    expect("they agree" in said, "numpy agrees with torch on the late interaction")
+
+
+def check_judge(folder, model):
+    """Checks that a model brings the answers up."""
+    table = call_program("judge.py", folder / model, "--data", folder / "data")
+    figures = re.search(r"^all +40 +([\d.]+) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +([\d.]+) +[\d.]+ +([\d.]+) ", table, re.M)
+    none, alone, added = map(float, figures.groups())
+    expect(none < 20 and alone > none + 20 and added > none + 10, f"the judge sees the answers come up ({model})")
 
 
 def main():
@@ -155,10 +180,9 @@ def main():
             else:
                 print("NOT CHECKED: training and export, because torch is not installed")
                 write_untrained(folder / "model", rng)
-            table = call_program("judge.py", folder / "model", "--data", folder / "data")
-            figures = re.search(r"^all +40 +([\d.]+) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +([\d.]+) +[\d.]+ +([\d.]+) ", table, re.M)
-            none, alone, added = map(float, figures.groups())
-            expect(none < 20 and alone > none + 20 and added > none + 10, "the judge sees the answers come up")
+                write_untrained_late(folder / "late", rng)
+            for model in ("model", "late"):
+                check_judge(folder, model)
         except Wrong as wrong:
             print(f"BAD  {wrong}")
             return 1

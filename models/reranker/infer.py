@@ -16,7 +16,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
-from tensors import TABLE, read_tensors  # noqa: E402
+from tensors import TABLE, join_fields, read_tensors  # noqa: E402
 
 BLOCK = 16  # candidates that are computed together: those of like length, so that little is padding
 NEVER = np.float32(-1e9)
@@ -61,6 +61,10 @@ class ExportedReranker:
         extra = self.extra_of[ids]
         entered[extra >= 0] += self.weights["extra.weight"][extra[extra >= 0]]
         return entered
+
+    def score_chunks(self, question, chunks):
+        """Returns a logit for each candidate, of which path, head and body are given."""
+        return self.score_candidates(question, [join_fields(*chunk, self.config["fields"], self.config["code"]) for chunk in chunks])
 
     def score_candidates(self, question, codes):
         """Returns a logit for each candidate; `question` and each of `codes` are ids of tokens, at least one."""

@@ -3,7 +3,7 @@
 
   judge.py MODEL --data DATA [--depths 30,50] [--most N] [--json FILE]
 
-MODEL  folder of export.py
+MODEL  folder of export.py or of train_late.py
 DATA   data.npz of prepare.py
 
 The first 30 and 50 candidates of each question are ordered anew: by the logits (alone), and by the first stage's score, over that
@@ -26,8 +26,9 @@ from pathlib import Path  # noqa: E402
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
 from infer import ExportedReranker  # noqa: E402
+from infer_late import LateReranker  # noqa: E402
 from prepare import KINDS, PARTS  # noqa: E402
-from tensors import TABLE, join_fields  # noqa: E402
+from tensors import TABLE  # noqa: E402
 
 WEIGHTS = [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0]
 LENGTHS = [(6, "to 6 words"), (15, "7 to 15 words"), (40, "16 to 40 words"), (80, "41 to 80 words"), (10**9, "over 80 words")]
@@ -59,14 +60,13 @@ class Questions:
 
     def score_all(self, reranker, depth):
         """Has the model score the first candidates of each question, and notes the processor time."""
-        fields, most = reranker.config["fields"], reranker.config["code"]
         for number, chunks in zip(self.numbers, self.chunks):
             question = self.read_tokens("question_tokens", "question_offsets", number)
-            codes = [join_fields(*(self.read_tokens(f"chunk_{field}", f"chunk_{field}_offsets", chunk)
-                                   for field in ("path", "head", "body")), fields, most) for chunk in chunks[:depth]]
+            texts = [[self.read_tokens(f"chunk_{field}", f"chunk_{field}_offsets", chunk) for field in ("path", "head", "body")]
+                     for chunk in chunks[:depth]]
             began = time.process_time()
-            self.logits.append(reranker.score_candidates(question, codes) if question and codes else np.zeros(len(codes), np.float32))
-            if len(codes) == depth:
+            self.logits.append(reranker.score_chunks(question, texts) if question and texts else np.zeros(len(texts), np.float32))
+            if len(texts) == depth:
                 self.seconds.append(time.process_time() - began)
 
     def find_ranks(self, depth, order_score, weight):
@@ -140,7 +140,8 @@ def main():
     if not len(tune.numbers) or not len(judge.numbers):
         print(f"judge: {options.data}: no questions of half A to choose on, or none of half B", file=sys.stderr)
         return 2
-    reranker = ExportedReranker(options.model, options.table)
+    kind = json.loads((options.model / "config.json").read_text(encoding="utf-8")).get("kind")
+    reranker = {"late-interaction": LateReranker}.get(kind, ExportedReranker)(options.model, options.table)
     for questions in (tune, judge):
         questions.score_all(reranker, max(depths))
     ways = rank_ways(tune, judge, depths)
