@@ -9,13 +9,13 @@ Scores the pairs of reference.json and prints the largest difference from the lo
 
 Needs Python 3.9 and numpy. Exit code: 0 they agree, 1 they differ by more than the file allows.
 """
-import argparse
 import json
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
+from reference import check_reference  # noqa: E402
 from tensors import TABLE, join_fields, read_tensors  # noqa: E402
 
 BLOCK = 16  # candidates that are computed together: those of like length, so that little is padding
@@ -127,23 +127,5 @@ class ExportedReranker:
         return np.stack([code_sum @ question_sum / lengths, matched @ weight, best @ weight], 1).astype(np.float32)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=Path, metavar="MODEL")
-    parser.add_argument("--table", type=Path, default=TABLE, help="the builtin model")
-    options = parser.parse_args()
-    reference = json.loads((options.model / "reference.json").read_text(encoding="utf-8"))
-    reranker = ExportedReranker(options.model, options.table)
-    largest = {"int8": 0.0, "float": 0.0}
-    for case in reference["cases"]:
-        logits = reranker.score_candidates(case["question"], case["codes"])
-        for kind in largest:
-            largest[kind] = max(largest[kind], float(np.abs(logits - case[kind]).max()))
-    agree = all(largest[kind] <= reference["tolerance"][kind] for kind in largest)
-    print(f"{len(reference['cases'])} questions; numpy differs from torch by at most {largest['int8']:.1e} with the same int8 weights, "
-          f"{largest['float']:.1e} with those of training: {'they agree' if agree else 'TOO MUCH'}")
-    return 0 if agree else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_reference(__doc__, ExportedReranker, lambda model, case: model.score_candidates(case["question"], case["codes"])))

@@ -15,6 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
+from reference import check_reference  # noqa: E402
 from tensors import MAX_HEAD, MAX_PATH, TABLE, read_tensors  # noqa: E402
 
 
@@ -63,20 +64,5 @@ class LateReranker:
         return np.stack([code_whole @ whole, best @ share, same @ share], 1).astype(np.float32)
 
 
-def main():
-    folder, table = Path(sys.argv[1]), Path(sys.argv[3]) if sys.argv[2:3] == ["--table"] else TABLE
-    reference = json.loads((folder / "reference.json").read_text(encoding="utf-8"))
-    reranker, largest = LateReranker(folder, table), {"int8": 0.0, "float": 0.0}
-    for case in reference["cases"]:
-        logits = reranker.score_chunks(case["question"], case["chunks"])
-        largest = {kind: max(most, float(np.abs(logits - case[kind]).max())) for kind, most in largest.items()}
-    agree = all(largest[kind] <= reference["tolerance"][kind] for kind in largest)
-    print(f"{len(reference['cases'])} questions; numpy differs from torch by at most {largest['int8']:.1e} with the same int8 weights, "
-          f"{largest['float']:.1e} with those of training: {'they agree' if agree else 'TOO MUCH'}")
-    return 0 if agree else 1
-
-
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 4):
-        sys.exit(__doc__)
-    sys.exit(main())
+    sys.exit(check_reference(__doc__, LateReranker, lambda model, case: model.score_chunks(case["question"], case["chunks"])))
