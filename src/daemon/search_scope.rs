@@ -4,9 +4,8 @@ use jiff::Zoned;
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, IdSet, Kind};
 use memod_extract::lang;
-use memod_proto::INSIDE;
 use memod_proto::memory::Traits;
-use memod_proto::{NO_FILE_MATCHES, RpcError, SearchParams};
+use memod_proto::{NO_FILE_MATCHES, OUTSIDE_REMEDY, RpcError, SearchParams};
 
 use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
@@ -62,7 +61,7 @@ impl Scope {
         for term in query.filters() {
             typed.add(term, &now, dir).map_err(bad_params)?;
         }
-        let paths = TypedPaths::of(params, dir).map_err(|why| bad_params(why).with_hint(INSIDE))?;
+        let paths = TypedPaths::of(params, dir).map_err(|why| bad_params(why).with_hint(OUTSIDE_REMEDY))?;
         let (kinds, notes) = kinds(params, &paths, &typed)?;
         let mut filters = Filters::of(params, paths, typed, &now)?;
         let in_index: Vec<Kind> = kinds.iter().copied().filter(|kind| *kind != Kind::Memory).collect();

@@ -60,7 +60,7 @@ pub use self::llm::{
 };
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
-pub use self::path_errors::INSIDE;
+pub use self::path_errors::OUTSIDE_REMEDY;
 pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
 pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult, With};
 pub use self::rpc::{
