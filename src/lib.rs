@@ -1,4 +1,4 @@
-//! The library behind `memod` and `memo`: the map of its modules, and its invariants.
+//! The programs `memod` and `memo`: what they are made of, and what must never happen.
 //!
 //! ```text
 //!  files ─ watch ─┐                                   ┌─ memo (cli)
@@ -26,7 +26,7 @@
 //! - a hook that makes git wait, fail or print, or a file of git that uninstalling does not restore (`memod_hooks`);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
-//! - a client that links the daemon: `memod_client` depends on neither.
+//! - a client that starts with the weight of the daemon: `memod_client` depends on `memod_base` and `memod_proto` alone.
 
 pub mod cli;
 pub mod config;

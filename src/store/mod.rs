@@ -1,4 +1,4 @@
-//! Stores everything: index.db and memory.db. The only module with SQL.
+//! Stores everything in index.db and memory.db; the SQL of both is here, that of a team's server in `team`.
 //!
 //! Only SQL lives here. Nothing but SQLite may open or close the database files: on POSIX systems a
 //! `close` of the same file elsewhere in the process drops SQLite's locks
