@@ -52,6 +52,26 @@ fn of_equal_removed_files_the_one_nearby_is_the_former_one() {
     assert_eq!(oids(&line), [first.as_str()], "{line}");
 }
 
+/// What became a file had its name before, so none of the files that were removed meanwhile is the former one.
+#[cfg(unix)]
+#[test]
+fn what_was_a_link_or_a_submodule_has_no_former_name() {
+    let empty_commit = "c=$(git commit-tree -m sub $(git mktree </dev/null))";
+    let submodule =
+        format!("{empty_commit}; git update-index --add --cacheinfo 160000,$c,new.rs; mkdir new.rs");
+    for (what, make) in [("a link", "ln -s docs new.rs; git add new.rs"), ("a submodule", submodule.as_str())]
+    {
+        let live = Live::new();
+        live.write("old.rs", "fn one() {}\nfn two() {}\n"); // too little to count as moved
+        live.sh(&format!("git add old.rs; {make}; git commit -qm first"));
+        live.sh("git rm -q --cached new.rs; rm -rf new.rs; git mv old.rs new.rs");
+        commit(&live, "Put the functions there");
+        let blamed = live.git(&["blame", "-s", "--abbrev=39", "-L2,2", "new.rs"]);
+        let (_, line) = memo(&live, &["why", "new.rs:2"]);
+        assert_eq!(oids(&line), [blamed.split(' ').next().unwrap()], "{what}: {line}");
+    }
+}
+
 #[test]
 fn a_rename_that_is_not_committed_keeps_its_history() {
     let live = Live::new();

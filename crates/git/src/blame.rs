@@ -220,10 +220,14 @@ impl Suspects<'_> {
         let mut nameless = Vec::new();
         for id in &child.parents {
             let node = self.nodes.get(id).cloned().map_or_else(|| self.objects.node(*id), Ok)?;
-            match self.objects.entry(node.tree, path)?.filter(TreeEntry::is_file) {
-                Some(old) if old.id == entry.id => return Ok(vec![(*id, node, path.to_owned(), old)]),
-                Some(old) => found.push((*id, node, path.to_owned(), old)),
-                None => nameless.push((*id, node)),
+            match self.objects.entry(node.tree, path)? {
+                Some(old) if old.is_file() && old.id == entry.id => {
+                    return Ok(vec![(*id, node, path.to_owned(), old)]);
+                }
+                Some(old) if old.is_file() => found.push((*id, node, path.to_owned(), old)),
+                // A link or a submodule became the file, so it had this name before, and git looks for no other one.
+                Some(old) if !old.is_directory() => {}
+                _ => nameless.push((*id, node)),
             }
         }
         // Expensive, and rarely needed: a merge usually has the file unchanged from another parent.

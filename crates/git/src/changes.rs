@@ -7,7 +7,6 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::diff::tree::{Recorder, State, Visit, visit};
 use gix::objs::TreeRefIter;
-use gix::objs::tree::EntryKind;
 
 use super::GitError;
 use super::objects::{Objects, TreeEntry};
@@ -103,8 +102,8 @@ impl Collect {
     }
 
     fn take(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
-        let is_file = |entry: &TreeEntry| entry.kind != EntryKind::Tree;
-        let (old, new) = (old.filter(is_file), new.filter(is_file));
+        let is_no_directory = |entry: &TreeEntry| !entry.is_directory();
+        let (old, new) = (old.filter(is_no_directory), new.filter(is_no_directory));
         if old.is_none() && new.is_none() {
             return;
         }

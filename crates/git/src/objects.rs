@@ -81,6 +81,11 @@ impl TreeEntry {
         matches!(self.kind, EntryKind::Blob | EntryKind::BlobExecutable)
     }
 
+    /// Returns whether it is a directory.
+    pub(super) fn is_directory(&self) -> bool {
+        self.kind == EntryKind::Tree
+    }
+
     /// Returns whether it is the commit of a submodule.
     pub fn is_submodule(&self) -> bool {
         self.kind == EntryKind::Commit
