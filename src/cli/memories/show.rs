@@ -185,6 +185,8 @@ pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliErr
 
 /// Name of the worktree whose version was changed, among the fields of a change.
 const WORKTREE: &str = "worktree";
+/// Says among the fields of a change that it is of what a file says beside the memory.
+const BESIDE: &str = "beside";
 
 /// Writes the history of a memory, one line for each field that changed.
 pub(super) fn history(result: &HistoryResult, output: &mut Output) -> Result<(), CliError> {
@@ -192,8 +194,9 @@ pub(super) fn history(result: &HistoryResult, output: &mut Output) -> Result<(),
         let action = paint(output.styles.title, &escape(action));
         let place = fields.get(WORKTREE).and_then(|pair| pair[1].as_str());
         let place = place.map_or(String::new(), |place| format!(" in the worktree {}", escape(place)));
-        output.line(&format!("{at}  {action} by {} ({}){place}", escape(author), escape(source)))?;
-        for (name, pair) in fields.iter().filter(|(name, _)| *name != WORKTREE) {
+        let of = if fields.contains_key(BESIDE) { " of the file beside it" } else { "" };
+        output.line(&format!("{at}  {action}{of} by {} ({}){place}", escape(author), escape(source)))?;
+        for (name, pair) in fields.iter().filter(|(name, _)| ![WORKTREE, BESIDE].contains(&name.as_str())) {
             if name == "anchors" {
                 output.line(&format!("  anchors: {}", anchors(&pair[0], &pair[1])))?;
                 continue;

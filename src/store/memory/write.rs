@@ -406,19 +406,25 @@ fn sharing(record: &Record) -> i64 {
     }
 }
 
+/// Field that marks a change of what a file says beside a memory of this user alone: it stands in that one's history until they part.
+pub(super) const BESIDE: &str = "beside";
+
 /// Adds a row to the history of a memory. It names the worktree where each has a text of its own, unless the change is of the memory
 /// in all of them.
 pub(super) fn note(conn: &Connection, row: i64, event: &MemoryEvent) -> rusqlite::Result<()> {
-    conn.prepare_cached(
+    conn.prepare_cached(&format!(
         "INSERT INTO history(memory, at, action, author, source, fields)
-         SELECT coalesce(m.main, m.row), ?2, ?3, ?4, ?5, iif(
-             m.shared = 1 AND ?6 != '{}' AND ?3 NOT IN ('recall', 'link', 'unlink')
-                 AND memod_worktree() > 0 AND (SELECT count(*) FROM worktree) > 1,
-             json_set(?6, '$.worktree', json_array(NULL, (
-                 SELECT coalesce(root, nullif(git_dir, ''), 'main') FROM worktree WHERE id = memod_worktree()))),
-             ?6)
-         FROM memory m WHERE m.row = ?1",
-    )?
+         SELECT main, ?2, ?3, ?4, ?5, iif(
+             is_beside_own, json_set(fields, '$.{BESIDE}', json_array(NULL, 'file')), fields)
+         FROM (
+             SELECT coalesce(m.main, m.row) main, o.shared IN (0, 2) is_beside_own, iif(
+                 m.shared = 1 AND ?6 != '{{}}' AND ?3 NOT IN ('recall', 'link', 'unlink')
+                     AND memod_worktree() > 0 AND (SELECT count(*) FROM worktree) > 1,
+                 json_set(?6, '$.worktree', json_array(NULL, (
+                     SELECT coalesce(root, nullif(git_dir, ''), 'main') FROM worktree WHERE id = memod_worktree()))),
+                 ?6) fields
+             FROM memory m LEFT JOIN memory o ON o.row = m.main WHERE m.row = ?1)",
+    ))?
     .execute(params![row, event.at, event.action, event.author, event.source, json(&event.fields)])
     .map(drop)
 }

@@ -168,6 +168,48 @@ fn both_may_stay_under_two_ids() {
     assert!(why.contains("not in conflict"), "{why}");
 }
 
+/// Returns the texts that the changes of a memory say it had, the last one last.
+fn past_texts(live: &Live, id: &str) -> Vec<Value> {
+    let changes = call(live, "memory.history", json!({ "ids": [id] }))["changes"].clone();
+    let texts = changes.as_array().unwrap().iter().filter_map(|change| change["fields"].get("content"));
+    texts.flat_map(|pair| pair.as_array().unwrap().clone()).collect()
+}
+
+#[test]
+fn each_takes_the_changes_of_its_text_when_they_part() {
+    let edited = json!(["beta is theirs", "beta is edited"]);
+    let edit = |live: &Live, id: &str| {
+        write_file(live, id, &file("beta is edited", ""));
+        assert_eq!(listed(live, id).len(), 2);
+    };
+    for by in ["--both", "purge", "unshare"] {
+        let (live, id) = disputed();
+        assert_eq!(sides(&live, &id), both());
+        if by == "unshare" {
+            call(&live, "memory.forget", json!({ "ids": [id] }));
+            call(&live, "memory.update", json!({ "id": id, "content": "beta is edited" }));
+        } else {
+            edit(&live, &id);
+        }
+        let (_, told) = memo(&live, &["history", &id]);
+        assert!(told.to_string().contains(r#""beside":[null,"file"]"#), "{by}: {told}");
+        let (code, answer) = match by {
+            "--both" => memo(&live, &["resolve", &id, by]),
+            "purge" => {
+                call(&live, "memory.forget", json!({ "ids": [id] }));
+                memo(&live, &["purge", &id, "--yes"])
+            }
+            _ => memo(&live, &[by, &id]),
+        };
+        assert_eq!(code, 0, "{by}: {answer}");
+        assert_eq!(json!(past_texts(&live, &id)), edited, "{by}");
+        if by == "--both" {
+            let own = answer["memory"]["id"].as_str().unwrap().to_owned();
+            assert_eq!(past_texts(&live, &own), Vec::<Value>::new());
+        }
+    }
+}
+
 #[test]
 fn the_archive_keeps_what_is_mine() {
     let (live, id) = disputed();

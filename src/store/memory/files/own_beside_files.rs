@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 
 use super::super::file_cells::FileCells;
 use super::super::shared_with::Sharing;
+use super::super::write::BESIDE;
 use super::super::{MemoryEvent, Record, Rows, Side, StoreError};
 use super::{FROM_FILE, FileVersion, OWN_AND_TWO_SIDES, add_remarks, version_id};
 
@@ -184,7 +185,7 @@ impl Rows<'_> {
     }
 
     /// Makes what files say beside a row independent of it; returns the row that is to be the main one. Links from what is shared
-    /// go to that.
+    /// go to that, and the changes of what files said.
     fn detach_versions(&self, main: i64) -> Result<Option<i64>, StoreError> {
         let Some(heir) = self.versions_beside(main)?.first().map(|(row, _)| *row) else { return Ok(None) };
         self.run(|conn| {
@@ -198,14 +199,21 @@ impl Rows<'_> {
                 "UPDATE OR IGNORE link SET target = ?2
                  WHERE target = ?1 AND source IN (SELECT row FROM memory WHERE shared IN (1, 3))",
                 [main, heir],
-            )
+            )?;
+            let sql = format!(
+                "UPDATE history SET memory = ?2 WHERE memory = ?1 AND fields ->> '$.{BESIDE}' IS NOT NULL"
+            );
+            conn.execute(&sql, [main, heir])
         })?;
         Ok(Some(heir))
     }
 
-    /// Gives a detached row the id of the memory, as one that came with a file.
+    /// Gives a detached row the id of the memory, as one that came with a file; its history begins with that unless it has changes.
     pub(in crate::store::memory) fn inherit_id(&self, id: &str, heir: i64) -> Result<(), StoreError> {
         self.run(|conn| conn.execute("UPDATE memory SET id = ?2 WHERE row = ?1", params![heir, id]))?;
+        if !self.history(id)?.is_empty() {
+            return self.link_files();
+        }
         let event = MemoryEvent {
             source: FROM_FILE.to_owned(),
             author: self.record_at(id)?.author,
