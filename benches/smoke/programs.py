@@ -51,8 +51,9 @@ def left_since(before):
 
 
 def is_program(path):
-    """Returns whether a file is one to run; the tests in Rust are, as `cargo test` finds them itself."""
-    if path.startswith("tests/") and path.endswith(".rs"):
+    """Returns whether a file is one to run; tests and crates in Rust are none, as `cargo` finds them itself."""
+    is_of_cargo = path.startswith("tests/") or path.endswith("/lib.rs")
+    if path.endswith(".rs") and is_of_cargo:
         return False
     with open(TOP / path, "rb") as file:
         return bool(CODE.search(path)) or file.read(2) == b"#!"
