@@ -171,7 +171,8 @@ class Run:
                 self.wrong(f"not that it {finding.what} ({finding.kind})", reply)
             if isinstance(reply.json, dict) and "degraded" in reply.json:
                 self.tally["lingering"] += bool(world.is_calm and world.may_be_degraded and oracle.degraded_by(reply.json))
-                self.unasked.discard(root)
+                # By words alone nobody sees that vectors are missing, which are not made at once.
+                self.unasked -= {root} if "keyword" not in question.words() else set()
         return reply
 
     def snapshot(self, root):

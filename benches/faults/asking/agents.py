@@ -108,9 +108,11 @@ def before_edit(world, random, root, before):
 
 def session_start(world, random, root, before):
     given = {"session_id": session_of(world), "hook_event_name": "SessionStart", "source": "startup", "cwd": str(root)}
+    # Hooks are silent until somebody has made an index.
+    has_index = (world.sandbox.state / "index.db").exists()
 
     def judge_more(said, before, after):
-        is_silent = world.is_calm and not said and before.head and before.files
+        is_silent = has_index and world.is_calm and not said and before.head and before.files
         return [stale("says nothing at the start of a session")] if is_silent else []
 
     return hook(world, root, "session-start", given, judge_more)
