@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 
-from oracle import commits, structure
+from oracle import commits, structure, visible
 from oracle.disk import forms_of, steady
 from oracle.findings import false, other, stale, twice
 
@@ -29,7 +29,7 @@ def why_file(world, random, root, before):
         told = [commit["oid"] for commit in answer["commits"]]
         if newest and answer["complete"] and before.head == after.head and newest not in told and len(told) < 10:
             found.append(stale(f"does not tell of commit {newest}, the last that changed {path}: {told}"))
-        return found + judge_memories(answer, world) + untold_memories(answer, path, before, after, world)
+        return found + judge_memories(answer, world, before, after) + untold_memories(answer, path, before, after, world)
 
     return Question("why", ["why", path], root, random.choice(["lean", "full"]), None, None, judge, says_fresh=False)
 
@@ -47,18 +47,21 @@ def untold_memories(answer, path, before, after, world):
     ]  # fmt: skip
 
 
-def judge_memories(answer, world):
-    """Returns what is wrong with the memories of an answer to `why`."""
+def judge_memories(answer, world, before, after):
+    """Returns what is wrong with the memories of an answer to `why`: each is one of the worktree, told by its title or first line."""
     found = []
+    is_fresh = world.is_calm and answer.get("fresh", False)
+    expected = visible.expect(world.model, before, after, world.seen, is_fresh, world.clock_is_right)
     for memory in answer.get("memories", []):
-        record = world.model.records.get(memory["id"])
-        if not record:
+        want = expected.get(memory["id"])
+        if not want:
             continue
-        if not record.may_be("living"):
+        if want.must_not:
             found.append(false(f"tells of {memory['id']}, which is not there any more"))
-        first_lines = [(form.title or form.text).split("\n")[0] for form in record.forms]
-        if not record.was_shared and not any(line.startswith(memory["line"].rstrip("…")) for line in first_lines):
-            found.append(false(f"tells of {memory['id']} as {memory['line']!r}, it says {first_lines}"))
+        first_lines = {(form.title or form.text).split("\n")[0] for form in want.may}
+        said = re.sub(r"^(\[[^\]]*\] *)+", "", memory["line"]).rstrip("…")
+        if want.may and visible.ANYTHING not in want.may and not any(line.startswith(said) for line in first_lines):
+            found.append(false(f"tells of {memory['id']} as {memory['line']!r}, it says {sorted(first_lines)}"))
     return found
 
 
