@@ -57,9 +57,10 @@ def is_item(item, file, world):
     if not 1 <= first <= last <= max(1, file.n_lines):
         return False
     shown, inside = item["text"].split("\n")[0].strip(), file.lines[first - 1 : last]
-    if not last_part(item["title"]).lower() in "\n".join(inside).lower():
+    joined = " ".join(line.strip() for line in inside)  # a heading with a line below it may have several
+    if last_part(item["title"]).lower() not in joined.lower():
         return False
-    return any(line.strip().startswith(shown.rstrip("…")) or shown in line for line in inside)
+    return shown in joined or any(line.strip().startswith(shown.rstrip("…")) for line in inside)
 
 
 def show(world, random, root, before):
@@ -240,6 +241,7 @@ def is_mapped(path, file, number, said):
     if line is not None and line.strip().startswith(said.rstrip("… ").strip()[:60]):
         return True
     definitions = structure.definitions(path, file)
-    if definitions is None:  # only the parser knows what begins there, but the line has the name
-        return line is not None and bool(re.search(rf"\b{re.escape(said)}\b", line))
+    if definitions is None:  # only the parser knows what begins there and what it is in, but the line has the name
+        bare = re.sub(r"\b\w+\.(?=\w)", "", said)
+        return line is not None and (bare in line or bool(re.search(rf"\b{re.escape(said)}\b", line)))
     return any(one.name == said and one.first <= number <= one.line for one in definitions)

@@ -125,7 +125,7 @@ class Addition(Attempt):
             record.is_imported = self.is_imported
             record.said.append(self.form.text)
             self.model.records[record.id] = record
-            self.model.move_links(self.form.text, record.id)
+            self.model.move_past(self.form.text, record.id)
         if self.form in self.model.pending:
             self.model.pending.remove(self.form)
         if not memories:

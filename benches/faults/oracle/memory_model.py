@@ -46,9 +46,12 @@ class MemoryModel:
         self.moved[record.form.text] = id
         return Addition(self, record.form, is_imported=record.is_imported or record.was_restored)
 
-    def move_links(self, text, id):
-        """Gives a memory with this text the links of the id that it had before `memo resolve --both`."""
+    def move_past(self, text, id):
+        """Gives a memory with this text the recalls and links of the id that it had before `memo resolve --both`."""
         former = self.moved.pop(text, None)
+        if former in self.records:
+            was, record = self.records[former], self.records[id]
+            record.recalls, record.may_recall = record.recalls + was.recalls, record.may_recall + was.may_recall
         for (first, kind, second), is_there in list(self.links.items()):
             if former in (first, second):
                 link = (id if first == former else first, kind, id if second == former else second)
@@ -155,7 +158,7 @@ class MemoryModel:
                 self.records[memory["id"]].said.append(form.text)
                 self.records[memory["id"]].is_imported = True
                 self.records[memory["id"]].may_recall = self.n_recalls
-                self.move_links(form.text, memory["id"])
+                self.move_past(form.text, memory["id"])
 
     # --- what is decided elsewhere
 
