@@ -104,7 +104,7 @@ def write_untrained_late(folder, rng):
         tensors.update({name: np.zeros((1, n_tokens), np.int8), name + ".scale": np.ones(1, np.float32)})
     folder.mkdir()
     write_tensors(folder / "model.safetensors", tensors)
-    (folder / "config.json").write_text(json.dumps({"kind": "late-interaction", "question": 16, "code": 48, "table_gain": 16.0}))
+    (folder / "config.json").write_text(json.dumps({"kind": "late-interaction", "question": 16, "code": 48, "fields": ["path", "head", "body"], "table_gain": 16.0}))
 
 
 def call_program(name, *words, start=sys.executable, environment=None):

@@ -16,7 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True  # leaves no cache beside the sources
 import numpy as np  # noqa: E402
 from reference import check_reference  # noqa: E402
-from tensors import MAX_HEAD, MAX_PATH, TABLE, read_tensors  # noqa: E402
+from tensors import FIELDS, MAX_HEAD, MAX_PATH, TABLE, read_tensors  # noqa: E402
 
 
 def scale_to_one(vectors):
@@ -47,7 +47,9 @@ class LateReranker:
         tokens = scale_to_one(vectors) * self.counts[question][:, None]
         share = share / max(share.sum(), 1e-6)
         logits = np.zeros(len(chunks), np.float32)
-        for place, most in enumerate((MAX_PATH, MAX_HEAD, self.config["code"])):
+        for place, (name, most) in enumerate(zip(FIELDS, (MAX_PATH, MAX_HEAD, self.config["code"]))):
+            if name not in self.config["fields"]:
+                continue
             rows = [chunk[place][-most:] if place == 0 else chunk[place][:most] for chunk in chunks]
             logits += self.compare(question, whole, tokens, share, rows) @ self.factors[place]
         return logits

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 TYPES = {"F32": np.float32, "I8": np.int8, "I32": np.int32}
+FIELDS = ("path", "head", "body")  # what is read of a candidate, in this order
 MAX_PATH = 24  # tokens of a path that are kept, its last ones: they name the file
 MAX_HEAD = 24  # tokens of a name or a title
 TABLE = Path(__file__).resolve().parents[1] / "builtin/model.safetensors"
@@ -48,7 +49,7 @@ def read_table(path=TABLE):
 def join_fields(path, head, body, fields, most):
     """Returns the first `most` tokens of the named fields of a candidate: path, then name, then text."""
     parts = {"path": path[-MAX_PATH:], "head": head[:MAX_HEAD], "body": body}
-    return [token for name in ("path", "head", "body") if name in fields for token in parts[name]][:most]
+    return [token for name in FIELDS if name in fields for token in parts[name]][:most]
 
 
 def flatten_rows(rows, kind=np.uint16):

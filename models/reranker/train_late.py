@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Trains the late interaction, first on pairs and then on questions, and writes it as int8.
 
-  train_late.py --data DATA --out MODEL [--pair-minutes M] [--asked-minutes M] [--width W]
+  train_late.py --data DATA --out MODEL [--pair-minutes M] [--asked-minutes M] [--width W] [--fields NAMES]
 
 DATA   data.npz of prepare.py
 MODEL  written: model.safetensors, config.json, reference.json (questions and candidates with the logits of torch, with int8
-       weights and without); curve.jsonl, a line each minute: minutes of the clock and of the processor, steps, loss
+       weights and without); curve.jsonl, a line each minute: minutes of the processor in this stage and from the start, steps, loss
 
 In a batch of pairs, all of one repository, the codes of the others are wrong for a question, and so are its hard negatives. A question
 of half A has wrong candidates among its first 50, and the score of the first stage, times a learned factor, is added to each logit.
@@ -27,7 +27,7 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 from late_interaction import TABLE_GAIN, LateInteraction  # noqa: E402
 from prepare import PARTS  # noqa: E402
-from tensors import MAX_HEAD, MAX_PATH, TABLE, pad_rows, read_table, write_tensors  # noqa: E402
+from tensors import FIELDS, MAX_HEAD, MAX_PATH, TABLE, pad_rows, read_table, write_tensors  # noqa: E402
 
 QUESTION, CODE = 48, 128  # tokens that are read
 N_HARD, N_ASKED, N_RIGHT = 3, 8, 3  # hard negatives of a pair; questions of a step, and right candidates of one
@@ -44,7 +44,7 @@ def trim(rows):
 class Data:
     """Pairs and asked questions of data.npz, as `[rows, tokens]`."""
 
-    def __init__(self, path):
+    def __init__(self, path, fields):
         with np.load(path) as stored:
             self.arrays = arrays = {name: stored[name] for name in stored.files}
         self.questions = pad_rows(arrays["pair_question"], arrays["pair_question_offsets"], QUESTION)[0]
@@ -54,7 +54,9 @@ class Data:
         self.rows_of = [np.nonzero(usable & (repository == one))[0] for one in np.unique(repository[usable])]
         self.asked = pad_rows(arrays["question_tokens"], arrays["question_offsets"], QUESTION)[0]
         self.fields = [pad_rows(arrays[f"chunk_{name}"], arrays[f"chunk_{name}_offsets"], most)[0] for name, most in
-                       (("path", MAX_PATH), ("head", MAX_HEAD), ("body", CODE))]
+                       zip(FIELDS, (MAX_PATH, MAX_HEAD, CODE))]
+        for name, rows in zip(FIELDS, self.fields):
+            rows *= name in fields  # an empty field adds nothing to a logit
         self.starts = arrays["question_candidates"].astype(int)
         parts = arrays["repo_parts"][arrays["question_repository"]]
         self.train_asked = [number for number in np.nonzero(parts == train)[0] if 0 < self.read_asked(number)[1].sum() < DEPTH]
@@ -94,7 +96,7 @@ def lose_asked(model, data, options, rng, share):
 
 
 def train(model, data, options, stage, say):
-    """Trains on pairs or on questions until its minutes are over."""
+    """Trains on pairs or on questions until its minutes of the processor are over, so that a busy machine trains as much."""
     lose, minutes, rate = {"pairs": (lose_pairs, options.pair_minutes, options.rate),
                            "asked": (lose_asked, options.asked_minutes, options.rate / 12)}[stage]
     factors = [model.pair_factors] if stage == "pairs" else [model.field_factors, model.order]
@@ -102,8 +104,8 @@ def train(model, data, options, stage, say):
               FASTER_WEIGHTS), (factors, FASTER_FACTORS if stage == "pairs" else 5 * FASTER_FACTORS)]
     optimizer = torch.optim.Adam([{"params": weights} for weights, _ in groups], betas=(0.9, 0.98))
     rng, share = np.random.default_rng(options.seed), np.array([len(rows) ** 0.75 for rows in data.rows_of])
-    began, line, step, losses = time.monotonic(), 1, 0, []
-    while (minute := (time.monotonic() - began) / 60) < minutes:
+    began, line, step, losses = time.process_time(), 1, 0, []
+    while (minute := (time.process_time() - began) / 60) < minutes:
         progress = minute / minutes
         for group, (_, times) in zip(optimizer.param_groups, groups):
             group["lr"] = rate / 2 * times * (0.02 + 0.49 * (1 + math.cos(math.pi * progress))) * min(1, (step + 1) / 50)
@@ -145,7 +147,7 @@ def export(model, data, options, facts):
               "chunks": [[[int(token) for token in field[chunk] if token] for field in data.fields] for chunk in data.read_asked(number)[0][:6]],
               "float": old, "int8": new} for number, old, new in zip(numbers, before, score())]
     write_tensors(options.out / "model.safetensors", stored)
-    config = {"kind": "late-interaction", "width": model.width, "question": QUESTION, "code": CODE, "table_gain": TABLE_GAIN,
+    config = {"kind": "late-interaction", "width": model.width, "question": QUESTION, "code": CODE, "table_gain": TABLE_GAIN, "fields": options.fields.split(","),
               "order": round(model.order.item(), 4), **facts}
     (options.out / "config.json").write_text(json.dumps(config, indent=1) + "\n")
     (options.out / "reference.json").write_text(json.dumps({"tolerance": TOLERANCE, "cases": cases}) + "\n")
@@ -157,9 +159,10 @@ def main():
     add("--data", type=Path, required=True, help="folder of prepare.py")
     add("--out", type=Path, required=True, metavar="MODEL", help="folder to write to; created when absent")
     add("--table", type=Path, default=TABLE, help="the builtin model")
-    add("--pair-minutes", type=float, default=20, help="training on pairs (default: 20)")
-    add("--asked-minutes", type=float, default=8, help="training on questions of half A (default: 8)")
+    add("--pair-minutes", type=float, default=20, help="processor time for pairs (default: 20)")
+    add("--asked-minutes", type=float, default=8, help="processor time for questions of half A (default: 8)")
     add("--width", type=int, default=128)
+    add("--fields", default=",".join(FIELDS), help=f"what is read of a candidate (default: {','.join(FIELDS)})")
     add("--batch", type=int, default=48, help="pairs of a step (default: 48)")
     add("--group", type=int, default=20, help="candidates of a question (default: 20)")
     add("--rate", type=float, default=2e-3, help="highest rate of learning (default: 0.002)")
@@ -168,7 +171,7 @@ def main():
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
-    data = Data(options.data / "data.npz")
+    data = Data(options.data / "data.npz", options.fields.split(","))
     if not data.rows_of or not data.train_asked:
         print(f"train_late: {options.data}: no pairs or no questions of the part train", file=sys.stderr)
         return 2
