@@ -9,9 +9,9 @@
 //! Commits are indexed as `HEAD` moves, and are sources like files. Extraction runs in a process of its own. Memories
 //! bypass the index: they have their own thread and database.
 //!
-//! This package has the programs: `memo` (`cli`, `mcp`) and `memod` (`daemon` and what is only its own). What can be understood
-//! alone is a crate below `crates/`, and its manifest says what it uses; what a module here may use, `tests/it/tidy.rs` says. The
-//! page `docs/src/architecture.md` shows both, written from there.
+//! This package has the daemon, and the programs `memod` and `memo`; `memo` is `memod_cli` alone. What can be understood alone is a
+//! crate below `crates/`, and its manifest says what it uses; what a module here may use, `tests/it/tidy.rs` says. The page
+//! `docs/src/architecture.md` shows both, written from there.
 //!
 //! What must never happen:
 //!
@@ -26,15 +26,12 @@
 //! - a hook that makes git wait, fail or print, or a file of git that uninstalling does not restore (`memod_hooks`);
 //! - a wait without a deadline, in the client or for a request;
 //! - a request or a file that takes the daemon down;
-//! - a client that starts with the weight of the daemon: `memod_client` depends on `memod_base` and `memod_proto` alone.
+//! - a client that carries the weight of the daemon: `memod_cli` depends on no SQLite, git, grammar, PostgreSQL or model, which
+//!   `tests/it/tidy.rs` holds.
 
-pub mod cli;
-pub mod config;
 pub mod daemon;
 pub mod index;
 pub mod llm;
-pub mod mcp;
-pub mod memory;
 pub mod search;
 pub mod store;
 pub mod team;

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    memod::cli::run()
+    memod_cli::run()
 }

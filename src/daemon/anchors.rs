@@ -22,8 +22,8 @@ use super::error::RpcResult;
 use super::event::Freshness;
 use super::request::{self, SnapshotAsk};
 use super::shared::Shared;
-use crate::memory::anchor::{Lines, whole};
 use crate::store::{Anchored, Entry, Reader, StoreError};
+use memod_memory::anchor::{Lines, whole};
 
 /// The states of anchors, and how far they can be trusted.
 #[derive(Debug, Default)]

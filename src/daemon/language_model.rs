@@ -14,8 +14,8 @@ use tokio::time::timeout_at;
 
 use super::clock::{local, now_ms};
 use super::threads::spawn;
-use crate::config::Llm;
 use crate::llm::{Chat, Endpoint, Prompt, Spending};
+use memod_config::Llm;
 
 /// Most requests of a lane that wait.
 const MOST_WAITING: usize = 8;

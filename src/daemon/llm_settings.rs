@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::error::RpcResult;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::config::{self, Config, Llm};
 use crate::llm::{Endpoint, NoEndpoint};
+use memod_config::{Config, Llm};
 
 /// Returns the settings as they are now, and the server that may be asked.
 pub(super) async fn settings(shared: &Arc<Shared>) -> RpcResult<(Llm, Result<Endpoint, NoEndpoint>)> {
     blocking(shared, |shared| {
-        Ok(match config::load(Some(&shared.layout)) {
+        Ok(match memod_config::load(Some(&shared.layout)) {
             Ok(loaded) => {
                 let llm = loaded.config.llm;
                 let endpoint = Endpoint::of(&llm, |name| std::env::var(name).ok());

@@ -111,8 +111,8 @@ use memod_watch::Watch;
 use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;
-use crate::config::{self, Config};
 use crate::index::{Commits, Indexer, Progress, Reading};
+use memod_config::Config;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
@@ -144,7 +144,7 @@ pub fn run(root: &Path, index_on_demand: bool, ready: impl FnOnce()) -> anyhow::
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
     let Some(_lock) = DaemonLock::take(&layout)? else { return Ok(Ended::AlreadyRunning) };
-    let config = config::load(Some(&layout))?.config;
+    let config = memod_config::load(Some(&layout))?.config;
     log::start(&layout.log_file(), &config.daemon.log)?;
     tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
     let outcome = serve(layout, env, config, index_on_demand, ready);

@@ -5,7 +5,6 @@ use std::path::Path;
 use memod_base::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
 
 use super::{lock, program};
-use crate::config;
 use crate::store;
 
 /// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
@@ -18,7 +17,7 @@ pub fn check(root: &Path) -> anyhow::Result<()> {
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
-    config::load(Some(&layout))?;
+    memod_config::load(Some(&layout))?;
     program::program()?;
     let socket = lock::socket_path(&layout, &env)?;
     for dir in [Some(layout.state_dir.as_path()), socket.parent().filter(|_| !cfg!(windows))] {

@@ -10,13 +10,13 @@ use memod_proto::{NO_FILE_MATCHES, OUTSIDE_REMEDY, RpcError, SearchParams};
 use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
 use super::memories::rules::traits;
-use crate::memory::{fields, time};
 use crate::search::filter::{Filter, Globs, glob_set};
 use crate::search::memory_search::MemoryAsk;
 use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use crate::search::restriction::{CommitConditions, Conditions};
 use crate::search::view_chunks::ViewChunks;
 use crate::store::MemoryFilter;
+use memod_memory::{fields, time};
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
 const MOST_GLOB_BYTES: usize = 16 << 10;
@@ -209,7 +209,7 @@ impl TypedFilters {
     fn add(&mut self, term: &FilterTerm, now: &Zoned, dir: &CallerDir) -> Result<(), String> {
         let value = term.value.as_str();
         let parts = || value.split(',').map(str::trim);
-        let said = |error: crate::memory::Refused| error.to_string();
+        let said = |error: memod_memory::Refused| error.to_string();
         let not = term.is_negated;
         match term.key {
             FilterKey::Path => {
@@ -281,7 +281,7 @@ struct Filters {
 
 impl Filters {
     fn of(params: &SearchParams, paths: TypedPaths, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
-        let bad = |refused: crate::memory::Refused| {
+        let bad = |refused: memod_memory::Refused| {
             let error = bad_params(refused.to_string());
             refused.hint.map_or(error.clone(), |hint| error.with_hint(hint))
         };

@@ -28,11 +28,11 @@ use super::own_files::OwnFiles;
 use super::subscriptions::Events;
 use super::team_standing::Team;
 use super::watch_queue::WatchQueue;
-use crate::config::Config;
 use crate::index::{Indexer, Progress};
 use crate::search::kept_rows::KeptRows;
 use crate::search::shared_vectors::SharedVectors;
 use crate::store::{Reader, StoreError};
+use memod_config::Config;
 
 /// The state that the loop, the workers and the requests share.
 pub(super) struct Shared {

@@ -21,7 +21,6 @@ use super::memories::file_check::how_to_resolve_own;
 use super::memories::share_rules::{NoTeam, TeamAccess};
 use super::request;
 use super::shared::Shared;
-use crate::config;
 use crate::store::TeamTrouble;
 use crate::team::{Address, Member, TeamError, password};
 
@@ -250,6 +249,9 @@ async fn part(shared: &Arc<Shared>) -> Result<Part, NoPart> {
 
 /// Returns the password of the server: from memod's own file, or from that of libpq.
 fn password_of(address: &Address) -> Option<String> {
-    let files = [config::team_passwords(), config::libpq_passwords()];
-    files.into_iter().flatten().find_map(|file| password::find(&config::read_file(&file).ok()??, address))
+    let files = [memod_config::team_passwords(), memod_config::libpq_passwords()];
+    files
+        .into_iter()
+        .flatten()
+        .find_map(|file| password::find(&memod_config::read_file(&file).ok()??, address))
 }

@@ -11,8 +11,8 @@ use ureq::tls::{RootCerts, TlsConfig};
 
 use super::messages::tokens;
 use super::model_answer::{complaint, said};
-use super::outgoing::outgoing;
 use super::{Endpoint, Prompt};
+use memod_memory::outgoing::outgoing;
 
 /// Largest answer that is read, bytes.
 const MOST_BYTES: u64 = 1 << 20;

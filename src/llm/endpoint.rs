@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use ureq::http::Uri;
 
-use crate::config::Llm;
+use memod_config::Llm;
 
 /// The path of chat completions below the address of a server.
 const PATH: &str = "/chat/completions";
@@ -152,7 +152,7 @@ fn is_local(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use memod_config::Config;
 
     fn check(url: &str, expected: Result<&str, &str>) {
         let settings = Llm { url: url.to_owned(), ..Config::default().llm };

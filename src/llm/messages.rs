@@ -3,7 +3,7 @@
 use memod_proto::{LlmMessage, LlmRequest};
 use serde_json::{Value, json};
 
-use super::outgoing::Outgoing;
+use memod_memory::outgoing::Outgoing;
 
 /// Characters of ASCII that count as one token. Real tokenizers have 3.5 to 4.5 in prose and some 3 in code.
 const CHARS_A_TOKEN: u64 = 3;
@@ -112,7 +112,7 @@ fn marked(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::llm::outgoing::outgoing;
+    use memod_memory::outgoing::outgoing;
 
     #[test]
     fn data_cannot_end_itself() {

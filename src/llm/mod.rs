@@ -1,6 +1,6 @@
 //! Asks a language model for help, through any server that speaks the chat completions of OpenAI.
 //!
-//! Nothing is sent unless `llm.url` is set. `endpoint` says where to, `outgoing` cuts what must not leave, `messages` marks as data
+//! Nothing is sent unless `llm.url` is set. `endpoint` says where to, `messages` marks as data
 //! what comes from the repository, `chat` sends one request and `model_answer` reads its answer. `spending` keeps the tokens of each day.
 //! A task of `tasks` turns texts into a prompt, and an answer into a checked proposal. What a model says is not trusted: it is
 //! shown or searched for, and never changes anything.
@@ -9,7 +9,6 @@ pub mod chat;
 pub mod endpoint;
 pub mod messages;
 pub mod model_answer;
-pub mod outgoing;
 pub mod spending;
 pub mod tasks;
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::outgoing::{is_odd, outgoing};
+use memod_memory::outgoing::{is_odd, outgoing};
 
 /// Longest quotation of what a server says about an error, characters.
 const MOST_QUOTED: usize = 200;

@@ -1,40 +1,64 @@
 //! Exchanges memories with the PostgreSQL server of a team.
 //!
-//! `address` says which server, `password` and `tls` how it is reached, `migrations` keeps its tables, and `server_connection` reads and stores
-//! versions of memories. What they mean for the memories here, the daemon decides.
+//! The settings say which server (`memod_config::team_server`), `tls` how it is reached, `migrations` keeps its tables, and `server_connection`
+//! reads and stores versions of memories. What they mean for the memories here, the daemon decides.
 
-mod address;
 mod migrations;
-pub mod password;
 mod server_connection;
 mod tls;
 
-pub use self::address::Address;
+pub use memod_config::team_server::{Address, TeamError, password};
+
 pub use self::server_connection::{About, Delivered, Mark, Member, Page, Server, Stopped, Version};
 
-/// Why the server did not do what it was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct TeamError {
-    /// What happened, where, and why. No password is in it.
-    pub message: String,
-    /// What to do.
-    pub hint: Option<String>,
-}
+#[cfg(test)]
+mod tests {
+    use tokio_postgres::Config;
+    use tokio_postgres::config::Host;
 
-impl TeamError {
-    /// An error that says what happened; what to do is not known.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+    use super::Address;
+
+    /// The client and the library that connects read an address alike.
+    #[test]
+    fn an_address_is_read_as_the_library_reads_it() {
+        for url in [
+            "postgres://ann@db.example.com/team",
+            "postgresql://ann@db.example.com:5433",
+            "postgres://a%20b@[::1]:6432/te%2Fam?application_name=x&connect_timeout=3",
+            "postgres://localhost/?user=ann&dbname=team&sslmode=require",
+            "postgres:///team?host=localhost&user=ann&port=7",
+            "postgres://ann@127.0.0.1:/team?sslmode=verify-full&options=-c%20a%3Db",
+            #[cfg(unix)]
+            "postgres://ann@%2Frun%2Fpostgresql/team?keepalives=0&target_session_attrs=any",
+        ] {
+            let address = Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            let config: Config = address.url.parse().unwrap_or_else(|error| panic!("{url}: {error}"));
+            let host = match &config.get_hosts()[0] {
+                Host::Tcp(name) => name.clone(),
+                #[cfg(unix)]
+                Host::Unix(dir) => dir.display().to_string(),
+            };
+            let database = config.get_dbname().or(config.get_user()).unwrap().to_owned();
+            assert_eq!((address.host, address.database), (host, database), "{url}");
+            assert_eq!(Some(address.role.as_str()), config.get_user(), "{url}");
+            assert_eq!(Some(&address.port), config.get_ports().first(), "{url}");
+        }
     }
 
-    /// Says of which server it is.
-    fn of(self, address: &str) -> Self {
-        Self { message: format!("{address}: {}", self.message), ..self }
-    }
-
-    /// Says what to do.
-    pub fn hint(self, hint: &str) -> Self {
-        Self { hint: Some(hint.to_owned()), ..self }
+    #[test]
+    fn what_the_library_cannot_read_is_refused() {
+        for url in [
+            "postgres://ann@[::1/team",
+            "postgres://ann@[::1]x/team",
+            "postgres://ann@localhost:port/team",
+            "postgres://ann@localhost:99999/team",
+            "postgres://a%ff@localhost/team",
+            "postgres://ann@localhost/team?sslmode=maybe",
+            "postgres://ann@localhost/team?unknown=1",
+            "postgres://ann@localhost/team?application_name",
+        ] {
+            assert!(url.parse::<Config>().is_err(), "{url}");
+            assert!(Address::parse(url).is_err(), "{url}");
+        }
     }
 }

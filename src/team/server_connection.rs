@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{AsyncMessage, Client, Connection, NoTls, Row};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
 
 use super::{Address, TeamError, migrations, tls};
 
@@ -130,7 +130,7 @@ impl Server {
         certificate: &Path,
         repository: &str,
     ) -> Result<(Self, About), TeamError> {
-        let mut config = address.config.clone();
+        let mut config: Config = address.url.parse().map_err(|_| Address::unparsed())?;
         config.application_name("memod").connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(30));
         if let Some(password) = password {
             config.password(password);

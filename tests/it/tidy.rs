@@ -1,6 +1,7 @@
 //! Does the source keep the house rules?
 
 mod graph;
+mod manifests;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,14 +14,6 @@ use self::graph::Graph;
 ///
 /// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
 pub(crate) const EDGES: &[(&str, &[&str])] = &[
-    // `mcp` is lent the verbs. `setup`: it changes files of a user, which no daemon needs to know of. `llm`: what must not
-    // leave the machine is cut from a transcript before it is taken apart.
-    // `team`: the client asks for its password. `embed`: `memo bench` writes the tokens of texts; that links the vocabulary of the
-    // builtin model, and not the model.
-    ("cli", &["client", "embed", "llm", "mcp", "proto", "setup", "team"]),
-    // `proto`: the hits of a search are shown in its own way.
-    // `text`: what is read is without credentials.
-    ("mcp", &["proto", "text"]),
     (
         "daemon",
         &[
@@ -48,12 +41,8 @@ pub(crate) const EDGES: &[(&str, &[&str])] = &[
     ("index", &["embed", "extract", "git", "scan", "store", "text"]),
     // `extract`, `text`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
     ("search", &["embed", "extract", "proto", "store", "text"]),
-    // `text`: credentials and words. `proto`: the tiers are what is said.
-    ("memory", &["proto", "text"]),
     // `proto`: counts are stored as they are shown.
     ("store", &["proto"]),
-    // `memory`: a container in the settings is one that a memory can have.
-    ("config", &["memory"]),
     ("memo", &["cli"]),
     // `proto` for the line that says it is ready, the others for the processes that run a model, download and extract.
     ("memod", &["daemon", "embed", "fetch", "index", "proto"]),
@@ -98,7 +87,7 @@ const PURE: &[&str] = &[
     "index/plan.rs",
     "llm/messages.rs",
     "llm/model_answer.rs",
-    "llm/outgoing.rs",
+    "memory/outgoing.rs",
     "llm/tasks/",
     "mcp/agent_text.rs",
     "mcp/arguments.rs",
@@ -442,7 +431,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
     (
         "cli",
         &[
-            &["mod"],
+            &["lib"],
             &["mcp", "shell"],
             &[
                 "agent_hook",
@@ -754,10 +743,10 @@ fn the_checks_see_what_they_should() {
     let edges = |name: &str, text: &str| bad_edges(&Source::new(name, text)).join(" ");
     let cases = [
         ("team/a.rs", "use crate::store::Db;", "src/team/a.rs:1: team uses store"),
-        ("cli/a.rs", "\nfn f() { crate::daemon::run() }", "src/cli/a.rs:2: cli uses daemon"),
-        ("cli/a.rs", "use crate::{config, mcp::{self, daemon}};", ""),
-        ("cli/a.rs", "use crate::{config::{a, b}, store};", "src/cli/a.rs:1: cli uses store"),
-        ("cli/a.rs", "use memod_base::a;\nuse memod_scan::b;", "src/cli/a.rs:2: cli uses scan"),
+        ("llm/a.rs", "\nfn f() { crate::daemon::run() }", "src/llm/a.rs:2: llm uses daemon"),
+        ("llm/a.rs", "use crate::{config, memory::{self, daemon}};", ""),
+        ("llm/a.rs", "use crate::{config::{a, b}, store};", "src/llm/a.rs:1: llm uses store"),
+        ("llm/a.rs", "use memod_base::a;\nuse memod_scan::b;", "src/llm/a.rs:2: llm uses scan"),
         ("team/mod.rs", "// crate::store\nlet a = \"crate::store\";", ""),
         ("bin/memo.rs", "memod::daemon::run()", "src/bin/memo.rs:1: memo uses daemon"),
         ("new.rs", "", "src/new.rs: module new is not in EDGES of tests/it/tidy.rs: add it"),

@@ -164,7 +164,7 @@ def as_set(forms):
     return {forms} if isinstance(forms, Form) else set(forms)
 
 
-RECALLS_A_PRIORITY = 10  # as in src/memory/tiers.rs
+RECALLS_A_PRIORITY = 10  # as in crates/memory/src/tiers.rs
 
 
 def fits(form, memory):

@@ -4,8 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize;
 
-use super::wordpiece::WordPiece;
 use super::{EmbedError, Embedder};
+use memod_tokenizer::{BUILTIN_ID, Tokenizer};
 
 /// Length of its vectors.
 pub const DIMS: usize = 256;
@@ -13,18 +13,13 @@ pub const DIMS: usize = 256;
 /// Tokens of one text whose pieces are kept.
 const MAX_PIECES: usize = 1_024;
 
-/// Identity of the builtin model, known before it is loaded: model, revision and dimensions. Raise the revision
-/// with any change to the files or the tokens, and with the vocabulary the versions of the extractors: chunks keep ids of
-/// pieces.
-pub const ID: &str = "memod-static-1/256";
-
 /// The static model compiled into the binary: a text's vector is the weighted sum of its tokens' rows.
 ///
 /// The table stays in the binary's read-only pages; only the vocabulary's hash table is built, about
 /// 1 MiB. Provenance, licence and calibration: `models/builtin/README.md`.
 #[derive(Debug)]
 pub struct Builtin {
-    wordpiece: WordPiece,
+    tokenizer: Tokenizer,
     /// Shape `[n_pieces, dims]`, i8, row-major.
     rows: &'static [u8],
     /// Shape `[n_pieces]`, f32, little-endian; 0 for punctuation.
@@ -38,18 +33,18 @@ impl Builtin {
     /// # Errors
     /// When the compiled-in files do not fit together: a broken build.
     pub fn load() -> Result<Self, EmbedError> {
-        let broken = |reason: &str| EmbedError { model: ID.to_owned(), reason: reason.to_owned() };
+        let broken = |reason: &str| EmbedError { model: BUILTIN_ID.to_owned(), reason: reason.to_owned() };
         let (header, data) = split_header(memod_models::TABLE).ok_or_else(|| broken("cut short"))?;
         let header: Header = serde_json::from_slice(header).map_err(|error| broken(&error.to_string()))?;
-        let wordpiece = WordPiece::new(memod_models::VOCABULARY);
+        let tokenizer = Tokenizer::builtin();
         let [n_rows, dims] = header.embeddings.shape;
         let rows = header.embeddings.bytes(data, "I8").ok_or_else(|| broken("no int8 rows"))?;
         let weights = header.weights.bytes(data, "F32").ok_or_else(|| broken("no f32 weights"))?;
         let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims == DIMS;
-        if !fits || wordpiece.n_pieces() != n_rows {
+        if !fits || tokenizer.n_pieces() != n_rows {
             return Err(broken("vocabulary and table differ in length"));
         }
-        Ok(Self { wordpiece, rows, weights, dims })
+        Ok(Self { tokenizer, rows, weights, dims })
     }
 
     /// Returns the model, which is loaded once for the process.
@@ -69,7 +64,7 @@ impl Builtin {
 
     /// Returns the distinct pieces of the words of a text, ascending; of a long text those of its first 1,024 tokens.
     pub fn pieces(&self, text: &str) -> Vec<u16> {
-        let ids = self.wordpiece.first_ids(text, MAX_PIECES).into_iter();
+        let ids = self.tokenizer.first_ids(text, MAX_PIECES).into_iter();
         let mut pieces: Vec<u16> = ids.filter_map(|id| u16::try_from(id).ok()).collect();
         pieces.sort_unstable();
         pieces.dedup();
@@ -93,7 +88,7 @@ impl Builtin {
     /// Returns the L2-normalized vector of one text, `None` where the model knows no word of it.
     pub fn embed_one(&self, text: &str) -> Option<Vec<f32>> {
         let mut sum = vec![0.0; self.dims];
-        for id in self.wordpiece.ids(text) {
+        for id in self.tokenizer.token_ids(text) {
             self.add_row(id as usize, &mut sum);
         }
         super::normalize(sum)
@@ -111,7 +106,7 @@ impl Builtin {
 
 impl Embedder for Builtin {
     fn id(&self) -> &str {
-        ID
+        BUILTIN_ID
     }
 
     fn dims(&self) -> usize {
@@ -158,7 +153,6 @@ fn split_header(file: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Tokenizer;
     use super::*;
 
     #[derive(Deserialize)]
@@ -175,7 +169,7 @@ mod tests {
         assert_eq!(references.len(), 20);
         let model = Builtin::load().unwrap();
         for Reference { text, ids_without_punctuation, vector } in references {
-            assert_eq!(model.wordpiece.ids(&text), ids_without_punctuation, "{text}");
+            assert_eq!(model.tokenizer.token_ids(&text), ids_without_punctuation, "{text}");
             assert_eq!(Tokenizer::builtin().token_ids(&text), ids_without_punctuation, "{text}");
             check_vector(&text, model.embed_one(&text).as_deref(), &vector);
         }

@@ -6,15 +6,13 @@ mod guarded;
 pub mod onnx;
 mod query_vector;
 mod scale;
-mod tokens;
-mod wordpiece;
 
-pub use builtin::{Builtin, DIMS as BUILTIN_DIMS, ID as BUILTIN_ID};
+pub use builtin::{Builtin, DIMS as BUILTIN_DIMS};
 pub use fields::{combine, cosine_i8, dot_i8, is_quantized_unit, normalize, quantize, record_vectors};
 pub use guarded::{Guarded, runs};
+pub use memod_tokenizer::BUILTIN_ID;
 pub use query_vector::QueryVector;
 pub use scale::Scale;
-pub use tokens::Tokenizer;
 
 /// Why a model that will be there soon cannot be used yet.
 pub const LOADING: &str = "model loading";

@@ -12,7 +12,7 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::history::{key_in, key_of};
 use crate::daemon::named_definitions::{definitions_named, nothing, several, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
-use crate::memory::anchor::MOST_LINES;
+use memod_memory::anchor::MOST_LINES;
 
 /// Number of suggestions for a path or name that does not exist.
 const MOST_NEAR: usize = 5;

@@ -8,7 +8,6 @@ use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::config::Config;
 use crate::daemon::disk::task::{DiskReport, Due, GitSettings, Opened, Probed, Survey, Walker};
 use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
@@ -16,6 +15,7 @@ use crate::daemon::models::Models;
 use crate::daemon::watch_queue::WatchQueue;
 use crate::index::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
 use crate::store::ViewRow;
+use memod_config::Config;
 
 /// A loop whose jobs are done by hand, and whose worktrees are looked at by hand.
 struct Bench {

@@ -11,7 +11,7 @@ use super::transaction::Call;
 use crate::daemon::anchors::{AnchorChecker, named_by, on_snapshot, resolve};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
-use crate::memory::anchor;
+use memod_memory::anchor;
 
 /// Time limit for indexing a file that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -15,8 +15,8 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
-use crate::memory::{fields, id, time};
 use crate::store::{Record, Rows};
+use memod_memory::{fields, id, time};
 
 /// Adds a memory, unless another one has the same text.
 pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {

@@ -13,8 +13,8 @@ use super::transaction::{Call, read};
 use crate::daemon::anchors::{AnchorChecker, on_snapshot};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::deadline;
-use crate::memory::anchor;
 use crate::store::{MemoryEvent, Record, Rows, Stopped};
+use memod_memory::anchor;
 
 /// Anchors a memory to the present code.
 pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {

@@ -16,8 +16,8 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_text, find_living, refused, same_scope};
 use super::stamp::Stamp;
 use super::{show, team_write};
-use crate::memory::{anchor, fields, id};
 use crate::store::{FROM_FILE, MemoryEvent, MemoryFilter, Record, Rows};
+use memod_memory::{anchor, fields, id};
 
 /// Least and most memories that are combined into one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;

@@ -13,14 +13,14 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, digest, refused};
 use super::show;
 use super::transaction::{Call, read, with_store};
-use crate::config::LEAST_NEAR_COSINE;
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
-use crate::memory::fields;
-use crate::memory::text_difference::difference;
 use crate::search::nearest::{IdSet, MutableVectorIndex};
 use crate::store::{MemoryFilter, Record, Rows};
+use memod_config::LEAST_NEAR_COSINE;
+use memod_memory::fields;
+use memod_memory::text_difference::difference;
 
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;

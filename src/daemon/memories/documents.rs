@@ -7,7 +7,7 @@ use memod_extract::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, Size, markdown
 use memod_proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 use serde_json::{Map, Value, json};
 
-use crate::memory::fields::{self, MAX_TITLE};
+use memod_memory::fields::{self, MAX_TITLE};
 
 /// Largest document, bytes; the same as for the index.
 pub(super) const MOST_BYTES: usize = 1 << 20;

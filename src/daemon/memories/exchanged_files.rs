@@ -9,9 +9,9 @@ use super::file_form::version_of;
 use super::file_write::begin;
 use super::rules::{Done, bad};
 use super::stamp::Stamp;
-use crate::memory::file::{self, MemoryFile};
-use crate::memory::{fields, id};
 use crate::store::{Record, Rows, Side};
+use memod_memory::file::{self, MemoryFile};
+use memod_memory::{fields, id};
 
 /// Why a memory is archived whose file is gone.
 const BY_FILE: &str = "file";

@@ -15,8 +15,8 @@ use super::show;
 use super::transaction::{Call, model_id};
 use crate::daemon::clock;
 use crate::daemon::error::RpcResult;
-use crate::memory::text;
 use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
+use memod_memory::text;
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;

@@ -12,8 +12,8 @@ use super::file_disk::Hash;
 use super::look_progress::LookProgress;
 use super::rules::Done;
 use crate::daemon::clock::now_ms;
-use crate::memory::file;
 use crate::store::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
+use memod_memory::file;
 
 /// Longest search for all authors of one look. Who is not found by then is not named.
 const MOST: Duration = Duration::from_millis(300);

@@ -15,8 +15,8 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
 use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
-use crate::memory::file;
 use crate::store::{FileRow, MemoryStore, Side};
+use memod_memory::file;
 
 /// Lists the files of memories that git's index has as unmerged, though memod reads no conflict in them: one side has removed the file,
 /// or its markers are too short.

@@ -9,8 +9,8 @@ use memod_base::paths::{
 };
 use memod_proto::{RpcError, code};
 
-use crate::memory::file;
 use crate::store::{PendingFile, Stopped};
+use memod_memory::file;
 
 /// Hash of the text of a file.
 pub(super) type Hash = [u8; 32];

@@ -18,7 +18,7 @@ use super::look_progress::LookProgress;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 use crate::daemon::threads::spawn;
-use crate::memory::file;
+use memod_memory::file;
 
 /// Longest wait while git writes files, as elsewhere (design 5).
 const GIT_WRITES: Duration = Duration::from_secs(10);

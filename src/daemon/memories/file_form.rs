@@ -6,9 +6,9 @@ use memod_proto::memory::LinkKind;
 
 use super::file_text::file_with;
 use super::rules::{Done, refused, unreadable};
-use crate::memory::Refused;
-use crate::memory::file::{self, MemoryFile};
 use crate::store::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
+use memod_memory::Refused;
+use memod_memory::file::{self, MemoryFile};
 
 /// Returns the memory of a file.
 fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {

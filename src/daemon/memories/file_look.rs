@@ -25,8 +25,8 @@ use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
-use crate::memory::file;
 use crate::store::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
+use memod_memory::file;
 
 /// Number of looks while files are written.
 const ATTEMPTS: usize = 8;

@@ -15,8 +15,8 @@ use memod_base::paths::{
 use super::file_disk::{ASIDE, Hash, NO_TEXT, Placed, SWAPPED, hash_on_disk, place, prepare};
 use super::file_form::state_of;
 use super::rules::Done;
-use crate::memory::file;
 use crate::store::{FileState, MemoryStore, PendingFile, ShownBy};
+use memod_memory::file;
 
 /// Ending that a file had which `memo sync-notes` was changing.
 const NOTES: &str = ".notes";

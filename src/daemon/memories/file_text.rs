@@ -2,8 +2,8 @@
 
 use memod_proto::memory::LinkKind;
 
-use crate::memory::file::{self, MemoryFile};
 use crate::store::{Record, SaidByFile};
+use memod_memory::file::{self, MemoryFile};
 
 /// Returns what a file says of a memory. Comments, and keys that this version does not know, stay as the `former` file has them.
 pub(super) fn file_with(

@@ -17,8 +17,8 @@ use super::gone_worktrees::place_of;
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
 use crate::daemon::error::busy;
-use crate::memory::file::{self, MemoryFile};
 use crate::store::{FileRow, FileVersion, PendingFile, Record, Rows, Side, Stopped};
+use memod_memory::file::{self, MemoryFile};
 
 /// What was before a verb ran.
 pub(super) struct Before {

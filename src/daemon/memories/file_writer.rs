@@ -13,8 +13,8 @@ use super::known_files::FileCounters;
 use super::rules::Done;
 use super::stamp::Stamp;
 use super::team_write;
-use crate::memory::file::hash;
 use crate::store::{MemoryStore, PendingFile, Rows};
+use memod_memory::file::hash;
 
 /// No worktree has this number.
 const NO_WORKTREE: i64 = 0;

@@ -8,12 +8,12 @@ use super::keeper::Memories;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::memory::text;
 use crate::search::correction::Vocabulary;
 use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
 use crate::search::snippet::Snippets;
 use crate::search::{arms, explain};
 use crate::store::{Record, Rows, StoreError};
+use memod_memory::text;
 
 impl Memories {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and

@@ -24,8 +24,8 @@ use super::{links, show};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
-use crate::memory::{Refused, fields, id, text, time};
 use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
+use memod_memory::{Refused, fields, id, text, time};
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {
     let params: ImportParams = call.params()?;

@@ -26,11 +26,11 @@ use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
 use crate::daemon::threads::spawn;
-use crate::memory::{id, text};
 use crate::store::{
     Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
     remove_unfinished,
 };
+use memod_memory::{id, text};
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {

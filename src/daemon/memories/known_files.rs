@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
 use crate::daemon::memory_scope::UNKNOWN;
-use crate::memory::file;
+use memod_memory::file;
 
 /// Most requests that look for other worktrees at a time.
 const LOOKING: usize = 4;

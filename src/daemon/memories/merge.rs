@@ -7,9 +7,9 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_expected, digest, find, refused, same_scope, says_other};
 use super::stamp::Stamp;
 use super::{links, show};
-use crate::memory::text_difference::united;
-use crate::memory::{Refused, anchor, fields};
 use crate::store::{FROM_FILE, FROM_TEAM, Record, Rows};
+use memod_memory::text_difference::united;
+use memod_memory::{Refused, anchor, fields};
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
 /// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.

@@ -15,10 +15,10 @@ use super::transaction::Call;
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::memory::text;
-use crate::memory::text_difference::{difference, has_same_words, is_similar_title};
 use crate::search::memory_search::nearest;
 use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
+use memod_memory::text;
+use memod_memory::text_difference::{difference, has_same_words, is_similar_title};
 
 /// Most neighbours that are read when all near memories are wanted.
 const MOST_NEAR: usize = 50;

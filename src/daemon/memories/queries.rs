@@ -14,8 +14,8 @@ use super::transaction::{Call, read, with_store};
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::memory::id;
 use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
+use memod_memory::id;
 
 /// Why a memory is in the archive: no worktree has its file any more.
 const BY_FILE: &str = "file";

@@ -17,9 +17,9 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
 use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
-use crate::memory::tiers::Retention;
 use crate::search::memory_search::FoundMemory;
 use crate::store::{MemoryEvent, Record, Rows, Side};
+use memod_memory::tiers::Retention;
 
 /// Default and maximum number of memories.
 const LIMIT: (usize, usize) = (10, 200);

@@ -18,8 +18,8 @@ use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::error::RpcResult;
-use crate::memory::id;
 use crate::store::{Record, Rows, Side};
+use memod_memory::id;
 
 /// How a notice counts memories of the team that are archived, or would be in a dry run.
 pub(super) const ARCHIVED_THERE: [&str; 2] =

@@ -15,9 +15,9 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{resolve_own, show, team_resolve};
 use crate::daemon::error::RpcResult;
-use crate::memory::file::MemoryFile;
-use crate::memory::{fields, file};
 use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
+use memod_memory::file::MemoryFile;
+use memod_memory::{fields, file};
 
 /// Writes the outcome of a conflict; what git is told is for the user.
 pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {

@@ -10,9 +10,9 @@ use super::resolve_file::{no_own_side, nothing_chosen, text_of, write_outcome};
 use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
 use super::{show, team_resolve, team_take};
-use crate::memory::file::{self, MemoryFile};
-use crate::memory::id;
 use crate::store::{Record, Rows};
+use memod_memory::file::{self, MemoryFile};
+use memod_memory::id;
 
 pub(super) fn put(
     rows: &Rows<'_>,

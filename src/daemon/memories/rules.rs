@@ -6,8 +6,8 @@ use memod_proto::{RpcError, code};
 
 use super::show;
 use crate::daemon::clock::local;
-use crate::memory::{Refused, fields, id, text, time};
 use crate::store::{MemoryEvent, MemoryFilter, Record, Rows, Side, Stopped};
+use memod_memory::{Refused, fields, id, text, time};
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;

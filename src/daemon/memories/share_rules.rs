@@ -1,6 +1,5 @@
 //! Says which memories are shared by the settings, and with whom.
 
-use crate::config;
 use crate::store::Record;
 
 /// Which memories are shared as they are written.
@@ -40,7 +39,7 @@ pub(in crate::daemon) enum TeamAccess {
 
 impl TeamAccess {
     /// Returns what the settings say of a repository with this remote.
-    pub(in crate::daemon) fn of(config: &config::Team, remote: Option<&str>) -> Self {
+    pub(in crate::daemon) fn of(config: &memod_config::Team, remote: Option<&str>) -> Self {
         let no = |why: String, hint| Self::No(NoTeam { why: format!("there is no team: {why}"), hint });
         if config.url.is_empty() {
             return no(
@@ -88,8 +87,11 @@ mod tests {
     fn only_named_repositories_take_part() {
         let of = |repositories: &str, remote| {
             let url = "postgres://ann@localhost/team".to_owned();
-            let config =
-                config::Team { url, repositories: repositories.to_owned(), ..config::Team::default() };
+            let config = memod_config::Team {
+                url,
+                repositories: repositories.to_owned(),
+                ..memod_config::Team::default()
+            };
             matches!(TeamAccess::of(&config, remote), TeamAccess::Yes(..))
         };
         assert!(of("github.com/acme/shop", Some("github.com/acme/shop")));

@@ -12,10 +12,10 @@ use super::known_files::FileCounters;
 use super::rules::Done;
 use super::share_rules::{ShareRules, TeamAccess};
 use super::show;
-use crate::memory::file::MemoryFile;
-use crate::memory::tiers::Tiers;
-use crate::memory::{Refused, fields};
 use crate::store::{MemoryEvent, Record, Rows};
+use memod_memory::file::MemoryFile;
+use memod_memory::tiers::Tiers;
+use memod_memory::{Refused, fields};
 
 /// The data that the daemon adds to a change.
 pub(super) struct Stamp {

@@ -7,8 +7,8 @@ use super::resolve_file::{no_own_side, nothing_chosen, text_of};
 use super::rules::{Done, archived_beside, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
-use crate::memory::file::MemoryFile;
 use crate::store::{Record, Rows, Side};
+use memod_memory::file::MemoryFile;
 
 /// Makes the outcome what this user has, and queues it as what follows the team's side.
 pub(super) fn put(

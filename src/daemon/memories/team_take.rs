@@ -2,10 +2,10 @@
 
 use super::file_form::version_of;
 use super::rules::Done;
-use crate::memory::file::{MemoryFile, Merged, merge};
-use crate::memory::id;
 use crate::store::{FileVersion, Rows, Side, TeamRow};
 use crate::team::Version;
+use memod_memory::file::{MemoryFile, Merged, merge};
+use memod_memory::id;
 
 /// Who wrote a version, where only the server knows that.
 const TEAM: &str = "team";

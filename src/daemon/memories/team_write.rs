@@ -6,8 +6,8 @@ use super::file_form::{file_of, kept_file, shareable, version_of};
 use super::rules::{Done, archived_beside, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
-use crate::memory::file::MemoryFile;
 use crate::store::{Record, Rows, Side, Stopped};
+use memod_memory::file::MemoryFile;
 
 /// Queues the memories that were changed after a row of the history.
 pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()> {

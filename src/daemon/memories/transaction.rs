@@ -24,9 +24,9 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
-use crate::memory::fields;
-use crate::memory::tiers::Tiers;
 use crate::store::{Earlier, MemoryStore, Rows, StoreError};
+use memod_memory::fields;
+use memod_memory::tiers::Tiers;
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -175,7 +175,7 @@ impl<'a> Call<'a> {
         let Identity { author, repository, remote } = request::identity(self.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.shared.config.memory;
-        let (tiers, container) = (Tiers::of(config), config.container.clone());
+        let (tiers, container) = (Tiers::of(&config.lifetimes()), config.container.clone());
         let config = &self.shared.config;
         let shares = ShareRules::new(&config.share.tags, &config.share.containers);
         let team = TeamAccess::of(&config.team, remote.as_deref());

@@ -11,9 +11,9 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
-use crate::memory::fields::Kept;
-use crate::memory::{fields, time};
 use crate::store::{Record, Rows};
+use memod_memory::fields::Kept;
+use memod_memory::{fields, time};
 
 /// Changes a memory; absent fields stay.
 pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {

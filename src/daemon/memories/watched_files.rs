@@ -6,7 +6,7 @@ use std::path::Path;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{Stat, ViewId};
 
-use crate::memory::file;
+use memod_memory::file;
 
 /// The directories of memories that are watched, by git dir of their worktrees.
 #[derive(Default)]

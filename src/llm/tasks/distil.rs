@@ -2,9 +2,9 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, lines};
-use crate::llm::outgoing::outgoing;
 use crate::llm::tasks::suggest::{tags, title};
-use crate::memory::fields;
+use memod_memory::fields;
+use memod_memory::outgoing::outgoing;
 
 /// Longest part of a transcript that is sent, bytes.
 pub const MOST_TEXT: usize = 16 << 10;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line, strings};
-use crate::llm::outgoing::outgoing;
+use memod_memory::outgoing::outgoing;
 
 /// Longest query that is sent, bytes: a longer one is a pasted text, which has words enough.
 pub const MOST_QUERY: usize = 500;

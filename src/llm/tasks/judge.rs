@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line};
-use crate::llm::outgoing::{Outgoing, outgoing};
+use memod_memory::outgoing::{Outgoing, outgoing};
 
 /// Longest part of a memory that is sent, characters.
 const MOST_TEXT: usize = 600;

@@ -2,8 +2,8 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, line, strings};
-use crate::llm::outgoing::outgoing;
-use crate::memory::fields;
+use memod_memory::fields;
+use memod_memory::outgoing::outgoing;
 
 /// Longest text that is sent, bytes.
 const MOST_TEXT: usize = 16 << 10;

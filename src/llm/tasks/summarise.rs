@@ -2,7 +2,7 @@
 
 use crate::llm::messages::{Prompt, Purpose};
 use crate::llm::model_answer::{json_in, lines};
-use crate::llm::outgoing::outgoing;
+use memod_memory::outgoing::outgoing;
 
 /// Longest text that is sent, bytes.
 const MOST_TEXT: usize = 48 << 10;

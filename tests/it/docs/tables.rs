@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use memod::config::{Config, KEYS};
 use memod_base::types::Refusal;
+use memod_config::{Config, KEYS};
 use memod_extract::lang::LANGUAGES;
 use memod_proto::http::{ROUTES, SOCKET_ONLY};
 use regex::Regex;
@@ -18,9 +18,8 @@ use crate::tidy::EDGES;
 
 /// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
 fn meaning(name: &str) -> String {
-    let defaults = include_str!("../../../src/defaults.toml");
     let (section, key) = name.split_once('.').unwrap();
-    let (_, section) = defaults.split_once(&format!("\n[{section}]\n")).unwrap();
+    let (_, section) = memod_config::DEFAULTS.split_once(&format!("\n[{section}]\n")).unwrap();
     let lines = section.lines().take_while(|line| !line.starts_with(&format!("{key} = ")));
     let comment = lines.fold(String::new(), |comment, line| match line.strip_prefix("# ") {
         Some(text) => format!("{comment}{text} "),

@@ -1,0 +1,300 @@
+//! Declares the flags of the verbs about code, documents and history.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use memod_base::types::{FileClass, Kind};
+
+use super::memory_args::MemoryScopeArgs;
+use super::rows_args::RowsArgs;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// Words, paths and symbols
+    Keyword,
+    /// Meaning only
+    Vector,
+    /// Both, fused
+    Hybrid,
+}
+
+impl From<ModeArg> for memod_proto::Mode {
+    fn from(typed: ModeArg) -> Self {
+        match typed {
+            ModeArg::Keyword => Self::Keyword,
+            ModeArg::Vector => Self::Vector,
+            ModeArg::Hybrid => Self::Hybrid,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyncLevel {
+    /// Wait for nothing; hits are still checked against the disk
+    None,
+    /// Everything written before the command
+    Fs,
+    /// Also the embeddings
+    Full,
+    /// `fs`, and check every file on disk
+    Strict,
+}
+
+impl From<SyncLevel> for memod_proto::Sync {
+    fn from(typed: SyncLevel) -> Self {
+        match typed {
+            SyncLevel::None => Self::None,
+            SyncLevel::Fs => Self::Fs,
+            SyncLevel::Full => Self::Full,
+            SyncLevel::Strict => Self::Strict,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FreshArgs {
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(crate) sync: SyncLevel,
+    /// Maximum wait, milliseconds [default: search.wait_ms, 1000]
+    #[arg(long, value_name = "MS", value_parser = wait_parser())]
+    pub(crate) wait_ms: Option<u64>,
+}
+
+/// Flags of a search that need no query.
+const FILTERS: [&str; 14] = [
+    "kind",
+    "only",
+    "path",
+    "lang",
+    "container",
+    "tag",
+    "since",
+    "until",
+    "tier",
+    "author",
+    "agent",
+    "source",
+    "min_priority",
+    "meta",
+];
+
+/// What `memo search` and `memo explain` search for.
+#[derive(Debug, Args)]
+pub(crate) struct FindArgs {
+    /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
+    ///
+    /// Filters: path: lang: kind: only: symbol: tag: container: author: after: before:, as in `retry path:src/** NOT kind:doc`.
+    /// Operators and filters hold for every hit, also for those found by meaning.
+    /// With filters alone all that they let pass is listed, newest first.
+    #[arg(value_name = "QUERY", required_unless_present_any = FILTERS)]
+    pub(crate) query: Vec<String>,
+    /// How to match
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
+    pub(crate) mode: ModeArg,
+    /// Only these kinds of hits (comma-separated, or given again)
+    #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
+    pub(crate) kind: Vec<Kind>,
+    /// Only files of these classes: code, docs, test, fixture, snapshot, example, benchmark, config, generated, vendored,
+    /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
+    pub(crate) only: Vec<FileClass>,
+    /// Only paths that match this glob, from the current directory; without `/` a name at any depth; after `!` only
+    /// others (may be given again)
+    #[arg(short, long, value_name = "GLOB")]
+    pub(crate) path: Vec<String>,
+    /// No paths that match this glob (may be given again)
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+    /// Only these languages: rust, python, markdown… (comma-separated, or given again)
+    #[arg(long, value_name = "LANG", value_delimiter = ',')]
+    pub(crate) lang: Vec<String>,
+    #[command(flatten)]
+    pub(crate) memories: MemoryScopeArgs,
+    /// Minimum score of a hit, 0 to 1 [default: search.threshold, 0]
+    #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
+    pub(crate) threshold: Option<f64>,
+    /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(crate) limit: Option<u64>,
+    /// Show N lines after each line that matches
+    #[arg(short = 'A', long, value_name = "N", value_parser = lines_parser())]
+    pub(crate) after_context: Option<usize>,
+    /// Show N lines before each line that matches
+    #[arg(short = 'B', long, value_name = "N", value_parser = lines_parser())]
+    pub(crate) before_context: Option<usize>,
+    /// Show N lines before and after each line that matches (-C is the directory)
+    #[arg(long, value_name = "N", value_parser = lines_parser())]
+    pub(crate) context: Option<usize>,
+    /// The whole definition, section, message or memory of each hit instead of its best lines
+    #[arg(long, conflicts_with_all = ["after_context", "before_context", "context"])]
+    pub(crate) full: bool,
+    /// Have a cross-encoder compare the first 20 hits with the query; see `memo model list`
+    #[arg(long)]
+    pub(crate) rerank: bool,
+    /// Ask the language model of llm.url for other words, and add what they find; see `memo llm`
+    #[arg(long)]
+    pub(crate) expand: bool,
+    #[command(flatten)]
+    pub(crate) fresh: FreshArgs,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) find: FindArgs,
+    /// Most tokens printed, four characters each: the lines that match of as many hits as fit, best first, then whole
+    /// definitions where they fit; what was left out is counted
+    #[arg(short, long, value_name = "TOKENS", conflicts_with_all = ["files", "vimgrep", "full", "after_context", "before_context", "context"])]
+    pub(crate) budget: Option<usize>,
+    /// Only the paths of the files that were found, one a line; commits and memories are left out
+    #[arg(short = 'l', long, conflicts_with_all = ["vimgrep", "full", "format", "after_context", "before_context", "context"])]
+    pub(crate) files: bool,
+    /// The lines of each snippet that match as PATH:LINE:COLUMN:TEXT, which editors read; of a hit without one its first
+    #[arg(long, conflicts_with_all = ["full", "format", "after_context", "before_context", "context"])]
+    pub(crate) vimgrep: bool,
+    /// Show what --expand would send to the language model, and send and search nothing
+    #[arg(long, requires = "expand")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    #[command(flatten)]
+    pub(crate) find: FindArgs,
+    /// Only the hit at this rank, starting at 1
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200).map(|n| n as usize))]
+    pub(crate) hit: Option<usize>,
+    /// Only hits of this path, memory or commit
+    #[arg(long, value_name = "PATH|ID")]
+    pub(crate) of: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangedArgs {
+    /// A revision, a time or an age: HEAD~3, main, 2026-11-01, friday, 3d, 2h30m [default: HEAD]; two of them, or A..B, are
+    /// compared without the worktree
+    #[arg(value_name = "REV|TIME", num_args = 0..=2, conflicts_with = "since")]
+    pub(crate) revs: Vec<String>,
+    /// Only these files, and those below these directories, relative to the current directory
+    #[arg(value_name = "PATH", last = true)]
+    pub(crate) paths: Vec<String>,
+    /// The same as the argument
+    #[arg(short, long, value_name = "REV|TIME")]
+    pub(crate) since: Option<String>,
+    /// Maximum number of files
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) fresh: FreshArgs,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// A path from the current directory, alone or with a line, lines or the name of a definition; or just a name
+    #[arg(value_name = "PATH[:LINE|#SYMBOL]|NAME")]
+    pub(crate) target: String,
+    /// Maximum number of commits
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1_000))]
+    pub(crate) limit: u64,
+    /// The whole message of each commit instead of its first 12 lines
+    #[arg(long)]
+    pub(crate) full: bool,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OutlineArgs {
+    /// What `memo show` takes: a path from the current directory, alone or with a definition or line of it, or the name of a definition
+    #[arg(value_name = "PATH|PATH#SYMBOL|NAME")]
+    pub(crate) target: String,
+    /// Most levels
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) depth: Option<u32>,
+    /// Maximum number of lines; of more the innermost are left out first [default: 1000]
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Most tokens printed, from the start of the file; four characters count as one
+    #[arg(short, long, value_name = "TOKENS")]
+    pub(crate) budget: Option<usize>,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+    #[command(flatten)]
+    pub(crate) fresh: FreshArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// A path from the current directory, alone or with a line, lines or the name of a definition; just a name; or the number of a hit
+    #[arg(value_name = "PATH[:LINE|:FIRST-LAST|#SYMBOL]|NAME|N")]
+    pub(crate) target: String,
+    /// Only the text, without its place and the numbers of its lines
+    #[arg(long)]
+    pub(crate) plain: bool,
+    #[command(flatten)]
+    pub(crate) fresh: FreshArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    /// The number of a hit of the last search of this terminal; or what `memo show` takes
+    #[arg(value_name = "N|PATH[:LINE|#SYMBOL]|NAME")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) fresh: FreshArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MapArgs {
+    /// Only files below these directories, or these files, relative to the current directory
+    #[arg(value_name = "DIR|FILE")]
+    pub(crate) paths: Vec<String>,
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 1024)]
+    pub(crate) budget: usize,
+    /// Files or directories to favour in the ranking, relative to the current directory
+    #[arg(short, long, value_name = "PATH", num_args = 1..)]
+    pub(crate) focus: Vec<String>,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(crate) sync: SyncLevel,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BriefArgs {
+    /// Ask the language model of llm.url for a summary; without an answer the brief itself is shown
+    #[arg(long)]
+    pub(crate) summarise: bool,
+    /// Show what --summarise would send, and send nothing
+    #[arg(long, requires = "summarise")]
+    pub(crate) dry_run: bool,
+    /// Most tokens printed
+    #[arg(short, long, value_name = "TOKENS", default_value_t = 2048)]
+    pub(crate) budget: usize,
+    /// What must be indexed before the answer
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(crate) sync: SyncLevel,
+}
+
+fn kind_parser() -> impl TypedValueParser<Value = Kind> {
+    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
+        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
+}
+
+/// Parses a number from 0 to 1. NaN is refused: every score would pass it.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "not between 0 and 1".to_owned())
+}
+
+fn lines_parser() -> impl TypedValueParser<Value = usize> {
+    clap::value_parser!(u64).range(..=200).map(|n| n as usize)
+}
+
+pub(super) fn wait_parser() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(..=600_000)
+}

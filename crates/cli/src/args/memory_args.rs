@@ -1,0 +1,496 @@
+//! Declares the flags of the verbs that write, list and recall memories.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use memod_base::types::parse_exactly;
+use memod_proto::anchor::State;
+use memod_proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
+use serde_json::Value;
+
+use super::code_args::ModeArg;
+use super::relation_args::NearArgs;
+use super::rows_args::RowsArgs;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TierArg {
+    /// For memory.short_minutes
+    Short,
+    /// For memory.mid_minutes
+    Mid,
+    /// Forever
+    Long,
+}
+
+impl From<TierArg> for Tier {
+    fn from(typed: TierArg) -> Self {
+        match typed {
+            TierArg::Short => Self::Short,
+            TierArg::Mid => Self::Mid,
+            TierArg::Long => Self::Long,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SourceArg {
+    /// A person said it
+    User,
+    /// An agent found it out
+    Agent,
+    /// A hook or another program wrote it by itself
+    Hook,
+    /// It was taken from elsewhere
+    Import,
+}
+
+impl SourceArg {
+    /// Returns the word used on the socket.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Hook => "hook",
+            Self::Import => "import",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeArg {
+    /// Nobody
+    Mine,
+    /// Who works on the repository, through files in it
+    Repo,
+    /// The team, through its server
+    Team,
+}
+
+impl From<ScopeArg> for Scope {
+    fn from(typed: ScopeArg) -> Self {
+        match typed {
+            ScopeArg::Mine => Self::Mine,
+            ScopeArg::Repo => Self::Repo,
+            ScopeArg::Team => Self::Team,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SortArg {
+    /// Newest first
+    Created,
+    /// Last changed first
+    Updated,
+    /// Highest first, then newest
+    Priority,
+}
+
+impl From<SortArg> for Sort {
+    fn from(typed: SortArg) -> Self {
+        match typed {
+            SortArg::Created => Self::Created,
+            SortArg::Updated => Self::Updated,
+            SortArg::Priority => Self::Priority,
+        }
+    }
+}
+
+/// The source of a text.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct TextArgs {
+    /// The text; `-` reads it from stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Read the text from this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// The fields of a memory besides its text.
+#[derive(Debug, Args)]
+pub(crate) struct FieldsArgs {
+    /// Title, at most 512 bytes
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    /// Container; only letters, digits and dashes are kept; `auto`: the name of the repository [default: memory.container]
+    #[arg(short, long, value_name = "NAME")]
+    container: Option<String>,
+    /// Lifetime [default: long]
+    #[arg(long, value_enum)]
+    tier: Option<TierArg>,
+    /// Expiry: 3d, 2h30m, 2026-11-01 or RFC 3339 [default: given by the tier]
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    ttl: Option<String>,
+    /// Priority, 1 to 10 [default: 5]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    priority: Option<i64>,
+    /// Confidence, 0 to 1 [default: 1]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = finite)]
+    confidence: Option<f64>,
+    /// A metadata entry; the value is JSON or plain text (may be given again)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    meta: Vec<(String, Value)>,
+    /// Keep it although it looks like a credential
+    #[arg(long)]
+    pub(crate) allow_secret: bool,
+}
+
+impl From<FieldsArgs> for FieldParams {
+    fn from(typed: FieldsArgs) -> Self {
+        let FieldsArgs { title, container, tier, ttl, priority, confidence, meta, allow_secret } = typed;
+        let (tier, metadata) = (tier.map(Into::into), meta.into_iter().collect());
+        Self { title, container, tier, ttl, priority, confidence, metadata, allow_secret }
+    }
+}
+
+/// Parses a finite number; JSON has no others.
+fn finite(typed: &str) -> Result<f64, String> {
+    let number: f64 = typed.parse().map_err(|_| "not a number".to_owned())?;
+    number.is_finite().then_some(number).ok_or_else(|| "not a finite number".to_owned())
+}
+
+fn meta(typed: &str) -> Result<(String, Value), String> {
+    let (key, value) = typed.split_once('=').ok_or("write KEY=VALUE")?;
+    if key.is_empty() {
+        return Err("the key is empty".to_owned());
+    }
+    Ok((key.to_owned(), parse_exactly(value).unwrap_or_else(|_| Value::from(value))))
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
+    /// Tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(crate) tag: Vec<String>,
+    /// The code it is about; the path is relative to the current directory (may be given again)
+    #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(crate) about: Vec<String>,
+    #[command(flatten)]
+    pub(crate) fields: FieldsArgs,
+    #[command(flatten)]
+    pub(crate) near: NearArgs,
+    /// Who says so [default: agent if there is a name of one, else cli]
+    #[arg(long, value_enum)]
+    pub(crate) source: Option<SourceArg>,
+    /// Name of the agent that adds it [default: MEMO_AGENT]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Ask the language model of llm.url for a title and tags, and show the commands that would set them
+    #[arg(long)]
+    pub(crate) suggest: bool,
+    /// Show what --suggest would send, and add and send nothing
+    #[arg(long, requires = "suggest")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    /// New text; `-` reads it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) content: Option<String>,
+    #[command(flatten)]
+    pub(crate) fields: FieldsArgs,
+    /// Remove metadata that is not given here
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Code that it is now also about (may be given again)
+    #[arg(short, long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(crate) about: Vec<String>,
+    /// Code that it is no longer about (may be given again)
+    #[arg(long, value_name = "PATH[:LINES|#SYMBOL]")]
+    pub(crate) no_about: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AppendArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) text: TextArgs,
+    /// Keep it although it looks like a credential
+    #[arg(long)]
+    pub(crate) allow_secret: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdsArgs {
+    /// Ids, or beginnings of ids
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    #[command(flatten)]
+    pub(crate) ids: IdsArgs,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TagArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    /// Tags
+    #[arg(required = true, value_name = "TAG", value_delimiter = ',')]
+    pub(crate) tags: Vec<String>,
+}
+
+/// Conditions on the fields of memories, combined with AND.
+#[derive(Debug, Args)]
+pub(crate) struct TraitsArgs {
+    /// Only memories of this tier
+    #[arg(long, value_enum)]
+    tier: Option<TierArg>,
+    /// Only memories (in a search: and commits) whose author's name or address contains this
+    #[arg(long, value_name = "TEXT")]
+    author: Option<String>,
+    /// Only memories that were added by an agent whose name contains this
+    #[arg(long, value_name = "TEXT")]
+    agent: Option<String>,
+    /// Only memories that were added so: cli, api, agent, user, hook, import, consolidation
+    #[arg(long, value_name = "SOURCE")]
+    source: Option<String>,
+    /// Only memories of this priority or a higher one
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    min_priority: Option<i64>,
+    /// Only memories that are shared with these
+    #[arg(long, value_enum)]
+    scope: Option<ScopeArg>,
+    /// Only memories with this value in their metadata (may be given again)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    meta: Vec<(String, Value)>,
+}
+
+impl From<TraitsArgs> for Traits {
+    fn from(typed: TraitsArgs) -> Self {
+        let TraitsArgs { tier, author, agent, source, min_priority, scope, meta } = typed;
+        let (tier, scope, metadata) =
+            (tier.map(Into::into), scope.map(Into::into), meta.into_iter().collect());
+        Self { tier, author, agent, source, min_priority, scope, metadata }
+    }
+}
+
+/// The memories to be searched.
+#[derive(Debug, Args)]
+pub(crate) struct MemoryScopeArgs {
+    /// Only memories of this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) container: Option<String>,
+    /// Only memories with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    pub(crate) tag: Vec<String>,
+    /// Only commits and memories since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) since: Option<String>,
+    /// Only commits and memories before
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) traits: TraitsArgs,
+}
+
+/// Conditions on memories, combined with AND.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    container: Option<String>,
+    /// Only with all of these tags (comma-separated, or given again)
+    #[arg(short, long, value_name = "TAG", value_delimiter = ',')]
+    tag: Vec<String>,
+    #[command(flatten)]
+    traits: TraitsArgs,
+    /// Only memories added (in the archive: archived) since: 2026-11-01, or 3d for three days ago
+    #[arg(long, value_name = "WHEN", allow_hyphen_values = true)]
+    since: Option<String>,
+    /// Only memories added (in the archive: archived) before
+    #[arg(long, visible_alias = "before", value_name = "WHEN", allow_hyphen_values = true)]
+    until: Option<String>,
+    /// Only memories with all these words in title, tags or text
+    #[arg(long = "match", value_name = "WORDS")]
+    words: Option<String>,
+}
+
+impl FilterArgs {
+    pub(crate) fn with_ids(self, ids: Vec<String>) -> Selection {
+        Selection {
+            ids,
+            container: self.container,
+            tags: self.tag,
+            traits: self.traits.into(),
+            since: self.since,
+            until: self.until,
+            words: self.words,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// List forgotten and expired memories
+    #[arg(long)]
+    pub(crate) archived: bool,
+    /// Only memories about code in these states: fresh (unchanged), drifted (changed) or orphaned (gone) (comma-separated, or
+    /// given again)
+    #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state_parser())]
+    pub(crate) state: Vec<State>,
+    /// Only memories about this file, these lines, this definition or anything below this directory (may be given again)
+    #[arg(long, value_name = "PATH[:LINE|#SYMBOL]|NAME")]
+    pub(crate) about: Vec<String>,
+    /// Sort order
+    #[arg(long, value_enum, default_value_t = SortArg::Created)]
+    pub(crate) sort: SortArg,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20, conflicts_with = "all",
+        value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) limit: u64,
+    /// Skip the first N
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: u64,
+    /// List all
+    #[arg(long)]
+    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+/// Whether a removal is confirmed.
+#[derive(Debug, Args)]
+pub(crate) struct ConsentArgs {
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Show what would be removed, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Ids, or beginnings of ids
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShareArgs {
+    /// Ids, or beginnings of ids
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
+    /// Show the files, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShareWithArgs {
+    #[command(flatten)]
+    pub(crate) share: ShareArgs,
+    /// Share them with the team of `team.url`, and not as files
+    #[arg(long)]
+    pub(crate) team: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyncNotesArgs {
+    /// Remote to exchange with [default: origin, if there is one]
+    #[arg(value_name = "REMOTE")]
+    pub(crate) remote: Option<String>,
+    /// Remove files for everybody that were removed here in another way than by memo, as with rm or git clean
+    #[arg(long)]
+    pub(crate) removed: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecallArgs {
+    /// Words, "phrases", prefix*, AND OR NOT
+    #[arg(required = true, value_name = "QUERY")]
+    pub(crate) query: Vec<String>,
+    /// How to match
+    #[arg(short, long, value_enum, default_value_t = ModeArg::Hybrid)]
+    pub(crate) mode: ModeArg,
+    #[command(flatten)]
+    pub(crate) memories: MemoryScopeArgs,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecentArgs {
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PromoteArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    /// The tier it moves up to [default: the next one]
+    #[arg(long, value_enum, value_name = "TIER")]
+    pub(crate) to: Option<TierArg>,
+}
+
+fn state_parser() -> impl TypedValueParser<Value = State> {
+    PossibleValuesParser::new(State::ALL.map(State::as_str))
+        .map(|word| State::parse(&word).expect("the parser lets only states through"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_is_json_or_text() {
+        let cases = [("a=1", ("a", json!(1))), ("a=b=c", ("a", json!("b=c"))), ("a=", ("a", json!("")))];
+        for (typed, (key, value)) in cases {
+            assert_eq!(meta(typed), Ok((key.to_owned(), value)));
+        }
+        assert!(meta("a").is_err() && meta("=a").is_err());
+    }
+
+    #[test]
+    fn a_number_that_would_be_written_otherwise_stays_text() {
+        for typed in ["1.10", "7654321e12", "123456789012345678901234567890", "1e400"] {
+            assert_eq!(meta(&format!("k={typed}")).unwrap().1, Value::from(typed));
+        }
+        assert_eq!(meta("k=-12").unwrap().1, Value::from(-12));
+    }
+}

@@ -1,0 +1,154 @@
+//! Declares the flags of the verbs that compare, link and merge memories.
+
+use clap::{Args, ValueEnum};
+use memod_proto::memory::LinkKind;
+
+use super::code_args::share;
+use super::rows_args::RowsArgs;
+
+/// How to treat a text that nearly equals another memory.
+#[derive(Debug, Args)]
+pub(crate) struct NearArgs {
+    /// Add it even if another memory of the container says nearly the same
+    #[arg(long, conflicts_with = "merge")]
+    pub(crate) force: bool,
+    /// If another memory says nearly the same, add the new tags and the longer text to that one
+    #[arg(long)]
+    pub(crate) merge: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RelatedArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    /// Maximum number of memories
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=200))]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DedupeArgs {
+    /// Only this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) container: Option<String>,
+    /// Minimum cosine similarity, 0.5 to 1 [default: memory.near_cosine, 0.9]
+    #[arg(long, value_name = "X", value_parser = share)]
+    pub(crate) threshold: Option<f64>,
+    /// Merge each group as proposed, after asking
+    #[arg(long)]
+    pub(crate) merge: bool,
+    /// Do not ask
+    #[arg(short, long, requires = "merge")]
+    pub(crate) yes: bool,
+    /// Ask the language model of llm.url which near memories say the same or contradict each other [default for --threshold: 0.6]
+    #[arg(long, conflicts_with = "merge")]
+    pub(crate) propose: bool,
+    /// Show what --propose would send, and send nothing
+    #[arg(long, requires = "propose")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConsolidateArgs {
+    /// Ids, or beginnings of ids: 2 to 100
+    #[arg(value_name = "ID", required_unless_present = "auto", conflicts_with = "auto")]
+    pub(crate) ids: Vec<String>,
+    /// Title of the new memory
+    #[arg(long, value_name = "TEXT", conflicts_with = "auto")]
+    pub(crate) title: Option<String>,
+    /// Text of the new memory; `-` reads it from stdin
+    #[arg(
+        long,
+        value_name = "TEXT",
+        required_unless_present = "auto",
+        conflicts_with = "auto",
+        allow_hyphen_values = true
+    )]
+    pub(crate) summary: Option<String>,
+    /// Container of the new memory if the originals differ; with --auto, only this container
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) container: Option<String>,
+    /// Keep it although it looks like a credential
+    #[arg(long, conflicts_with = "auto")]
+    pub(crate) allow_secret: bool,
+    /// Combine memories that share container and first tag (alphabetically), joining their texts; the result is of tier long
+    #[arg(long)]
+    pub(crate) auto: bool,
+    /// Minimum size of a group
+    #[arg(long, value_name = "N", default_value_t = 3, requires = "auto", value_parser = clap::value_parser!(u64).range(2..=100))]
+    pub(crate) min_count: u64,
+    /// Only memories of tier short
+    #[arg(long, requires = "auto")]
+    pub(crate) short_only: bool,
+    /// Show what would be combined, and change nothing
+    #[arg(long, requires = "auto")]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "snake_case")]
+pub(crate) enum LinkArg {
+    /// Both are about the same thing
+    RelatedTo,
+    /// The first replaces the second
+    Supersedes,
+    /// Both cannot be true
+    Contradicts,
+    /// The first was made from the second
+    DerivedFrom,
+}
+
+impl From<LinkArg> for LinkKind {
+    fn from(typed: LinkArg) -> Self {
+        match typed {
+            LinkArg::RelatedTo => Self::RelatedTo,
+            LinkArg::Supersedes => Self::Supersedes,
+            LinkArg::Contradicts => Self::Contradicts,
+            LinkArg::DerivedFrom => Self::DerivedFrom,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinkingArgs {
+    /// Id of the first, or the beginning of one
+    pub(crate) from: String,
+    /// Id of the second
+    pub(crate) to: String,
+    /// Relation of the first to the second [default: related_to; for unlink: any]
+    #[arg(short, long, value_enum)]
+    pub(crate) kind: Option<LinkArg>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinksArgs {
+    /// Id, or the beginning of one
+    pub(crate) id: String,
+    /// Maximum number of links to follow
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10))]
+    pub(crate) depth: u64,
+    #[command(flatten)]
+    pub(crate) rows: RowsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResolveArgs {
+    /// Id of the memory that holds, or the beginning of one
+    pub(crate) winner: String,
+    /// Id of the memory that no longer holds; with none of the options below it is needed
+    pub(crate) loser: Option<String>,
+    /// End the conflict of a memory: your side holds, what was written here, also during a rebase. A memory of yours alone is shared by that
+    #[arg(long, conflicts_with_all = ["loser", "theirs", "both"])]
+    pub(crate) ours: bool,
+    /// The other side holds
+    #[arg(long, conflicts_with_all = ["loser", "both"])]
+    pub(crate) theirs: bool,
+    /// Both hold: a memory of yours alone gets an id of its own
+    #[arg(long, conflicts_with_all = ["loser", "text"])]
+    pub(crate) both: bool,
+    /// This text holds; - reads it from stdin
+    #[arg(long, value_name = "TEXT", conflicts_with = "loser")]
+    pub(crate) text: Option<String>,
+}

@@ -1,0 +1,141 @@
+//! Groups the verbs in `memo --help`.
+
+use std::ffi::OsString;
+
+use clap::{ArgMatches, Command, CommandFactory, FromArgMatches};
+
+use super::CommandLine;
+
+/// The verbs under their headings, in the order of the help.
+const GROUPS: &[(&str, &[&str])] = &[
+    ("Search", &["search", "explain", "show", "outline", "open", "map", "brief"]),
+    ("Uses", &["refs", "callers", "callees", "impact", "tests", "implements"]),
+    (
+        "Memories",
+        &[
+            "add",
+            "get",
+            "list",
+            "update",
+            "append",
+            "tag",
+            "untag",
+            "tags",
+            "containers",
+            "confirm",
+            "forget",
+            "restore",
+            "purge",
+            "reset",
+            "share",
+            "unshare",
+            "sync-notes",
+            "team",
+            "recall",
+            "recent",
+            "promote",
+            "consolidate",
+            "related",
+            "dedupe",
+            "link",
+            "unlink",
+            "links",
+            "resolve",
+            "history",
+            "stats",
+            "export",
+            "import",
+            "distil",
+            "backup",
+            "restore-backup",
+        ],
+    ),
+    ("Git history", &["changed", "why"]),
+    ("Daemon", &["status", "sync", "events", "reindex", "stop", "restart", "serve", "logs", "doctor"]),
+    (
+        "Set-up",
+        &[
+            "init",
+            "setup",
+            "uninstall",
+            "hook",
+            "hooks",
+            "model",
+            "llm",
+            "config",
+            "mcp",
+            "shell",
+            "bench",
+            "completions",
+            "man",
+            "version",
+        ],
+    ),
+];
+
+/// Parses a command line, program name first. `--help` lists the verbs in groups.
+///
+/// # Errors
+/// Help and version are errors that go to stdout, as in clap.
+pub(crate) fn parse<W: Into<OsString> + Clone>(
+    words: impl IntoIterator<Item = W>,
+) -> Result<CommandLine, clap::Error> {
+    let matches = grouped().try_get_matches_from(words)?;
+    Ok(CommandLine { name: name(&matches), ..CommandLine::from_arg_matches(&matches)? })
+}
+
+/// Returns the verb and its parts, without abbreviations.
+fn name(matches: &ArgMatches) -> String {
+    let parts = std::iter::successors(matches.subcommand(), |(_, matches)| matches.subcommand());
+    parts.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the program with grouped help. clap supports one heading for all subcommands, so its own list is hidden.
+fn grouped() -> Command {
+    let command = CommandLine::command();
+    let list = list(&command);
+    command.mut_subcommands(|verb| verb.hide(true)).override_usage("memo [OPTIONS] VERB").help_template(
+        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"),
+    )
+}
+
+fn list(command: &Command) -> String {
+    let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or_default();
+    let mut list = String::new();
+    for (heading, verbs) in GROUPS {
+        list += &format!("{heading}:\n");
+        for verb in *verbs {
+            let about = command.find_subcommand(verb).and_then(Command::get_about);
+            list += &format!("  {verb:width$}  {}\n", about.map(ToString::to_string).unwrap_or_default());
+        }
+        list.push('\n');
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_knows_the_name_of_its_verb() {
+        for (line, expected) in [
+            ("memo s x", "search"),
+            ("memo -C / --json list", "list"),
+            ("memo config set a b", "config set"),
+            ("memo config", "config"),
+        ] {
+            assert_eq!(parse(line.split(' ')).expect("the line is well-formed").name, expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn each_verb_is_in_one_group() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
+        let command = CommandLine::command();
+        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        grouped.sort_unstable();
+        verbs.sort_unstable();
+        assert_eq!(grouped, verbs);
+    }
+}

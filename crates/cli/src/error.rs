@@ -1,0 +1,353 @@
+//! Maps every error to a code, a hint and an exit status.
+
+use std::io;
+use std::path::PathBuf;
+
+use memod_base::paths::{LocateError, PathError, io_hint};
+use memod_client::ClientError;
+use memod_proto::{RpcError, code};
+use serde::Serialize;
+
+use memod_config::ConfigError;
+use memod_config::team_server::TeamError;
+
+/// Nothing matched, or the named object does not exist.
+pub(super) const EXIT_NONE: u8 = 1;
+/// Wrong usage.
+pub(super) const EXIT_USAGE: u8 = 2;
+/// The daemon cannot be reached, or something failed.
+pub(super) const EXIT_FAILED: u8 = 3;
+
+/// Result of a verb: its exit status, which is not always 0 on success.
+pub(super) type CliResult = Result<u8, CliError>;
+
+/// Why a verb failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    /// The directory cannot be served.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+    /// A file failed.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The daemon did not answer, or answered with an error.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// stdout is closed or full.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+    /// A path that JSON cannot carry.
+    #[error("{}: the name is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+    /// Without a home directory there is no place for the user's file.
+    #[error("no home directory for the user's settings")]
+    NoHome,
+    /// The command line is valid for clap but makes no sense.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong with it.
+        message: String,
+        /// A command line that would work.
+        hint: &'static str,
+    },
+    /// Rows have no such field.
+    #[error("{message}")]
+    Field {
+        /// The unknown field.
+        message: String,
+        /// The fields that exist.
+        known: String,
+    },
+    /// The last search has no such hit, or one that is no file.
+    #[error("{message}")]
+    NoHit {
+        /// What there is instead.
+        message: String,
+        /// A command that helps.
+        hint: String,
+    },
+    /// git failed, or cannot do what is asked.
+    #[error("{message}")]
+    Git {
+        /// What git said.
+        message: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The team's server, or its address or password.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+    /// There is no log to show.
+    #[error("{}: no log yet", .0.display())]
+    NoLog(PathBuf),
+}
+
+/// An error for display: `{error: {code, message, hint}}`, or two lines on stderr.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Shown {
+    /// One word for programs.
+    pub(super) code: &'static str,
+    /// What failed, for which path, and why.
+    pub(super) message: String,
+    /// What to do about it.
+    pub(super) hint: Option<String>,
+    /// The exit status.
+    #[serde(skip)]
+    pub(super) exit: u8,
+}
+
+impl CliError {
+    /// Returns whether the reader of stdout has gone away, which does not count as an error.
+    pub(super) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns what the user sees.
+    pub(super) fn shown(&self) -> Shown {
+        let (code, exit, hint) = match self {
+            Self::Locate(error) => locate(error),
+            Self::Path(error) if error.is_absent() => {
+                ("no-such-path", EXIT_USAGE, hint("check the path for a typing error"))
+            }
+            Self::Path(error) => path(error),
+            Self::Config(error) => config(error),
+            Self::Client(error) => client(error),
+            Self::Output(_) => ("output", EXIT_FAILED, None),
+            Self::NotUtf8(_) => {
+                ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
+            }
+            Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
+            Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
+            Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
+            Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
+            Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
+            Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
+            Self::NoLog(_) => {
+                ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))
+            }
+        };
+        Shown { code, message: self.to_string(), hint, exit }
+    }
+
+    /// Like [`Self::shown`], for a command line with this verb, whose help a hint may name.
+    pub(super) fn shown_of(&self, verb: Option<&str>) -> Shown {
+        let mut shown = self.shown();
+        if let (Some(hint), Some(verb)) = (&mut shown.hint, verb) {
+            *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
+        }
+        shown
+    }
+}
+
+type Row = (&'static str, u8, Option<String>);
+
+fn hint(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn locate(error: &LocateError) -> Row {
+    match error {
+        LocateError::Io(error) if error.is_absent() => {
+            let directory = "name an existing directory with -C";
+            let lines = error.path.to_str().and_then(|path| path.parse::<u32>().ok());
+            // As of grep.
+            let lines = lines
+                .map(|n| format!("{directory}; `--context {n}` prints {n} lines around those that match"));
+            ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
+        }
+        LocateError::Io(error) => path(error),
+        LocateError::NotADirectory(_) => {
+            ("not-a-directory", EXIT_USAGE, hint("name the directory around it with -C"))
+        }
+        LocateError::GitDir(_) => (
+            "git-dir",
+            EXIT_USAGE,
+            hint("run memo in a worktree; `git worktree add DIR` makes one of a bare repository"),
+        ),
+        LocateError::BrokenGit { .. } => (
+            "broken-git",
+            EXIT_USAGE,
+            hint("`git status` says more; `git worktree repair` mends a moved worktree"),
+        ),
+        LocateError::NotOwner { .. } => {
+            ("not-owner", EXIT_USAGE, hint("run memo as the owner, or clone the repository for yourself"))
+        }
+        LocateError::NotIndexed(_) => {
+            ("not-indexed", EXIT_USAGE, hint("`memo init` indexes this directory; -C DIR names another"))
+        }
+        LocateError::Foreign(_) => (
+            "foreign-state",
+            EXIT_USAGE,
+            hint("move it away if nothing else needs it, or run `git init` here"),
+        ),
+        LocateError::TooWide(_) => {
+            ("too-wide", EXIT_USAGE, hint("name a smaller directory with -C, or run `git init` in it"))
+        }
+    }
+}
+
+fn path(error: &PathError) -> Row {
+    ("io", EXIT_FAILED, error.hint().and_then(hint))
+}
+
+fn config(error: &ConfigError) -> Row {
+    match error {
+        ConfigError::Io(error) => path(error),
+        ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
+            ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
+        }
+        ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
+            ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
+        }
+        _ => ("config", EXIT_USAGE, hint("`memo config template` shows every key with its default")),
+    }
+}
+
+fn client(error: &ClientError) -> Row {
+    let see = |log: &PathBuf| Some(format!("see {}", log.display()));
+    match error {
+        ClientError::Path(error) => path(error),
+        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, hint("`memo status` starts it")),
+        ClientError::ForeignSocket { socket, .. } => (
+            "foreign-socket",
+            EXIT_FAILED,
+            Some(format!("another user created it: look at {}", socket.display())),
+        ),
+        ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn(source)),
+        ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
+        ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
+        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see(log)),
+        ClientError::SpawnLock { .. } => {
+            ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
+        }
+        // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
+        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see(log)),
+        ClientError::Hung { pid, log, .. } => {
+            let text =
+                format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
+            ("daemon-hung", EXIT_FAILED, Some(text))
+        }
+        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see(log)),
+        ClientError::Garbage { socket, .. } => {
+            let text = format!("something else may listen there: remove {} and try again", socket.display());
+            ("daemon-garbage", EXIT_FAILED, Some(text))
+        }
+        ClientError::NewerDaemon { daemon, .. } => {
+            ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
+        }
+        ClientError::Unreachable { lock, .. } => {
+            let lock = lock.display();
+            let text = format!(
+                "stop it where it runs, if that is another container; `fuser {lock}` finds it on this machine"
+            );
+            ("daemon-unreachable", EXIT_FAILED, Some(text))
+        }
+        ClientError::Stays { source, .. } => client(source),
+        ClientError::Lingers { pid, .. } => {
+            ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
+        }
+        ClientError::Rpc(error) => rpc(error),
+    }
+}
+
+/// Returns a hint for a program that cannot be started.
+fn spawn(error: &io::Error) -> Option<String> {
+    match error.kind() {
+        io::ErrorKind::NotFound => hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON"),
+        io::ErrorKind::PermissionDenied => hint("check that it is a program and may be run"),
+        io::ErrorKind::WouldBlock => {
+            hint("too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`")
+        }
+        _ => io_hint(error).and_then(hint),
+    }
+}
+
+fn rpc(error: &RpcError) -> Row {
+    let told = error.data.as_ref().and_then(|data| data.hint.clone());
+    let (word, exit, usual) = match error.code {
+        code::NOT_FOUND => ("not-found", EXIT_NONE, None),
+        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists the arguments")),
+        code::WRONG_REPOSITORY => {
+            ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
+        }
+        code::NO_METHOD => {
+            ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
+        }
+        code::GIT => ("git", EXIT_FAILED, None),
+        code::BUSY => ("busy", EXIT_FAILED, Some("try again in a moment")),
+        code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
+        code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
+        code::IO => ("io", EXIT_FAILED, None),
+        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows how the exchange stands")),
+        code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
+        _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
+    };
+    (word, exit, told.or_else(|| usual.and_then(hint)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_rpc(code: i64, told: Option<&str>) -> Shown {
+        let data =
+            told.map(|hint| memod_proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+        let error = RpcError { code, message: "it failed".to_owned(), data };
+        CliError::from(ClientError::from(error)).shown()
+    }
+
+    #[test]
+    fn every_error_has_a_word_and_an_exit_status() {
+        let cases = [
+            (code::NOT_FOUND, "not-found", EXIT_NONE),
+            (code::INVALID_PARAMS, "usage", EXIT_USAGE),
+            (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
+            (code::STORE, "store", EXIT_FAILED),
+            (code::IO, "io", EXIT_FAILED),
+            (code::TEAM, "team", EXIT_FAILED),
+            (code::PARSE, "internal", EXIT_FAILED),
+            (-1, "internal", EXIT_FAILED),
+        ];
+        for (code, word, exit) in cases {
+            let shown = of_rpc(code, None);
+            assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
+        }
+    }
+
+    #[test]
+    fn a_remedy_names_the_cause_at_hand() {
+        let path = || PathBuf::from("/r/x");
+        let file = |kind: io::ErrorKind| PathError { action: "write", path: path(), source: kind.into() };
+        let spawn = |kind: io::ErrorKind| ClientError::Spawn { program: path(), source: kind.into() };
+        let refused =
+            |hint: &str| ClientError::Refused { message: String::new(), hint: Some(hint.to_owned()) };
+        let cases: [(CliError, &str); 13] = [
+            (file(io::ErrorKind::PermissionDenied).into(), "permissions"),
+            (file(io::ErrorKind::StorageFull).into(), "free some space"),
+            (file(io::ErrorKind::ReadOnlyFilesystem).into(), "writable"),
+            (file(io::ErrorKind::NotFound).into(), "typing error"),
+            (file(io::ErrorKind::Other).into(), ""),
+            (LocateError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (ConfigError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (spawn(io::ErrorKind::NotFound).into(), "install memod"),
+            (spawn(io::ErrorKind::PermissionDenied).into(), "may be run"),
+            (spawn(io::ErrorKind::WouldBlock).into(), "ulimit -u"),
+            (spawn(io::ErrorKind::OutOfMemory).into(), "memory"),
+            (spawn(io::ErrorKind::Other).into(), ""),
+            (refused("free some space").into(), "free some space"),
+        ];
+        for (error, word) in cases {
+            let Shown { message, hint, .. } = error.shown();
+            let hint = hint.unwrap_or_default();
+            assert!(hint.contains(word) && hint.is_empty() == word.is_empty(), "{message}: {hint}");
+        }
+    }
+
+    #[test]
+    fn the_daemon_knows_best_what_to_do() {
+        assert_eq!(of_rpc(code::STORE, Some("free some space")).hint.as_deref(), Some("free some space"));
+    }
+}

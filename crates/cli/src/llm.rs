@@ -1,0 +1,117 @@
+//! Shows what a language model is asked, and what was spent on it.
+
+mod proposals;
+
+use std::time::Duration;
+
+use memod_proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult};
+
+use super::context::CommandContext;
+use super::error::{CliError, CliResult, EXIT_NONE};
+use super::output::Output;
+use super::status::row;
+use super::text::{count, escape, escape_lines, paint};
+
+pub(super) use self::proposals::{compare, show_suggestion, suggest, summarise};
+
+/// Longest wait for a task, beyond what the daemon allows for it.
+const LEEWAY: Duration = Duration::from_secs(30);
+
+/// Shows the server and today's tokens. Exits with 1 when no language model is asked.
+pub(super) fn status(context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = CwdParams { cwd: context.cwd.clone() };
+    let status: LlmStatusResult = context.connect_to_memories()?.call("llm.status", &params)?;
+    output.figures(&status, |output| {
+        if !status.url.is_empty() {
+            row("server", &escape(&status.url), output)?;
+            let model = if status.model.is_empty() { "the server chooses" } else { &status.model };
+            row("model", &escape(model), output)?;
+        }
+        if !status.key_env.is_empty() {
+            row("key", &format!("from {}", escape(&status.key_env)), output)?;
+        }
+        let spent = count(status.tokens, "token", "tokens");
+        let requests = count(status.requests, "request", "requests");
+        let limit = count(status.tokens_a_day, "token", "tokens");
+        row("today", &format!("{spent} of {limit} a day, {requests}, in all repositories"), output)?;
+        for used in &status.uses {
+            row(
+                "",
+                &format!("{}  {}", escape(&used.purpose), count(used.tokens, "token", "tokens")),
+                output,
+            )?;
+        }
+        row("kept in", &escape(&status.file), output)?;
+        if let Some(why) = &status.last_error {
+            let at = status.last_error_at.as_deref().unwrap_or_default();
+            row("failed", &format!("{}  {}", escape(at), escape(why)), output)?;
+        }
+        if let Some(problem) = &status.problem {
+            row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
+        }
+        Ok(())
+    })?;
+    output.flush()?;
+    if let Some(hint) = status.hint.as_deref().filter(|_| !output.json) {
+        output.hint(hint);
+    }
+    Ok(if status.problem.is_some() { EXIT_NONE } else { 0 })
+}
+
+/// Shows what a search with `--expand` would send.
+pub(super) fn show_expansion(query: &[String], context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = LlmExpandParams { cwd: context.cwd.clone(), query: query.join(" "), dry_run: true };
+    let result: LlmExpandResult = ask("llm.expand", &params, context)?;
+    show_dry_run(&result.requests, result.problem.as_deref(), output)
+}
+
+/// Calls a method that waits for a language model.
+pub(super) fn ask<P: serde::Serialize, R: serde::de::DeserializeOwned>(
+    method: &str,
+    params: &P,
+    context: &CommandContext,
+) -> Result<R, CliError> {
+    let settings = memod_config::load(Some(&context.layout))?.config.llm;
+    let mut client = context.connect()?;
+    client.answer_within(LEEWAY + Duration::from_secs(settings.task_seconds));
+    Ok(client.call(method, params)?)
+}
+
+/// Shows what would be sent: the address, the tokens and each message as it is.
+pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, output: &mut Output) -> CliResult {
+    if output.json {
+        output.json(&serde_json::json!({ "requests": requests, "problem": problem }))?;
+    } else {
+        for request in requests {
+            show_request(request, output)?;
+        }
+        output.flush()?;
+        if let Some(problem) = problem {
+            output.say(problem);
+        }
+        output.say("nothing was sent; --json has the body byte for byte");
+    }
+    Ok(if requests.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn show_request(request: &LlmRequest, output: &mut Output) -> Result<(), CliError> {
+    row("to", &escape(&request.url), output)?;
+    let model = if request.model.is_empty() { "the server chooses" } else { &request.model };
+    row("model", &escape(model), output)?;
+    let tokens = count(request.tokens, "token", "tokens");
+    row(
+        "tokens",
+        &format!("some {tokens}, and at most {} of the answer", request.most_answer_tokens),
+        output,
+    )?;
+    if request.cut > 0 {
+        let parts = count(request.cut as u64, "credential or private part", "credentials or private parts");
+        row("cut", &parts, output)?;
+    }
+    for message in &request.messages {
+        output.line(&format!("{}:", escape(&message.role)))?;
+        output.raw(escape_lines(&message.content).as_bytes())?;
+        output.line("")?;
+    }
+    output.line("")
+}

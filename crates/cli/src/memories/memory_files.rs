@@ -1,0 +1,102 @@
+//! Runs the verbs about the files of shared memories.
+
+use std::time::Duration;
+
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, Scope, ShareParams, ShareResult, SideName};
+
+use super::notes_git::NotesGit;
+use super::request::{caller, or_stdin};
+use super::show;
+use crate::args::{ResolveArgs, ShareArgs, ShareWithArgs};
+use crate::context::CommandContext;
+use crate::error::{CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::{count, escape, escape_lines};
+
+/// Longest wait for an answer: each memory may be a file that is synced to the disk.
+const MANY: Duration = Duration::from_secs(600);
+
+/// Exits with 1 when nothing was to be shared.
+pub(crate) fn share(typed: ShareWithArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let words = match typed.team {
+        true => ["shared with the team", "would be shared with the team", "shared with the team already"],
+        false => ["shared", "would be shared", "shared already"],
+    };
+    set("memory.share", words, typed, context, output)
+}
+
+/// Exits with 1 when nothing was shared.
+pub(crate) fn unshare(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let typed = ShareWithArgs { share: typed, team: false };
+    let words = ["kept here alone", "would be kept here alone", "here alone already"];
+    set("memory.unshare", words, typed, context, output)
+}
+
+fn set(
+    method: &str,
+    [done, would, already]: [&str; 3],
+    ShareWithArgs { share: typed, team }: ShareWithArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let selection = typed.filter.with_ids(typed.ids);
+    let params = ShareParams { caller: caller(context), selection, team, dry_run: typed.dry_run };
+    let mut client = context.connect()?;
+    client.answer_within(MANY);
+    let result: ShareResult = client.call(method, &params)?;
+    output.value(&result, |output| {
+        for file in &result.files {
+            let name = if file.path.is_empty() { &file.id } else { &file.path };
+            output.line(&escape(name))?;
+            if let Some(text) = &file.text {
+                output.line(escape_lines(text).trim_end_matches('\n'))?;
+            }
+        }
+        output.flush()?;
+        let what = count(result.memories.len() as u64, "memory", "memories");
+        match (result.memories.is_empty(), result.dry_run) {
+            (true, _) if result.already > 0 => {
+                output.say(&format!("{} {already}", count(result.already, "memory is", "memories are")));
+            }
+            (true, _) => output.say("no such memories"),
+            (false, true) => output.say(&format!("{what} {would}")),
+            (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
+                let next = match NotesGit::is_used(context.layout.git_dir.as_deref()) {
+                    true => "`memo sync-notes` exchanges the change",
+                    false => "commit the change as you commit code",
+                };
+                output.say(&format!("{what} {done}; {next}"));
+            }
+            (false, false) => output.say(&format!("{what} {done}")),
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Ends the conflict in the file of a memory.
+pub(super) fn resolve(typed: ResolveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let sides =
+        [(typed.ours, SideName::Ours), (typed.theirs, SideName::Theirs), (typed.both, SideName::Both)];
+    let side = sides.into_iter().find(|(is_chosen, _)| *is_chosen).map(|(_, side)| side);
+    let text = typed.text.map(or_stdin).transpose()?;
+    let params = ResolveFileParams { caller: caller(context), id: typed.winner, side, text };
+    let result: ResolveFileResult = context.connect()?.call("memory.resolve_file", &params)?;
+    output.value(&result, |output| {
+        show::lines(std::slice::from_ref(&result.memory), output)?;
+        output.flush()?;
+        let next = match result.path.is_empty() {
+            true if result.memory.scope == Scope::Team => "; the team gets the outcome".to_owned(),
+            true => String::new(),
+            false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
+                "; `memo sync-notes` goes on".to_owned()
+            }
+            false => format!("; `git add {}` tells git", escape(&result.path)),
+        };
+        output.say(&format!("the conflict is over{next}"));
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}

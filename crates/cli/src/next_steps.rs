@@ -1,0 +1,65 @@
+//! Shows what can be done next, for `memo` without a verb.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::context::CommandContext;
+use super::error::CliResult;
+use super::example_query::example_query;
+use super::output::Output;
+use super::text::{escape, quoted};
+
+/// Time limit for an answer of the daemon: nobody asked it anything.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Verb, argument and what it does. The argument of the first is replaced by an example where there is one.
+const STEPS: &[(&str, &str, &str)] = &[
+    ("search", "WORDS", "find code, documents, commits and memories"),
+    ("add", "TEXT", "keep a decision or a fact"),
+    ("changed", "", "show what is not committed yet"),
+    ("brief", "", "show what to know before starting work"),
+    ("map", "", "show the main files and definitions"),
+    ("help", "", "list all commands"),
+];
+
+/// Prints a few commands. The example is from a daemon that runs already and answers at once; none is started.
+pub(super) fn next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
+    let memo = context.map_or("memo", |context| &context.memo);
+    let query = context.and_then(example).map(|query| quoted(&escape(&query)));
+    let command = |(verb, argument, _): &(&str, &str, &str)| {
+        let argument = query.as_deref().filter(|_| *verb == "search").unwrap_or(argument);
+        format!("{memo} {verb} {argument}").trim_end().to_owned()
+    };
+    let commands: Vec<String> = STEPS.iter().map(command).collect();
+    let steps = || commands.iter().zip(STEPS).map(|(command, (_, _, about))| (command, about));
+    let list: Vec<_> =
+        steps().map(|(command, about)| json!({ "command": command, "about": about })).collect();
+    output.value(&json!({ "next": list }), |output| {
+        let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or_default();
+        steps().try_for_each(|(command, about)| output.line(&format!("{command:width$}  {about}")))
+    })?;
+    Ok(0)
+}
+
+fn example(context: &CommandContext) -> Option<String> {
+    example_query(&mut context.connect_running_within(PATIENCE).ok()?, &context.cwd)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::CommandLine;
+
+    #[test]
+    fn every_step_is_a_verb() {
+        let command = CommandLine::command();
+        let (last, verbs) = STEPS.split_last().expect("there are some");
+        assert_eq!(last.0, "help", "which is spelled out before clap sees it");
+        for (verb, ..) in verbs {
+            assert!(command.find_subcommand(verb).is_some(), "{verb}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Shows how the exchange with a team stands, asks for its password, and lists its members.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::time::Duration;
+
+use memod_base::paths::{IoContext as _, replace_private};
+use memod_proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
+
+use super::args::{TeamArgs, TeamVerb};
+use super::context::CommandContext;
+use super::error::{CliError, CliResult, EXIT_NONE};
+use super::output::Output;
+use super::status::row;
+use super::text::{count, escape, paint};
+use memod_config::team_server::{Address, TeamError, password};
+
+/// Longest wait for an exchange, a little longer than the daemon waits.
+const EXCHANGE: Duration = Duration::from_secs(310);
+
+/// `status` exits with 1 while there is no connection.
+pub(super) fn team(typed: TeamArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    match typed.what.unwrap_or(TeamVerb::Status) {
+        TeamVerb::Status => {
+            let status: TeamStatusResult = call("team.status", context)?;
+            show(&status, output)?;
+            Ok(if status.is_connected { 0 } else { EXIT_NONE })
+        }
+        TeamVerb::Push | TeamVerb::Pull => {
+            let status: TeamStatusResult = call("team.sync", context)?;
+            show(&status, output)?;
+            Ok(if status.failure.is_some() { EXIT_NONE } else { 0 })
+        }
+        TeamVerb::Leave => {
+            let left: TeamLeaveResult = call("team.leave", context)?;
+            output.value(&left, |output| {
+                output.say(&format!(
+                    "{} of the team kept here alone",
+                    count(left.memories, "memory", "memories")
+                ));
+                Ok(())
+            })?;
+            Ok(0)
+        }
+        TeamVerb::Members => members(&call("team.members", context)?, output),
+        TeamVerb::Login { forget } => log_in(forget, context, output),
+    }
+}
+
+fn call<R: serde::de::DeserializeOwned>(method: &str, context: &CommandContext) -> Result<R, CliError> {
+    let mut client = context.connect()?;
+    client.answer_within(EXCHANGE);
+    Ok(client.call(method, &TeamParams { cwd: context.cwd.clone() })?)
+}
+
+fn show(status: &TeamStatusResult, output: &mut Output) -> CliResult {
+    output.figures(status, |output| {
+        for (name, value) in [("server", &status.url), ("repository", &status.repository)] {
+            if let Some(value) = value {
+                row(name, &escape(value), output)?;
+            }
+        }
+        if let Some(role) = &status.role {
+            let rights = if status.may_write { "reads and writes" } else { "reads" };
+            row("role", &format!("{}, {rights}", escape(role)), output)?;
+        }
+        row("memories", &count(status.memories, "memory", "memories"), output)?;
+        for of in &status.followed {
+            let n = count(of.memories, "memory", "memories");
+            row("followed", &format!("{}, {n}", escape(&of.repository)), output)?;
+        }
+        row("unsent", &count(status.unsent, "change", "changes"), output)?;
+        if status.conflicts > 0 {
+            row("conflicts", &format!("{}; `memo doctor` lists them", status.conflicts), output)?;
+        }
+        if status.unreadable > 0 {
+            row("unreadable", &format!("{}; `memo doctor` lists them", status.unreadable), output)?;
+        }
+        row("complete", status.synced.as_deref().unwrap_or("never"), output)?;
+        if let Some(failure) = &status.failure {
+            row("problem", &paint(output.styles.bad, &escape(failure)), output)?;
+        }
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+fn members(result: &TeamMembersResult, output: &mut Output) -> CliResult {
+    output.value(result, |output| {
+        for member in &result.members {
+            let rights = if member.may_write { "reads and writes" } else { "reads" };
+            output.line(&format!("{}  {}  {rights}", escape(&member.role), escape(&member.repository)))?;
+        }
+        Ok(())
+    })?;
+    Ok(if result.members.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Keeps a password once the server takes it, or forgets it.
+fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliResult {
+    let url = memod_config::load(Some(&context.layout))?.config.team.url;
+    let address = Address::parse(&url).map_err(CliError::from)?;
+    let Some(file) = memod_config::team_passwords() else {
+        return Err(CliError::NoHome);
+    };
+    let former = memod_config::read_file(&file)?.unwrap_or_default();
+    if let Some(dir) = file.parent() {
+        std::fs::create_dir_all(dir).at("create", dir)?;
+    }
+    if forget {
+        replace_private(&file, password::with(&former, &address, None).as_bytes())?;
+        output.say(&format!("{}: has no password for {address} any more", file.display()));
+        return Ok(0);
+    }
+    let typed = typed_password(&address)?;
+    replace_private(&file, password::with(&former, &address, Some(&typed)).as_bytes())?;
+    // Members are asked for over a connection of its own, which needs the password.
+    let answer = call::<TeamMembersResult>("team.members", context).and_then(|_| call("team.sync", context));
+    match answer {
+        Ok(status) => {
+            output.say(&format!("the password is kept in {}", file.display()));
+            show(&status, output)
+        }
+        Err(error) => {
+            replace_private(&file, former.as_bytes())?;
+            Err(error)
+        }
+    }
+}
+
+/// Reads a password without showing it.
+fn typed_password(address: &Address) -> Result<String, CliError> {
+    let typed = match io::stdin().is_terminal() {
+        true => rpassword::prompt_password(format!("password of {address}: ")),
+        false => io::stdin().lock().lines().next().unwrap_or_else(|| Ok(String::new())),
+    };
+    let typed = typed.map_err(|error| TeamError::new(format!("the password cannot be read: {error}")))?;
+    if typed.is_empty() || typed.contains(['\0', '\n']) {
+        return Err(TeamError::new("no password was given; nothing was changed").into());
+    }
+    Ok(typed)
+}

@@ -1,0 +1,346 @@
+//! Loads settings: defaults, the user's file, the repository's file and the environment.
+//!
+//! Later layers take precedence: defaults, the user's file, the repository's file, the environment, flags. Layers are
+//! parsed from texts; only [`load`] reads files and the environment.
+
+mod key;
+mod sections;
+pub mod team_server;
+mod user_files;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{self, IoContext, PathError, RepoLayout};
+use toml_edit::{DocumentMut, Item};
+
+pub use key::{KEYS, Key, LEAST_NEAR_COSINE, Value};
+pub use sections::{Daemon, Hooks, Index, Llm, Memory, Model, Search, Share, Team, Ui, Watch};
+pub use user_files::{libpq_passwords, team_passwords, user_file};
+
+/// The commented defaults, as `memo config template` prints them.
+pub const DEFAULTS: &str = include_str!("defaults.toml");
+
+/// Every setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// `[daemon]`
+    pub daemon: Daemon,
+    /// `[watch]`
+    pub watch: Watch,
+    /// `[search]`
+    pub search: Search,
+    /// `[index]`
+    pub index: Index,
+    /// `[model]`
+    pub model: Model,
+    /// `[hooks]`
+    pub hooks: Hooks,
+    /// `[ui]`
+    pub ui: Ui,
+    /// `[memory]`
+    pub memory: Memory,
+    /// `[share]`
+    pub share: Share,
+    /// `[team]`
+    pub team: Team,
+    /// `[llm]`
+    pub llm: Llm,
+}
+
+impl Default for Config {
+    /// Returns the values of `defaults.toml` without parsing it, because the client must start within a millisecond.
+    fn default() -> Self {
+        Self {
+            daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
+            watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
+            search: Search { limit: 10, threshold: 0.0, min_cosine: 0.25, wait_ms: 1_000, expand: false },
+            index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
+            model: Model { name: "builtin".to_owned(), ..Model::default() },
+            hooks: Hooks { autostart: false },
+            ui: Ui { pager: "auto".to_owned() },
+            memory: Memory {
+                container: "project".to_owned(),
+                short_minutes: 6 * 60,
+                mid_minutes: 7 * 24 * 60,
+                short_extension_minutes: 60,
+                mid_extension_minutes: 24 * 60,
+                promote_at: 5,
+                refuse_near: true,
+                near_cosine: 0.9,
+                on_expiry: "archive".to_owned(),
+            },
+            share: Share::default(),
+            team: Team::default(),
+            llm: Llm {
+                url: String::new(),
+                model: String::new(),
+                key_env: String::new(),
+                enabled: true,
+                plain_http: false,
+                tokens_a_day: 200_000,
+                timeout_ms: 2_000,
+                task_seconds: 60,
+            },
+        }
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `defaults.toml`
+    Default,
+    /// A file of the user or of the repository.
+    File(PathBuf),
+    /// A variable of the environment, by name.
+    Env(String),
+    /// What was typed.
+    CommandLine,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Env(name) => f.write_str(name),
+            Self::CommandLine => f.write_str("command line"),
+        }
+    }
+}
+
+/// Why settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] PathError),
+    /// Not TOML.
+    #[error("{origin}: not valid TOML: {reason}")]
+    Syntax {
+        /// Which file.
+        origin: Origin,
+        /// Line, column and cause.
+        reason: String,
+    },
+    /// No such setting.
+    #[error("{origin}: unknown key {key}")]
+    UnknownKey {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+        /// The known key that is spelled most alike.
+        nearest: Option<&'static str>,
+    },
+    /// A setting that names code to run.
+    #[error("{origin}: {key} may stand only in the user's settings")]
+    UserOnly {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+    },
+    /// A setting of a repository that would undo what the user has switched off.
+    #[error("{origin}: {key} may only be false in the settings of a repository")]
+    OnlyOff {
+        /// Which file, or the command line.
+        origin: Origin,
+        /// As written.
+        key: String,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{origin}: {key} = {found}: expected {expected}")]
+    BadValue {
+        /// Which file or variable.
+        origin: Origin,
+        /// Which setting.
+        key: &'static str,
+        /// As written.
+        found: String,
+        /// What it may be.
+        expected: String,
+    },
+}
+
+/// Values of one source of settings.
+#[derive(Clone, Debug, Default)]
+pub struct Layer {
+    values: Vec<(&'static Key, Value, Origin)>,
+}
+
+impl Layer {
+    /// Reads the text of a settings file.
+    ///
+    /// # Errors
+    /// When it is not TOML, has an unknown key, or a value that its key does not take.
+    pub fn from_toml(text: &str, file: PathBuf) -> Result<Self, ConfigError> {
+        let origin = Origin::File(file);
+        let document = parse(text, &origin)?;
+        let mut values = Vec::new();
+        for (section, item) in document.iter() {
+            let Some(table) = item.as_table_like() else {
+                return Err(unknown(section, origin));
+            };
+            for (name, item) in table.iter() {
+                let full = format!("{section}.{name}");
+                let key = Key::find(&full).ok_or_else(|| unknown(&full, origin.clone()))?;
+                values.push((key, value_of(key, item, &origin)?, origin.clone()));
+            }
+        }
+        Ok(Self { values })
+    }
+
+    /// Reads the settings among environment variables, and ignores other variables.
+    ///
+    /// # Errors
+    /// When a variable has a value that its key does not take.
+    pub fn from_env(look_up: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let mut values = Vec::new();
+        for key in KEYS {
+            let name = key.env_name();
+            if let Some(text) = look_up(&name) {
+                let origin = Origin::Env(name);
+                let value = key.parse(&text).ok_or_else(|| bad_value(key, text, origin.clone()))?;
+                values.push((key, value, origin));
+            }
+        }
+        Ok(Self { values })
+    }
+}
+
+/// The settings in force, and where each comes from.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The settings.
+    pub config: Config,
+    /// Origin of each of [`KEYS`], in that order.
+    pub origins: Vec<Origin>,
+}
+
+/// Applies layers to the defaults; later ones take precedence.
+pub fn resolve(layers: impl IntoIterator<Item = Layer>) -> Resolved {
+    let mut resolved = Resolved { config: Config::default(), origins: vec![Origin::Default; KEYS.len()] };
+    for (key, value, origin) in layers.into_iter().flat_map(|layer| layer.values) {
+        key.set(&mut resolved.config, value);
+        if let Some(at) = KEYS.iter().position(|known| known.name == key.name) {
+            resolved.origins[at] = origin;
+        }
+    }
+    resolved
+}
+
+/// Returns `text` with `key` set to `value`; comments, order and spacing stay.
+///
+/// # Errors
+/// When the text is not TOML, the key is unknown, or it does not take the value.
+pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
+    let key = Key::find(name).ok_or_else(|| unknown(name, Origin::File(file.clone())))?;
+    Layer::from_toml(text, file.clone())?;
+    let origin = Origin::File(file);
+    let value = key.parse(value).ok_or_else(|| bad_value(key, value.to_owned(), origin.clone()))?;
+    let mut document = parse(text, &origin)?;
+    let (section, name) = key.name.split_once('.').expect("every key has a section");
+    let table = document.entry(section).or_insert(toml_edit::table());
+    let slot = table.as_table_like_mut().expect("the layer was read: sections are tables").entry(name);
+    let mut new = value.to_toml();
+    let item = slot.or_insert(Item::None);
+    if let Some(old) = item.as_value() {
+        *new.decor_mut() = old.decor().clone();
+    }
+    *item = Item::Value(new);
+    Ok(document.to_string())
+}
+
+/// Returns `text` without `key`; `None` if the key is not set.
+///
+/// # Errors
+/// When the text is not TOML, or the key is unknown.
+pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<String>, ConfigError> {
+    let origin = Origin::File(file);
+    let key = Key::find(name).ok_or_else(|| unknown(name, origin.clone()))?;
+    let mut document = parse(text, &origin)?;
+    let (section, name) = key.name.split_once('.').expect("every key has a section");
+    let table = document.get_mut(section).and_then(Item::as_table_like_mut);
+    Ok(table.and_then(|table| table.remove(name)).map(|_| document.to_string()))
+}
+
+/// Reads the settings that apply to `layout`, or only the user's.
+///
+/// # Errors
+/// When a file cannot be read or has an invalid setting. An absent file is empty.
+pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
+    let mut layers = Vec::new();
+    if let Some(file) = user_file() {
+        layers.extend(read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?);
+    }
+    for file in layout.map(RepoLayout::config_files).unwrap_or_default() {
+        let layer = read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?;
+        for (key, value, origin) in layer.iter().flat_map(|layer| &layer.values) {
+            check_of_repository(key.name, &value.to_toml().to_string(), origin)?;
+        }
+        layers.extend(layer);
+    }
+    layers.push(Layer::from_env(|name| std::env::var(name).ok())?);
+    Ok(resolve(layers))
+}
+
+/// Checks that the settings of a repository may have a value. They may have come with an archive, and some keys name code that
+/// is run, or say which texts are sent where and what that may cost.
+///
+/// # Errors
+/// When only the user's own settings may have it.
+pub fn check_of_repository(key: &str, value: &str, origin: &Origin) -> Result<(), ConfigError> {
+    match key {
+        "llm.enabled" if value == "false" => Ok(()),
+        "llm.enabled" => Err(ConfigError::OnlyOff { origin: origin.clone(), key: key.to_owned() }),
+        "ui.pager" | "model.runtime" | "model.cache_dir" | "model.index" | "model.hub" | "llm.url"
+        | "llm.model" | "llm.key_env" | "llm.plain_http" | "llm.tokens_a_day" | "search.expand" => {
+            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
+        }
+        key if key.starts_with("team.") => {
+            Err(ConfigError::UserOnly { origin: origin.clone(), key: key.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the text of a settings file; none when it is absent.
+///
+/// # Errors
+/// When it is there and cannot be read.
+pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
+    let text = paths::read_file(file).and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other));
+    match text {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => Ok(Some(read.at("read", file)?)),
+    }
+}
+
+/// Returns an error for a key that does not exist, with the one that is spelled most alike.
+pub fn unknown(key: &str, origin: Origin) -> ConfigError {
+    let alike = KEYS.iter().map(|known| (strsim::jaro_winkler(known.name, key), known.name));
+    let nearest = alike.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
+    ConfigError::UnknownKey { origin, key: key.to_owned(), nearest: nearest.map(|(_, name)| name) }
+}
+
+fn parse(text: &str, origin: &Origin) -> Result<DocumentMut, ConfigError> {
+    text.parse::<DocumentMut>().map_err(|error| ConfigError::Syntax {
+        origin: origin.clone(),
+        reason: error.to_string().trim_end().to_owned(),
+    })
+}
+
+fn value_of(key: &'static Key, item: &Item, origin: &Origin) -> Result<Value, ConfigError> {
+    let value = item.as_value().and_then(|value| key.take(value));
+    value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
+}
+
+fn bad_value(key: &'static Key, found: String, origin: Origin) -> ConfigError {
+    ConfigError::BadValue { origin, key: key.name, found, expected: key.kind.to_string() }
+}
+
+#[cfg(test)]
+mod tests;

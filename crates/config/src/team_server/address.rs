@@ -1,0 +1,245 @@
+//! Checks the address of a team's server.
+//!
+//! It is a URL as `tokio-postgres` reads it, which the daemon hands it to. The client reads it here, without a library of PostgreSQL.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+
+use percent_encoding::percent_decode_str;
+
+use super::TeamError;
+
+/// Port of PostgreSQL.
+const PORT: u16 = 5432;
+const FORM: &str = "write it as postgres://ROLE@HOST/DATABASE";
+/// Names of the other options of a connection; the daemon checks their values.
+const OTHER_OPTIONS: &[&str] = &[
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "load_balance_hosts",
+    "options",
+    "sslnegotiation",
+    "target_session_attrs",
+    "tcp_user_timeout",
+];
+
+/// A server, a database in it, and a role. It has no password.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// The URL for `tokio-postgres`.
+    pub url: String,
+    /// Whether all is encrypted, and the server's certificate checked.
+    pub is_encrypted: bool,
+    /// Host, as a password file has it.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Database.
+    pub database: String,
+    /// Role.
+    pub role: String,
+}
+
+/// The parts of a URL, before they are checked.
+#[derive(Debug, Default)]
+struct Parts {
+    hosts: Vec<String>,
+    ports: Vec<u16>,
+    role: Option<String>,
+    database: Option<String>,
+    has_password: bool,
+    has_host_address: bool,
+    ssl: Ssl,
+}
+
+/// The mode of encryption that a URL asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Ssl {
+    Disable,
+    #[default]
+    Prefer,
+    Require,
+}
+
+impl Address {
+    /// Parses `postgres://ROLE@HOST:PORT/DATABASE`.
+    ///
+    /// # Errors
+    /// When it is none, has a password, or asks for an unencrypted connection to another machine.
+    pub fn parse(url: &str) -> Result<Self, TeamError> {
+        if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
+            return Err(TeamError::new("team.url: is no address of PostgreSQL").hint(FORM));
+        }
+        // As libpq calls what is always done here.
+        let (before, options) = url.split_once('?').unwrap_or((url, ""));
+        let options = options.replace("sslmode=verify-full", "sslmode=require");
+        let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
+        // What cannot be parsed may have a password in it, so it is not shown.
+        let parts = Parts::read(before, &options).ok_or_else(Self::unparsed)?;
+        if parts.has_password {
+            return Err(TeamError::new("team.url: has a password, which settings may not have").hint(
+                "take it out; `memo team login` asks for it, and keeps it where only you can read it",
+            ));
+        }
+        let [host] = parts.hosts.as_slice() else {
+            return Err(TeamError::new("team.url: names no host, or several").hint(FORM));
+        };
+        if parts.has_host_address {
+            return Err(TeamError::new("team.url: names an address beside the host").hint(FORM));
+        }
+        let Some(role) = parts.role else {
+            return Err(TeamError::new("team.url: names no role").hint(FORM));
+        };
+        let is_local = is_loopback(host) || cfg!(unix) && host.starts_with('/');
+        if parts.ssl == Ssl::Disable && !is_local {
+            return Err(TeamError::new("team.url: sslmode=disable, and the server is on another machine")
+                .hint("take it out: memories cross a network only encrypted"));
+        }
+        let is_encrypted = !is_local || parts.ssl == Ssl::Require;
+        let port = parts.ports.first().copied().unwrap_or(PORT);
+        let database = parts.database.unwrap_or_else(|| role.clone());
+        Ok(Self { url, is_encrypted, host: host.clone(), port, database, role })
+    }
+
+    /// Creates the error for a URL that cannot be parsed, which may have a password in it, so it is not shown.
+    pub fn unparsed() -> TeamError {
+        TeamError::new("team.url: cannot be parsed").hint(FORM)
+    }
+}
+
+impl Parts {
+    /// Reads a URL without its options, and those; `None` if it cannot be parsed.
+    fn read(url: &str, options: &str) -> Option<Self> {
+        let (_, rest) = url.split_once("://")?;
+        let mut parts = Self::default();
+        let rest = match rest.split_once('@') {
+            None => rest,
+            Some((role, rest)) => {
+                let (role, password) =
+                    role.split_once(':').map_or((role, None), |(role, it)| (role, Some(it)));
+                parts.has_password = password.is_some();
+                parts.role = Some(decoded(role)?.into_owned());
+                rest
+            }
+        };
+        let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
+        for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
+            let (host, port) = host_and_port(host)?;
+            parts.hosts.push(decoded(host)?.into_owned());
+            parts.add_port(port)?;
+        }
+        parts.database = Some(decoded(database)?.into_owned()).filter(|name| !name.is_empty());
+        for option in options.split('&').filter(|_| !options.is_empty()) {
+            let (name, value) = option.split_once('=')?;
+            parts.add_option(&decoded(name)?, &decoded(value)?)?;
+        }
+        Some(parts)
+    }
+
+    /// Takes over an option; `None` if there is none of that name, or it has no such value.
+    fn add_option(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            "user" => self.role = Some(value.to_owned()),
+            "password" => self.has_password = true,
+            "dbname" => self.database = Some(value.to_owned()),
+            "host" => self.hosts.push(value.to_owned()),
+            "hostaddr" => self.has_host_address = true,
+            "port" => value.split(',').try_for_each(|port| self.add_port(port))?,
+            "sslmode" => {
+                self.ssl = match value {
+                    "disable" => Ssl::Disable,
+                    "prefer" => Ssl::Prefer,
+                    "require" => Ssl::Require,
+                    _ => return None,
+                }
+            }
+            other => return OTHER_OPTIONS.contains(&other).then_some(()),
+        }
+        Some(())
+    }
+
+    fn add_port(&mut self, port: &str) -> Option<()> {
+        self.ports.push(if port.is_empty() { PORT } else { decoded(port)?.parse().ok()? });
+        Some(())
+    }
+}
+
+impl std::fmt::Display for Address {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { host, port, database, role, .. } = self;
+        let host = if host.contains('/') { host.replace('/', "%2F") } else { host.clone() };
+        write!(f, "postgres://{role}@{host}:{port}/{database}")
+    }
+}
+
+/// Returns a host without the brackets of an IPv6 address, and its port.
+fn host_and_port(host: &str) -> Option<(&str, &str)> {
+    match host.strip_prefix('[') {
+        None => Some(host.split_once(':').unwrap_or((host, ""))),
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            if port.is_empty() { Some((address, "")) } else { Some((address, port.strip_prefix(':')?)) }
+        }
+    }
+}
+
+fn decoded(part: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(part).decode_utf8().ok()
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(url: &str) -> String {
+        Address::parse(url).unwrap_err().message
+    }
+
+    #[test]
+    fn other_machines_are_reached_encrypted() {
+        let of = |url| Address::parse(url).unwrap().is_encrypted;
+        assert!(of("postgres://ann@db.example.com/team"));
+        assert!(of("postgres://ann@192.168.1.4/team?sslmode=prefer"));
+        assert!(of("postgres://ann@127.0.0.1/team?sslmode=require"));
+        assert!(of("postgres://ann@127.0.0.1/team?sslmode=verify-full"));
+        assert!(!of("postgres://ann@127.0.0.1/team"));
+        assert!(!of("postgres://ann@localhost:5433/team"));
+        #[cfg(unix)]
+        assert!(!of("postgres://ann@%2Frun%2Fpostgresql/team"));
+        assert!(
+            refusal("postgres://ann@127.0.0.1.example.com/team?sslmode=disable").contains("another machine")
+        );
+    }
+
+    #[test]
+    fn a_password_is_refused_and_not_shown() {
+        let said = refusal("postgres://ann:hunter2@localhost/team");
+        assert!(said.contains("has a password") && !said.contains("hunter2"), "{said}");
+        let said = refusal("postgres://ann:hunter2@[::1/team");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        assert!(refusal("https://localhost/team").contains("no address of PostgreSQL"));
+        assert!(refusal("postgres://localhost/team").contains("no role"));
+        assert!(refusal("postgres://ann@a,b/team").contains("several"));
+        assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("beside"));
+    }
+
+    #[test]
+    fn it_is_shown_whole() {
+        let shown = Address::parse("postgres://ann@Db.example.com/team").unwrap().to_string();
+        assert_eq!(shown, "postgres://ann@Db.example.com:5432/team");
+    }
+}

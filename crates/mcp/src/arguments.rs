@@ -1,0 +1,237 @@
+//! Turns the arguments of a call into the words of a command line.
+//!
+//! Pure. The schema is checked here and not by the SDK: a model gets a sentence that names the argument, and can do better.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use super::tool::{Arg, Form, Goes, Tool};
+use super::verbs::Failure;
+
+/// Longest text of an argument, bytes; a memory has 64 KiB at most.
+const MAX_TEXT: usize = 1 << 20;
+
+/// Returns the words after `memo`.
+///
+/// # Errors
+/// When an argument is missing, unknown, of the wrong type or too long.
+pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Failure> {
+    if let Some(name) = given.keys().find(|name| tool.args.iter().all(|arg| arg.name != name.as_str())) {
+        return Err(wrong(format!("unknown argument: {}", shortened(name)), &taken(tool)));
+    }
+    let mut words: Vec<String> = tool.verb.iter().map(ToString::to_string).collect();
+    let mut after = Vec::new();
+    for arg in tool.args {
+        let value = given.get(arg.name).filter(|value| !value.is_null());
+        if value.is_none() && arg.is_required {
+            return Err(wrong(format!("{}: missing", arg.name), arg.form.needed()));
+        }
+        match (arg.form, value) {
+            (Form::Confirm, value) => words.push(confirmation(arg, value)?),
+            (_, None) => words.extend(arg.default.map(|value| format!("--{}={value}", arg.name))),
+            (Form::Words, Some(value)) => return command(arg, value),
+            (Form::Switch, Some(value)) => match value.as_bool() {
+                Some(is_given) => words.extend(is_given.then(|| format!("--{}", arg.name))),
+                None => return Err(of_type(arg, value)),
+            },
+            (_, Some(value)) => {
+                let texts = texts(arg, value)?;
+                match arg.goes {
+                    Goes::Flag => words.extend(texts.iter().map(|text| format!("--{}={text}", arg.name))),
+                    Goes::Word => after.extend(texts),
+                }
+            }
+        }
+    }
+    if !after.is_empty() {
+        words.push("--".to_owned()); // a text may begin with a dash
+        words.append(&mut after);
+    }
+    Ok(words)
+}
+
+/// Returns a failure of the command line that [`words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
+pub(super) fn in_terms_of(tool: &Tool, failure: Failure) -> Failure {
+    let quoted_flag = |arg: &&Arg| {
+        let (before, rest) = failure.message.split_once(&format!("'--{} ", arg.name))?;
+        Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
+    };
+    match tool.args.iter().find_map(|arg| quoted_flag(&arg)) {
+        Some(message) => wrong(message, &taken(tool)),
+        None => failure,
+    }
+}
+
+/// Says which arguments a tool takes.
+fn taken(tool: &Tool) -> String {
+    let names: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
+    match names.as_slice() {
+        [] => format!("{} takes no arguments", tool.name),
+        names => format!("{} takes: {}", tool.name, names.join(", ")),
+    }
+}
+
+fn confirmation(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
+    let is_given = value.map_or(Some(false), Value::as_bool);
+    let is_given = is_given.ok_or_else(|| of_type(arg, value.unwrap_or(&Value::Null)))?;
+    Ok(if is_given { "--yes" } else { "--dry-run" }.to_owned())
+}
+
+/// Returns a command line as words: a string as a shell takes it, or a list of words.
+fn command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+    let mut words = match value {
+        Value::String(line) if line.len() > MAX_TEXT => return Err(too_long(arg)),
+        Value::String(line) => shlex::split(line)
+            .ok_or_else(|| wrong(format!("{}: a quote is not closed", arg.name), "quote as in a shell"))?,
+        _ => texts(arg, value)?,
+    };
+    if words.first().is_some_and(|first| first == "memo") {
+        words.remove(0);
+    }
+    if words.is_empty() {
+        words.push("help".to_owned());
+    }
+    Ok(words)
+}
+
+fn texts(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+    let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
+    if values.len() > 1 && arg.form != Form::Texts && arg.form != Form::Words && arg.goes == Goes::Word {
+        return Err(of_type(arg, value));
+    }
+    values.iter().map(|value| text(arg, value)).collect()
+}
+
+fn text(arg: &Arg, value: &Value) -> Result<String, Failure> {
+    let text = match (arg.form, value) {
+        (Form::Text | Form::Texts | Form::Words, Value::String(text)) => text.clone(),
+        (Form::Integer, Value::Number(number)) if !number.is_f64() => number.to_string(),
+        // JSON has one type of numbers, and some clients write 5 as 5.0.
+        (Form::Integer, Value::Number(number)) => match number.as_f64() {
+            Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
+            _ => return Err(of_type(arg, value)),
+        },
+        (Form::Number, Value::Number(number)) => number.to_string(),
+        _ => return Err(of_type(arg, value)),
+    };
+    if text.len() > MAX_TEXT {
+        return Err(too_long(arg));
+    }
+    Ok(text)
+}
+
+impl Form {
+    fn needed(self) -> &'static str {
+        match self {
+            Self::Text | Self::Words => "a string is needed",
+            Self::Texts => "a list of strings is needed",
+            Self::Integer => "a whole number is needed",
+            Self::Number => "a number is needed",
+            Self::Switch | Self::Confirm => "true or false is needed",
+        }
+    }
+}
+
+fn of_type(arg: &Arg, value: &Value) -> Failure {
+    let is = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    wrong(format!("{}: {is}", arg.name), arg.form.needed())
+}
+
+fn too_long(arg: &Arg) -> Failure {
+    wrong(format!("{}: longer than {} MiB", arg.name, MAX_TEXT >> 20), "shorten it")
+}
+
+fn wrong(message: String, hint: &str) -> Failure {
+    Failure { message, hint: Some(hint.to_owned()), is_quoting: false }
+}
+
+fn shortened(name: &str) -> String {
+    name.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::tools::tools;
+    use crate::verbs::Profile;
+
+    fn shown(name: &str, given: Value) -> String {
+        let tool = tools(Profile::Full).find(|tool| tool.name == name).expect("a tool");
+        let Value::Object(given) = given else { panic!("arguments are an object") };
+        match words(tool, &given) {
+            Ok(words) => words.join(" "),
+            Err(failure) => failure.to_string().replace('\n', "; "),
+        }
+    }
+
+    #[test]
+    fn arguments_become_words() {
+        let cases = [
+            ("search", json!({ "query": "-x y" }), "search --limit=5 -- -x y"),
+            (
+                "search",
+                json!({ "query": "x", "limit": 3, "path": ["a", "b"] }),
+                "search --path=a --path=b --limit=3 -- x",
+            ),
+            ("search", json!({ "query": "x", "limit": 3.0 }), "search --limit=3 -- x"),
+            ("search", json!({ "query": "x", "limit": null }), "search --limit=5 -- x"),
+            ("brief", json!({}), "brief"),
+            ("memo", json!({ "command": "memo list --tag 'a b'" }), "list --tag a b"),
+            ("memo", json!({ "command": ["list", "-n", "1"] }), "list -n 1"),
+            ("memo", json!({ "command": "" }), "help"),
+            ("delete", json!({ "ids": "m" }), "forget --yes -- m"),
+            ("forget", json!({ "tag": "x" }), "forget --tag=x --dry-run"),
+            ("forget", json!({ "tag": "x", "yes": true }), "forget --tag=x --yes"),
+            ("add", json!({ "text": "x", "force": false, "merge": true }), "add --merge -- x"),
+        ];
+        for (name, given, expected) in cases {
+            assert_eq!(shown(name, given.clone()), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_argument_is_named() {
+        let long = "x".repeat(MAX_TEXT + 1);
+        let cases = [
+            ("search", json!({}), "query: missing; hint: a string is needed"),
+            ("search", json!({ "query": 7 }), "query: a number; hint: a string is needed"),
+            ("search", json!({ "query": ["a", "b"] }), "query: a list; hint: a string is needed"),
+            (
+                "search",
+                json!({ "query": "x", "limit": "3" }),
+                "limit: a string; hint: a whole number is needed",
+            ),
+            (
+                "search",
+                json!({ "query": "x", "limit": 0.5 }),
+                "limit: a number; hint: a whole number is needed",
+            ),
+            (
+                "search",
+                json!({ "qery": "x" }),
+                "unknown argument: qery; hint: search takes: query, kind, only, path, limit",
+            ),
+            ("stats", json!({ "x": 1 }), "unknown argument: x; hint: stats takes no arguments"),
+            ("search", json!({ "query": long }), "query: longer than 1 MiB; hint: shorten it"),
+            (
+                "memo",
+                json!({ "command": "add 'x" }),
+                "command: a quote is not closed; hint: quote as in a shell",
+            ),
+            ("memo", json!({ "command": {} }), "command: an object; hint: a string is needed"),
+            ("forget", json!({ "yes": 1 }), "yes: a number; hint: true or false is needed"),
+        ];
+        for (name, given, expected) in cases {
+            assert_eq!(shown(name, given), expected);
+        }
+    }
+}

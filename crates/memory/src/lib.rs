@@ -1,0 +1,45 @@
+//! The rules of memories, without storage.
+//!
+//! Pure: takes texts, values and the time, and returns what to store. `fields` has limits and normal forms, `privacy`
+//! removes what must not be stored, `tiers` and `time` compute lifetimes, `id` makes ids, `text` and `text_difference`
+//! compare texts, `anchor` finds the lines that a memory is about, and `file` is the form of a shared memory in a worktree.
+
+pub mod anchor;
+pub mod fields;
+pub mod file;
+pub mod id;
+pub mod outgoing;
+mod privacy;
+pub mod text;
+pub mod text_difference;
+pub mod tiers;
+pub mod time;
+
+pub use privacy::without_private;
+
+/// A value that was refused. Nothing was changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field}: {why}")]
+pub struct Refused {
+    /// Which param.
+    pub field: &'static str,
+    /// What is wrong with the value, with the value if it can be shown.
+    pub why: String,
+    /// The remedy.
+    pub hint: Option<&'static str>,
+}
+
+impl Refused {
+    fn new(field: &'static str, why: impl Into<String>) -> Self {
+        Self { field, why: why.into(), hint: None }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+}
+
+/// Returns a value for a message: quoted, escaped, shortened, and without private parts.
+fn quoted(value: &str) -> String {
+    format!("\"{}\"", text::cut(&privacy::without_secrets(value), 60).escape_debug())
+}

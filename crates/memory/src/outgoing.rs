@@ -1,0 +1,71 @@
+//! Cuts from texts what must not leave the machine.
+
+use memod_text::redact::REDACTED;
+use memod_text::redact::redact;
+use memod_text::secrets::{Syntax, secrets};
+
+use super::without_private;
+
+/// A text as it may be sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outgoing {
+    /// The text.
+    pub text: String,
+    /// Number of credentials and private parts that were cut.
+    pub n_cut: usize,
+}
+
+/// Cuts private parts, credentials, the key of the server and control characters.
+pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
+    // First, so that none of them splits a credential.
+    let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
+    let (mut text, mut n_cut) = without_private(&plain);
+    if let Some(key) = key.filter(|key| !key.is_empty()) {
+        n_cut += text.matches(key).count();
+        text = text.replace(key, REDACTED);
+    }
+    n_cut += secrets(&text, Syntax::Prose).len();
+    Outgoing { text: redact(&text, Syntax::Prose).into_owned(), n_cut }
+}
+
+impl Outgoing {
+    /// Cuts the end off. It is done after credentials were cut, because half of one is not recognised.
+    pub fn limited(mut self, most_bytes: usize) -> Self {
+        self.text.truncate(self.text.floor_char_boundary(most_bytes));
+        self
+    }
+
+    /// Adds another text.
+    pub fn push(&mut self, other: &Self) {
+        self.text.push_str(&other.text);
+        self.n_cut += other.n_cut;
+    }
+}
+
+/// Returns whether a character is invisible or moves others: a control or a direction mark.
+pub fn is_odd(c: char) -> bool {
+    let is_break = matches!(c, '\n' | '\t');
+    let is_invisible = matches!(c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}');
+    (c.is_control() && !is_break) || is_invisible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_secret_goes_out() {
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let text = format!("a <private>b</private> {token} own-key\u{202e}\u{7} c\nd");
+        let sent = outgoing(&text, Some("own-key"));
+        assert_eq!(sent.text, "a [REDACTED] [REDACTED] [REDACTED] c\nd");
+        assert_eq!(sent.n_cut, 3);
+        // An invisible character does not hide one.
+        let hidden = outgoing(&token.replacen('1', "\u{200b}1", 1), None);
+        assert_eq!(hidden.text, "[REDACTED]");
+        assert_eq!(outgoing("plain", Some("")), Outgoing { text: "plain".to_owned(), n_cut: 0 });
+        assert_eq!(outgoing("éa <private>b</private>", None).limited(2).text, "é");
+    }
+}

@@ -1,0 +1,279 @@
+//! Cuts text into the tokens of the builtin model, without its table: a program that has no more of it links only the vocabulary.
+
+pub use memod_models::BUILTIN_ID;
+use unicode_normalization::char::{decompose_canonical, is_combining_mark};
+
+/// Tokens of one text that count: what comes later does not change the vector.
+const MAX_TOKENS: usize = 256;
+
+/// Words of more characters are unknown (BERT's own limit).
+const MAX_WORD_CHARS: usize = 100;
+
+/// Prefix of the pieces that continue a word.
+const CONTINUATION: &str = "##";
+
+/// A WordPiece vocabulary and how text is cut into its pieces, as BERT uncased does it, with
+/// identifiers split first.
+///
+/// One difference is meant: a symbol (`→`, `©`, an emoji) parts words as punctuation does, where BERT
+/// would take `a→b` for one unknown word.
+#[derive(Debug)]
+pub struct Tokenizer {
+    /// Token `id` is `pieces[id]`.
+    pieces: Vec<&'static str>,
+    /// Open addressing over [`Self::pieces`]: hash and id + 1, which is 0 in an empty slot. The
+    /// vocabulary is fixed, so nobody can choose colliding keys.
+    slots: Vec<(u32, u32)>,
+}
+
+impl Tokenizer {
+    /// Reads the vocabulary of the builtin model out of the binary.
+    pub fn builtin() -> Self {
+        Self::new(memod_models::VOCABULARY)
+    }
+
+    /// Reads a vocabulary of one piece a line; line n, from 0, is token n.
+    pub fn new(vocabulary: &'static str) -> Self {
+        let pieces: Vec<_> = vocabulary.lines().collect();
+        let n_slots = (pieces.len() * 2).next_power_of_two();
+        let mut tokenizer = Self { pieces, slots: vec![(0, 0); n_slots] };
+        for id in 0..tokenizer.pieces.len() {
+            tokenizer.insert(id);
+        }
+        tokenizer
+    }
+
+    /// Returns how many pieces the vocabulary has.
+    pub fn n_pieces(&self) -> usize {
+        self.pieces.len()
+    }
+
+    /// Returns the tokens of one text that make up its vector, in their order: the known ones among the first 256, without
+    /// punctuation.
+    pub fn token_ids(&self, text: &str) -> Vec<u32> {
+        self.first_ids(text, MAX_TOKENS)
+    }
+
+    /// Returns the known tokens among the first `n_tokens` of `text`, without punctuation.
+    pub fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
+        let mut words = Words {
+            tokenizer: self,
+            ids: Vec::new(),
+            n_tokens: 0,
+            limit: n_tokens,
+            word: String::new(),
+            n_chars: 0,
+        };
+        let mut previous = ' ';
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            if words.n_tokens >= n_tokens {
+                break;
+            }
+            if starts_part(previous, c, chars.peek().copied()) {
+                words.end_word();
+            }
+            words.push(c);
+            previous = c;
+        }
+        words.end_word();
+        words.ids
+    }
+
+    fn insert(&mut self, id: usize) {
+        let hash = self.pieces[id].bytes().fold(FNV_BASIS, fnv);
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        while self.slots[slot].1 != 0 {
+            slot = (slot + 1) & mask;
+        }
+        let id_plus_one = u32::try_from(id + 1).expect("a vocabulary has far fewer pieces than 2^32");
+        self.slots[slot] = (hash, id_plus_one);
+    }
+
+    fn find(&self, hash: u32, prefix: &str, piece: &[u8]) -> Option<u32> {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let (slot_hash, id_plus_one) = self.slots[slot];
+            let id = id_plus_one.checked_sub(1)?;
+            if slot_hash == hash {
+                let known = self.pieces[id as usize].as_bytes();
+                if known.strip_prefix(prefix.as_bytes()) == Some(piece) {
+                    return Some(id);
+                }
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    /// Appends the pieces of one lower-case word, the longest first; nothing when a rest is unknown.
+    fn push_pieces(&self, word: &str, ids: &mut Vec<u32>) -> bool {
+        let n_before = ids.len();
+        let mut rest = word.as_bytes();
+        while !rest.is_empty() {
+            let prefix = if rest.len() == word.len() { "" } else { CONTINUATION };
+            let Some((id, n_bytes)) = self.longest(prefix, rest) else {
+                ids.truncate(n_before);
+                return false;
+            };
+            ids.push(id);
+            rest = &rest[n_bytes..];
+        }
+        true
+    }
+
+    /// Returns the longest piece that `rest` starts with and its length in bytes.
+    fn longest(&self, prefix: &str, rest: &[u8]) -> Option<(u32, usize)> {
+        let mut hashes = [0; MAX_WORD_CHARS];
+        let mut hash = prefix.bytes().fold(FNV_BASIS, fnv);
+        for (slot, byte) in hashes.iter_mut().zip(rest) {
+            hash = fnv(hash, *byte);
+            *slot = hash;
+        }
+        let lengths = (1..=rest.len().min(MAX_WORD_CHARS)).rev();
+        lengths
+            .filter_map(|n_bytes| Some((self.find(hashes[n_bytes - 1], prefix, &rest[..n_bytes])?, n_bytes)))
+            .next()
+    }
+}
+
+/// FNV-1a, 32 bits: a prefix's hash is a step of the whole word's.
+/// Source: Fowler, Noll, Vo; draft-eastlake-fnv.
+const FNV_BASIS: u32 = 0x811c_9dc5;
+
+fn fnv(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+}
+
+/// Tells whether `c` starts a new part of an identifier: `getUser`, `HTTPServer`, `v2Beta`.
+fn starts_part(previous: char, c: char, next: Option<char>) -> bool {
+    c.is_ascii_uppercase()
+        && (previous.is_ascii_lowercase()
+            || previous.is_ascii_digit()
+            || previous.is_ascii_uppercase() && next.is_some_and(|next| next.is_ascii_lowercase()))
+}
+
+/// The words of one text, cut into pieces as they end.
+struct Words<'a> {
+    tokenizer: &'a Tokenizer,
+    ids: Vec<u32>,
+    /// Tokens so far, unknown words and punctuation included.
+    n_tokens: usize,
+    /// Most tokens.
+    limit: usize,
+    word: String,
+    /// Characters of `word`, counted past the limit.
+    n_chars: usize,
+}
+
+impl Words<'_> {
+    fn push(&mut self, c: char) {
+        match c {
+            'a'..='z' | '0'..='9' => self.push_letter(c),
+            'A'..='Z' => self.push_letter(c.to_ascii_lowercase()),
+            '_' => self.end_word(),
+            _ if c.is_whitespace() => self.end_word(),
+            _ if c.is_control() || c == '\u{fffd}' || is_format(c) => {}
+            _ if c.is_ascii() => self.push_mark(),
+            _ if is_cjk(c) => self.push_mark(),
+            _ => decompose_canonical(c, |part| self.push_decomposed(part)),
+        }
+    }
+
+    fn push_decomposed(&mut self, part: char) {
+        if is_combining_mark(part) {
+            return;
+        }
+        if !part.is_alphanumeric() {
+            return self.push_mark();
+        }
+        part.to_lowercase().for_each(|c| self.push_letter(c));
+    }
+
+    fn push_letter(&mut self, c: char) {
+        self.n_chars += 1;
+        if self.n_chars <= MAX_WORD_CHARS {
+            self.word.push(c);
+        }
+    }
+
+    /// Punctuation and ideographs are words of one character, and none of them has a weight.
+    fn push_mark(&mut self) {
+        self.end_word();
+        self.n_tokens += 1;
+    }
+
+    fn end_word(&mut self) {
+        if self.n_chars == 0 {
+            return;
+        }
+        let n_before = self.ids.len();
+        let is_known =
+            self.n_chars <= MAX_WORD_CHARS && self.tokenizer.push_pieces(&self.word, &mut self.ids);
+        let room = self.limit.saturating_sub(self.n_tokens);
+        self.n_tokens += if is_known { self.ids.len() - n_before } else { 1 };
+        self.ids.truncate(n_before + room);
+        self.word.clear();
+        self.n_chars = 0;
+    }
+}
+
+/// Tells whether `c` is an invisible format character (Unicode Cf): dropped without parting words.
+fn is_format(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Tells whether `c` lies in the blocks that BERT treats as ideographs, each a word of its own.
+fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{2ceaf}' | '\u{2f800}'..='\u{2fa1f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VOCABULARY: &str =
+        "[PAD]\n[UNK]\n!\nget\nuser\nby\nid\nhttp\nserver\n##s\ncafe\nv\n##2\nbeta\ndon\nt\na\nb\n##b";
+
+    fn check(text: &str, expected: &[&str]) {
+        let tokenizer = Tokenizer::new(VOCABULARY);
+        let got: Vec<_> =
+            tokenizer.token_ids(text).into_iter().map(|id| tokenizer.pieces[id as usize]).collect();
+        assert_eq!(got, expected, "{text}");
+    }
+
+    #[test]
+    fn words_become_pieces() {
+        check("", &[]);
+        check("get users", &["get", "user", "##s"]);
+        check("getUserById", &["get", "user", "by", "id"]);
+        check("GET_USER_BY_ID", &["get", "user", "by", "id"]);
+        check("HTTPServer", &["http", "server"]);
+        check("v2Beta!", &["v", "##2", "beta"]);
+        check("Café CAFE\u{301}", &["cafe", "cafe"]);
+        check("don’t", &["don", "t"]);
+        check("a→b", &["a", "b"]);
+        check("a\u{200b}b a\0b", &["a", "##b", "a", "##b"]);
+        check("東京a東", &["a"]);
+        check("nothing [UNK] ##s", &[]);
+    }
+
+    #[test]
+    fn only_the_first_256_tokens_count() {
+        let n_known = |text: String| Tokenizer::new(VOCABULARY).token_ids(&text).len();
+        assert_eq!(n_known("a ".repeat(300)), 256);
+        assert_eq!(n_known("a!".repeat(300)), 128);
+        assert_eq!(n_known("a?? ?zz ".repeat(300)), 52);
+        assert_eq!(n_known("a".to_owned() + &" ab".repeat(300)), 256);
+    }
+
+    #[test]
+    fn a_word_over_100_characters_is_unknown() {
+        check(&"b".repeat(101), &[]);
+        assert_eq!(Tokenizer::new(VOCABULARY).token_ids(&"b".repeat(100)).len(), 100);
+        check(&"é".repeat(1_000_000), &[]);
+    }
+}
