@@ -118,7 +118,8 @@ fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
         detach();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    match daemon::run(&root, index_on_demand, || say(&Ready { ready: true, ..Ready::default() })) {
+    let ready = Box::new(|| say(&Ready { ready: true, ..Ready::default() }));
+    match daemon::run(&root, index_on_demand, ready) {
         Ok(Ended::Served) => ExitCode::SUCCESS,
         Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
         Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),

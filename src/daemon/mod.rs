@@ -137,7 +137,7 @@ pub enum Ended {
 ///
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
-pub fn run(root: &Path, index_on_demand: bool, ready: impl FnOnce()) -> anyhow::Result<Ended> {
+pub fn run(root: &Path, index_on_demand: bool, ready: Box<dyn FnOnce()>) -> anyhow::Result<Ended> {
     descriptors::prepare()?;
     memory_limit::prepare()?;
     let env = Env::read();
@@ -159,7 +159,7 @@ fn serve(
     env: Env,
     config: Config,
     index_on_demand: bool,
-    ready: impl FnOnce(),
+    ready: Box<dyn FnOnce()>,
 ) -> anyhow::Result<()> {
     let index_db = layout.index_file();
     let progress = Arc::new(Progress::default());
