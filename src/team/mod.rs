@@ -25,7 +25,7 @@ mod tests {
             "postgres://ann@db.example.com/team",
             "postgresql://ann@db.example.com:5433",
             "postgres://a%20b@[::1]:6432/te%2Fam?application_name=x&connect_timeout=3",
-            "postgres://localhost/?user=ann&dbname=team&sslmode=require",
+            "postgres://localhost/?user=ann&dbname=team&sslmode=require&",
             "postgres:///team?host=localhost&user=ann&port=7",
             "postgres://ann@127.0.0.1:/team?sslmode=verify-full&options=-c%20a%3Db",
             #[cfg(unix)]
@@ -56,6 +56,12 @@ mod tests {
             "postgres://ann@localhost/team?sslmode=maybe",
             "postgres://ann@localhost/team?unknown=1",
             "postgres://ann@localhost/team?application_name",
+            "postgres://ann@localhost/team?&user=bob",
+            "postgres://ann@localhost/team?user=bob&&",
+            "postgres://ann@localhost/team?connect_timeout=soon",
+            "postgres://ann@localhost/team?keepalives=-1",
+            "postgres://ann@localhost/team?channel_binding=no",
+            "postgres://ann@localhost/team?target_session_attrs=primary",
         ] {
             assert!(url.parse::<Config>().is_err(), "{url}");
             assert!(Address::parse(url).is_err(), "{url}");

@@ -12,20 +12,23 @@ use super::TeamError;
 /// Port of PostgreSQL.
 const PORT: u16 = 5432;
 const FORM: &str = "write it as postgres://ROLE@HOST/DATABASE";
-/// Names of the other options of a connection; the daemon checks their values.
-const OTHER_OPTIONS: &[&str] = &[
-    "application_name",
-    "channel_binding",
+/// Other options of a connection that take any text, …
+const TEXT_OPTIONS: &[&str] = &["application_name", "options"];
+/// … a number, …
+const NUMBER_OPTIONS: &[&str] = &[
     "connect_timeout",
     "keepalives",
     "keepalives_idle",
     "keepalives_interval",
     "keepalives_retries",
-    "load_balance_hosts",
-    "options",
-    "sslnegotiation",
-    "target_session_attrs",
     "tcp_user_timeout",
+];
+/// … or one of some words.
+const WORD_OPTIONS: &[(&str, &[&str])] = &[
+    ("channel_binding", &["disable", "prefer", "require"]),
+    ("load_balance_hosts", &["disable", "random"]),
+    ("sslnegotiation", &["postgres", "direct"]),
+    ("target_session_attrs", &["any", "read-write", "read-only"]),
 ];
 
 /// A server, a database in it, and a role. It has no password.
@@ -116,6 +119,9 @@ impl Parts {
     /// Reads a URL without its options, and those; `None` if it cannot be parsed.
     fn read(url: &str, options: &str) -> Option<Self> {
         let (_, rest) = url.split_once("://")?;
+        if options.contains('@') && !rest.contains('@') {
+            return None; // the library would take what is before it for the role
+        }
         let mut parts = Self::default();
         let rest = match rest.split_once('@') {
             None => rest,
@@ -134,6 +140,7 @@ impl Parts {
             parts.add_port(port)?;
         }
         parts.database = Some(decoded(database)?.into_owned()).filter(|name| !name.is_empty());
+        let options = options.strip_suffix('&').unwrap_or(options);
         for option in options.split('&').filter(|_| !options.is_empty()) {
             let (name, value) = option.split_once('=')?;
             parts.add_option(&decoded(name)?, &decoded(value)?)?;
@@ -158,7 +165,12 @@ impl Parts {
                     _ => return None,
                 }
             }
-            other => return OTHER_OPTIONS.contains(&other).then_some(()),
+            number if NUMBER_OPTIONS.contains(&number) => drop(value.parse::<u32>().ok()?),
+            text if TEXT_OPTIONS.contains(&text) => {}
+            word => {
+                let (_, words) = WORD_OPTIONS.iter().find(|(name, _)| *name == word)?;
+                return words.contains(&value).then_some(());
+            }
         }
         Some(())
     }
@@ -235,6 +247,10 @@ mod tests {
         assert!(refusal("postgres://localhost/team").contains("no role"));
         assert!(refusal("postgres://ann@a,b/team").contains("several"));
         assert!(refusal("postgres://ann@localhost/team?hostaddr=203.0.113.5").contains("beside"));
+        assert!(
+            refusal("postgres://db/team?user=a@b").contains("cannot be parsed"),
+            "the library takes the first @"
+        );
     }
 
     #[test]
