@@ -203,6 +203,7 @@ fn each_takes_the_changes_of_its_text_when_they_part() {
         };
         assert_eq!(code, 0, "{by}: {answer}");
         assert_eq!(json!(past_texts(&live, &id)), edited, "{by}");
+        assert!(!history(&live, &id).contains("beside"), "{by}: it stands alone now");
         if by == "--both" {
             let own = answer["memory"]["id"].as_str().unwrap().to_owned();
             assert_eq!(past_texts(&live, &own), Vec::<Value>::new());

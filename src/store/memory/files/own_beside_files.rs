@@ -201,7 +201,8 @@ impl Rows<'_> {
                 [main, heir],
             )?;
             let sql = format!(
-                "UPDATE history SET memory = ?2 WHERE memory = ?1 AND fields ->> '$.{BESIDE}' IS NOT NULL"
+                "UPDATE history SET memory = ?2, fields = json_remove(fields, '$.{BESIDE}')
+                 WHERE memory = ?1 AND fields ->> '$.{BESIDE}' IS NOT NULL"
             );
             conn.execute(&sql, [main, heir])
         })?;
