@@ -1,7 +1,7 @@
 //! Does the source keep the house rules?
 
 mod graph;
-mod manifests;
+pub(crate) mod manifests;
 
 use std::collections::BTreeMap;
 use std::fs;

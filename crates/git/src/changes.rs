@@ -102,8 +102,7 @@ impl Collect {
     }
 
     fn take(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
-        let is_no_directory = |entry: &TreeEntry| !entry.is_directory();
-        let (old, new) = (old.filter(is_no_directory), new.filter(is_no_directory));
+        let [old, new] = [old, new].map(|entry| entry.filter(|entry| !entry.is_directory()));
         if old.is_none() && new.is_none() {
             return;
         }

@@ -406,7 +406,8 @@ fn sharing(record: &Record) -> i64 {
     }
 }
 
-/// Field that marks a change of what a file says beside a memory of this user alone: it stands in that one's history until they part.
+/// Field that marks the change of a file in conflict with a memory of this user alone. The change is in the history of that memory until
+/// the conflict ends.
 pub(super) const BESIDE: &str = "beside";
 
 /// Adds a row to the history of a memory. It names the worktree where each has a text of its own, unless the change is of the memory

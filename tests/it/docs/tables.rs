@@ -15,6 +15,7 @@ use toml_edit::DocumentMut;
 use super::{Page, check_generated, top};
 use crate::live::Live;
 use crate::tidy::EDGES;
+use crate::tidy::manifests::dependencies;
 
 /// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
 fn meaning(name: &str) -> String {
@@ -95,14 +96,14 @@ fn crates_from_the_top() -> Vec<Crate> {
 }
 
 fn read_crate(folder: &Path) -> Crate {
+    let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
     let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let manifest: DocumentMut = manifest.parse().unwrap();
-    let crates = manifest["dependencies"].as_table().unwrap().iter();
-    let uses = crates.filter_map(|(name, _)| name.strip_prefix("memod-").map(str::to_owned));
+    let uses = dependencies(&name).into_iter();
     Crate {
-        name: folder.file_name().unwrap().to_str().unwrap().to_owned(),
         description: manifest["package"]["description"].as_str().unwrap().to_owned(),
-        uses: uses.collect(),
+        uses: uses.filter_map(|name| name.strip_prefix("memod-").map(str::to_owned)).collect(),
+        name,
     }
 }
 

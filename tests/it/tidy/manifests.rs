@@ -20,7 +20,7 @@ const OF_THE_DAEMON: &[&str] = &[
 ];
 
 /// Returns what a crate of the workspace depends on; what only tests need is not among it.
-fn dependencies(name: &str) -> Vec<String> {
+pub(crate) fn dependencies(name: &str) -> Vec<String> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = ["crates/", ""].map(|place| top.join(format!("{place}{name}/Cargo.toml")));
     let manifest = folders.iter().find_map(|path| fs::read_to_string(path).ok());

@@ -185,7 +185,7 @@ pub(super) fn tallies(names: &[Tally], output: &mut Output) -> Result<(), CliErr
 
 /// Name of the worktree whose version was changed, among the fields of a change.
 const WORKTREE: &str = "worktree";
-/// Says among the fields of a change that it is of what a file says beside the memory.
+/// Name of the mark, among the fields of a change, of a file in conflict with the memory.
 const BESIDE: &str = "beside";
 
 /// Writes the history of a memory, one line for each field that changed.

@@ -82,7 +82,6 @@ impl Address {
         let (before, options) = url.split_once('?').unwrap_or((url, ""));
         let options = options.replace("sslmode=verify-full", "sslmode=require");
         let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
-        // What cannot be parsed may have a password in it, so it is not shown.
         let parts = Parts::read(before, &options).ok_or_else(Self::unparsed)?;
         if parts.has_password {
             return Err(TeamError::new("team.url: has a password, which settings may not have").hint(
@@ -213,21 +212,24 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn is_encrypted(url: &str) -> bool {
+        Address::parse(url).unwrap().is_encrypted
+    }
+
     fn refusal(url: &str) -> String {
         Address::parse(url).unwrap_err().message
     }
 
     #[test]
     fn other_machines_are_reached_encrypted() {
-        let of = |url| Address::parse(url).unwrap().is_encrypted;
-        assert!(of("postgres://ann@db.example.com/team"));
-        assert!(of("postgres://ann@192.168.1.4/team?sslmode=prefer"));
-        assert!(of("postgres://ann@127.0.0.1/team?sslmode=require"));
-        assert!(of("postgres://ann@127.0.0.1/team?sslmode=verify-full"));
-        assert!(!of("postgres://ann@127.0.0.1/team"));
-        assert!(!of("postgres://ann@localhost:5433/team"));
+        assert!(is_encrypted("postgres://ann@db.example.com/team"));
+        assert!(is_encrypted("postgres://ann@192.168.1.4/team?sslmode=prefer"));
+        assert!(is_encrypted("postgres://ann@127.0.0.1/team?sslmode=require"));
+        assert!(is_encrypted("postgres://ann@127.0.0.1/team?sslmode=verify-full"));
+        assert!(!is_encrypted("postgres://ann@127.0.0.1/team"));
+        assert!(!is_encrypted("postgres://ann@localhost:5433/team"));
         #[cfg(unix)]
-        assert!(!of("postgres://ann@%2Frun%2Fpostgresql/team"));
+        assert!(!is_encrypted("postgres://ann@%2Frun%2Fpostgresql/team"));
         assert!(
             refusal("postgres://ann@127.0.0.1.example.com/team?sslmode=disable").contains("another machine")
         );
