@@ -1,6 +1,6 @@
 """What would the ranking be with other weights?
 
-Repeats src/search/fuse.rs and src/search/rerank.rs over candidates that `weights.py collect` kept, for questions of
+Repeats crates/search/src/fuse.rs and crates/search/src/rerank.rs over candidates that `weights.py collect` kept, for questions of
 several words. The factor of commits stays the one that the daemon applied.
 """
 import json
@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from scores import Failure
 
-SEARCH = Path(__file__).resolve().parent.parent / "src/search"
-COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in src/search/fuse.rs
+SEARCH = Path(__file__).resolve().parent.parent / "crates/search/src"
+COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in crates/search/src/fuse.rs
 ARMS = ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"]
 STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "folder": "FOLDER", "map": "MAP_AMONG_WORDS",
              "text": "TEXT"}
@@ -24,7 +24,7 @@ N_PLACES = 10
 
 
 def product_weights(search=SEARCH):
-    """Returns the weights in src/search: arms by kind and field, factors by their constant."""
+    """Returns the weights in crates/search/src: arms by kind and field, factors by their constant."""
     fuse, rerank = [(search / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
     by_word = re.search(r"const BY_WORD: Weights = Weights \{(.*?)\n\};", fuse, re.S)
     kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", by_word.group(1) if by_word else "", re.S)
@@ -37,7 +37,7 @@ def product_weights(search=SEARCH):
 
 
 def class_factors(search=SEARCH):
-    """Returns the factor of each class of files in src/search/class_rules.rs."""
+    """Returns the factor of each class of files in crates/search/src/class_rules.rs."""
     text = (search / "class_rules.rs").read_text(encoding="utf-8")
     text = text[text.index("const RULES"):]
     rules = re.findall(r"ClassRule \{\n\s+class: FileClass::(\w+),(.*?)\.\.NONE", text, re.S)

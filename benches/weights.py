@@ -12,7 +12,7 @@ fit      improves one weight at a time on half A of the repositories, then on ha
          only what the other half confirms is worth a thought; with --classes the factors of classes of files
 
 SETS and TREES are those of training_sets.py, of repositories that quality is not reported on. The halves are of
-repositories: every other one by name, with its code and its docs. Weights start as they are in src/search and have the
+repositories: every other one by name, with its code and its docs. Weights start as they are in crates/search/src and have the
 names that they have there; `collect --set` says which weights the daemon has if it was built from another source.
 
 A figure is nDCG@10 in percent, the mean over sets, of these suites:
@@ -174,7 +174,7 @@ def print_line(of, weights, text):
 
 
 def try_weights(options):
-    tried = {"as in src/search": weights_of([]), **{changed: weights_of([changed]) for changed in options.set}}
+    tried = {"as in crates/search/src": weights_of([]), **{changed: weights_of([changed]) for changed in options.set}}
     queries, daemon_weights = replay.load(options.candidates)
     print_fidelity(queries, daemon_weights)
     of = halves(queries)
@@ -231,7 +231,7 @@ def stepped(name, value, times):
 
 
 def weights_of(changes):
-    """Returns the weights of src/search with those of `NAME=VALUE,...` in their place."""
+    """Returns the weights of crates/search/src with those of `NAME=VALUE,...` in their place."""
     weights = replay.product_weights()
     for change in ",".join(changes).split(",") if changes else []:
         name, _, value = change.partition("=")

@@ -10,16 +10,15 @@
 //! bypass the index: they have their own thread and database.
 //!
 //! This package has the daemon, and the programs `memod` and `memo`; `memo` is `memod_cli` alone. What can be understood alone is a
-//! crate below `crates/`, and its manifest says what it uses; what a module here may use, `tests/it/tidy.rs` says. The page
-//! `docs/src/architecture.md` shows both, written from there.
+//! crate below `crates/`, and its manifest says what it uses; the page `docs/src/architecture.md` shows them, written from there.
 //!
 //! What must never happen:
 //!
 //! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;
 //! - a change that is silently lost: a full queue, a failed watch or a failed reconcile causes a walk;
-//! - an acknowledged memory that is lost, or silent damage of memory.db ([`store`]);
-//! - SQL outside [`store`] and [`team`], or a database file opened by anything but SQLite;
+//! - an acknowledged memory that is lost, or silent damage of memory.db (`memod_memory_db`);
+//! - SQL outside `memod_database`, `memod_index_db`, `memod_memory_db` and `memod_team`, or a database file opened by anything but SQLite;
 //! - a process that the repository chooses, one of git's locks, or a setting of the repository that leads to either
 //!   (`memod_git`); git itself runs only as `git --version`, for a user who runs `memo hooks` or `memo init`;
 //! - a settings file of an agent that undoing does not restore (`memod_setup`);
@@ -30,8 +29,3 @@
 //!   `tests/it/tidy.rs` holds.
 
 pub mod daemon;
-pub mod index;
-pub mod llm;
-pub mod search;
-pub mod store;
-pub mod team;

@@ -228,7 +228,7 @@ ROWS = [
         Each(r"^(?:questions|topics|code|docs|classes): acme\+(?:mall|shop): (\d+) queries", lambda n: n >= 4, 10),
         Each(r"^replayed with the daemon's weights: (\d+) of (\d+) queries", lambda same, all: same >= 0.9 * all > 0, 3),
         Each(r"^half (?:A|B): 1 repositories; 1 sets of questions, 4 queries", count=4),
-        Each(r"^( +[\d.]+){10} +(?:as in src/search|code_\S+|start|fitted on .)$", count=6),
+        Each(r"^( +[\d.]+){10} +(?:as in crates/search/src|code_\S+|start|fitted on .)$", count=6),
         Each(r"^fitted on (?:A|B): classes of (?:A|B) ([+-][\d.]+)", count=2), Each(rf"^(?:test|vendored) +{N}{N}{N}$", count=2)],
         ("scorers", "pip:numpy"), prepare=train, then=[
             ["try", "--candidates", "{top}/out", "--set", "code_knn=0.5", "--set", "code_file=0,code_covered=0"],

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
-use memod::index::worker;
 use memod_base::paths::Env;
 use memod_embed::onnx::{Runtime, model_process};
 use memod_fetch::{Fetch, HUB, Hub};
+use memod_indexing::worker;
 use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
 use serde_json::json;
 

@@ -22,8 +22,10 @@ use super::error::RpcResult;
 use super::event::Freshness;
 use super::request::{self, SnapshotAsk};
 use super::shared::Shared;
-use crate::store::{Anchored, Entry, Reader, StoreError};
+use memod_database::DatabaseError;
+use memod_index_db::{Entry, Reader};
 use memod_memory::anchor::{Lines, whole};
+use memod_memory_db::Anchored;
 
 /// The states of anchors, and how far they can be trusted.
 #[derive(Debug, Default)]
@@ -89,7 +91,7 @@ pub(super) fn judge_all(
     shared: &Shared,
     at: &Freshness,
     mut all: Vec<Anchored>,
-) -> Result<JudgedAll, StoreError> {
+) -> Result<JudgedAll, DatabaseError> {
     shared.read(|reader: &Reader| {
         reader.snapshot(|reader| {
             // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
@@ -167,7 +169,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Sets the state of each anchor and returns the state of the memory.
-    pub(super) fn judge(&mut self, anchors: &mut [Anchor]) -> Result<Option<State>, StoreError> {
+    pub(super) fn judge(&mut self, anchors: &mut [Anchor]) -> Result<Option<State>, DatabaseError> {
         for anchor in anchors.iter_mut() {
             self.location(anchor)?;
         }
@@ -175,7 +177,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Sets the state of an anchor and returns its present location, if known.
-    pub(super) fn location(&mut self, anchor: &mut Anchor) -> Result<Option<AnchorLocation>, StoreError> {
+    pub(super) fn location(&mut self, anchor: &mut Anchor) -> Result<Option<AnchorLocation>, DatabaseError> {
         let Finding { state, location, note } = self.find(anchor)?;
         let is_stale = self.stale.iter().any(|key| {
             key.as_str() == anchor.path || location.as_ref().is_some_and(|location| location.key == *key)
@@ -190,7 +192,7 @@ impl<'a> AnchorChecker<'a> {
         Ok(location)
     }
 
-    fn find(&mut self, anchor: &Anchor) -> Result<Finding, StoreError> {
+    fn find(&mut self, anchor: &Anchor) -> Result<Finding, DatabaseError> {
         let key = SourceKey::new(anchor.path.as_str());
         let entry = self.entry(&key)?;
         if entry.as_ref().is_none_or(|entry| entry.hash.is_none())
@@ -229,7 +231,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the file, or the directory around it, that may not be read, if that is so.
-    fn find_closed(&self, key: &SourceKey) -> Result<Option<SourceKey>, StoreError> {
+    fn find_closed(&self, key: &SourceKey) -> Result<Option<SourceKey>, DatabaseError> {
         let around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
         for key in around.filter(|path| !path.is_empty()).map(SourceKey::new) {
             let entry = self.reader.entry(self.at.view, &key)?;
@@ -240,7 +242,12 @@ impl<'a> AnchorChecker<'a> {
         Ok(None)
     }
 
-    fn find_symbol(&mut self, anchor: &Anchor, key: &SourceKey, title: &str) -> Result<Finding, StoreError> {
+    fn find_symbol(
+        &mut self,
+        anchor: &Anchor,
+        key: &SourceKey,
+        title: &str,
+    ) -> Result<Finding, DatabaseError> {
         let found = self.reader.definition(self.at.view, key, title)?;
         if let Some(found) = found.as_ref().filter(|found| found.text.to_string() == anchor.seen.text) {
             return Ok(Finding::fresh(AnchorLocation::definition(key.clone(), found)));
@@ -262,7 +269,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Looks for the exact lines of a definition in a file that was not parsed completely.
-    fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, StoreError> {
+    fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, DatabaseError> {
         let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
         let text = self.text(key)?;
         Ok(text.and_then(|text| Lines::new(&text).find(lines, run, None)))
@@ -270,7 +277,7 @@ impl<'a> AnchorChecker<'a> {
 
     /// Looks for a target that is gone from its place. It has moved if its text is in exactly one place where it was not
     /// before.
-    fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, StoreError> {
+    fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, DatabaseError> {
         let mut locations = self.same(anchor)?;
         locations.retain(|location| location.symbol == anchor.symbol);
         let note = match locations.as_slice() {
@@ -285,7 +292,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the locations in the view that have the text of an anchor.
-    fn same(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, StoreError> {
+    fn same(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, DatabaseError> {
         const ENOUGH: usize = 64;
         let view = self.at.view;
         if anchor.symbol.is_some() {
@@ -302,7 +309,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns a note on what may have happened to a target that is gone.
-    fn hint(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, StoreError> {
+    fn hint(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, DatabaseError> {
         let at_path = self.reader.definitions(self.at.view, key)?;
         let shape = anchor.seen.shape.as_deref();
         if let Some(found) = at_path.iter().find(|found| Some(found.shape.to_string()).as_deref() == shape) {
@@ -317,7 +324,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the entry of a path in the snapshot, and records the path if the disk differs.
-    pub(super) fn entry(&mut self, key: &SourceKey) -> Result<Option<Entry>, StoreError> {
+    pub(super) fn entry(&mut self, key: &SourceKey) -> Result<Option<Entry>, DatabaseError> {
         if let Some(known) = self.files.get(key) {
             return Ok(known.clone());
         }
@@ -338,7 +345,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the text of a file if it still equals the snapshot.
-    pub(super) fn text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, StoreError> {
+    pub(super) fn text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, DatabaseError> {
         if let Some((_, text)) = self.text.as_ref().filter(|(known, _)| known == key) {
             return Ok(text.clone());
         }
@@ -358,7 +365,7 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns an anchor for the present state of a location.
-    pub(super) fn anchor(&mut self, location: &AnchorLocation) -> Result<Option<Anchor>, StoreError> {
+    pub(super) fn anchor(&mut self, location: &AnchorLocation) -> Result<Option<Anchor>, DatabaseError> {
         let AnchorLocation { key, symbol, lines } = location;
         let (Some(hash), Some(text)) = (self.entry(key)?.and_then(|entry| entry.hash), self.text(key)?)
         else {

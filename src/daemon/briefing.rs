@@ -17,9 +17,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use manifests::ProjectFiles;
 use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, escape};
 use memod_git::Walk;
+use memod_index_db::Reader;
 use memod_proto::anchor::State;
 use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, Sort, marks};
 use memod_proto::{
@@ -29,6 +31,7 @@ use memod_proto::{
 use memod_scan::{Content, Read};
 use memod_text::redact::mask;
 use memod_text::secrets::secrets;
+use page::{List, Page};
 use serde_json::Value;
 use tokio::join;
 use tokio::time::timeout_at;
@@ -43,9 +46,6 @@ use super::memories::states::list_anchored;
 use super::repo_map;
 use super::request::{blocking, deadline, freshness, reading, reading_files};
 use super::shared::Shared;
-use crate::store::Reader;
-use manifests::ProjectFiles;
-use page::{List, Page};
 
 /// Default budget, tokens.
 const BUDGET: usize = 2_048;

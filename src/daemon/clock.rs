@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use crate::store::Uptime;
+use memod_memory_db::Uptime;
 
 /// Returns the current time, unix ms.
 pub(super) fn now_ms() -> i64 {

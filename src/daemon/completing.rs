@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_index_db::Reader;
 use memod_proto::{Caveats, CompleteParams, CompleteResult, CompletionKind, Sync};
 
 use super::error::RpcResult;
 use super::request::{deadline, freshness, reading};
 use super::shared::Shared;
-use crate::store::Reader;
 
 /// Most words of an answer; more help nobody at a prompt.
 const MOST_WORDS: usize = 500;

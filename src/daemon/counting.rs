@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_index_db::Reader;
 use memod_proto::{IndexProgress, RpcError};
 use tokio::time::sleep;
 
 use super::memories::states;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::store::Reader;
 
 /// How long a count rests, in times that it took.
 const REST: u32 = 4;

@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use indexmap::IndexMap;
 use memod_base::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
+use memod_database::DatabaseError;
 use memod_extract::{Chunk, EXTRACTOR_VERSION, Extracted};
+use memod_index_db::{Entry, Place, Reader};
+use memod_indexing::Extractor;
 use memod_proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
 use memod_structure::map::has_word;
 
@@ -15,8 +18,6 @@ use super::known_definitions::Named;
 use super::program::program;
 use super::shared::Shared;
 use super::type_members::{TypeParts, parts};
-use crate::index::Extractor;
-use crate::store::{Entry, Place, Reader, StoreError};
 
 /// The time limit was reached.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl<'a> Definitions<'a> {
     /// Returns the chunks with definitions of an indexed content; `None` if the path has another one.
     fn indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<Symbol>> {
         let read = |reader: &Reader| reader.snapshot(|reader| self.places(reader, path, hash));
-        let places = self.shared.read(read).unwrap_or_else(|error: StoreError| {
+        let places = self.shared.read(read).unwrap_or_else(|error: DatabaseError| {
             tracing::warn!(%error, path, "its definitions are not read from the index");
             None
         })?;
@@ -101,7 +102,12 @@ impl<'a> Definitions<'a> {
     }
 
     /// As [`Definitions::indexed`], at a snapshot.
-    fn places(&self, reader: &Reader, path: &str, hash: [u8; 32]) -> Result<Option<Vec<Place>>, StoreError> {
+    fn places(
+        &self,
+        reader: &Reader,
+        path: &str,
+        hash: [u8; 32],
+    ) -> Result<Option<Vec<Place>>, DatabaseError> {
         let key = SourceKey::new(path);
         let entry = reader.entry(self.view, &key)?;
         let is_same =

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memod_index_db::Reader;
 use memod_proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
     PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
@@ -28,7 +29,6 @@ use super::request::{
 use super::shared::Shared;
 use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
 use super::{show_code, status, subscribing, team_sync, why};
-use crate::store::Reader;
 
 /// Runs one method. What its answer owes is written here, and nowhere else.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {

@@ -12,15 +12,16 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use anyhow::anyhow;
 use memod_base::threads::caught;
 use memod_base::types::ChunkId;
+use memod_database::DatabaseError;
 use memod_embed::{Embedder, runs};
+use memod_index_db::{Embedded, NewVector, Reader};
+use memod_indexing::{Batch, Failed, embed_chunks, embed_paths};
 
 use super::error::{hint_of, hinted};
 use super::error_chain;
 use super::event::Event;
 use super::shared::Shared;
 use super::worker::Job;
-use crate::index::{Batch, Failed, embed_chunks, embed_paths};
-use crate::store::{Embedded, NewVector, Reader, StoreError};
 
 /// Number of texts per step.
 const STEP: usize = 256;
@@ -97,7 +98,7 @@ impl Found {
 /// Has the writer do a job; returns once it is done.
 fn kept(
     jobs: &Sender<Job>,
-    job: impl FnOnce(SyncSender<Result<(), StoreError>>) -> Job,
+    job: impl FnOnce(SyncSender<Result<(), DatabaseError>>) -> Job,
 ) -> anyhow::Result<()> {
     let (done, ack) = sync_channel(1);
     jobs.send(job(done))?;
@@ -148,7 +149,7 @@ impl Round<'_> {
     /// lone one too: a text is passed over only when it fails twice.
     fn run_steps(
         &mut self,
-        step: impl Fn(ChunkId, usize) -> Result<Batch, StoreError>,
+        step: impl Fn(ChunkId, usize) -> Result<Batch, DatabaseError>,
     ) -> anyhow::Result<usize> {
         let (mut after, mut n_alone, mut unread, mut n_vectors) = (ChunkId(0), 0, None, 0);
         let at_once = if self.embedder.is_slow() { SLOW_STEP } else { STEP };

@@ -4,13 +4,13 @@ use std::fmt::Display;
 use std::path::Path;
 
 use memod_base::paths::{self, PathError, RepoLayout};
+use memod_database::DatabaseError;
+use memod_indexing::IndexError;
 use memod_proto::{METHODS, RETRY_AFTER_MS, RpcError, code};
 use memod_watch::WatchError;
 
 use super::descriptors::TooFew;
 use super::memory_limit::TooLow;
-use crate::index::IndexError;
-use crate::store::{ForeignError, Stopped, StoreError};
 
 pub(super) type RpcResult<T> = Result<T, RpcError>;
 
@@ -54,7 +54,7 @@ pub fn error_chain(error: &anyhow::Error) -> String {
 /// Returns what to do about an error, if one of its causes suggests a remedy.
 pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
-        let store = cause.downcast_ref().map(StoreError::hint);
+        let store = cause.downcast_ref().map(DatabaseError::hint);
         let memory = || cause.downcast_ref().map(TooLow::hint);
         let files = || cause.downcast_ref().map(TooFew::hint);
         let index = || cause.downcast_ref().and_then(IndexError::hint);
@@ -68,31 +68,6 @@ pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
 /// Returns what a request is told that comes while the daemon stops.
 pub(super) fn stopping() -> RpcError {
     RpcError::new(code::STOPPING, "the daemon is stopping")
-}
-
-impl From<StoreError> for RpcError {
-    fn from(error: StoreError) -> Self {
-        Self::new(code::STORE, error.to_string()).with_hint(error.hint())
-    }
-}
-
-impl From<Stopped<Self>> for RpcError {
-    fn from(stopped: Stopped<Self>) -> Self {
-        match stopped {
-            Stopped::Refused(error) => error,
-            Stopped::Store(error) => error.into(),
-        }
-    }
-}
-
-impl From<ForeignError> for RpcError {
-    fn from(error: ForeignError) -> Self {
-        let told = bad_params(error.to_string());
-        match error {
-            ForeignError::Unusable { hint, .. } => told.with_hint(hint),
-            ForeignError::File { .. } => told,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -118,9 +93,9 @@ mod tests {
     }
 
     #[cfg(unix)]
-    fn sqlite(code: i32) -> StoreError {
+    fn sqlite(code: i32) -> DatabaseError {
         let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
-        StoreError::Sqlite { path: PathBuf::from("/r/index.db"), source }
+        DatabaseError::Sqlite { path: PathBuf::from("/r/index.db"), source }
     }
 
     #[test]
@@ -179,7 +154,7 @@ mod tests {
             check("hooks", of(HooksError::from(file()).into()).as_deref(), expected);
             check(
                 "store",
-                of(StoreError::File { path: path(), source: os(errno) }.into()).as_deref(),
+                of(DatabaseError::File { path: path(), source: os(errno) }.into()).as_deref(),
                 expected,
             );
             check("start", hint_of(&anyhow::Error::from(file()).context("start")), expected);
@@ -204,7 +179,11 @@ mod tests {
         for (code, expected) in codes {
             check("SQLite", Some(sqlite(code).hint()), expected);
         }
-        check("full", Some(StoreError::Full { path: PathBuf::from("/r/index.db") }.hint()), &["some space"]);
+        check(
+            "full",
+            Some(DatabaseError::Full { path: PathBuf::from("/r/index.db") }.hint()),
+            &["some space"],
+        );
         check("index", IndexError::from(sqlite(rusqlite::ffi::SQLITE_CANTOPEN)).hint(), &["permissions"]);
         check("damage", hint_of(&anyhow::anyhow!("of no known kind")), &[]);
     }

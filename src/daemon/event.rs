@@ -6,13 +6,13 @@ use std::time::Instant;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{SourceKey, ViewId};
 use memod_git::Tip;
+use memod_indexing::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
 use memod_proto::{IndexProgress, Pending, RpcError, Sync, ViewInfo};
 use memod_watch::WatchEvent;
 use tokio::sync::oneshot;
 
 use super::disk::task::{DiskReport, Lane, Opened, Survey};
 use super::disk_reads::DiskReads;
-use crate::index::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
 
 /// Everything the main loop reacts to.
 #[derive(Debug)]

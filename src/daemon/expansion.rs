@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_llm::tasks::expand;
+use memod_search::query::Query;
+
 use super::language_model::Lane;
 use super::llm_settings::settings;
 use super::shared::Shared;
-use crate::llm::tasks::expand;
-use crate::search::query::Query;
 
 /// Returns other words for a query, from the model or as it named them before.
 ///

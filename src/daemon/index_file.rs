@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use memod_base::paths::{IoContext as _, PathError, with_suffix};
+use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
+use memod_index_db::Writer;
+use memod_indexing::IndexError;
 
 use super::index_repair;
-use crate::index::IndexError;
-use crate::store::{StoreError, Writer};
 
 /// Attempts to open an index.db that cannot be read at the moment.
 const TRIES: u32 = 8;
@@ -36,10 +37,10 @@ pub(super) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow
 
 fn is_transient(error: &anyhow::Error) -> bool {
     let store = match error.downcast_ref() {
-        Some(IndexError::Store(error)) => Some(error),
+        Some(IndexError::Database(error)) => Some(error),
         _ => error.downcast_ref(),
     };
-    store.is_some_and(StoreError::is_transient)
+    store.is_some_and(DatabaseError::is_transient)
 }
 
 /// Opens index.db; a damaged one is removed and begun anew. It holds nothing that cannot be made again, and what becomes a
@@ -53,7 +54,7 @@ pub(super) fn open(path: &Path) -> anyhow::Result<Writer> {
         index_repair::note(path, &format!("index.db was not a file, and is built anew; {kept}"));
     }
     match Writer::open(path, BUILTIN_ID) {
-        Err(StoreError::Corrupt { source, .. }) => {
+        Err(DatabaseError::Corrupt { source, .. }) => {
             tracing::error!(%source, "index.db is damaged; removed and rebuilt");
             remove(path, &source)?;
             Ok(Writer::open(path, BUILTIN_ID)?)

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use memod_base::threads::lock;
 use memod_base::types::{SourceKey, ViewId};
+use memod_database::DatabaseError;
+use memod_index_db::{Change, Reader};
+use memod_search::view_chunks::{ChangedPath, ViewChunks};
 
 use super::per_view::{Kept, PerView};
-use crate::search::view_chunks::{ChangedPath, ViewChunks};
-use crate::store::{Change, Reader, StoreError};
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
 const MOST_BYTES: usize = 256 << 20;
@@ -92,10 +93,10 @@ impl KeptChunks {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<ViewChunks>, StoreError> {
+    pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<ViewChunks>, DatabaseError> {
         let clock = reader.view(view)?.map(|row| (row.epoch, row.seq));
         let n_replaced = reader.n_replaced()?;
-        let kept = self.views.of(view, |former| -> Result<_, StoreError> {
+        let kept = self.views.of(view, |former| -> Result<_, DatabaseError> {
             let chunks = match former {
                 Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.chunks,
                 former => {
@@ -133,9 +134,9 @@ fn patched(
     view: ViewId,
     changed: BTreeSet<SourceKey>,
     former: Option<ChunksOfView>,
-) -> Result<Arc<ViewChunks>, StoreError> {
+) -> Result<Arc<ViewChunks>, DatabaseError> {
     let mut chunks = former.map(|kept| kept.chunks).unwrap_or_default();
-    let with_chunk = |key: SourceKey| -> Result<ChangedPath, StoreError> {
+    let with_chunk = |key: SourceKey| -> Result<ChangedPath, DatabaseError> {
         Ok((key.as_str().into(), reader.first_chunk(view, &key)?))
     };
     let changed = changed.into_iter().map(with_chunk).collect::<Result<Vec<_>, _>>()?;
@@ -148,7 +149,7 @@ fn updated(
     reader: &Reader,
     view: ViewId,
     mut chunks: Arc<ViewChunks>,
-) -> Result<Arc<ViewChunks>, StoreError> {
+) -> Result<Arc<ViewChunks>, DatabaseError> {
     let mut list = Vec::new();
     reader.each_path(view, |path, first| list.push((path.into(), first)))?;
     // A search that still ranks the former chunks keeps them; then this is a copy.

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use memod_base::types::{ChunkId, ClassSet, FileClass, ViewId};
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
+use memod_search::class_rules;
 use memod_structure::map::{CodeMap, ListedFile, Outline, Symbol};
 
 use super::per_view::{Kept, PerView};
-use crate::search::class_rules;
-use crate::store::{Reader, StoreError};
 
 /// Classes of files that a map never begins with.
 pub(super) const ASIDE: [FileClass; 7] = [
@@ -50,7 +51,7 @@ impl KeptMap {
         reader: &Reader,
         view: ViewId,
         clock: String,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, DatabaseError> {
         let n_replaced = reader.n_replaced()?;
         let map = match former {
             Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.map,
@@ -61,7 +62,7 @@ impl KeptMap {
 }
 
 /// Returns a map made equal to the index.
-fn updated(reader: &Reader, view: ViewId, mut map: Arc<CodeMap>) -> Result<Arc<CodeMap>, StoreError> {
+fn updated(reader: &Reader, view: ViewId, mut map: Arc<CodeMap>) -> Result<Arc<CodeMap>, DatabaseError> {
     let mut list = Vec::new();
     reader.each_map(view, |path, hash, chunk, class| {
         let classes: ClassSet = class_rules::by_path(&path).iter().chain(class).collect();
@@ -74,7 +75,7 @@ fn updated(reader: &Reader, view: ViewId, mut map: Arc<CodeMap>) -> Result<Arc<C
 }
 
 /// Returns what was extracted from a content.
-fn outline(reader: &Reader, map: ChunkId) -> Result<Outline, StoreError> {
+fn outline(reader: &Reader, map: ChunkId) -> Result<Outline, DatabaseError> {
     let mut symbols: Vec<Symbol> = Vec::new();
     reader.each_symbol(map, |names, title, line| {
         let qualifier = qualifier(names, title);

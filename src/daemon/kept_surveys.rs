@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use memod_base::types::{ClassSet, FileClass, ViewId};
+use memod_database::DatabaseError;
+use memod_index_db::{Reader, SourceFile};
+use memod_search::class_rules::{self, FormatGroup};
 
 use super::per_view::{Kept, PerView};
-use crate::search::class_rules::{self, FormatGroup};
-use crate::store::{Reader, SourceFile, StoreError};
 
 /// Memory of all surveys together, bytes.
 const MOST_BYTES: usize = 4 << 20;
@@ -82,10 +83,10 @@ impl KeptSurveys {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<Survey>, StoreError> {
+    pub(super) fn current(&self, reader: &Reader, view: ViewId) -> Result<Arc<Survey>, DatabaseError> {
         let clock = reader.view(view)?.map(|row| (row.epoch, row.seq));
         let n_replaced = reader.n_replaced()?;
-        let kept = self.0.of(view, |former| -> Result<_, StoreError> {
+        let kept = self.0.of(view, |former| -> Result<_, DatabaseError> {
             let survey = match former {
                 Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.survey,
                 _ => {
@@ -99,7 +100,7 @@ impl KeptSurveys {
     }
 }
 
-fn survey(reader: &Reader, view: ViewId) -> Result<Survey, StoreError> {
+fn survey(reader: &Reader, view: ViewId) -> Result<Survey, DatabaseError> {
     let (mut survey, mut sizes) = (Survey::default(), HashMap::new());
     let (others, for_developers) = (ClassSet::of(&OF_OTHERS), ClassSet::of(&FOR_DEVELOPERS));
     let not_own = others.union(for_developers);

@@ -3,8 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
-
-use crate::search::recent::Recent;
+use memod_search::recent::Recent;
 
 /// Most versions whose definitions are kept, a few kilobytes each as a rule, 32 MB if each had the most.
 const MOST_KEPT: usize = 1_000;

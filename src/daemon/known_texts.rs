@@ -6,10 +6,9 @@
 use std::sync::Mutex;
 
 use memod_base::threads::lock;
+use memod_search::recent::Recent;
 use memod_text::redact::{RedactedText, Searched};
 use memod_text::secrets::Syntax;
-
-use crate::search::recent::Recent;
 
 /// Most texts of which something is kept, some 200 bytes each.
 const MOST_TEXTS: usize = 20_000;

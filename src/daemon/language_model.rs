@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use memod_base::threads::{caught, lock};
+use memod_config::Llm;
+use memod_llm::{Chat, Endpoint, Prompt, Spending};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
 use super::clock::{local, now_ms};
 use super::threads::spawn;
-use crate::llm::{Chat, Endpoint, Prompt, Spending};
-use memod_config::Llm;
 
 /// Most requests of a lane that wait.
 const MOST_WAITING: usize = 8;

@@ -5,6 +5,11 @@ use std::sync::Arc;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::rfc3339;
+use memod_llm::Prompt;
+use memod_llm::tasks::distil::{self, Candidate};
+use memod_llm::tasks::judge::{self, Judged, Verdict};
+use memod_llm::tasks::{expand, suggest, summarise};
+use memod_memory_db::Record;
 use memod_proto::memory::{Caller, DedupeParams};
 use memod_proto::{
     CwdParams, LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult,
@@ -23,11 +28,6 @@ use super::memories::transaction::locate;
 use super::request::blocking;
 use super::search_scope::Scope;
 use super::shared::Shared;
-use crate::llm::Prompt;
-use crate::llm::tasks::distil::{self, Candidate};
-use crate::llm::tasks::judge::{self, Judged, Verdict};
-use crate::llm::tasks::{expand, suggest, summarise};
-use crate::store::Record;
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_config::{Config, Llm};
+use memod_llm::{Endpoint, NoEndpoint};
+
 use super::error::RpcResult;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::llm::{Endpoint, NoEndpoint};
-use memod_config::{Config, Llm};
 
 /// Returns the settings as they are now, and the server that may be asked.
 pub(super) async fn settings(shared: &Arc<Shared>) -> RpcResult<(Llm, Result<Endpoint, NoEndpoint>)> {

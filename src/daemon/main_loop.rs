@@ -19,6 +19,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant, SystemTime};
 
+use memod_indexing::Scope;
 use memod_proto::{RpcError, code};
 use memod_watch::Mounts;
 use tokio::sync::oneshot;
@@ -29,7 +30,6 @@ use super::shared::Shared;
 use super::subscriptions::Topics;
 use super::worker::Job;
 use super::worktree::{Rounds, WorktreeState};
-use crate::index::Scope;
 
 /// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);

@@ -111,8 +111,8 @@ use memod_watch::Watch;
 use self::shared::Shared;
 use self::threads::spawn;
 use self::watch_queue::WatchQueue;
-use crate::index::{Commits, Indexer, Progress, Reading};
 use memod_config::Config;
+use memod_indexing::{Commits, Indexer, Progress, Reading};
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;

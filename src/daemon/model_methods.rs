@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_database::DatabaseError;
 use memod_embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
+use memod_index_db::Reader;
 use memod_proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 
 use super::error::{RpcResult, bad_params};
@@ -12,7 +14,6 @@ use super::event::Event;
 use super::models::BUILTIN;
 use super::request::blocking;
 use super::shared::Shared;
-use crate::store::{Reader, StoreError};
 
 /// Which method is called.
 #[derive(Clone, Copy, Debug)]
@@ -119,7 +120,7 @@ fn list(shared: &Shared) -> RpcResult<ModelsResult> {
 }
 
 /// Returns the model that is to follow, and how far it is.
-pub(super) fn next(reader: &Reader) -> Result<Option<NextModel>, StoreError> {
+pub(super) fn next(reader: &Reader) -> Result<Option<NextModel>, DatabaseError> {
     let Some(id) = reader.next_model()? else { return Ok(None) };
     let (done, total) = reader.n_embedded(&id)?;
     Ok(Some(NextModel { id, done, total }))

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{Definition, Refusal, SourceKey, ViewId};
+use memod_database::DatabaseError;
+use memod_index_db::{Entry, Reader};
 use memod_proto::{RpcError, code};
 
 use super::caveats;
 use super::error::{RpcResult, bad_params};
 use super::path_spec::{JOINTS, defines, named, own_name, plain};
 use super::shared::Shared;
-use crate::store::{Entry, Reader, StoreError};
 
 /// Most definitions that an error lists.
 const MOST_LISTED: usize = 10;
@@ -27,7 +28,7 @@ pub(super) fn definitions_named(
     reader: &Reader,
     view: ViewId,
     name: &str,
-) -> Result<Vec<(SourceKey, Definition)>, StoreError> {
+) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
     let chunks = shared.chunks.current(reader, view)?;
     let own = own_name(name);
     let found = reader.definitions_named(own)?.into_iter();
@@ -37,7 +38,7 @@ pub(super) fn definitions_named(
     paths.sort_unstable();
     let keys: Vec<SourceKey> = paths.into_iter().map(SourceKey::new).collect();
     let read = |key: SourceKey| Ok((reader.definitions(view, &key)?, key));
-    let defined = keys.into_iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    let defined = keys.into_iter().map(read).collect::<Result<Vec<_>, DatabaseError>>()?;
     let named_in = |(definitions, key): &(Vec<Definition>, SourceKey), name: &str| -> Vec<_> {
         named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
     };
@@ -63,7 +64,12 @@ pub(super) fn definitions_named(
 }
 
 /// Whether the path of a file, or of its directory, ends with these names, or the package of the file has the only one.
-fn is_in_module(reader: &Reader, view: ViewId, key: &SourceKey, module: &[&str]) -> Result<bool, StoreError> {
+fn is_in_module(
+    reader: &Reader,
+    view: ViewId,
+    key: &SourceKey,
+    module: &[&str],
+) -> Result<bool, DatabaseError> {
     let path = Path::new(key.as_str()).with_extension("");
     let names: Vec<&str> = path.iter().filter_map(OsStr::to_str).collect();
     let of_dir = &names[..names.len().saturating_sub(1)];

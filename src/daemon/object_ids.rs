@@ -9,8 +9,7 @@ use std::sync::Mutex;
 use memod_base::threads::lock;
 use memod_base::types::{SourceKey, Stat};
 use memod_git::{ObjectHash, ObjectId, blob_id};
-
-use crate::store::Entry;
+use memod_index_db::Entry;
 
 /// Number of contents after which those added before are forgotten.
 const MOST: usize = 1 << 16;

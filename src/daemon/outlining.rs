@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{DeclaredRole, SourceKey, is_inside};
+use memod_database::DatabaseError;
+use memod_index_db::{Entry, Reader};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::Lines;
 
@@ -16,7 +18,6 @@ use super::path_spec::own_name;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
 use super::show_code::{MOST_PARTS, Span, spans, text_of};
-use crate::store::{Entry, Reader, StoreError};
 
 /// Items in a result when the caller names no number.
 const LIMIT: usize = 1_000;
@@ -115,7 +116,7 @@ fn answer(
 }
 
 /// Returns the outline of a file or of one of its definitions.
-fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, StoreError> {
+fn items(reader: &Reader, at: &Freshness, span: &Span) -> Result<Items, DatabaseError> {
     let item = |title: String, lines, form| Item { title, lines, depth: 0, form };
     // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
     let structure = reader.structure(at.view, &span.key)?.unwrap_or_default();

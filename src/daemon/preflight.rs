@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use memod_base::paths::{Env, IoContext as _, PathError, RepoLayout, may_write};
+use memod_index_db::check_index;
+use memod_memory_db::check_memory;
 
 use super::{lock, program};
-use crate::store;
 
 /// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
 /// does, but takes neither the lock nor the socket and changes nothing. It does not migrate a database, so a migration that
@@ -26,8 +27,8 @@ pub fn check(root: &Path) -> anyhow::Result<()> {
     for file in [layout.daemon_lock_file(), layout.log_file()] {
         lock::private_file(&file).at("open", &file)?;
     }
-    store::check_index(&layout.index_file())?;
-    store::check_memory(&layout.state_dir.join("memory.db"))?;
+    check_index(&layout.index_file())?;
+    check_memory(&layout.state_dir.join("memory.db"))?;
     Ok(())
 }
 

@@ -10,6 +10,8 @@ use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use memod_base::paths::RepoLayout;
 use memod_base::types::ViewId;
+use memod_index_db::Change;
+use memod_indexing::{Applied, IndexError, Reconciler};
 use memod_watch::{Role, WatchError};
 
 use super::disk::task::{Due, Lane, Survey, Walker};
@@ -18,8 +20,6 @@ use super::event::Indexed;
 use super::shared::Shared;
 use super::threads::spawn;
 use super::worker::{Job, Ticket};
-use crate::index::{Applied, IndexError, Reconciler};
-use crate::store::Change;
 
 /// Starts the thread that reconciles a worktree whose row exists.
 ///

@@ -26,11 +26,12 @@ use super::error::{RpcResult, bad_params};
 use super::event::Freshness;
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
-use crate::store::{Reader, StoreError};
 pub(super) use answer::Question;
 use changed_definitions::{Changes, changes};
 use companions::companions;
 use joined::{Found, Joined};
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
 use targets::{WholeFiles, targets};
 use texts::{MOST_CHARS, Texts, entries};
 
@@ -184,7 +185,7 @@ fn counts(found: &[Shown]) -> RefCounts {
 }
 
 /// Returns the uses of definitions: the files with the surest uses first, in a file by line.
-fn uses(joined: &Joined<'_>, wanted: &[Candidate]) -> Result<Vec<Shown>, StoreError> {
+fn uses(joined: &Joined<'_>, wanted: &[Candidate]) -> Result<Vec<Shown>, DatabaseError> {
     let names_of =
         |candidate: &Candidate| joined.of(candidate.file).declared[candidate.declared as usize].names.clone();
     let names: BTreeSet<String> = wanted

@@ -3,15 +3,15 @@
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
 use memod_proto::{Hit, Mode, RpcError};
+use memod_search::memory_search::{FoundMemories, MemoryAsk};
+use memod_search::snippet::{Extent, Snippets};
+use memod_search::{Answer, correction};
 
 use super::anchors::judge_all;
 use super::error::RpcResult;
 use super::event::Freshness;
 use super::memories::hits as memories;
 use super::shared::Shared;
-use crate::search::memory_search::{FoundMemories, MemoryAsk};
-use crate::search::snippet::{Extent, Snippets};
-use crate::search::{Answer, correction};
 
 /// The result of searching the memories.
 #[derive(Default)]

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
 use memod_base::types::SourceKey;
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
 use memod_proto::{AnswerPart, RpcError, Sync, code};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -24,7 +26,6 @@ use super::gates::{Entered, Full};
 use super::memory_scope;
 use super::own_files;
 use super::shared::Shared;
-use crate::store::{Reader, StoreError};
 
 /// Number of times that stale files are indexed and the request is repeated before they are dropped.
 const RERUNS: usize = 2;
@@ -340,7 +341,7 @@ pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
 }
 
 /// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
-pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, StoreError> {
+pub(super) fn clock(reader: &Reader, at: &Freshness) -> Result<String, DatabaseError> {
     let row = reader.view(at.view)?;
     Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
 }

@@ -3,10 +3,11 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use memod_index_db::Writer;
+use memod_indexing::IndexError;
+
 use super::shared::Shared;
 use super::vectors::load_vectors;
-use crate::index::IndexError;
-use crate::store::Writer;
 
 /// Delay before a retry while a reader holds the log, which takes milliseconds.
 const LOG_AGAIN: Duration = Duration::from_millis(100);

@@ -11,8 +11,19 @@ use std::time::Instant;
 
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::{Kind, SourceKey, Unreadable};
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
 use memod_proto::memory::Caller;
 use memod_proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
+use memod_search::correction::{FEW, WordsOfView, corrected as corrected_query};
+use memod_search::filter::Filter;
+use memod_search::memory_search::MemoryAsk;
+use memod_search::query::Query;
+use memod_search::rare_word::wordless_factor;
+use memod_search::snippet::Extent;
+use memod_search::superseded::put_above_superseded;
+use memod_search::view_chunks::ViewChunks;
+use memod_search::{self as search, Answer, expanded};
 
 use super::caveats;
 use super::error::{RpcResult, bad_params};
@@ -26,16 +37,6 @@ use super::search_scope::Scope;
 use super::shared::Shared;
 use super::status::embed_failed;
 use super::verify::{Forms, Verified, verify};
-use crate::search::correction::{FEW, WordsOfView, corrected as corrected_query};
-use crate::search::filter::Filter;
-use crate::search::memory_search::MemoryAsk;
-use crate::search::query::Query;
-use crate::search::rare_word::wordless_factor;
-use crate::search::snippet::Extent;
-use crate::search::superseded::put_above_superseded;
-use crate::search::view_chunks::ViewChunks;
-use crate::search::{self, Answer, expanded};
-use crate::store::{Reader, StoreError};
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
@@ -345,7 +346,11 @@ fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
 }
 
 /// Returns the query with its unknown words corrected, if there are any.
-fn corrected(shared: &Shared, reader: &Reader, ask: &search::Ask<'_>) -> Result<Option<Query>, StoreError> {
+fn corrected(
+    shared: &Shared,
+    reader: &Reader,
+    ask: &search::Ask<'_>,
+) -> Result<Option<Query>, DatabaseError> {
     let words = WordsOfView { postings: reader.postings()?, chunks: ask.chunks };
     corrected_query(ask.query, &[&words, &shared.memories])
 }

@@ -4,19 +4,19 @@ use jiff::Zoned;
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, IdSet, Kind};
 use memod_extract::lang;
+use memod_memory::{fields, time};
+use memod_memory_db::MemoryFilter;
 use memod_proto::memory::Traits;
 use memod_proto::{NO_FILE_MATCHES, OUTSIDE_REMEDY, RpcError, SearchParams};
+use memod_search::filter::{Filter, Globs, glob_set};
+use memod_search::memory_search::MemoryAsk;
+use memod_search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
+use memod_search::restriction::{CommitConditions, Conditions};
+use memod_search::view_chunks::ViewChunks;
 
 use super::clock::{local, now_ms};
 use super::error::{RpcResult, bad_params};
 use super::memories::rules::traits;
-use crate::search::filter::{Filter, Globs, glob_set};
-use crate::search::memory_search::MemoryAsk;
-use crate::search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
-use crate::search::restriction::{CommitConditions, Conditions};
-use crate::search::view_chunks::ViewChunks;
-use crate::store::MemoryFilter;
-use memod_memory::{fields, time};
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.
 const MOST_GLOB_BYTES: usize = 16 << 10;

@@ -8,6 +8,12 @@ use std::time::{Duration, Instant};
 
 use memod_base::paths::{Env, RepoLayout};
 use memod_base::threads::lock;
+use memod_config::Config;
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
+use memod_indexing::{Indexer, Progress};
+use memod_search::kept_rows::KeptRows;
+use memod_search::shared_vectors::SharedVectors;
 use memod_watch::Watch;
 
 use super::advice::told::Told;
@@ -28,11 +34,6 @@ use super::own_files::OwnFiles;
 use super::subscriptions::Events;
 use super::team_standing::Team;
 use super::watch_queue::WatchQueue;
-use crate::index::{Indexer, Progress};
-use crate::search::kept_rows::KeptRows;
-use crate::search::shared_vectors::SharedVectors;
-use crate::store::{Reader, StoreError};
-use memod_config::Config;
 
 /// The state that the loop, the workers and the requests share.
 pub(super) struct Shared {
@@ -200,7 +201,7 @@ impl Shared {
     ///
     /// # Errors
     /// When the database cannot be opened, or what `read` failed with.
-    pub(super) fn read<T, E: From<StoreError>>(
+    pub(super) fn read<T, E: From<DatabaseError>>(
         &self,
         read: impl FnOnce(&Reader) -> Result<T, E>,
     ) -> Result<T, E> {

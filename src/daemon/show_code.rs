@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{Definition, SourceKey};
+use memod_database::DatabaseError;
+use memod_index_db::{Entry, Reader};
 use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
 use memod_text::redact::mask;
 use memod_text::secrets::secrets;
@@ -18,7 +20,6 @@ use super::named_definitions::{check_readable, definitions_named, nothing as no_
 use super::path_spec::{Part, beyond, is_range, named, parse};
 use super::request::{SnapshotAsk, deadline, on_snapshot};
 use super::shared::Shared;
-use crate::store::{Entry, Reader, StoreError};
 
 /// Most definitions of one name that are shown.
 pub(super) const MOST_PARTS: usize = 10;
@@ -142,7 +143,7 @@ fn by_name(
     reader: &Reader,
     name: &str,
     at: &Freshness,
-) -> Result<Vec<(Entry, Span)>, StoreError> {
+) -> Result<Vec<(Entry, Span)>, DatabaseError> {
     let mut spans = Vec::new();
     for (key, found) in definitions_named(shared, reader, at.view, name)? {
         let Some(entry) = reader.entry(at.view, &key)? else { continue };

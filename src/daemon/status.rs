@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use memod_base::types::ViewId;
+use memod_database::DatabaseError;
 use memod_embed::LOADING;
+use memod_index_db::Reader;
 use memod_proto::anchor::StateCounts;
 use memod_proto::{
     Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, Sizes, StatusParams,
@@ -18,7 +20,6 @@ use super::index_repair;
 use super::memories::keeper::repaired;
 use super::model_methods;
 use super::shared::Shared;
-use crate::store::{Reader, StoreError};
 
 /// Texts that the model fails on which are named.
 const MOST_FAILED: u32 = 3;
@@ -29,7 +30,7 @@ pub(super) fn status(
     params: &StatusParams,
     at: &Freshness,
     views: Vec<ViewReport>,
-) -> Result<StatusResult, StoreError> {
+) -> Result<StatusResult, DatabaseError> {
     let mut degraded: Vec<String> = views.iter().flat_map(|view| view.degraded.clone()).collect();
     let read = |reader: &Reader| {
         reader.snapshot(|reader| {
@@ -44,7 +45,7 @@ pub(super) fn status(
             let count = |ViewReport { view, info, .. }| {
                 Ok(ViewInfo { files: reader.n_files(view)?, commits: reader.n_commits(view)?, ..info })
             };
-            let views = views.into_iter().map(count).collect::<Result<Vec<_>, StoreError>>()?;
+            let views = views.into_iter().map(count).collect::<Result<Vec<_>, DatabaseError>>()?;
             Ok((counts, (embeddings, embedding), skipped, paths, views))
         })
     };
@@ -110,7 +111,7 @@ fn counters(shared: &Shared) -> Counters {
 fn model(shared: &Shared) -> ModelInfo {
     let id = match shared.read(Reader::model) {
         Ok(id) => id,
-        Err::<_, StoreError>(error) => {
+        Err::<_, DatabaseError>(error) => {
             return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
     };
@@ -125,7 +126,7 @@ fn model(shared: &Shared) -> ModelInfo {
 }
 
 /// Returns where the nearest vectors are found.
-fn vectors(shared: &Shared) -> Result<&'static str, StoreError> {
+fn vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
     if shared.nearest.is_in_memory() {
         return Ok("in memory");
     }
@@ -133,7 +134,7 @@ fn vectors(shared: &Shared) -> Result<&'static str, StoreError> {
 }
 
 /// Says which texts of a view the model fails on, if any.
-pub(super) fn embed_failed(reader: &Reader, view: ViewId) -> Result<Option<String>, StoreError> {
+pub(super) fn embed_failed(reader: &Reader, view: ViewId) -> Result<Option<String>, DatabaseError> {
     let failed = reader.embed_failed(view, MOST_FAILED + 1)?;
     let more = if failed.len() > MOST_FAILED as usize { ", and more" } else { "" };
     let named = failed[..failed.len().min(MOST_FAILED as usize)].join(", ");
@@ -141,7 +142,7 @@ pub(super) fn embed_failed(reader: &Reader, view: ViewId) -> Result<Option<Strin
     Ok((!failed.is_empty()).then(said))
 }
 
-fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, StoreError> {
+fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, DatabaseError> {
     let failed = views.iter().map(|ViewReport { view, info, .. }| {
         let failed = embed_failed(reader, *view)?;
         Ok(failed.map(|why| format!("embeddings: {}: {why}", info.root)))
@@ -184,11 +185,11 @@ pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
 }
 
 fn integrity(shared: &Shared) -> Check {
-    let read: Result<_, StoreError> = shared.read(Reader::integrity);
+    let read: Result<_, DatabaseError> = shared.read(Reader::integrity);
     let rebuild = "rebuild it with `memo reindex`; no memory is in it";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),
-        Err(error @ StoreError::Corrupt { .. }) => (vec![error.to_string()], rebuild),
+        Err(error @ DatabaseError::Corrupt { .. }) => (vec![error.to_string()], rebuild),
         Err(error) => (vec![error.to_string()], error.hint()),
     };
     let ok = complaints.is_empty();

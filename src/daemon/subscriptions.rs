@@ -13,12 +13,12 @@ use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
 use memod_base::types::rfc3339;
+use memod_memory_db::NotedChange;
 use memod_proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use tokio::sync::Notify;
 
 use super::clock::now_ms;
 use super::worktree_news::LastTold;
-use crate::store::NotedChange;
 
 /// Most events that wait for one subscriber. With [`MOST_IDS`] they take as much as may be unread on a connection, half of
 /// it at most.

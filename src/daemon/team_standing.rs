@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use memod_base::threads::lock;
 use memod_base::types::rfc3339;
+use memod_team::{About, TeamError};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::error::{RpcResult, busy};
-use crate::team::{About, TeamError};
 
 /// Longest time that a request waits for an exchange.
 const ASKED: Duration = Duration::from_secs(300);

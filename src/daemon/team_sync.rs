@@ -10,10 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::types::rfc3339;
+use memod_memory_db::TeamTrouble;
 use memod_proto::team::{
     FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
 };
 use memod_proto::{Check, RpcError, code};
+use memod_team::{Address, Member, TeamError, password};
 use tokio::time::sleep;
 
 use super::error::RpcResult;
@@ -21,8 +23,6 @@ use super::memories::file_check::how_to_resolve_own;
 use super::memories::share_rules::{NoTeam, TeamAccess};
 use super::request;
 use super::shared::Shared;
-use crate::store::TeamTrouble;
-use crate::team::{Address, Member, TeamError, password};
 
 /// Wait after the first failure; it doubles up to the second.
 const AGAIN: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];

@@ -5,12 +5,13 @@
 
 use memod_base::threads::caught;
 use memod_base::types::ChunkId;
+use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
+use memod_index_db::{Reader, VectorTable, Writer};
+use memod_search::nearest::{IdSet, VectorIndex};
+use memod_search::shared_vectors::{Adding, SharedVectors};
 
 use super::shared::Shared;
-use crate::search::nearest::{IdSet, VectorIndex};
-use crate::search::shared_vectors::{Adding, SharedVectors};
-use crate::store::{Reader, StoreError, VectorTable, Writer};
 
 /// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
 const SPARE: usize = 8;
@@ -52,7 +53,7 @@ pub(super) fn load_vectors(shared: &Shared, writer: &mut Writer) {
     }
 }
 
-fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
+fn load(shared: &Shared, writer: &mut Writer) -> Result<(), DatabaseError> {
     shared.nearest.add(&writer.take_added());
     let model = writer.model().to_owned();
     let Ok(dims) = shared.models.dims(&model).inspect_err(|why| tracing::warn!(why, "no vectors")) else {
@@ -88,7 +89,7 @@ fn load(shared: &Shared, writer: &mut Writer) -> Result<(), StoreError> {
 }
 
 /// Switches to the model that is to follow.
-pub(super) fn switch_model(shared: &Shared, writer: &mut Writer, model: &str) -> Result<(), StoreError> {
+pub(super) fn switch_model(shared: &Shared, writer: &mut Writer, model: &str) -> Result<(), DatabaseError> {
     let dims = shared.models.dims(model).unwrap_or_default();
     shared.read(|reader| switch(&shared.nearest, reader, writer, model, dims))?;
     load_vectors(shared, writer);
@@ -104,7 +105,7 @@ fn switch(
     writer: &mut Writer,
     model: &str,
     dims: usize,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     nearest.add(&writer.take_added()); // those are of the former model, as the copy still is
     if nearest.is_in_memory() {
         let mut vectors = VectorIndex::new(dims);
@@ -131,7 +132,7 @@ pub(super) fn fill_table(shared: &Shared, writer: &mut Writer) -> bool {
             shared.nearest.use_table();
             tracing::info!("vectors exceed `index.vector_memory_mb`; searches read them from the disk");
         }
-        Ok::<_, StoreError>(is_partial)
+        Ok::<_, DatabaseError>(is_partial)
     };
     match caught(fill) {
         Ok(Ok(is_partial)) => is_partial,
@@ -143,7 +144,7 @@ pub(super) fn fill_table(shared: &Shared, writer: &mut Writer) -> bool {
     }
 }
 
-fn warn_of_table(error: &StoreError) {
+fn warn_of_table(error: &DatabaseError) {
     tracing::warn!(%error, "the vectors cannot be put into their table; tried again with the next change");
 }
 

@@ -8,15 +8,15 @@ use std::collections::{HashMap, HashSet};
 
 use memod_base::types::{Kind, SourceKey};
 use memod_proto::{CommitInfo, Copies, Hit};
+use memod_search::near_copies::Passage;
+use memod_search::rerank::Candidate;
+use memod_search::snippet::{Extent, Snippet, Snippets};
+use memod_search::translation;
+use memod_search::{Answer, Found, arms, explain, most_looked_at};
 use memod_structure::map::Lines;
 
 use super::event::Freshness;
 use super::known_texts::{KnownText, KnownTexts};
-use crate::search::near_copies::Passage;
-use crate::search::rerank::Candidate;
-use crate::search::snippet::{Extent, Snippet, Snippets};
-use crate::search::translation;
-use crate::search::{Answer, Found, arms, explain, most_looked_at};
 
 /// Longest signature, in characters.
 const MOST_SIGNATURE: usize = 200;

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_git::{Attributes, Blame, Log, Move, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_index_db::Reader;
 use memod_proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use memod_scan::{Content, Read, ReadError};
 
@@ -22,7 +23,6 @@ use super::named_definitions::{definitions_named, nothing, several, undefined};
 use super::path_spec::{Part, beyond, named, parse};
 use super::request::{deadline, freshness, reading_files};
 use super::shared::Shared;
-use crate::store::Reader;
 
 /// Time limit for searching history; the answer has what was found by then.
 const BUDGET: Duration = Duration::from_secs(10);

@@ -12,7 +12,10 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::caught;
 use memod_base::types::ViewId;
+use memod_database::DatabaseError;
 use memod_git::Tip;
+use memod_index_db::{Change, Embedded, NewVector, Reader, ViewKey, ViewRow, Writer};
+use memod_indexing::{Applied, Commits, IndexError, Scope};
 
 use super::clock::now_ms;
 use super::disk::task::Lane;
@@ -22,13 +25,11 @@ use super::own_files::LOST;
 use super::scrub::Scrubber;
 use super::shared::Shared;
 use super::vectors::{copy_vectors, fill_table, load_vectors, switch_model};
-use crate::index::{Applied, Commits, IndexError, Scope};
-use crate::store::{Change, Embedded, NewVector, Reader, StoreError, ViewKey, ViewRow, Writer};
 
 /// A job for the writer thread.
 pub(super) enum Job {
     /// Find or create the row of a worktree, which this lane serves from now on.
-    Open { key: ViewKey, lane: Lane, reply: SyncSender<Result<ViewRow, StoreError>> },
+    Open { key: ViewKey, lane: Lane, reply: SyncSender<Result<ViewRow, DatabaseError>> },
     /// Write the changes of a reconcile.
     Apply { ticket: Ticket, changes: Vec<Change>, reply: SyncSender<Result<Applied, IndexError>> },
     /// A reconcile has ended.
@@ -36,15 +37,15 @@ pub(super) enum Job {
     /// Read some of the commits that a tip reaches.
     Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
     /// Store these, then acknowledge.
-    Vectors(Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    Vectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Record that the model fails on this text, then acknowledge.
-    EmbedFailed(Embedded, SyncSender<Result<(), StoreError>>),
+    EmbedFailed(Embedded, SyncSender<Result<(), DatabaseError>>),
     /// Record which model is to follow, then acknowledge.
-    PlanModel(Option<String>, SyncSender<Result<(), StoreError>>),
+    PlanModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
     /// Store these of the model that is to follow, then acknowledge.
-    NextVectors(String, Vec<NewVector>, SyncSender<Result<(), StoreError>>),
+    NextVectors(String, Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Switch to the model that is to follow, then acknowledge.
-    SwitchModel(String, SyncSender<Result<(), StoreError>>),
+    SwitchModel(String, SyncSender<Result<(), DatabaseError>>),
     /// Forget a worktree that is gone.
     Forget(ViewId),
     /// Empty the index, which can be rebuilt.
@@ -119,7 +120,7 @@ fn next_job(
 fn merge_words(shared: &Shared, writer: &mut Writer) -> bool {
     match caught(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
-        Ok(Err(StoreError::Corrupt { source, .. })) => {
+        Ok(Err(DatabaseError::Corrupt { source, .. })) => {
             if remove_damaged_index(&shared.index_db, &source) {
                 shared.send(Event::Stop(LOST)); // no reconcile fails that would have it noticed
             }
@@ -217,7 +218,7 @@ impl Writing<'_> {
             });
             indexed.result = done;
         }
-        if let Err(IndexError::Store(StoreError::Corrupt { source, .. })) = &indexed.result {
+        if let Err(IndexError::Database(DatabaseError::Corrupt { source, .. })) = &indexed.result {
             remove_damaged_index(&self.shared.index_db, source);
         }
         indexed
@@ -263,7 +264,7 @@ fn now_s() -> i64 {
     now_ms() / 1_000
 }
 
-fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, StoreError> {
+fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, DatabaseError> {
     let view = writer.view(key)?;
     let row = Reader::open(index_db)?.view(view)?;
     Ok(row.expect("the row was written a moment ago by this thread"))

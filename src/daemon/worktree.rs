@@ -34,8 +34,8 @@ use self::wait::Waiter;
 use self::watch_health::WatchHealth;
 use super::disk::task::{DiskTask, Lane, Walker};
 use super::event::ViewReport;
-use crate::index::{ReconcileOutcome, Scope, Unread};
-use crate::store::ViewRow;
+use memod_index_db::ViewRow;
+use memod_indexing::{ReconcileOutcome, Scope, Unread};
 
 /// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";

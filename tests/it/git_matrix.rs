@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memod::store::Reader;
 use memod_base::types::ViewId;
+use memod_index_db::Reader;
+use rows::{BASE, RESET, Row};
 use serde_json::json;
 
 use crate::live::{Live, PATIENCE};
-use rows::{BASE, RESET, Row};
 
 /// Whether the hooks of memod are installed while git runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

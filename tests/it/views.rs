@@ -192,7 +192,7 @@ fn a_worktree_that_went_while_nobody_looked_is_forgotten() {
     live.git(&["worktree", "remove", "--force", dir.to_str().unwrap()]);
     live.start();
     live.expect("alpha", "a.md", "the main one");
-    let reader = memod::store::Reader::open(&live.layout().state_dir.join("index.db")).unwrap();
+    let reader = memod_index_db::Reader::open(&live.layout().state_dir.join("index.db")).unwrap();
     until("its row is gone", || reader.views().unwrap().len() == 1);
 }
 

@@ -2,9 +2,15 @@
 
 use std::sync::Arc;
 
+use memod_index_db::Reader;
 use memod_proto::anchor::{Anchor, State};
 use memod_proto::memory::Memory;
 use memod_proto::{Advice, AdviseResult, AnswerPart, Evidence, Sync};
+use memod_search::asked::{Asked, asked};
+use memod_search::memory_search::{FoundMemory, MemoryAsk};
+use memod_search::query::parse;
+use memod_search::relevance::{Rarity, Relevance, relevance, terms};
+use memod_search::superseded::{Superseded, put_above_superseded};
 
 use super::note::{Note, UnreadPart};
 use super::{Call, silent};
@@ -14,12 +20,6 @@ use crate::daemon::memories::records::shown;
 use crate::daemon::memories::states::{note_unsure, states};
 use crate::daemon::request::{blocking, locate};
 use crate::daemon::shared::Shared;
-use crate::search::asked::{Asked, asked};
-use crate::search::memory_search::{FoundMemory, MemoryAsk};
-use crate::search::query::parse;
-use crate::search::relevance::{Rarity, Relevance, relevance, terms};
-use crate::search::superseded::{Superseded, put_above_superseded};
-use crate::store::Reader;
 
 /// Number of memories that are weighed.
 const N_WEIGHED: usize = 12;

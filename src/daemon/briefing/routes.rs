@@ -2,9 +2,9 @@
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, Route, SourceKey};
+use memod_search::class_rules;
 
 use super::{MOST_LINE, cut};
-use crate::search::class_rules;
 
 /// Most routes that are listed.
 const MOST_ROUTES: usize = 12;

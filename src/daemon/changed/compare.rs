@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use memod_base::paths::{IoContext as _, if_readable};
 use memod_base::types::{Refusal, SourceKey};
 use memod_git::{EntryKind, ObjectId, Tracked, TreeEntry};
+use memod_index_db::Entry;
 use memod_proto::{ChangedFile, FileStatus};
 
 use super::conversions::Conversions;
@@ -19,7 +20,6 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, OnDisk};
 use crate::daemon::object_ids::{ContentKey, ObjectIds};
 use crate::daemon::shared::Shared;
-use crate::store::Entry;
 
 /// Files larger than this count as changed unless git knows that they are not, bytes.
 const MOST_HASHED_BYTES: u64 = 64 << 20;

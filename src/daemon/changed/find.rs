@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use memod_base::paths::{IoContext as _, if_readable};
+use memod_database::DatabaseError;
 use memod_git::{AttributeFile, Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_index_db::Reader;
 
 use super::compare::Worktree;
 use super::conversions::{Conversions, Uncompared};
@@ -13,7 +15,6 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::kept_changes::{Change, ChangesOfView, OnDisk, Source};
 use crate::daemon::request::clock;
 use crate::daemon::shared::Shared;
-use crate::store::{Reader, StoreError};
 
 /// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
 ///
@@ -54,7 +55,9 @@ pub(super) fn changes(
     let from = (&tracked, Some(&texts.past.objects));
     let conversions = Conversions::new(texts, Attributes::new(&layout.root, settings, &outside, from));
     let (source, manifest) = shared.read(|reader: &Reader| {
-        reader.snapshot(|reader| Ok::<_, StoreError>((source(reader)?, reader.entries(texts.at.view, None)?)))
+        reader.snapshot(|reader| {
+            Ok::<_, DatabaseError>((source(reader)?, reader.entries(texts.at.view, None)?))
+        })
     })?;
     let worktree = Worktree {
         shared,

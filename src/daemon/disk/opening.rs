@@ -6,6 +6,7 @@ use std::sync::mpsc::{Sender, sync_channel};
 
 use memod_base::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
 use memod_git::{Refs, UserDirs, UserRules};
+use memod_index_db::{ViewKey, ViewRow};
 use memod_proto::{RpcError, code};
 use memod_watch::silent_file_system;
 
@@ -17,7 +18,6 @@ use crate::daemon::error::{RpcResult, stopping};
 use crate::daemon::reconcile;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
-use crate::store::{ViewKey, ViewRow};
 
 /// Finds or creates the row of a worktree, and watches git's directories.
 pub(super) fn open(

@@ -6,10 +6,9 @@ use std::sync::mpsc::Sender;
 
 use memod_base::paths::{RepoLayout, may_be_dir};
 use memod_git::Tip;
+use memod_index_db::ViewRow;
+use memod_indexing::{Scope, WalkProgress};
 use memod_watch::Role;
-
-use crate::index::{Scope, WalkProgress};
-use crate::store::ViewRow;
 
 /// Number of a worktree's thread; numbers are never reused.
 pub(in super::super) type Lane = u64;

@@ -4,12 +4,12 @@ use std::sync::mpsc::Sender;
 
 use anyhow::anyhow;
 use memod_base::threads::caught;
+use memod_index_db::{NewVector, Reader};
 
 use super::{Found, Round, VectorsOf, kept};
 use crate::daemon::error_chain;
 use crate::daemon::shared::Shared;
 use crate::daemon::worker::Job;
-use crate::store::{NewVector, Reader};
 
 /// Makes missing vectors until none is missing or `is_interrupted`, then switches. A failure is told in `status`, and the next
 /// wake-up tries again; the present model answers meanwhile.

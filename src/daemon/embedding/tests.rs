@@ -3,10 +3,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use memod_base::types::ViewId;
 use memod_embed::EmbedError;
+use memod_index_db::test_rows::{own_chunk, put, worktree};
+use memod_index_db::{NewChunk, Writer};
 
 use super::*;
-use crate::store::test_rows::{own_chunk, put, worktree};
-use crate::store::{NewChunk, Writer};
 
 /// Panics over some texts.
 #[derive(Default)]

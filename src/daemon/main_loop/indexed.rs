@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use memod_base::types::ViewId;
 use memod_git::Tip;
+use memod_indexing::{CommitStep, IndexError, Missed, Scope};
 use memod_proto::Sync;
 
 use super::MainLoop;
 use crate::daemon::error::hinted;
 use crate::daemon::event::Indexed;
 use crate::daemon::worker::Job;
-use crate::index::{CommitStep, IndexError, Missed, Scope};
 
 /// Number of reconciles with changes between garbage collections; the first runs after the first reconcile.
 const COLLECT_EVERY: u64 = 1_000;

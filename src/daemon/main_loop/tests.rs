@@ -3,6 +3,9 @@ use std::sync::mpsc::channel;
 
 use memod_base::paths::{Env, RepoLayout};
 use memod_base::types::ViewId;
+use memod_config::Config;
+use memod_index_db::ViewRow;
+use memod_indexing::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
 use memod_proto::Sync;
 use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
@@ -13,9 +16,6 @@ use crate::daemon::event::{Ask, Freshness, Indexed, ViewReport};
 use crate::daemon::memories::keeper::Memories;
 use crate::daemon::models::Models;
 use crate::daemon::watch_queue::WatchQueue;
-use crate::index::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
-use crate::store::ViewRow;
-use memod_config::Config;
 
 /// A loop whose jobs are done by hand, and whose worktrees are looked at by hand.
 struct Bench {

@@ -1,5 +1,7 @@
 //! Adds a memory.
 
+use memod_memory::{fields, id, time};
+use memod_memory_db::{Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{AddParams, AddResult};
 use serde_json::Value;
@@ -15,8 +17,6 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
-use crate::store::{Record, Rows};
-use memod_memory::{fields, id, time};
 
 /// Adds a memory, unless another one has the same text.
 pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {

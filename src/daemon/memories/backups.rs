@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memod_database::DatabaseError;
+use memod_memory_db::{MemoryStore, RestoreError, Rows};
 use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
@@ -13,7 +15,6 @@ use crate::daemon::caveats;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{blocking, deadline, locate, looking};
 use crate::daemon::shared::Shared;
-use crate::store::{MemoryStore, RestoreError, Rows, StoreError};
 
 pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.params()?;
@@ -56,7 +57,7 @@ pub(super) async fn restore(call: &Call<'_>) -> RpcResult<Value> {
         };
         let done = store.restore_backup(now_ms, path.as_deref(), dry_run, note).map(|done| json!(done));
         done.map_err(|error| match error {
-            RestoreError::Store(error) => error.into(),
+            RestoreError::Database(error) => error.into(),
             RestoreError::Copy(error) => error.into(),
             RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
         })
@@ -107,13 +108,13 @@ fn absolute(path: Option<String>) -> RpcResult<Option<PathBuf>> {
 }
 
 /// The caller may choose any path.
-fn file_error(error: StoreError) -> RpcError {
+fn file_error(error: DatabaseError) -> RpcError {
     match error {
-        StoreError::File { path, source } if source.kind() == std::io::ErrorKind::AlreadyExists => {
+        DatabaseError::File { path, source } if source.kind() == std::io::ErrorKind::AlreadyExists => {
             bad_params(format!("{}: there is a file of that name; nothing was written", path.display()))
                 .with_hint("name another file: a backup replaces none; remove that one first if it may go")
         }
-        StoreError::File { .. } | StoreError::Sqlite { .. } => bad_params(error.to_string()),
+        DatabaseError::File { .. } | DatabaseError::Sqlite { .. } => bad_params(error.to_string()),
         _ => error.into(),
     }
 }

@@ -1,5 +1,7 @@
 //! Confirms that a memory still holds, by anchoring it to the present code.
 
+use memod_memory::anchor;
+use memod_memory_db::{MemoryEvent, Record, Rows, Stopped};
 use memod_proto::anchor::{Anchor, State};
 use memod_proto::memory::{ConfirmParams, UpdateResult};
 use memod_proto::{RpcError, Sync, code};
@@ -13,8 +15,6 @@ use super::transaction::{Call, read};
 use crate::daemon::anchors::{AnchorChecker, on_snapshot};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::deadline;
-use crate::store::{MemoryEvent, Record, Rows, Stopped};
-use memod_memory::anchor;
 
 /// Anchors a memory to the present code.
 pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use memod_memory::{anchor, fields, id};
+use memod_memory_db::{FROM_FILE, MemoryEvent, MemoryFilter, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
     AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated, LinkKind, Tier, Traits,
@@ -16,8 +18,6 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_text, find_living, refused, same_scope};
 use super::stamp::Stamp;
 use super::{show, team_write};
-use crate::store::{FROM_FILE, MemoryEvent, MemoryFilter, Record, Rows};
-use memod_memory::{anchor, fields, id};
 
 /// Least and most memories that are combined into one.
 const SOURCES: std::ops::RangeInclusive<usize> = 2..=100;
@@ -75,7 +75,7 @@ pub(super) fn auto(
     for record in records {
         let Some(tag) = record.tags.first().cloned() else { continue };
         let is_superseded =
-            |link: &crate::store::Link| link.kind == LinkKind::Supersedes && link.to == record.id;
+            |link: &memod_memory_db::Link| link.kind == LinkKind::Supersedes && link.to == record.id;
         if !rows.links(&record.id)?.iter().any(is_superseded) {
             groups.entry((record.container.clone(), tag)).or_default().push(record);
         }

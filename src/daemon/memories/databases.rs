@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, TryLockError};
 
 use memod_base::threads::lock;
+use memod_memory_db::Foreign;
 use memod_proto::exchange::DatabaseParams;
 use serde_json::{Value, json};
 
@@ -15,7 +16,6 @@ use super::transaction::Call;
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::{CONNECTION, blocking};
 use crate::daemon::shared::Shared;
-use crate::store::Foreign;
 
 pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.params()?;

@@ -4,8 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use memod_base::types::MemoryRow;
+use memod_config::LEAST_NEAR_COSINE;
+use memod_memory::fields;
+use memod_memory::text_difference::difference;
+use memod_memory_db::{MemoryFilter, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{DedupeParams, DedupeResult, Group};
+use memod_search::nearest::{IdSet, MutableVectorIndex};
 use serde_json::{Value, json};
 
 use super::near::{SAME_WORDS, is_near};
@@ -16,11 +21,6 @@ use super::transaction::{Call, read, with_store};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
-use crate::search::nearest::{IdSet, MutableVectorIndex};
-use crate::store::{MemoryFilter, Record, Rows};
-use memod_config::LEAST_NEAR_COSINE;
-use memod_memory::fields;
-use memod_memory::text_difference::difference;
 
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;

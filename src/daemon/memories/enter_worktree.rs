@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::paths::RepoLayout;
+use memod_memory_db::repository_from;
 use memod_proto::{AnswerPart, Method};
 use serde_json::{Value, json};
 use tokio::spawn;
@@ -18,7 +19,6 @@ use crate::daemon::disk_reads::{SLOW, TICK, not_answered};
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::{deadline, locate, looking, unanswered};
 use crate::daemon::shared::Shared;
-use crate::store::repository_from;
 
 /// Methods about the memories of the whole repository, also those of other worktrees.
 const OF_REPOSITORY: [&str; 4] =

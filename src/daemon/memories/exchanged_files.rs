@@ -1,5 +1,8 @@
 //! Checks and restores files of memories for `memo sync-notes`, which exchanges them without a branch.
 
+use memod_memory::file::{self, MemoryFile};
+use memod_memory::{fields, id};
+use memod_memory_db::{Record, Rows, Side};
 use memod_proto::Caveats;
 use memod_proto::memory::{
     CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
@@ -9,9 +12,6 @@ use super::file_form::version_of;
 use super::file_write::begin;
 use super::rules::{Done, bad};
 use super::stamp::Stamp;
-use crate::store::{Record, Rows, Side};
-use memod_memory::file::{self, MemoryFile};
-use memod_memory::{fields, id};
 
 /// Why a memory is archived whose file is gone.
 const BY_FILE: &str = "file";

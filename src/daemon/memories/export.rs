@@ -5,6 +5,9 @@ use std::path::Path;
 
 use anyhow::anyhow;
 use memod_base::paths::{Env, RepoLayout};
+use memod_database::DatabaseError;
+use memod_memory::text;
+use memod_memory_db::{MemoryDb, Record, Rows, Stopped};
 use memod_proto::exchange::{ExportParams, ExportResult};
 use memod_proto::memory::{Memory, StoredVector};
 use serde_json::{Value, json};
@@ -15,8 +18,6 @@ use super::show;
 use super::transaction::{Call, model_id};
 use crate::daemon::clock;
 use crate::daemon::error::RpcResult;
-use crate::store::{MemoryDb, Record, Rows, Stopped, StoreError};
-use memod_memory::text;
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;
@@ -39,7 +40,7 @@ pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
         let mut params = ExportParams { archived, ..ExportParams::default() };
         loop {
             let page = db.read(now_ms, |rows| page(rows, &params, "")).map_err(|stopped| match stopped {
-                Stopped::Store(error) => error.into(),
+                Stopped::Database(error) => error.into(),
                 Stopped::Refused(refused) => anyhow!(refused.message),
             })?;
             writeln!(out, "{}", json!({ "Ok": page }))?;
@@ -58,7 +59,7 @@ fn page(rows: &Rows<'_>, params: &ExportParams, model: &str) -> Done<ExportResul
     let page = rows.behind(&filter, params.after, PAGE_BYTES)?;
     let next = page.last().map(|(row, _)| *row);
     let links = next.map_or(Ok(Vec::new()), |last| rows.links_from(params.after, last))?;
-    let whole = |(row, record): (i64, Record)| -> Result<Memory, StoreError> {
+    let whole = |(row, record): (i64, Record)| -> Result<Memory, DatabaseError> {
         let vector = if params.include_vectors { rows.vector_of(row, model)? } else { None };
         let text_hash = || text::vector_hash(record.title.as_deref(), &record.content);
         let vector =

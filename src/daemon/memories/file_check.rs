@@ -6,6 +6,8 @@ use gix::bstr::BString;
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
 use memod_git::{GitError, Settings, Tracked, UserDirs};
+use memod_memory::file;
+use memod_memory_db::{FileRow, MemoryStore, Side};
 use memod_proto::{AnswerPart, Check, RpcError};
 
 use super::keeper::Memories;
@@ -15,8 +17,6 @@ use crate::daemon::clock::now_ms;
 use crate::daemon::memory_scope;
 use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
-use crate::store::{FileRow, MemoryStore, Side};
-use memod_memory::file;
 
 /// Lists the files of memories that git's index has as unmerged, though memod reads no conflict in them: one side has removed the file,
 /// or its markers are too short.

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{
     IoContext as _, PathError, hash_digits, is_free_for, remove_known, rename_to_free, replace_known,
 };
-use memod_proto::{RpcError, code};
-
-use crate::store::{PendingFile, Stopped};
 use memod_memory::file;
+use memod_memory_db::{PendingFile, Stopped};
+use memod_proto::{RpcError, code};
 
 /// Hash of the text of a file.
 pub(super) type Hash = [u8; 32];

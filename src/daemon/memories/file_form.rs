@@ -1,14 +1,14 @@
 //! Converts between a memory and what its file says.
 
 use memod_base::paths::RepoLayout;
+use memod_memory::Refused;
+use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
 use memod_proto::RpcError;
 use memod_proto::memory::LinkKind;
 
 use super::file_text::file_with;
 use super::rules::{Done, refused, unreadable};
-use crate::store::{FROM_FILE, FileState, FileVersion, Record, Rows, ShownBy, Side, Stopped};
-use memod_memory::Refused;
-use memod_memory::file::{self, MemoryFile};
 
 /// Returns the memory of a file.
 fn record_of(id: String, file: MemoryFile) -> (Record, Vec<(LinkKind, String)>) {

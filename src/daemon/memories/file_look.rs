@@ -11,6 +11,8 @@ use std::{fs, io};
 
 use memod_base::paths::{IoContext as _, PathError, RepoLayout};
 use memod_base::types::{SourceKey, Stat};
+use memod_memory::file;
+use memod_memory_db::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
 use memod_proto::{RpcError, code};
 
 use super::file_authors::{Authors, find_authors, set_authors};
@@ -25,8 +27,6 @@ use super::rules::Done;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::{RpcResult, busy};
 use crate::daemon::memory_scope::UNKNOWN;
-use crate::store::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
-use memod_memory::file;
 
 /// Number of looks while files are written.
 const ATTEMPTS: usize = 8;

@@ -11,12 +11,12 @@ use memod_base::paths::{
     FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
     is_free_for, remove_if_there, rename_over, rename_to_free, swap_files,
 };
+use memod_memory::file;
+use memod_memory_db::{FileState, MemoryStore, PendingFile, ShownBy};
 
 use super::file_disk::{ASIDE, Hash, NO_TEXT, Placed, SWAPPED, hash_on_disk, place, prepare};
 use super::file_form::state_of;
 use super::rules::Done;
-use crate::store::{FileState, MemoryStore, PendingFile, ShownBy};
-use memod_memory::file;
 
 /// Ending that a file had which `memo sync-notes` was changing.
 const NOTES: &str = ".notes";

@@ -1,9 +1,8 @@
 //! Renders the file of a memory.
 
-use memod_proto::memory::LinkKind;
-
-use crate::store::{Record, SaidByFile};
 use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{Record, SaidByFile};
+use memod_proto::memory::LinkKind;
 
 /// Returns what a file says of a memory. Comments, and keys that this version does not know, stay as the `former` file has them.
 pub(super) fn file_with(

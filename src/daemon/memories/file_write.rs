@@ -8,6 +8,8 @@ use std::io;
 
 use memod_base::paths::IoContext as _;
 use memod_base::types::SourceKey;
+use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{FileRow, FileVersion, PendingFile, Record, Rows, Side, Stopped};
 use memod_proto::{RpcError, code};
 
 use super::file_check::how_to_resolve_own;
@@ -17,8 +19,6 @@ use super::gone_worktrees::place_of;
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
 use crate::daemon::error::busy;
-use crate::store::{FileRow, FileVersion, PendingFile, Record, Rows, Side, Stopped};
-use memod_memory::file::{self, MemoryFile};
 
 /// What was before a verb ran.
 pub(super) struct Before {

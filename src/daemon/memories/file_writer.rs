@@ -7,14 +7,15 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memod_memory::file::hash;
+use memod_memory_db::{MemoryStore, PendingFile, Rows};
+
 use super::file_disk::{Placed, aside, failed, not_written, place, prepare};
 use super::file_write::Before;
 use super::known_files::FileCounters;
 use super::rules::Done;
 use super::stamp::Stamp;
 use super::team_write;
-use crate::store::{MemoryStore, PendingFile, Rows};
-use memod_memory::file::hash;
 
 /// No worktree has this number.
 const NO_WORKTREE: i64 = 0;

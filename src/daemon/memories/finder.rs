@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use memod_base::threads::lock;
 use memod_base::types::MemoryRow;
+use memod_database::DatabaseError;
 use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
+use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryStore, Rows, VectorChanges, VectorModel};
+use memod_search::nearest::MutableVectorIndex;
 
 use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
-use crate::search::nearest::MutableVectorIndex;
-use crate::store::{EMBED_STEP, MemoryReader, MemoryStore, Rows, StoreError, VectorChanges, VectorModel};
 
 /// Number of memories that a slow model embeds at a time: who writes one waits for that.
 const SLOW_STEP: usize = 8;
@@ -112,8 +113,8 @@ impl Finder {
     pub(super) fn read<T>(
         &self,
         now_ms: i64,
-        read: impl FnOnce(&Rows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, StoreError>,
-    ) -> Option<Result<T, StoreError>> {
+        read: impl FnOnce(&Rows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, DatabaseError>,
+    ) -> Option<Result<T, DatabaseError>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let Known { reader, vectors } = known.as_ref()?;
         let reader = lock(reader);

@@ -1,19 +1,20 @@
 //! Adds memories to the hits of a search.
 
 use memod_base::types::{Kind, rfc3339};
+use memod_database::DatabaseError;
+use memod_memory::text;
+use memod_memory_db::{Record, Rows};
 use memod_proto::anchor::State;
 use memod_proto::{Hit, MemoryInfo, RpcError};
+use memod_search::correction::Vocabulary;
+use memod_search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
+use memod_search::snippet::Snippets;
+use memod_search::{arms, explain};
 
 use super::keeper::Memories;
 use super::show;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::search::correction::Vocabulary;
-use crate::search::memory_search::{FoundMemories, FoundMemory, MemoryAsk, memories};
-use crate::search::snippet::Snippets;
-use crate::search::{arms, explain};
-use crate::store::{Record, Rows, StoreError};
-use memod_memory::text;
 
 impl Memories {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
@@ -54,17 +55,17 @@ impl Memories {
             Ok(())
         })
         .await?
-        .map_err(|error: StoreError| error.into())
+        .map_err(|error: DatabaseError| error.into())
     }
 }
 
 /// The words of the memories; none while no database is open.
 impl Vocabulary for Memories {
-    fn n_texts_with(&self, term: &str) -> Result<u64, StoreError> {
+    fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
         self.finder.read(now_ms(), |rows, _| rows.n_memories_with(term)).unwrap_or(Ok(0))
     }
 
-    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
         self.finder.read(now_ms(), |rows, _| rows.each_term(see)).unwrap_or(Ok(()))
     }
 }

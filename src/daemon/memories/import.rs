@@ -5,6 +5,8 @@
 use std::collections::HashMap;
 
 use memod_embed::is_quantized_unit;
+use memod_memory::{Refused, fields, id, text, time};
+use memod_memory_db::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
 use memod_proto::Caveats;
 use memod_proto::anchor::Anchor;
 use memod_proto::exchange::{
@@ -24,8 +26,6 @@ use super::{links, show};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
-use crate::store::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
-use memod_memory::{Refused, fields, id, text, time};
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {
     let params: ImportParams = call.params()?;

@@ -10,7 +10,12 @@ use std::time::{Duration, Instant};
 
 use memod_base::paths::{Env, RepoLayout};
 use memod_base::threads::{caught, lock};
+use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
+use memod_memory::{id, text};
+use memod_memory_db::{
+    Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, remove_left_copies, remove_unfinished,
+};
 use memod_proto::{Check, RpcError, code};
 use tokio::sync::{Notify, oneshot};
 
@@ -26,11 +31,6 @@ use crate::daemon::memory_scope;
 use crate::daemon::models::{Loaded, Models};
 use crate::daemon::subscriptions::{Events, Topics};
 use crate::daemon::threads::spawn;
-use crate::store::{
-    Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, StoreError, remove_left_copies,
-    remove_unfinished,
-};
-use memod_memory::{id, text};
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {
@@ -389,10 +389,10 @@ fn prepare_model(store: &mut MemoryStore, finder: &Finder, models: &Models) -> b
     }
 }
 
-fn warn_of_vectors(error: &StoreError) {
+fn warn_of_vectors(error: &DatabaseError) {
     tracing::warn!(%error, "vectors of memories could not be kept");
 }
 
-fn warn_of_copy(error: &StoreError) {
+fn warn_of_copy(error: &DatabaseError) {
     tracing::warn!(%error, "no copy of the memories could be made");
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use memod_base::types::rfc3339;
+use memod_memory_db::{Link, Linked, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
     Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
@@ -12,7 +13,6 @@ use memod_proto::memory::{
 use super::rules::{Done, find, must_live, refused};
 use super::show;
 use super::stamp::Stamp;
-use crate::store::{Link, Linked, Record, Rows};
 
 /// Maximum depth of following links.
 const MAX_DEPTH: u64 = 10;

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_database::DatabaseError;
+use memod_memory_db::MemoryFilter;
 use memod_proto::anchor::{Anchor, State};
 use memod_proto::memory::Sort;
 use memod_proto::{Sync, WhyMemory};
@@ -13,7 +15,6 @@ use super::transaction::read;
 use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::store::{MemoryFilter, StoreError};
 
 /// A file or directory, with those of its lines that are meant; none for all.
 pub(in crate::daemon) type Place = (String, Vec<(u32, u32)>);
@@ -68,7 +69,7 @@ fn of_memory(
     anchors: &[Anchor],
     path: &str,
     lines: &[(u32, u32)],
-) -> Result<Option<WhyMemory>, StoreError> {
+) -> Result<Option<WhyMemory>, DatabaseError> {
     for anchor in anchors {
         let mut anchor = anchor.clone();
         let location = judge.location(&mut anchor)?;

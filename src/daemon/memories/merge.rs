@@ -1,5 +1,8 @@
 //! Merges duplicate memories.
 
+use memod_memory::text_difference::united;
+use memod_memory::{Refused, anchor, fields};
+use memod_memory_db::{FROM_FILE, FROM_TEAM, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{LinkKind, MergeParams, MergeResult};
 
@@ -7,9 +10,6 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, check_expected, digest, find, refused, same_scope, says_other};
 use super::stamp::Stamp;
 use super::{links, show};
-use crate::store::{FROM_FILE, FROM_TEAM, Record, Rows};
-use memod_memory::text_difference::united;
-use memod_memory::{Refused, anchor, fields};
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
 /// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.

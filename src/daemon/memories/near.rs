@@ -4,9 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use memod_base::types::MemoryRow;
+use memod_database::DatabaseError;
 use memod_embed::QueryVector;
+use memod_memory::text;
+use memod_memory::text_difference::{difference, has_same_words, is_similar_title};
+use memod_memory_db::{MemoryFilter, Record, Rows, Stopped};
 use memod_proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
 use memod_proto::{Caveats, RpcError};
+use memod_search::memory_search::nearest;
 use serde_json::Value;
 
 use super::finder::Finder;
@@ -15,10 +20,6 @@ use super::transaction::Call;
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::search::memory_search::nearest;
-use crate::store::{MemoryFilter, Record, Rows, Stopped, StoreError};
-use memod_memory::text;
-use memod_memory::text_difference::{difference, has_same_words, is_similar_title};
 
 /// Most neighbours that are read when all near memories are wanted.
 const MOST_NEAR: usize = 50;
@@ -66,7 +67,7 @@ impl Near {
 
     /// Returns the living memories of the record's container that say nearly the same, apart from numbers and negations, the
     /// nearest first.
-    fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, StoreError> {
+    fn of(&self, rows: &Rows<'_>, record: &Record) -> Result<Vec<NearRecord>, DatabaseError> {
         let field = (record.title.clone().unwrap_or_default(), record.content.clone());
         let vector =
             self.finder.model().ok().and_then(|model| QueryVector::of_record(model.as_ref(), field).ok());
@@ -86,7 +87,7 @@ impl Near {
         vector: &QueryVector,
         k: usize,
         floor: f64,
-    ) -> Result<Vec<NearRecord>, StoreError> {
+    ) -> Result<Vec<NearRecord>, DatabaseError> {
         let near = self.finder.vectors(|vectors| nearest(rows, vectors, filter, vector, k, floor))?;
         let ids: Vec<MemoryRow> = near.iter().map(|(row, _)| *row).collect();
         let mut records: HashMap<MemoryRow, Record> = rows.records(&ids)?.into_iter().collect();
@@ -98,7 +99,7 @@ impl Near {
         &self,
         rows: &Rows<'_>,
         record: &Record,
-    ) -> Result<(Vec<NearRecord>, Vec<Contradicted>), StoreError> {
+    ) -> Result<(Vec<NearRecord>, Vec<Contradicted>), DatabaseError> {
         let mut same = Vec::new();
         let mut contradicted = Vec::new();
         for (other, cosine) in self.of(rows, record)? {
@@ -123,7 +124,7 @@ fn contradicted_by(record: &Record, by: &str, cosine: Option<f64>) -> Contradict
 }
 
 /// Returns living memories of the container with a title about the same thing.
-fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, StoreError> {
+fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, DatabaseError> {
     let Some(title) = &record.title else { return Ok(Vec::new()) };
     let subject = text::subject(title);
     if subject.is_empty() {
@@ -184,13 +185,13 @@ fn related_to(rows: &Rows<'_>, near: &Near, params: &RelatedParams) -> Done<Rela
 }
 
 impl Near {
-    fn cosine(&self, rows: &Rows<'_>, left: &str, right: &str) -> Result<Option<f64>, StoreError> {
+    fn cosine(&self, rows: &Rows<'_>, left: &str, right: &str) -> Result<Option<f64>, DatabaseError> {
         let (Some(left), Some(right)) = (rows.row(left)?, rows.row(right)?) else { return Ok(None) };
         Ok(self.finder.vectors(|vectors| vectors.cosine(&vectors.query(left)?, right)))
     }
 
     /// Returns other living memories that may be related, the nearest first.
-    fn related(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, StoreError> {
+    fn related(&self, rows: &Rows<'_>, record: &Record, k: usize) -> Result<Vec<Related>, DatabaseError> {
         let Some(own) = rows.row(&record.id)? else { return Ok(Vec::new()) };
         let Some(vector) = self.finder.vectors(|vectors| vectors.query(own)) else { return Ok(Vec::new()) };
         let mut near = self.nearest(rows, &MemoryFilter::default(), &vector, k + 1, MAYBE_RELATED)?;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use memod_memory_db::{MemoryFilter, Record};
 use memod_proto::memory::{Memory, Sort};
 
 use super::records::add_successors;
@@ -9,7 +10,6 @@ use super::show;
 use super::transaction::read;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::store::{MemoryFilter, Record};
 
 /// Tag of pinned memories.
 const PINNED: &str = "pinned";

@@ -3,6 +3,8 @@
 //! Nothing here changes anything.
 
 use memod_base::types::{MEMORY_FILES_DIR, rfc3339};
+use memod_memory::id;
+use memod_memory_db::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
 use memod_proto::Caveats;
 use memod_proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
@@ -14,8 +16,6 @@ use super::transaction::{Call, read, with_store};
 use super::{links, show};
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::store::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
-use memod_memory::id;
 
 /// Why a memory is in the archive: no worktree has its file any more.
 const BY_FILE: &str = "file";

@@ -4,8 +4,11 @@ use std::collections::HashSet;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::Kind;
+use memod_memory::tiers::Retention;
+use memod_memory_db::{MemoryEvent, Record, Rows, Side};
 use memod_proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
 use memod_proto::{Caveats, Mode, SearchParams};
+use memod_search::memory_search::FoundMemory;
 use serde_json::Value;
 
 use super::keeper::derive;
@@ -17,9 +20,6 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
 use crate::daemon::search_scope::Scope;
 use crate::daemon::shared::Shared;
-use crate::search::memory_search::FoundMemory;
-use crate::store::{MemoryEvent, Record, Rows, Side};
-use memod_memory::tiers::Retention;
 
 /// Default and maximum number of memories.
 const LIMIT: (usize, usize) = (10, 200);

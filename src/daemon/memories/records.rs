@@ -1,5 +1,7 @@
 //! Reads memories for the modules outside this one.
 
+use memod_database::DatabaseError;
+use memod_memory_db::{Record, Rows};
 use memod_proto::memory::Memory;
 
 use super::show;
@@ -7,7 +9,6 @@ use super::transaction::read;
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::store::{Record, Rows, StoreError};
 
 /// Returns memories by their ids, in that order, without those that have gone.
 pub(in crate::daemon) async fn records(shared: &Shared, ids: Vec<String>) -> RpcResult<Vec<Memory>> {
@@ -23,7 +24,7 @@ pub(in crate::daemon) async fn records(shared: &Shared, ids: Vec<String>) -> Rpc
 }
 
 /// Sets what supersedes each of these memories.
-pub(super) fn add_successors(rows: &Rows<'_>, memories: &mut [Memory]) -> Result<(), StoreError> {
+pub(super) fn add_successors(rows: &Rows<'_>, memories: &mut [Memory]) -> Result<(), DatabaseError> {
     for memory in memories {
         let row = rows.row(&memory.id)?;
         let facts = rows.facts(&Vec::from_iter(row))?;

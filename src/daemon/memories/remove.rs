@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use memod_base::types::memory_file;
+use memod_memory::id;
+use memod_memory_db::{Record, Rows, Side};
 use memod_proto::Caveats;
 use memod_proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use serde_json::Value;
@@ -18,8 +20,6 @@ use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::error::RpcResult;
-use crate::store::{Record, Rows, Side};
-use memod_memory::id;
 
 /// How a notice counts memories of the team that are archived, or would be in a dry run.
 pub(super) const ARCHIVED_THERE: [&str; 2] =

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use memod_base::types::memory_file;
+use memod_memory::file::MemoryFile;
+use memod_memory::{fields, file};
+use memod_memory_db::{FileState, Record, Rows, ShownBy, Stopped};
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 use memod_proto::{Caveats, RpcError, code};
 use serde_json::Value;
@@ -15,9 +18,6 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{resolve_own, show, team_resolve};
 use crate::daemon::error::RpcResult;
-use crate::store::{FileState, Record, Rows, ShownBy, Stopped};
-use memod_memory::file::MemoryFile;
-use memod_memory::{fields, file};
 
 /// Writes the outcome of a conflict; what git is told is for the user.
 pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {

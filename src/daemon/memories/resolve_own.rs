@@ -1,6 +1,9 @@
 //! Ends the conflict between a memory of this user alone and what a file, or the team, has under its id.
 
 use memod_base::types::memory_file;
+use memod_memory::file::{self, MemoryFile};
+use memod_memory::id;
+use memod_memory_db::{Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
@@ -10,9 +13,6 @@ use super::resolve_file::{no_own_side, nothing_chosen, text_of, write_outcome};
 use super::rules::{Done, bad, find, refused};
 use super::stamp::Stamp;
 use super::{show, team_resolve, team_take};
-use crate::store::{Record, Rows};
-use memod_memory::file::{self, MemoryFile};
-use memod_memory::id;
 
 pub(super) fn put(
     rows: &Rows<'_>,

@@ -1,6 +1,6 @@
 //! Says which memories are shared by the settings, and with whom.
 
-use crate::store::Record;
+use memod_memory_db::Record;
 
 /// Which memories are shared as they are written.
 #[derive(Clone, Debug, Default)]

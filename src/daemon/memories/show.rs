@@ -1,11 +1,10 @@
 //! Converts stored memories to the types of the protocol.
 
 use memod_base::types::rfc3339;
+use memod_memory::{fields, text};
+use memod_memory_db::{FROM_FILE, FROM_TEAM, MemoryEvent, Record, Side};
 use memod_proto::memory::{Brief, Change, Memory, Scope, marks};
 use serde_json::{Map, Value};
-
-use crate::store::{FROM_FILE, FROM_TEAM, MemoryEvent, Record, Side};
-use memod_memory::{fields, text};
 
 /// An expired memory is shown as archived even before it is.
 pub(super) fn memory(record: Record, now_ms: i64) -> Memory {

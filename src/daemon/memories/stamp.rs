@@ -4,6 +4,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use memod_base::paths::RepoLayout;
+use memod_memory::file::MemoryFile;
+use memod_memory::tiers::Tiers;
+use memod_memory::{Refused, fields};
+use memod_memory_db::{MemoryEvent, Record, Rows};
 use tokio::sync::Notify;
 
 use super::file_look::worktree_key;
@@ -12,10 +16,6 @@ use super::known_files::FileCounters;
 use super::rules::Done;
 use super::share_rules::{ShareRules, TeamAccess};
 use super::show;
-use crate::store::{MemoryEvent, Record, Rows};
-use memod_memory::file::MemoryFile;
-use memod_memory::tiers::Tiers;
-use memod_memory::{Refused, fields};
 
 /// The data that the daemon adds to a change.
 pub(super) struct Stamp {

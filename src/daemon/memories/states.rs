@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::paths::CallerDir;
+use memod_memory_db::{Anchored, MemoryFilter, Rows};
 use memod_proto::anchor::{Anchor, State, StateCounts};
 use memod_proto::memory::{ListParams, MemoriesResult, Memory, Sort};
 use memod_proto::{AnswerPart, Caveats, Sync};
@@ -19,7 +20,6 @@ use crate::daemon::caveats;
 use crate::daemon::error::RpcResult;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
-use crate::store::{Anchored, MemoryFilter, Rows};
 
 /// Sets the states of the memories with anchors in a result, under `memory` or `memories`.
 pub(super) async fn with_states(call: &Call<'_>, mut answer: Value) -> Value {

@@ -4,6 +4,8 @@
 
 use std::collections::HashSet;
 
+use memod_memory_db::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts, TeamTrouble};
+use memod_team::{Mark, Version};
 use serde::{Deserialize, Serialize};
 
 use super::keeper::Memories;
@@ -11,8 +13,6 @@ use super::rules::{Done, refused};
 use super::{team_take, team_write};
 use crate::daemon::clock::now_ms;
 use crate::daemon::error::RpcResult;
-use crate::store::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts, TeamTrouble};
-use crate::team::{Mark, Version};
 
 /// Most changes that are sent at once, and their most bytes after the first.
 const MOST_SENT: (usize, usize) = (500, 1 << 20);

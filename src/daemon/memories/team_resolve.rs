@@ -1,5 +1,7 @@
 //! Ends the conflict between what this user has of a memory and what the team has.
 
+use memod_memory::file::MemoryFile;
+use memod_memory_db::{Record, Rows, Side};
 use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
@@ -7,8 +9,6 @@ use super::resolve_file::{no_own_side, nothing_chosen, text_of};
 use super::rules::{Done, archived_beside, bad, find, refused};
 use super::stamp::Stamp;
 use super::{file_form, show};
-use crate::store::{Record, Rows, Side};
-use memod_memory::file::MemoryFile;
 
 /// Makes the outcome what this user has, and queues it as what follows the team's side.
 pub(super) fn put(

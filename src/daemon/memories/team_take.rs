@@ -1,11 +1,12 @@
 //! Applies what the team has to the memories here, and merges it with what is not sent yet.
 
-use super::file_form::version_of;
-use super::rules::Done;
-use crate::store::{FileVersion, Rows, Side, TeamRow};
-use crate::team::Version;
 use memod_memory::file::{MemoryFile, Merged, merge};
 use memod_memory::id;
+use memod_memory_db::{FileVersion, Rows, Side, TeamRow};
+use memod_team::Version;
+
+use super::file_form::version_of;
+use super::rules::Done;
 
 /// Who wrote a version, where only the server knows that.
 const TEAM: &str = "team";

@@ -1,13 +1,13 @@
 //! Queues what a verb has changed of the team's memories, in its transaction.
 
+use memod_memory::file::MemoryFile;
+use memod_memory_db::{Record, Rows, Side, Stopped};
 use memod_proto::RpcError;
 
 use super::file_form::{file_of, kept_file, shareable, version_of};
 use super::rules::{Done, archived_beside, refused};
 use super::share_rules::{NoTeam, TeamAccess};
 use super::stamp::Stamp;
-use crate::store::{Record, Rows, Side, Stopped};
-use memod_memory::file::MemoryFile;
 
 /// Queues the memories that were changed after a row of the history.
 pub(super) fn queue(rows: &Rows<'_>, last_change: i64, stamp: &Stamp) -> Done<()> {

@@ -6,7 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memod_base::paths::RepoLayout;
+use memod_database::DatabaseError;
 use memod_git::Identity;
+use memod_memory::fields;
+use memod_memory::tiers::Tiers;
+use memod_memory_db::{Earlier, MemoryStore, Rows};
 use memod_proto::memory::Caller;
 use memod_proto::{RpcError, code};
 use serde::Serialize;
@@ -24,9 +28,6 @@ use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
-use crate::store::{Earlier, MemoryStore, Rows, StoreError};
-use memod_memory::fields;
-use memod_memory::tiers::Tiers;
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
@@ -268,7 +269,7 @@ impl NamedRequest {
     }
 
     /// Stores the answer.
-    pub(super) fn keep(&self, rows: &Rows<'_>, answer: &Value) -> Result<(), StoreError> {
+    pub(super) fn keep(&self, rows: &Rows<'_>, answer: &Value) -> Result<(), DatabaseError> {
         rows.keep_answer(&self.name, &self.digest, answer)
     }
 }

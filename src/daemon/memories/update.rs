@@ -1,5 +1,8 @@
 //! Changes the fields of a memory.
 
+use memod_memory::fields::Kept;
+use memod_memory::{fields, time};
+use memod_memory_db::{Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{UpdateParams, UpdateResult};
 use serde_json::{Map, Value};
@@ -11,9 +14,6 @@ use super::stamp::Stamp;
 use super::transaction::Call;
 use crate::daemon::clock::local;
 use crate::daemon::error::RpcResult;
-use crate::store::{Record, Rows};
-use memod_memory::fields::Kept;
-use memod_memory::{fields, time};
 
 /// Changes a memory; absent fields stay.
 pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {

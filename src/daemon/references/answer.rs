@@ -7,6 +7,8 @@ use std::time::Instant;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{Declared, DeclaredRole, SourceKey};
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
 use memod_structure::resolve::{Candidate, Structures as _};
 
@@ -21,7 +23,6 @@ use super::texts::{Texts, entries};
 use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
-use crate::store::{Reader, StoreError};
 
 /// Definitions in a result when the caller names no number.
 const LIMIT: usize = 100;
@@ -132,7 +133,7 @@ fn names_of(files: &[(String, Vec<String>)]) -> Vec<String> {
 }
 
 /// Returns the definitions that were removed, and those that renamed files had at their old paths.
-fn with_renamed(reader: &Reader, at: &Freshness, changes: &Changes) -> Result<Names, StoreError> {
+fn with_renamed(reader: &Reader, at: &Freshness, changes: &Changes) -> Result<Names, DatabaseError> {
     let mut gone = changes.removed.clone();
     for (old, new) in &changes.renamed {
         let definitions = reader.definitions(at.view, &SourceKey::new(new))?;

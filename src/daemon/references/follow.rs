@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
 use memod_base::types::{Declared, DeclaredRole, Structure, Use, UseRole};
+use memod_database::DatabaseError;
 use memod_structure::resolve::{Candidate, Certainty, FileNumber, Structures as _};
 
 use super::joined::{Found, Joined, Node};
 use super::method_sets;
 use crate::daemon::path_spec::own_name;
-use crate::store::StoreError;
 
 /// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
 /// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
@@ -123,7 +123,7 @@ pub(super) fn users(
     start: &[Candidate],
     edges: Edges,
     bounds: &Bounds,
-) -> Result<Reached, StoreError> {
+) -> Result<Reached, DatabaseError> {
     let mut reached = Reached::default();
     let is_start: HashSet<Node> = start.iter().map(|start| Node::from(*start)).collect();
     let mut open: Vec<(Candidate, Option<usize>)> = start.iter().map(|start| (*start, None)).collect();
@@ -175,7 +175,7 @@ pub(super) fn add_users_of_removed(
     joined: &Joined<'_>,
     removed: &[(String, Vec<String>)],
     reached: &mut Reached,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     let names: BTreeSet<(&str, &str)> = removed
         .iter()
         .flat_map(|(path, titles)| titles.iter().map(|title| (own_name(title), path.as_str())))
@@ -210,7 +210,7 @@ pub(super) fn add_users_of_removed(
 fn add_overridden(
     joined: &Joined<'_>,
     open: &mut Vec<(Candidate, Option<usize>)>,
-) -> Result<HashSet<Candidate>, StoreError> {
+) -> Result<HashSet<Candidate>, DatabaseError> {
     let mut known: HashSet<Candidate> = open.iter().map(|(candidate, _)| *candidate).collect();
     let mut added = HashSet::new();
     for (candidate, step) in open.clone() {
@@ -233,7 +233,7 @@ fn add_implementers(
     open: &[(Candidate, Option<usize>)],
     depth: u32,
     reached: &mut Reached,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     for (interface, via) in open {
         if joined.is_late() {
             break;
@@ -319,7 +319,7 @@ pub(super) fn callees(
     joined: &Joined<'_>,
     start: &[Candidate],
     bounds: &Bounds,
-) -> Result<Reached, StoreError> {
+) -> Result<Reached, DatabaseError> {
     let mut reached = Reached::default();
     let is_start: HashSet<Node> = start.iter().map(|start| Node::from(*start)).collect();
     let mut open: Vec<(Candidate, Option<usize>)> = start.iter().map(|start| (*start, None)).collect();

@@ -9,6 +9,10 @@ use std::time::Instant;
 use memod_base::types::{
     ClassSet, DeclaredRole, Phrase, Receiver, SourceKey, Structure, Use, UseRole, ViewId,
 };
+use memod_database::DatabaseError;
+use memod_index_db::Reader;
+use memod_search::class_rules;
+use memod_search::view_chunks::ViewChunks;
 use memod_structure::resolve::{
     Candidate, Certainty, FileNumber, Packages, PathIndex, Resolver, Structures, has_overloads,
 };
@@ -19,9 +23,6 @@ use crate::daemon::kept_maps::ASIDE;
 use crate::daemon::named_definitions::definitions_named;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
-use crate::search::class_rules;
-use crate::search::view_chunks::ViewChunks;
-use crate::store::{Reader, StoreError};
 
 /// Most definitions of one name that are told apart: with more, a name says nothing.
 const MOST_CANDIDATES: usize = 1_000;
@@ -94,7 +95,7 @@ impl<'a> Joined<'a> {
         (view, root): (ViewId, &Path),
         gone: impl IntoIterator<Item = String>,
         until: Instant,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, DatabaseError> {
         let chunks = shared.chunks.current(reader, view)?;
         let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
         let mut paths: Vec<String> = all.map(str::to_owned).collect();
@@ -125,7 +126,7 @@ impl<'a> Joined<'a> {
     }
 
     /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
-    pub(super) fn uses_of(&self, name: &str, wanted: &[Candidate]) -> Result<Vec<Found>, StoreError> {
+    pub(super) fn uses_of(&self, name: &str, wanted: &[Candidate]) -> Result<Vec<Found>, DatabaseError> {
         // Of too many definitions of a name those that are asked for are among the candidates in any case.
         let mut candidates = self.candidates(name)?.to_vec();
         let missing: Vec<_> = wanted.iter().filter(|own| !candidates.contains(own)).copied().collect();
@@ -194,7 +195,7 @@ impl<'a> Joined<'a> {
         file: FileNumber,
         structure: &Structure,
         of: &Use,
-    ) -> Result<(Certainty, Vec<Candidate>), StoreError> {
+    ) -> Result<(Certainty, Vec<Candidate>), DatabaseError> {
         let written = structure.name(of.name);
         let renamed = structure.imports.iter().find(|import| {
             import.local == written
@@ -232,7 +233,7 @@ impl<'a> Joined<'a> {
     }
 
     /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
-    pub(super) fn overridden(&self, member: Candidate) -> Result<Vec<Candidate>, StoreError> {
+    pub(super) fn overridden(&self, member: Candidate) -> Result<Vec<Candidate>, DatabaseError> {
         let structure = self.of(member.file);
         let declared = &structure.declared[member.declared as usize];
         if declared.role != DeclaredRole::Member {
@@ -248,7 +249,7 @@ impl<'a> Joined<'a> {
     }
 
     /// Returns the definitions with a name in all files.
-    pub(super) fn candidates(&self, name: &str) -> Result<Arc<[Candidate]>, StoreError> {
+    pub(super) fn candidates(&self, name: &str) -> Result<Arc<[Candidate]>, DatabaseError> {
         if let Some(known) = self.candidates.borrow().get(name) {
             return Ok(Arc::clone(known));
         }
@@ -275,7 +276,7 @@ impl<'a> Joined<'a> {
     }
 
     /// Returns the files whose text has a name, by path, and those that are not indexed to the end.
-    pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, StoreError> {
+    pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
         let mut tokens = String::new();
         write_words(name, Form::Whole, &mut tokens);
         let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };

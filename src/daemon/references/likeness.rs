@@ -5,9 +5,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use memod_search::path_words::PathWords;
 use memod_text::words::{Form, write_words};
-
-use crate::search::path_words::PathWords;
 
 /// Words in a file's name that say that it is a test, but not of what.
 const OF_TESTS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];

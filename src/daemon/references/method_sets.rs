@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use memod_base::types::{Declared, DeclaredRole, UseRole, is_compound};
+use memod_database::DatabaseError;
 use memod_structure::resolve::{Candidate, Certainty, Structures as _};
 
 use super::joined::Joined;
-use crate::store::StoreError;
 
 /// Deepest nesting of embedded interfaces.
 const MOST_EMBEDDED: u32 = 8;
@@ -28,7 +28,7 @@ struct MethodSet {
 pub(super) fn implementers(
     joined: &Joined<'_>,
     interface: Candidate,
-) -> Result<(Certainty, Vec<Candidate>), StoreError> {
+) -> Result<(Certainty, Vec<Candidate>), DatabaseError> {
     let mut wanted = MethodSet::default();
     collect(joined, interface, MOST_EMBEDDED, &mut wanted)?;
     let is_telling = wanted.names.len() > 1 || wanted.names.iter().all(|name| is_compound(name));
@@ -54,7 +54,7 @@ pub(super) fn implemented(
     joined: &Joined<'_>,
     method: Candidate,
     candidates: &[Candidate],
-) -> Result<Vec<Candidate>, StoreError> {
+) -> Result<Vec<Candidate>, DatabaseError> {
     if !is_go(joined, method) || of(joined, method).parent.is_some() {
         return Ok(Vec::new());
     }
@@ -78,7 +78,7 @@ fn collect(
     interface: Candidate,
     depth: u32,
     wanted: &mut MethodSet,
-) -> Result<(), StoreError> {
+) -> Result<(), DatabaseError> {
     if !is_go(joined, interface) || depth == 0 {
         return Ok(());
     }
@@ -106,7 +106,7 @@ fn collect(
 }
 
 /// Returns the types that have a method of a name.
-fn types_with(joined: &Joined<'_>, name: &str) -> Result<BTreeSet<TypePlace>, StoreError> {
+fn types_with(joined: &Joined<'_>, name: &str) -> Result<BTreeSet<TypePlace>, DatabaseError> {
     let candidates = joined.candidates(name)?;
     let methods = candidates.iter().filter(|candidate| {
         let declared = of(joined, **candidate);

@@ -7,7 +7,12 @@ use std::collections::HashSet;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey};
+use memod_index_db::Reader;
 use memod_proto::Mode;
+use memod_search::filter::Filter;
+use memod_search::query::parse;
+use memod_search::restriction::Conditions;
+use memod_search::{self as search, Ask};
 use memod_structure::resolve::Structures as _;
 
 use super::joined::{Joined, Node};
@@ -17,11 +22,6 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::path_spec::own_name;
 use crate::daemon::shared::Shared;
-use crate::search::filter::Filter;
-use crate::search::query::parse;
-use crate::search::restriction::Conditions;
-use crate::search::{self, Ask};
-use crate::store::Reader;
 
 /// Most words that are searched for; each costs time.
 const MOST_WORDS: usize = 60;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use memod_base::types::{Declared, DeclaredRole, Definition, SourceKey, qualifier};
+use memod_index_db::Reader;
 use memod_proto::{RefDefinition, RpcError, code};
 use memod_structure::resolve::{Candidate, Structures as _};
 
@@ -15,7 +16,6 @@ use crate::daemon::history::key_of;
 use crate::daemon::named_definitions::{check_readable, definitions_named, nothing, undefined};
 use crate::daemon::path_spec::{Part, named, parse};
 use crate::daemon::shared::Shared;
-use crate::store::Reader;
 
 /// A definition as an answer names it; each overload is one.
 pub(super) struct TargetDefinition {

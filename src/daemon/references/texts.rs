@@ -5,6 +5,8 @@ use std::collections::hash_map::Entry;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
+use memod_database::DatabaseError;
+use memod_index_db::{Entry as StoredEntry, Reader};
 use memod_proto::ReachedDefinition;
 use memod_structure::map::Lines;
 
@@ -12,7 +14,6 @@ use crate::daemon::error::RpcResult;
 use crate::daemon::event::Freshness;
 use crate::daemon::shared::Shared;
 use crate::daemon::show_code::text_of;
-use crate::store::{Entry as StoredEntry, Reader, StoreError};
 
 /// Longest line that is shown, in characters.
 pub(super) const MOST_CHARS: usize = 160;
@@ -34,7 +35,7 @@ pub(super) fn entries(
     reader: &Reader,
     at: &Freshness,
     keys: impl Iterator<Item = SourceKey>,
-) -> Result<Entries, StoreError> {
+) -> Result<Entries, DatabaseError> {
     let mut entries = Entries::new();
     for key in keys {
         if let Entry::Vacant(place) = entries.entry(key) {

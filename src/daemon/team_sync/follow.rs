@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use memod_memory_db::Followed;
+use memod_team::{Mark, Server, TeamError};
+
 use super::session::{PAGE, here};
 use crate::daemon::memories::share_rules::is_listed;
 use crate::daemon::memories::team_follow::FollowedPlace;
 use crate::daemon::shared::Shared;
-use crate::store::Followed;
-use crate::team::{Mark, Server, TeamError};
 
 /// Other repositories, as one connection knows them.
 pub(super) struct Others<'a> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_proto::RpcError;
+use memod_team::{About, Mark, Server, Stopped, TeamError};
 use tokio::time::sleep;
 
 use super::follow::{self, Others};
@@ -13,7 +14,6 @@ use super::{Part, password_of};
 use crate::daemon::clock::now_ms;
 use crate::daemon::memories::team_exchange::{Place, Step};
 use crate::daemon::shared::Shared;
-use crate::team::{About, Mark, Server, Stopped, TeamError};
 
 /// Most versions that are asked for at once.
 pub(super) const PAGE: i64 = 2_000;

@@ -3,10 +3,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use memod_embed::{QueryVector, Scale};
+use memod_index_db::{Change, Embedded, NewVector, test_rows};
+use memod_search::shared_vectors::NoVectors;
 
 use super::*;
-use crate::search::shared_vectors::NoVectors;
-use crate::store::{Change, Embedded, NewVector, test_rows};
 
 const N_TEXTS: usize = 40;
 const N_SWITCHES: usize = 30;

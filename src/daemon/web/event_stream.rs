@@ -134,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::daemon::subscriptions::{Events, Topics};
-    use crate::store::NotedChange;
+    use memod_memory_db::NotedChange;
 
     /// More than wait for one subscriber.
     const MANY: usize = 300;

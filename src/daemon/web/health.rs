@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::{Response, StatusCode};
+use memod_index_db::Reader;
 use memod_proto::code;
 use serde_json::json;
 use tokio::time::timeout;
@@ -12,7 +13,6 @@ use super::site::Site;
 use crate::daemon::error::RpcResult;
 use crate::daemon::memories::call as memories;
 use crate::daemon::request::blocking;
-use crate::store::Reader;
 
 /// Longest wait for both databases.
 const PATIENCE: Duration = Duration::from_secs(5);

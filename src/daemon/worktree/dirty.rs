@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use memod_base::types::SourceKey;
+use memod_indexing::Scope;
 use memod_watch::Debouncer;
 
 use crate::daemon::disk::task::Due;
-use crate::index::Scope;
 
 /// Number of dirty paths above which a walk is cheaper.
 const MOST_DIRTY: usize = 5_000;

@@ -7,7 +7,7 @@ pub(super) struct Reconciles {
     ended: u64,
     /// The last one that listed directories or met a missing file: a file that it missed may have been renamed.
     unsteady: u64,
-    /// [`WalkProgress::removals`](crate::index::WalkProgress::removals) when the last one started.
+    /// [`WalkProgress::removals`](memod_indexing::WalkProgress::removals) when the last one started.
     removals_at_start: u64,
 }
 

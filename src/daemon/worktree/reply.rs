@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_indexing::{Progress, WalkStep};
 use memod_proto::{IndexProgress, IndexStep, Pending, Sync};
 
 use super::probe::SLOW;
@@ -11,7 +12,6 @@ use super::wait::Waiter;
 use super::{Rounds, WorktreeState};
 use crate::daemon::event::{Ask, Freshness};
 use crate::daemon::worktree_news::Snapshot;
-use crate::index::{Progress, WalkStep};
 
 impl WorktreeState {
     /// Answers every request whose wait is over.

@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, channel};
 use std::time::Duration;
 
+use memod_indexing::{Missed, Progress};
 use memod_proto::{RpcError, Sync};
 use tokio::sync::oneshot::{self, Receiver};
 
@@ -11,7 +12,6 @@ use super::wait::MOST_TRIES;
 use super::*;
 use crate::daemon::disk::task::{Due, Probed};
 use crate::daemon::event::{Ask, Freshness};
-use crate::index::{Missed, Progress};
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
 

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use memod_git::Tip;
+use memod_indexing::Missed;
 use memod_proto::Sync;
 
 use super::WorktreeState;
 use super::probe::Probes;
 use crate::daemon::disk::task::{DiskTask, Probed};
 use crate::daemon::event::Ask;
-use crate::index::Missed;
 
 /// Number of further reconciles that a request waits for because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;

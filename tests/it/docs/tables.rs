@@ -14,7 +14,6 @@ use toml_edit::DocumentMut;
 
 use super::{Page, check_generated, top};
 use crate::live::Live;
-use crate::tidy::EDGES;
 use crate::tidy::manifests::dependencies;
 
 /// Returns the comment of a setting in `defaults.toml`, without the name of its variable.
@@ -102,7 +101,9 @@ fn read_crate(folder: &Path) -> Crate {
     let uses = dependencies(&name).into_iter();
     Crate {
         description: manifest["package"]["description"].as_str().unwrap().to_owned(),
-        uses: uses.filter_map(|name| name.strip_prefix("memod-").map(str::to_owned)).collect(),
+        uses: uses
+            .filter_map(|name| name.strip_prefix("memod-").map(|name| name.replace('-', "_")))
+            .collect(),
         name,
     }
 }
@@ -117,20 +118,6 @@ fn the_crates_are_those_of_the_manifests() {
     let table: String = crates_from_the_top().iter().map(row).collect();
     let table = format!("| crate | what it does | uses |\n|---|---|---|\n{table}");
     check_generated("docs/src/architecture.md", "crates", &table);
-}
-
-#[test]
-fn the_modules_are_those_that_the_tidy_test_knows() {
-    let modules = EDGES.iter().filter(|(module, _)| !["memo", "memod"].contains(module));
-    let rows = modules.map(|(module, uses)| {
-        let faces = [format!("src/{module}/mod.rs"), format!("src/{module}.rs")];
-        let face = faces.iter().find_map(|face| fs::read_to_string(top().join(face)).ok()).unwrap();
-        let first = face.lines().next().unwrap().trim_start_matches("//! ").trim_end_matches('.').to_owned();
-        let uses: Vec<_> = uses.iter().map(|name| (*name).to_owned()).collect();
-        format!("| `{module}` | {first} | {} |\n", code_list(&uses))
-    });
-    let table = format!("| module | what it does | uses |\n|---|---|---|\n{}", rows.collect::<String>());
-    check_generated("docs/src/architecture.md", "modules", &table);
 }
 
 #[test]

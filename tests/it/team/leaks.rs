@@ -49,7 +49,7 @@ fn each_role_sees_its_own_repositories() {
 #[test]
 fn what_is_seen_is_what_may_be_seen() {
     let Some(server) = Postgres::start() else { return };
-    server.sql("admin", "team", include_str!("../../../src/team/schema.sql"));
+    server.sql("admin", "team", include_str!("../../../crates/team/src/schema.sql"));
     let admin = Member::of(&server, "admin", super::SHOP);
     admin.sync();
     assert_eq!(server.sql("admin", "team", "SELECT version FROM memod.schema_version"), "3");

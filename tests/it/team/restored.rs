@@ -467,8 +467,10 @@ fn a_newer_server_is_left_alone() {
 #[test]
 fn an_older_server_serves_members_until_its_owner_comes() {
     let Some(server) = Postgres::start() else { return };
-    for script in [include_str!("../../../src/team/schema.sql"), include_str!("../../../src/team/erase.sql")]
-    {
+    for script in [
+        include_str!("../../../crates/team/src/schema.sql"),
+        include_str!("../../../crates/team/src/erase.sql"),
+    ] {
         server.sql("admin", "team", script);
     }
     let version = || server.sql("admin", "team", "SELECT version FROM memod.schema_version");

@@ -22,7 +22,8 @@ const OF_THE_DAEMON: &[&str] = &[
 /// Returns what a crate of the workspace depends on; what only tests need is not among it.
 pub(crate) fn dependencies(name: &str) -> Vec<String> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = ["crates/", ""].map(|place| top.join(format!("{place}{name}/Cargo.toml")));
+    let folder = name.replace('-', "_");
+    let folders = ["crates/", ""].map(|place| top.join(format!("{place}{folder}/Cargo.toml")));
     let manifest = folders.iter().find_map(|path| fs::read_to_string(path).ok());
     let manifest: DocumentMut = manifest.unwrap_or_else(|| panic!("no crate {name}")).parse().unwrap();
     let of_systems = manifest.get("target").and_then(|item| item.as_table()).into_iter().flatten();
@@ -46,4 +47,13 @@ fn the_client_carries_nothing_of_the_daemon() {
         }
     }
     assert!(known.contains("client") && known.len() > 5, "{known:?}");
+}
+
+#[test]
+fn the_client_is_the_crate_of_the_command_line_alone() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin/memo.rs");
+    let code = fs::read_to_string(path).unwrap();
+    let named: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let ours: Vec<_> = named.into_iter().filter(|word| word.starts_with("memod")).collect();
+    assert_eq!(ours, ["memod_cli"], "what memo uses is linked into it");
 }

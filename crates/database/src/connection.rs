@@ -1,0 +1,99 @@
+//! Opens connections with the settings that each needs.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::database_error::is_shm_too_short;
+use crate::failed_reads;
+
+/// Time that a connection waits for a lock of another one.
+pub const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
+
+/// Opens a connection with the settings that every connection needs.
+///
+/// The write connection creates the file; readers must find it and cannot change it.
+pub fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    let conn = open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.execute_batch(
+        "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
+         PRAGMA trusted_schema = OFF;",
+    )?;
+    conn.set_prepared_statement_cache_capacity(64);
+    // Otherwise every bound LIMIT compiles its statement again.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(conn)
+}
+
+/// Opens a connection that does not wait for locks.
+///
+/// Where the disk has no room for the `-shm` file, SQLite keeps its content in the memory of this process, and no other
+/// process can open the database until it is closed (<https://www.sqlite.org/vfs.html>, 2.1).
+pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    set_up_sqlite();
+    let conn = Connection::open_with_flags(path, flags)?;
+    conn.busy_timeout(std::time::Duration::ZERO)?;
+    match conn.pragma_query_value(None, "schema_version", |_| Ok(())) {
+        Err(error) if cfg!(unix) && is_shm_too_short(&error) => {
+            drop(conn);
+            tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process alone");
+            Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
+        }
+        _ => Ok(conn), // whoever uses it sees what is wrong
+    }
+}
+
+/// Reads every reachable page.
+///
+/// # Errors
+/// When one is damaged.
+pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
+    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    match unread_page(&said) {
+        _ if said == "ok" => Ok(()),
+        Some(code) => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)),
+        None => Err(corrupt(said)),
+    }
+}
+
+/// Returns why a page could not be read, where that is what the check says: it lists it like a damage (`checkTreePage` and
+/// `checkList` in SQLite's btree.c).
+fn unread_page(said: &str) -> Option<i32> {
+    use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_IOERR};
+    if said.contains("failed to get page") {
+        return Some(SQLITE_IOERR);
+    }
+    let (_, code) = said.split_once("unable to get the page. error code=")?;
+    let code: i32 = code.lines().next()?.trim().parse().ok()?;
+    (code & 0xff != SQLITE_CORRUPT).then_some(code)
+}
+
+/// Returns the error for damage that a check has found.
+pub fn corrupt(said: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
+}
+
+/// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global
+/// lock at each allocation, a read that fails is not reported as damage, and each connection has sqlite-vec.
+#[expect(unsafe_code, reason = "rusqlite has no safe way to configure the library as a whole")]
+fn set_up_sqlite() {
+    use rusqlite::ffi;
+    type Init = unsafe extern "C" fn(
+        *mut ffi::sqlite3,
+        *mut *mut std::ffi::c_char,
+        *const ffi::sqlite3_api_routines,
+    ) -> std::ffi::c_int;
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: called once, before this process makes a connection, with the one int that MEMSTATUS takes. The entry point of
+    // sqlite-vec, which its crate declares without parameters, has those of every extension.
+    ONCE.call_once(|| {
+        unsafe {
+            ffi::sqlite3_config(ffi::SQLITE_CONFIG_MEMSTATUS, 0);
+            let init = sqlite_vec::sqlite3_vec_init as *const ();
+            ffi::sqlite3_auto_extension(Some(std::mem::transmute::<*const (), Init>(init)));
+        }
+        failed_reads::report_failed_reads();
+    });
+}

@@ -1,0 +1,163 @@
+//! Says what failed in a database, and what to do.
+
+use std::path::{Path, PathBuf};
+
+use memod_base::paths;
+use memod_proto::{RpcError, code};
+use rusqlite::ErrorCode;
+
+/// An error of a database.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// The schema is newer than this program.
+    #[error("{}: written by a newer memod (schema {found}, we know {known})", path.display())]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// Its `user_version`.
+        found: i64,
+        /// The newest that this program can read.
+        known: i64,
+    },
+    /// Not a database, or damaged.
+    #[error("{}: damaged: {source}", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The disk is full.
+    #[error("{}: the disk is full", path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A file or directory next to the database.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// Anything else.
+    #[error("{}: {source}", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl DatabaseError {
+    /// Returns the remedy.
+    pub fn hint(&self) -> &'static str {
+        let usual = "`memo doctor` checks the disk and the databases";
+        match self {
+            Self::Newer { path, .. } if path.ends_with("index.db") => {
+                "install the version of memod that wrote it, or a later one; or delete it: it is built anew, and no memory is in it"
+            }
+            Self::Newer { .. } => "install the version of memod that wrote it, or a later one",
+            Self::Corrupt { .. } => usual,
+            Self::Full { .. } => {
+                "free some space on that file system (`df` shows it); what was acknowledged is kept"
+            }
+            Self::File { source, .. } => paths::io_hint(source).unwrap_or(usual),
+            Self::Sqlite { path, source } => match source.sqlite_error_code() {
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen)
+                    if cfg!(windows) =>
+                {
+                    "end what has that file open, or check the permissions of it and of its directory"
+                }
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                    "check the owner and the permissions of that file and of its directory"
+                }
+                Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                    "another program holds it open: end that, or try again"
+                }
+                Some(ErrorCode::SystemIoFailure) if path.ends_with("index.db") => {
+                    "look at that file system and its disk; the system's log may say more; index.db may be deleted, \
+                     and is built again then"
+                }
+                Some(ErrorCode::SystemIoFailure) => {
+                    "look at that file system and its disk; the system's log may say more; a backup that \
+                     cannot be read may be moved elsewhere"
+                }
+                Some(ErrorCode::OutOfMemory) => "free some memory, or raise the limit of it (`ulimit -v`)",
+                _ => usual,
+            },
+        }
+    }
+
+    /// Returns whether it says nothing of what is in the database, only of this moment: the disk failed, or there is too
+    /// little of something.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Newer { .. } | Self::Corrupt { .. } => false,
+            Self::Full { .. } => true,
+            Self::File { source, .. } => paths::is_transient(source),
+            Self::Sqlite { path, source } => match source.sqlite_error_code() {
+                Some(ErrorCode::CannotOpen) => may_open_later(path),
+                Some(
+                    ErrorCode::SystemIoFailure
+                    | ErrorCode::OutOfMemory
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked,
+                ) => true,
+                _ => false,
+            },
+        }
+    }
+
+    /// Returns the error for a file next to the database.
+    pub fn from_io(path: &Path, source: std::io::Error) -> Self {
+        match source.kind() {
+            std::io::ErrorKind::StorageFull => Self::Full { path: path.to_owned() },
+            _ => Self::File { path: path.to_owned(), source },
+        }
+    }
+
+    /// Returns the error for what SQLite said.
+    pub fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::SystemIoFailure) if is_shm_too_short(&source) => Self::Full { path },
+            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: of_disk(source) },
+            // A damaged header has no code of its own.
+            _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
+            _ => Self::Sqlite { path, source },
+        }
+    }
+}
+
+impl From<DatabaseError> for RpcError {
+    fn from(error: DatabaseError) -> Self {
+        Self::new(code::STORE, error.to_string()).with_hint(error.hint())
+    }
+}
+
+/// Returns whether the `-shm` file, without which nothing is read, could not be made long enough: there is no room.
+pub(crate) fn is_shm_too_short(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+}
+
+/// Says that the disk failed, and not what the statement was at, such as the constructor of a table.
+fn of_disk(error: rusqlite::Error) -> rusqlite::Error {
+    match error {
+        rusqlite::Error::SqliteFailure(error, _) => {
+            rusqlite::Error::SqliteFailure(error, Some("disk I/O error".to_owned()))
+        }
+        error => error,
+    }
+}
+
+/// Returns whether nothing can be opened at the moment where a database is; for SQLite does not say why it could not. The
+/// database itself is not tried: closing it would drop SQLite's locks.
+fn may_open_later(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| std::fs::File::open(dir).is_err_and(|error| paths::is_transient(&error)))
+}

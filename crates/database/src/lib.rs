@@ -1,0 +1,14 @@
+//! Opens the databases of this process, and says what is wrong with one.
+//!
+//! Nothing but SQLite may open or close the database files: on POSIX systems a `close` of the same file elsewhere in the
+//! process drops SQLite's locks (<https://www.sqlite.org/howtocorrupt.html>, 2.2).
+
+mod connection;
+mod database_error;
+mod failed_reads;
+pub mod migrations;
+mod vector_bytes;
+
+pub use connection::{BUSY_TIMEOUT, check_quickly, connect, corrupt};
+pub use database_error::DatabaseError;
+pub use vector_bytes::{as_bytes, as_vector};

@@ -1,0 +1,140 @@
+//! Migrates a database to a schema, and refuses those that are not ours or newer.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use rusqlite_migration::{M, Migrations};
+
+use crate::DatabaseError;
+use crate::connection::{corrupt, open};
+
+/// Migrates a database to the newest of these schemas, one string per version.
+///
+/// # Errors
+/// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
+pub fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
+    let found = version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
+    check_known(path, found, versions)?;
+    check_ours(conn, found).map_err(|error| DatabaseError::from_sqlite(path, error))?;
+    let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
+    migrations.to_latest(conn).map_err(|error| match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => {
+            DatabaseError::from_sqlite(path, of_version(err, found))
+        }
+        other => DatabaseError::Sqlite {
+            path: path.to_owned(),
+            source: rusqlite::Error::ToSqlConversionFailure(Box::new(other)),
+        },
+    })
+}
+
+/// Returns the version of a database's schema.
+pub fn version(conn: &Connection) -> rusqlite::Result<i64> {
+    conn.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Refuses a version that is newer than ours.
+pub fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), DatabaseError> {
+    let known = versions.len() as i64;
+    if found > known {
+        return Err(DatabaseError::Newer { path: path.to_owned(), found, known });
+    }
+    Ok(())
+}
+
+/// Refuses a database that lacks a table or a column of its version.
+pub fn check_tables(conn: &Connection, versions: &[&str]) -> rusqlite::Result<()> {
+    let model = Connection::open_in_memory()?;
+    versions.iter().try_for_each(|sql| model.execute_batch(sql))?;
+    let known = columns(conn)?;
+    match columns(&model)?.into_iter().find(|column| !known.contains(column)) {
+        None => Ok(()),
+        Some(missing) => Err(corrupt(format!("schema {} without its {missing}", versions.len()))),
+    }
+}
+
+/// Returns the columns of all tables, as `table.column`.
+fn columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
+    conn.prepare(
+        "SELECT m.name || '.' || c.name FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
+         WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL %'",
+    )?
+    .query_map([], |row| row.get(0))?
+    .collect()
+}
+
+/// Says that the tables are not those of the version, where that is why a migration failed.
+fn of_version(error: Error, version: i64) -> Error {
+    let code = match &error {
+        Error::SqlInputError { error, .. } => Some(error.code),
+        error => error.sqlite_error_code(),
+    };
+    match code {
+        Some(ErrorCode::Unknown | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
+            corrupt(format!("its tables are not those of schema {version}: {}", first_line(&error)))
+        }
+        _ => error,
+    }
+}
+
+/// Returns an error without the statement, which may have many lines.
+fn first_line(error: &Error) -> String {
+    let text = match error {
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    };
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Refuses the database of another program, or one that lost its version: no migration applies to its tables.
+fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
+    let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
+               WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
+    match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
+        (0, (1_u64.., _)) => Err(corrupt("tables without our version".to_owned())),
+        (..0, _) => Err(corrupt("a version that is below zero".to_owned())),
+        (1.., (_, 0_u64)) => Err(corrupt("a version of ours without our tables".to_owned())),
+        _ => Ok(()),
+    }
+}
+
+/// Checks whether a database that another process may have open can be opened with these schemas. An absent or damaged one
+/// passes, because the daemon restores it or builds a new one.
+///
+/// # Errors
+/// When its schema is newer than ours, or it cannot be read.
+pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let read = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| version(&conn));
+    match read.map_err(|error| DatabaseError::from_sqlite(path, error)) {
+        Ok(found) => check_known(path, found, versions),
+        Err(DatabaseError::Corrupt { .. }) => Ok(()),
+        // A daemon that had no room for the -shm file holds it alone until it ends, and knows its schema.
+        Err(DatabaseError::Sqlite { source, .. })
+            if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newer_schema_is_refused_and_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("some.db");
+        let mut conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "user_version", 99).unwrap();
+        let error = migrate(&mut conn, &path, &["CREATE TABLE meta(key TEXT)"]).unwrap_err();
+        assert!(error.to_string().contains("newer memod (schema 99"), "{error}");
+        let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(version, 99);
+    }
+}

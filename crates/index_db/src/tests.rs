@@ -1,0 +1,246 @@
+use memod_base::types::{ChunkId, Refusal, SourceKey, ViewId};
+
+use super::test_rows::{STAT, chunk, put, worktree};
+use super::*;
+use rusqlite::Connection;
+
+/// An index that is written and read without a daemon.
+struct Bench {
+    writer: Writer,
+    reader: Reader,
+    temp: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index.db");
+        let writer = Writer::open(&path, "model").unwrap();
+        Self { writer, reader: Reader::open(&path).unwrap(), temp }
+    }
+
+    fn view(&mut self) -> ViewId {
+        self.writer.view(&worktree()).unwrap()
+    }
+
+    /// Puts a file whose content is one chunk, and its vector; both follow from `text`.
+    fn put(&mut self, view: ViewId, path: &str, text: u8, now_s: i64) {
+        let put = put(path, [text; 32], vec![chunk([text; 32])]);
+        self.writer.apply(view, &[put], now_s).unwrap();
+        let waiting = self.reader.chunks_to_embed(ChunkId(0), 9).unwrap();
+        let vectors = waiting
+            .into_iter()
+            .map(|chunk| NewVector { of: Embedded::Chunk(chunk.id, chunk.text_hash), vec: Some(vec![1; 4]) });
+        self.writer.add_vectors(&vectors.collect::<Vec<_>>()).unwrap();
+    }
+}
+
+#[test]
+fn names_are_listed_one_level_at_a_time() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    for path in ["README.md", "src", "src-old/x", "src.rs", "sub/a/b", "sub/a/c", "sub/a-b", "sub0", "zoé/é"]
+    {
+        bench.put(view, path, 1, 0);
+    }
+    let refuse = Change::Refuse { key: SourceKey::new("sub/.env"), stat: STAT, refusal: Refusal::SecretName };
+    bench.writer.apply(view, &[refuse], 0).unwrap();
+    let check = |dir: &str, begins: &str, most: usize, expected: &[&str]| {
+        assert_eq!(bench.reader.names_in(view, dir, begins, most).unwrap(), expected, "{dir:?} {begins:?}");
+    };
+    check("", "", 9, &["README.md", "src", "src-old/", "src.rs", "sub/", "sub0", "zoé/"]);
+    check("", "s", 3, &["src", "src-old/", "src.rs"]);
+    check("", "su", 9, &["sub/", "sub0"]);
+    check("sub", "", 9, &["a-b", "a/"]);
+    check("sub/a", "c", 9, &["c"]);
+    check("zoé", "", 9, &["é"]);
+    check("su", "", 9, &[]);
+    let mut written = put("a.rs", [2; 32], vec![chunk([2; 32])]);
+    if let Change::Put { lang, .. } = &mut written {
+        *lang = "rust";
+    }
+    bench.writer.apply(view, &[written], 0).unwrap();
+    let languages = |prefix: &str| bench.reader.languages(prefix).unwrap();
+    assert_eq!(
+        (languages("ru"), languages(""), languages("x")),
+        (vec!["rust".into()], vec!["rust".into()], vec![])
+    );
+}
+
+#[test]
+fn a_vector_leaves_with_the_last_chunk_of_its_text() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    bench.put(view, "b", 2, 0);
+    bench.put(view, "a", 3, 100); // its first content waits to be collected
+    assert_eq!(bench.reader.counts().unwrap().embeddings, 3);
+    assert_eq!(bench.writer.collect_garbage(100, 100).unwrap(), 0);
+    assert_eq!(bench.reader.counts().unwrap().embeddings, 3, "the way back costs nothing");
+    assert_eq!(bench.writer.collect_garbage(201, 100).unwrap(), 1);
+    let counts = bench.reader.counts().unwrap();
+    assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (2, 2, 2));
+}
+
+#[test]
+fn what_a_worktree_held_is_kept_from_when_it_goes() {
+    let keep_s = 100;
+    let forget: [fn(&mut Bench, ViewId); 3] = [
+        |bench, view| bench.writer.forget_view(view).unwrap(),
+        |bench, _| bench.writer.forget_views(|_, _| true).unwrap(),
+        |bench, _| {
+            let key = ViewKey { inode: 2, ..worktree() };
+            bench.writer.view(&key).unwrap();
+        },
+    ];
+    for forget in forget {
+        let mut bench = Bench::new();
+        let view = bench.view();
+        bench.put(view, "a", 1, 0); // long ago
+        let before = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        forget(&mut bench, view);
+        let gone_s = before.as_secs().cast_signed();
+        assert_eq!(bench.writer.collect_garbage(gone_s + keep_s, keep_s).unwrap(), 0);
+        assert_eq!(bench.writer.collect_garbage(gone_s + keep_s + 3_600, keep_s).unwrap(), 1);
+    }
+}
+
+fn refuse(path: &str) -> Change {
+    Change::Refuse { key: SourceKey::new(path), stat: STAT, refusal: Refusal::SecretName }
+}
+
+fn remove(path: &str) -> Change {
+    Change::Remove { key: SourceKey::new(path), is_secret: false }
+}
+
+#[test]
+fn a_secret_stays_while_another_path_holds_it_and_goes_with_the_last() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    for (path, text) in [("a", 1), ("b", 1), ("c", 2)] {
+        bench.put(view, path, text, 0);
+    }
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    assert_eq!(bench.reader.counts().unwrap().blobs, 2, "`b` may be shown");
+    assert!(!bench.writer.has_purged());
+    bench.writer.apply(view, &[remove("b")], 2).unwrap();
+    let counts = bench.reader.counts().unwrap();
+    assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (1, 1, 1));
+    assert!(bench.writer.has_purged());
+    assert_eq!(bench.reader.integrity().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_vector_that_comes_after_the_purge_is_not_kept() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    let late = NewVector { of: Embedded::Chunk(ChunkId(1), [1; 32]), vec: Some(vec![1; 4]) };
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    bench.writer.add_vectors(&[late]).unwrap();
+    assert_eq!(bench.reader.counts().unwrap().embeddings, 0);
+}
+
+#[test]
+fn the_log_is_cut_off_once_no_reader_needs_it() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    let Bench { writer, reader, temp } = &mut bench;
+    let scrubbed = reader.snapshot(|reader| {
+        reader.counts()?;
+        writer.scrub()
+    });
+    scrubbed.unwrap();
+    assert!(writer.has_leftovers() && !writer.has_purged());
+    writer.scrub().unwrap();
+    assert!(!writer.has_leftovers());
+    assert_eq!(std::fs::metadata(temp.path().join("index.db-wal")).unwrap().len(), 0);
+}
+
+#[test]
+fn an_index_made_before_credentials_were_counted_is_begun_anew() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("index.db");
+    let mut old = Connection::open(&path).unwrap();
+    migrations::migrate(&mut old, &path, &schema::INDEX[..4]).unwrap();
+    old.execute_batch(
+        "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES(1, x'01', '', 1, 'text', 2, 0);
+         INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, title, text_hash, vec_state)
+             VALUES(1, 0, 'text', 0, 1, 1, 1, 'hunter2hunter2', x'02', 2);
+         INSERT INTO chunk_fts(rowid, symbol, title, body) VALUES(1, '', '', 'hunter2hunter2');",
+    )
+    .unwrap();
+    drop(old);
+    let holds = || std::fs::read(&path).unwrap().windows(14).any(|bytes| bytes == b"hunter2hunter2");
+    assert!(holds(), "else this shows nothing");
+    let mut writer = Writer::open(&path, "model").unwrap();
+    writer.scrub().unwrap();
+    assert!(!writer.has_leftovers() && !holds());
+    assert_eq!(Reader::open(&path).unwrap().counts().unwrap().blobs, 0);
+}
+
+#[test]
+fn failed_and_aborted_parses_keep_their_reason_under_the_new_names() {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("index.db");
+    let mut old = Connection::open(&path).unwrap();
+    migrations::migrate(&mut old, &path, &schema::INDEX[..5]).unwrap();
+    old.execute_batch(
+        "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
+             (1, x'01', '', 1, 'struck', 2, 0), (2, x'02', '', 1, 'killed', 2, 0), (3, x'03', '', 1, 'text', 2, 0);",
+    )
+    .unwrap();
+    migrations::migrate(&mut old, &path, &schema::INDEX[..6]).unwrap();
+    let mut rows = old.prepare("SELECT kind FROM blob ORDER BY id").unwrap();
+    let kinds: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(kinds, ["parse-failed", "parse-aborted", "text"]);
+}
+
+#[test]
+fn only_an_aborted_parse_is_tried_again() {
+    let bench = Bench::new();
+    let sql = "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
+             (1, x'01', '', 1, 'parse-failed', 2, 0), (2, x'02', '', 1, 'parse-aborted', 2, 0), (3, x'03', '', 1, 'text', 2, 0)";
+    bench.writer.conn.execute(sql, []).unwrap();
+    drop(Writer::open(&bench.temp.path().join("index.db"), "model").unwrap());
+    let mut rows = bench.reader.conn.prepare("SELECT extractor_version FROM blob ORDER BY id").unwrap();
+    let versions: Vec<i64> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(versions, [2, 0, 2]);
+}
+
+/// What `.cargo/config.toml` asks of the build: no mutex around all page caches.
+#[test]
+fn threads_share_no_page_cache_lock() {
+    let conn = rusqlite::Connection::open_in_memory().unwrap();
+    let mut statement = conn.prepare("PRAGMA compile_options").unwrap();
+    let options = statement.query_map([], |row| row.get(0)).unwrap();
+    let options: Vec<String> = options.map(Result::unwrap).collect();
+    assert!(options.iter().any(|option| option == "ENABLE_FTS5"), "{options:?}");
+    assert!(!options.iter().any(|option| option == "ENABLE_MEMORY_MANAGEMENT"), "{options:?}");
+}
+
+#[test]
+fn contents_that_are_extracted_again_are_counted() {
+    let mut bench = Bench::new();
+    let view = bench.view();
+    bench.put(view, "a", 1, 0);
+    let mut first = Vec::new();
+    bench.reader.each_path(view, |path, chunk| first.push((path.to_owned(), chunk))).unwrap();
+    assert_eq!((first.len(), bench.reader.n_replaced().unwrap()), (1, 0));
+    let put = |extractor_version| Change::Put {
+        key: SourceKey::new("b"),
+        stat: STAT,
+        racy: false,
+        hash: [1; 32],
+        lang: "",
+        blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
+    };
+    bench.writer.apply(view, &[put(1)], 0).unwrap();
+    assert_eq!(bench.reader.n_replaced().unwrap(), 0, "it was known");
+    bench.writer.apply(view, &[put(2)], 0).unwrap();
+    assert_eq!(bench.reader.n_replaced().unwrap(), 1);
+    assert_eq!(bench.reader.place(first[0].1).unwrap(), None, "its chunks are gone");
+    bench.reader.each_path(view, |path, _| panic!("{path} has no chunk")).unwrap();
+}

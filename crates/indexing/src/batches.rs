@@ -1,0 +1,91 @@
+//! Groups changes into transactions.
+
+use std::sync::atomic::Ordering;
+
+use memod_base::types::SourceKey;
+use memod_index_db::Change;
+
+use super::prepare::Prepared;
+use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
+
+/// Most changes of a transaction …
+const CHANGES: usize = 512;
+/// … and most bytes of new content.
+const BYTES: u64 = 8 << 20;
+
+/// Writes changes of the view in one transaction.
+///
+/// An error ends the reconcile; earlier batches stay written.
+pub type Apply<'a> = dyn FnMut(Vec<Change>) -> Result<Applied, IndexError> + 'a;
+
+/// The view's new `seq`, and the paths to read again; see [`Writer::apply`](memod_index_db::Writer::apply).
+pub type Applied = (u64, Vec<SourceKey>);
+
+/// Collects changes of one view into transactions.
+pub(super) struct Batches<'a> {
+    apply: &'a mut Apply<'a>,
+    progress: &'a Progress,
+    walk: &'a WalkProgress,
+    pub(super) outcome: ReconcileOutcome,
+    changes: Vec<Change>,
+    bytes: u64,
+}
+
+impl<'a> Batches<'a> {
+    pub(super) fn new(
+        apply: &'a mut Apply<'a>,
+        progress: &'a Progress,
+        walk: &'a WalkProgress,
+        outcome: ReconcileOutcome,
+    ) -> Self {
+        Self { apply, progress, walk, outcome, changes: Vec::new(), bytes: 0 }
+    }
+
+    /// Adds a prepared file, and writes when the batch is full.
+    pub(super) fn push(&mut self, prepared: Prepared) -> Result<(), IndexError> {
+        let Prepared::Change(change) = prepared else {
+            self.walk.add_done(1);
+            if let Prepared::Unread(unread) = prepared {
+                self.outcome.unread.push(unread);
+            }
+            return Ok(());
+        };
+        if let Change::Put { blob: Some(blob), .. } = &change {
+            self.bytes += blob.size;
+            self.progress.parses.fetch_add(1, Ordering::Relaxed);
+        }
+        self.changes.push(change);
+        if self.changes.len() >= CHANGES || self.bytes >= BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Adds changes that need no reading, and writes everything.
+    pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
+        changes.map(Prepared::Change).try_for_each(|change| {
+            self.walk.add_handled(0);
+            self.push(change)
+        })?;
+        self.flush()
+    }
+
+    /// Writes the last batch.
+    pub(super) fn flush(&mut self) -> Result<(), IndexError> {
+        if self.changes.is_empty() {
+            return Ok(());
+        }
+        if self.progress.is_cancelled() {
+            return Err(IndexError::Cancelled);
+        }
+        let changes = std::mem::take(&mut self.changes);
+        self.outcome.note(&changes, self.walk);
+        self.bytes = 0;
+        let n_changes = changes.len() as u64;
+        let (seq, again) = (self.apply)(changes)?;
+        self.walk.add_done(n_changes);
+        self.outcome.seq = Some(seq);
+        self.outcome.again.extend(again);
+        Ok(())
+    }
+}

@@ -1,0 +1,376 @@
+//! Indexes the commits of a worktree.
+//!
+//! Each commit reachable from `HEAD`, newest first and up to a limit, is a source `commit:<oid>` of the view. Its content
+//! is a rendered text, which views share. A merge lists the paths that differ from its first parent.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use memod_base::paths::RepoLayout;
+use memod_base::threads::caught;
+use memod_base::types::{Kind, SourceKey, Stat, ViewId};
+use memod_git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
+use memod_index_db::{Change, NewBlob, NewChunk, Reader, Writer};
+use memod_text::redact::redact;
+use memod_text::secrets::Syntax;
+use memod_text::words;
+
+use super::prepare::{embedded_text_hash, now_s, pieces};
+use super::{IndexError, Progress};
+
+/// Name of the format, which no file has.
+const LANG: &str = "commit";
+/// Version of the rendered text and its words; raise it when either changes.
+const VERSION: i64 = 3;
+/// Longest part of a message that is kept, bytes.
+const MOST_MESSAGE_BYTES: usize = 8 << 10;
+/// Most paths that are listed; further ones are counted.
+const MOST_PATHS: usize = 100;
+/// Time limit of a step, so that a changed file need not wait for two thousand commits …
+const STEP: Duration = Duration::from_millis(100);
+/// … and most commits of a step.
+const BATCH: usize = 128;
+
+/// The state of the history of one view.
+#[derive(Default)]
+pub(super) struct HistoryProgress {
+    /// Results of the last walk that the next one reuses.
+    nodes: HashMap<ObjectId, Node>,
+    plan: Option<Plan>,
+}
+
+/// Remaining work for one tip.
+struct Plan {
+    tip: Tip,
+    /// To be read, the newest last.
+    todo: Vec<ObjectId>,
+    gone: Vec<SourceKey>,
+    notes: Vec<String>,
+    /// The first transient error.
+    unread: Option<String>,
+    /// Whether the history has more commits than the limit.
+    has_older: bool,
+    /// Commits whose changed paths are unknown.
+    n_pathless: usize,
+}
+
+impl Plan {
+    fn new(tip: &Tip) -> Self {
+        let (todo, gone, notes) = Default::default();
+        Self { tip: tip.clone(), todo, gone, notes, unread: None, has_older: false, n_pathless: 0 }
+    }
+
+    /// Records what could not be read.
+    fn note(&mut self, error: String, is_transient: bool) {
+        if is_transient {
+            self.unread.get_or_insert_with(|| error.clone());
+        }
+        self.notes.push(error);
+    }
+}
+
+/// The result of a step.
+#[derive(Debug, Default)]
+pub struct CommitStep {
+    /// The view's new `seq`; `None` when nothing changed.
+    pub seq: Option<u64>,
+    /// Commits still to be read; 0 when done.
+    pub n_left: usize,
+    /// Parts of the history that could not be read; complete only at the end.
+    pub notes: Vec<String>,
+    /// Whether they may come back, as with packs that are being replaced or an alternate that is not mounted.
+    pub may_come_back: bool,
+    /// The first transient error: nobody knows what is missing. Set at the end.
+    pub unread: Option<String>,
+    /// Whether the history has older commits than those of the index, because of the limit. Set at the end.
+    pub has_older: bool,
+}
+
+/// Indexes the commits of views.
+pub struct Commits {
+    reader: Reader,
+    histories: HashMap<ViewId, HistoryProgress>,
+    limit: usize,
+    progress: Arc<Progress>,
+}
+
+impl Commits {
+    /// Prepares to index the newest `limit` commits of each view in `index_db`.
+    ///
+    /// # Errors
+    /// When the database cannot be opened.
+    pub fn new(index_db: &Path, limit: usize, progress: Arc<Progress>) -> Result<Self, IndexError> {
+        Ok(Self { reader: Reader::open(index_db)?, histories: HashMap::new(), limit, progress })
+    }
+
+    /// Runs one step towards indexing the newest commits reachable from `tip`.
+    ///
+    /// Call it until nothing is left. The first step with a tip compares, so that only new commits are read; the last one
+    /// removes commits that no longer belong. Unreadable commits are skipped and noted.
+    ///
+    /// # Errors
+    /// When the database fails; earlier steps stay written.
+    pub fn step(
+        &mut self,
+        writer: &mut Writer,
+        layout: &RepoLayout,
+        view: ViewId,
+        tip: &Tip,
+    ) -> Result<CommitStep, IndexError> {
+        let mut history = self.histories.remove(&view).unwrap_or_default();
+        let (objects, mut complaint) = match Objects::open(layout, tip.object_hash) {
+            Ok(objects) => (objects, None),
+            Err(error) => (None, Some((error.to_string(), error.is_unread()))),
+        };
+        if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
+            let mut plan = self.plan(view, tip, objects.as_ref(), &mut history.nodes)?;
+            if let Some((error, is_transient)) = complaint.take() {
+                plan.note(error, is_transient);
+            }
+            history.plan = Some(plan);
+        }
+        let plan = history.plan.as_mut().expect("it was made above");
+        let mut step = CommitStep::default();
+        match &objects {
+            Some(objects) => self.read(writer, view, objects, &history.nodes, plan, &mut step)?,
+            None => plan.todo.clear(),
+        }
+        step.n_left = plan.todo.len();
+        if step.n_left == 0 {
+            let removals: Vec<Change> =
+                plan.gone.drain(..).map(|key| Change::Remove { key, is_secret: false }).collect();
+            self.put(writer, view, &removals, &mut step)?;
+            step.notes = std::mem::take(&mut plan.notes);
+            step.unread = plan.unread.take();
+            step.has_older = plan.has_older;
+            step.may_come_back = !step.notes.is_empty();
+            step.notes.extend(pathless(plan.n_pathless));
+            history.plan = None;
+        }
+        self.histories.insert(view, history);
+        Ok(step)
+    }
+
+    /// Discards unfinished work, after the index was emptied.
+    pub fn forget(&mut self) {
+        self.histories.clear();
+    }
+
+    /// Discards unfinished work of one view, whose row may belong to another worktree now.
+    pub fn forget_view(&mut self, view: ViewId) {
+        self.histories.remove(&view);
+    }
+
+    /// Walks history and compares it with the index.
+    fn plan(
+        &self,
+        view: ViewId,
+        tip: &Tip,
+        objects: Option<&Objects>,
+        nodes: &mut HashMap<ObjectId, Node>,
+    ) -> Result<Plan, IndexError> {
+        let mut plan = Plan::new(tip);
+        let mut indexed = self.reader.commits(view)?;
+        match (&tip.head, objects) {
+            (Ok(head), _) if self.limit == 0 => plan.has_older = head.is_some(),
+            _ if self.limit == 0 => {}
+            // A commit that cannot be read now may have been read before.
+            (Err(error), _) => {
+                plan.note(error.clone(), tip.is_unread);
+                return Ok(plan);
+            }
+            (Ok(Some(_)), None) => return Ok(plan),
+            (Ok(None), _) => {}
+            (Ok(Some(head)), Some(objects)) => {
+                // The boundary of a shallow history can move without any new commit.
+                nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
+                let mut walk = Walk::new(objects, nodes, *head);
+                let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
+                plan.has_older = found.len() == self.limit && walk.next().is_some();
+                plan.notes.append(&mut walk.gaps);
+                plan.unread = walk.unread.take();
+                for (id, _) in found.iter().rev() {
+                    let is_partial = indexed.remove(&SourceKey::commit(id));
+                    if is_partial != Some(false) {
+                        plan.todo.push(*id);
+                    }
+                }
+                *nodes = found.into_iter().collect();
+            }
+        }
+        if plan.unread.is_none() {
+            plan.gone = indexed.into_keys().collect();
+        }
+        self.progress.total_commits.store(plan.todo.len() as u64, Ordering::Relaxed);
+        self.progress.done_commits.store(0, Ordering::Relaxed);
+        Ok(plan)
+    }
+
+    /// Returns the newest commits of a walk, up to the limit.
+    fn newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
+        // Commits missing from an interrupted walk must not count as gone, so nothing is written after it.
+        walk.take(self.limit).take_while(|_| !self.progress.is_cancelled()).collect()
+    }
+
+    fn read(
+        &self,
+        writer: &mut Writer,
+        view: ViewId,
+        objects: &Objects,
+        nodes: &HashMap<ObjectId, Node>,
+        plan: &mut Plan,
+        step: &mut CommitStep,
+    ) -> Result<(), IndexError> {
+        let began = Instant::now();
+        while !plan.todo.is_empty() && began.elapsed() < STEP {
+            let mut changes = Vec::new();
+            while changes.len() < BATCH && began.elapsed() < STEP {
+                let Some(id) = plan.todo.pop() else { break };
+                let key = SourceKey::commit(&id);
+                // A file may have such a name, and must stay searchable.
+                if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
+                    continue;
+                }
+                let rendered = caught(|| Rendered::of(objects, nodes, id));
+                match rendered {
+                    Ok(Ok(rendered)) => {
+                        plan.n_pathless += usize::from(rendered.is_partial);
+                        changes.push(rendered.into_change(key));
+                    }
+                    Ok(Err(error)) => plan.note(error.to_string(), error.is_unread()),
+                    Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
+                }
+            }
+            self.put(writer, view, &changes, step)?;
+            self.progress.done_commits.fetch_add(changes.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn put(
+        &self,
+        writer: &mut Writer,
+        view: ViewId,
+        changes: &[Change],
+        step: &mut CommitStep,
+    ) -> Result<(), IndexError> {
+        if self.progress.is_cancelled() {
+            return Err(IndexError::Cancelled);
+        }
+        if !changes.is_empty() {
+            step.seq = Some(writer.apply(view, changes, now_s())?.0);
+        }
+        Ok(())
+    }
+}
+
+fn pathless(n_pathless: usize) -> Option<String> {
+    let note =
+        "without their changed paths: what is needed to tell them is not in this shallow or partial clone";
+    (n_pathless > 0).then(|| format!("{n_pathless} commits are searched {note}"))
+}
+
+/// A rendered commit.
+struct Rendered {
+    subject: String,
+    /// A line `<oid> <date> <author>`, an empty line, and the part that [`embedded`] returns.
+    text: String,
+    /// Whether the changed paths are still unknown.
+    is_partial: bool,
+}
+
+/// Returns the part of a rendered commit that is embedded and shown: its message and changed paths.
+pub(super) fn embedded(text: &str) -> &str {
+    text.split_once("\n\n").map_or(text, |(_, rest)| rest)
+}
+
+impl Rendered {
+    fn of(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Self, GitError> {
+        let commit = objects.commit(id)?;
+        let paths = changed_paths(objects, nodes, id);
+        Ok(Self::new(&commit, paths.ok().flatten()))
+    }
+
+    /// `paths` are the first changed paths and their total number; `None` if they are unknown.
+    fn new(commit: &Commit, paths: Option<(Vec<String>, usize)>) -> Self {
+        let is_partial = paths.is_none();
+        let mut message = format!("{}\n\n{}", commit.subject, commit.body);
+        if message.len() > MOST_MESSAGE_BYTES {
+            let kept = message.floor_char_boundary(MOST_MESSAGE_BYTES);
+            let n_more = message.len() - kept;
+            message.truncate(kept);
+            message.push_str(&format!("\n… {n_more} bytes more"));
+        }
+        let message = redact(message.trim(), Syntax::Prose).into_owned();
+        let mut text = format!("{} {} {}\n\n{message}\n", commit.id, commit.date, commit.author);
+        let (paths, total) = paths.unwrap_or_default();
+        if !paths.is_empty() {
+            text.push('\n');
+        }
+        for path in &paths {
+            text.push_str(path);
+            text.push('\n');
+        }
+        if total > paths.len() {
+            text.push_str(&format!("… {} paths more\n", total - paths.len()));
+        }
+        Self { subject: message.lines().next().unwrap_or_default().to_owned(), text, is_partial }
+    }
+
+    fn into_change(self, key: SourceKey) -> Change {
+        let hash: [u8; 32] = blake3::hash(self.text.as_bytes()).into();
+        let size = self.text.len() as u64;
+        let stat = Stat { size, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: Stat::COMMIT_MODE };
+        let body = embedded(&self.text);
+        let header = self.text.lines().next().unwrap_or_default();
+        let (oid, written) = header.split_once(' ').unwrap_or((header, ""));
+        let mut index_words = [String::new(), String::new(), format!("{oid} ")];
+        words::index_words(&self.subject, &mut index_words[1]);
+        words::index_words(written, &mut index_words[2]);
+        index_words[2].push(' ');
+        words::index_words(body, &mut index_words[2]);
+        let chunk = NewChunk {
+            kind: Kind::Commit,
+            pieces: pieces(&[&self.subject, body], &[]),
+            bytes: (0, self.text.len()),
+            lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
+            symbol: None,
+            text_hash: embedded_text_hash(Kind::Commit, "", &self.subject, body),
+            title: Some(self.subject),
+            embeds: true,
+            words: index_words,
+            text: Some(self.text),
+        };
+        let blob = NewBlob {
+            size,
+            kind: LANG,
+            extractor_version: VERSION,
+            chunks: vec![chunk],
+            ..NewBlob::default()
+        };
+        let blob = Some(Box::new(blob));
+        Change::Put { key, stat, racy: self.is_partial, hash, lang: LANG, blob }
+    }
+}
+
+/// Returns the first paths that differ from the first parent, and their total number; `None` at a shallow boundary.
+fn changed_paths(
+    objects: &Objects,
+    nodes: &HashMap<ObjectId, Node>,
+    id: ObjectId,
+) -> Result<Option<(Vec<String>, usize)>, GitError> {
+    let node = |id: ObjectId| nodes.get(&id).cloned().map_or_else(|| objects.node(id), Ok);
+    let commit = node(id)?;
+    if commit.is_cut {
+        return Ok(None);
+    }
+    let parent = commit.parents.first().map(|parent| node(*parent)).transpose()?;
+    let changes = objects.changes(parent.map(|parent| parent.tree), commit.tree, MOST_PATHS)?;
+    // A change of type is a removal and an addition.
+    let mut seen = HashSet::new();
+    let paths = changes.paths.into_iter().map(|change| change.path);
+    Ok(Some((paths.filter(|path| seen.insert(path.clone())).collect(), changes.total)))
+}

@@ -1,0 +1,163 @@
+//! Computes missing vectors of chunks and paths.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::Path;
+
+use memod_base::paths::PathError;
+use memod_base::threads;
+use memod_base::types::{ChunkId, Kind, SourceKey};
+use memod_embed::{EmbedError, Embedder, quantize, record_vectors};
+use memod_index_db::{Embedded, NewVector, PendingChunk, Reader};
+use memod_text::redact::RedactedText;
+
+use super::commits;
+
+/// The vectors of one step.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// Vectors to store.
+    pub vectors: Vec<NewVector>,
+    /// Start of the next step.
+    pub last: ChunkId,
+    /// Number of texts; 0 when none is left.
+    pub n_seen: usize,
+    /// Why none of them got a vector, if they failed.
+    pub failed: Option<Failed>,
+    /// The first file that cannot be read at the moment, whose texts got none.
+    pub unread: Option<PathError>,
+}
+
+/// The model, or what comes before it, failed on some of these texts.
+#[derive(Debug)]
+pub struct Failed {
+    /// The texts with names for the log.
+    pub texts: Vec<(Embedded, String)>,
+    /// The error.
+    pub why: String,
+}
+
+/// Embeds chunks; `after` is the id after which they come.
+///
+/// Text is read from the worktree again and used only if its hash equals the indexed one; changed files are about to be
+/// indexed again.
+pub fn embed_chunks(
+    reader: &Reader,
+    embedder: &dyn Embedder,
+    after: ChunkId,
+    pending: &[PendingChunk],
+    max_file_bytes: u64,
+) -> Batch {
+    let mut unread = None;
+    let vectors = caught(|| {
+        chunk_vectors(embedder, pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                unread.get_or_insert(error);
+                None
+            }
+        })
+    });
+    let name = |chunk: &PendingChunk| format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
+    let texts = || pending.iter().map(|chunk| (Embedded::Chunk(chunk.id, chunk.text_hash), name(chunk)));
+    let last = pending.last().map_or(after, |chunk| chunk.id);
+    Batch { last, unread, ..Batch::of(pending.len(), vectors, || texts().collect()) }
+}
+
+/// Embeds paths, given with their ids.
+pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> Batch {
+    let vectors = caught(|| {
+        let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
+        let vectors = paths.iter().zip(embedder.embed(&texts)?);
+        Ok(vectors.map(|((id, _), vector)| new_vector(Embedded::Path(*id), vector.as_deref())).collect())
+    });
+    let texts = || paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone()));
+    Batch::of(paths.len(), vectors, || texts().collect())
+}
+
+impl Batch {
+    fn of(
+        n_seen: usize,
+        vectors: Result<Vec<NewVector>, String>,
+        texts: impl FnOnce() -> Vec<(Embedded, String)>,
+    ) -> Self {
+        match vectors {
+            Ok(vectors) => Self { n_seen, vectors, ..Self::default() },
+            Err(why) => Self { n_seen, failed: Some(Failed { texts: texts(), why }), ..Self::default() },
+        }
+    }
+}
+
+/// Runs code on untrusted text, and converts a panic to an error.
+fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
+    match threads::caught(run) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(why) => Err(format!("panicked: {why}")),
+    }
+}
+
+fn chunk_vectors(
+    embedder: &dyn Embedder,
+    pending: &[PendingChunk],
+    mut read: impl FnMut(&PendingChunk) -> Option<RedactedText>,
+) -> Result<Vec<NewVector>, EmbedError> {
+    let mut texts: HashMap<[u8; 32], Option<RedactedText>> = HashMap::new();
+    let mut ready = Vec::new();
+    let mut fields = Vec::new();
+    for chunk in pending {
+        let body = match own_body(chunk) {
+            Some(own) => Some(own.to_owned()),
+            None => {
+                let text = texts.entry(chunk.hash).or_insert_with(|| read(chunk));
+                text.as_mut().and_then(|text| text.span(chunk.bytes.0..chunk.bytes.1)).map(Cow::into_owned)
+            }
+        };
+        if let Some(body) = body {
+            fields.push((head(chunk), body));
+            ready.push(Embedded::Chunk(chunk.id, chunk.text_hash));
+        }
+    }
+    let vectors = ready.into_iter().zip(record_vectors(|texts| embedder.embed(texts), &fields)?);
+    Ok(vectors.map(|(of, vector)| new_vector(of, vector.as_deref())).collect())
+}
+
+fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
+    NewVector { of, vec: vector.map(quantize) }
+}
+
+/// Returns the indexed text from any file that still has it.
+///
+/// # Errors
+/// When the file cannot be read at the moment, and no other has the text.
+fn read_same(
+    reader: &Reader,
+    chunk: &PendingChunk,
+    max_file_bytes: u64,
+) -> Result<Option<RedactedText>, PathError> {
+    let read = |root: &str, key: &SourceKey| {
+        memod_scan::read_same(Path::new(root), key, max_file_bytes, &chunk.hash)
+    };
+    let text = match read(&chunk.root, &chunk.key) {
+        Ok(Some(text)) => text,
+        without => {
+            let files = reader.files_with(&chunk.hash).unwrap_or_default();
+            match files.iter().find_map(|(root, key)| read(root, key).ok().flatten()) {
+                Some(text) => text,
+                None => return without.map(|_| None),
+            }
+        }
+    };
+    let text = memod_extract::readable(chunk.key.as_str(), text).into_owned();
+    let syntax = memod_extract::syntax_of(chunk.key.as_str(), &text);
+    Ok(Some(RedactedText::new(text, syntax)))
+}
+
+/// Returns the embedded text of a chunk that is not part of a file.
+fn own_body(chunk: &PendingChunk) -> Option<&str> {
+    let text = chunk.text.as_deref()?;
+    Some(if chunk.kind == Kind::Commit { commits::embedded(text) } else { text })
+}
+
+fn head(chunk: &PendingChunk) -> String {
+    chunk.title.clone().or_else(|| chunk.symbol.clone()).unwrap_or_default()
+}

@@ -1,0 +1,268 @@
+//! Reconciles the manifest of a worktree with its files.
+//!
+//! Each worktree is reconciled on its own thread, with a few more threads that read. None of them writes: changes go to the
+//! writer in batches. So a hanging file system blocks only its own worktree.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use memod_base::paths::RepoLayout;
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, Stat, ViewId};
+use memod_database::DatabaseError;
+use memod_index_db::{Change, Reader, Writer};
+
+use super::batches::{Apply, Batches};
+use super::compare::{Comparison, Todo};
+use super::extractor::Extractors;
+use super::prepare::{Prepared, Preparer};
+use super::secret_files::{self, SecretFiles};
+use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
+
+/// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
+const QUEUE: usize = 64;
+/// Most files of a run, which share a message to the writer.
+const RUN: usize = 32;
+/// Minimum number of files for further threads.
+const INLINE_FILES: usize = 4;
+
+/// The paths to compare with the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Everything.
+    Full,
+    /// These paths and everything below them.
+    Paths(BTreeSet<SourceKey>),
+}
+
+/// Limits for reading files.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    /// Maximum size of a file, bytes.
+    pub max_file_bytes: u64,
+    /// Threads that read files of one worktree at a time, and processes that parse for all worktrees.
+    pub n_threads: usize,
+}
+
+/// The data that the reconciles of all worktrees share.
+pub struct Indexer {
+    index_db: PathBuf,
+    extractors: Extractors,
+    secret_files: Mutex<SecretFiles>,
+    reading: Reading,
+    progress: Arc<Progress>,
+}
+
+impl Indexer {
+    /// Prepares to fill `index_db`; `memod` is the program that extracts texts.
+    pub fn new(index_db: &Path, memod: &Path, reading: Reading, progress: Arc<Progress>) -> Self {
+        let extractors = Extractors::new(memod, &progress, reading.n_threads);
+        let (index_db, secret_files) = (index_db.to_owned(), Mutex::default());
+        Self { index_db, extractors, secret_files, reading, progress }
+    }
+
+    /// Purges unreferenced contents that may be in a file with a secret name. Call it after each successful reconcile.
+    ///
+    /// # Errors
+    /// When the database cannot be written; nothing is purged then.
+    pub fn purge_secrets(&self, writer: &mut Writer) -> Result<(), DatabaseError> {
+        let sizes = lock(&self.secret_files).recent_sizes();
+        if sizes.is_empty() { Ok(()) } else { writer.purge_sizes(&sizes) }
+    }
+}
+
+/// Reconciles one worktree.
+pub struct Reconciler {
+    indexer: Arc<Indexer>,
+    layout: RepoLayout,
+    view: ViewId,
+    reader: Reader,
+    walk: Arc<WalkProgress>,
+    /// Digest of the rules at the last walk, if they could be read; the outer option is `None` before the first walk.
+    rules: Option<Option<u64>>,
+}
+
+impl Reconciler {
+    /// Creates the reconciler of a view whose row exists.
+    ///
+    /// # Errors
+    /// When the database cannot be opened.
+    pub fn new(indexer: &Arc<Indexer>, layout: &RepoLayout, view: ViewId) -> Result<Self, DatabaseError> {
+        let (reader, indexer) = (Reader::open(&indexer.index_db)?, Arc::clone(indexer));
+        Ok(Self { indexer, layout: layout.clone(), view, reader, walk: Arc::default(), rules: None })
+    }
+
+    /// Returns the worktree.
+    pub fn layout(&self) -> &RepoLayout {
+        &self.layout
+    }
+
+    /// Returns the progress.
+    pub fn progress(&self) -> Arc<WalkProgress> {
+        Arc::clone(&self.walk)
+    }
+
+    /// Makes the manifest equal the worktree within `scope`.
+    ///
+    /// `on_dir` is called with each directory before it is listed, so that it can be watched first. After `git_changed`
+    /// everything is compared if git's tracked paths or ignore rules have changed since the last walk, because the set of
+    /// files may have changed without a change of any file.
+    ///
+    /// # Errors
+    /// When the worktree cannot be listed or the database fails; earlier batches stay written.
+    pub fn reconcile(
+        &mut self,
+        scope: &Scope,
+        git_changed: bool,
+        on_dir: &mut dyn FnMut(&Path),
+        apply: &mut Apply<'_>,
+    ) -> Result<ReconcileOutcome, IndexError> {
+        let Self { indexer, layout, view, reader, walk, rules: last_rules } = self;
+        walk.begin_listing();
+        let look = walk.look_at(&layout.root);
+        let (max_file_bytes, progress) = (indexer.reading.max_file_bytes, &indexer.progress);
+        let comparison = Comparison::new(layout, *view, reader, max_file_bytes, progress, on_dir, &look)?;
+        let rules = comparison.rules();
+        let other = git_changed && (rules.is_none() || *last_rules != Some(rules));
+        let whole = other || *scope == Scope::Full;
+        let todo = comparison.run(if whole { &Scope::Full } else { scope })?;
+        drop(look);
+        let outcome = self.carry_out(todo, apply)?;
+        if whole {
+            self.rules = Some(rules);
+        }
+        Ok(ReconcileOutcome { whole, ..outcome })
+    }
+
+    fn carry_out(&mut self, todo: Todo, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
+        let Self { indexer, layout, view, reader, walk, rules } = &*self;
+        let secrets = {
+            let mut secret_files = lock(&indexer.secret_files);
+            secret_files.meet(&todo, rules.is_some())
+        };
+        let Todo { problems, unread, missed, reads, refusals, removals, .. } = todo;
+        let outcome = ReconcileOutcome { problems, unread, missed, ..ReconcileOutcome::default() };
+        let n_bytes = reads.iter().map(|(_, stat)| stat.size).sum();
+        walk.begin((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
+        let mut batches = Batches::new(apply, &indexer.progress, walk, outcome);
+        let refusals = refusals.into_iter();
+        batches.put_all(refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal }))?;
+        let files = Files { indexer, view: *view, root: &layout.root, walk };
+        files.read_all(reads, reader, &mut batches)?;
+        // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
+        // name is not shown, because each hit is checked against the disk.
+        batches.put_all(removals.into_iter().map(|(key, stat)| {
+            let is_secret = secrets.iter().any(|secret| secret_files::may_hold(secret, &stat));
+            Change::Remove { key, is_secret }
+        }))?;
+        Ok(batches.outcome)
+    }
+}
+
+/// The files to read, and the means.
+#[derive(Clone, Copy)]
+struct Files<'a> {
+    indexer: &'a Indexer,
+    view: ViewId,
+    root: &'a Path,
+    walk: &'a WalkProgress,
+}
+
+impl<'a> Files<'a> {
+    /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end,
+    /// to release their memory.
+    fn read_all(
+        self,
+        mut reads: Vec<(SourceKey, Stat)>,
+        reader: &Reader,
+        batches: &mut Batches<'_>,
+    ) -> Result<(), IndexError> {
+        if reads.len() > INLINE_FILES {
+            // Read the latest changes first: a request that does not wait for all files most likely wants those.
+            reads.sort_by_key(|(_, stat)| Reverse(stat.mtime_ns));
+            let read = Reads { reads: &reads, next: AtomicUsize::new(0), files: self }.by_threads(batches);
+            self.indexer.extractors.rest();
+            return read;
+        }
+        let preparer = self.preparer(reader);
+        reads.iter().try_for_each(|(key, stat)| batches.push(preparer.prepare_or_refuse(key, stat)?))?;
+        batches.flush()
+    }
+
+    fn preparer(self, reader: &'a Reader) -> Preparer<'a> {
+        let Self { indexer: Indexer { extractors, reading, .. }, view, root, walk } = self;
+        Preparer { view, root, max_file_bytes: reading.max_file_bytes, reader, extractors, walk }
+    }
+}
+
+/// A list of files that threads share.
+struct Reads<'a> {
+    reads: &'a [(SourceKey, Stat)],
+    next: AtomicUsize,
+    files: Files<'a>,
+}
+
+type Run = Result<Vec<Prepared>, IndexError>;
+
+impl Reads<'_> {
+    /// Reads the files on several threads; this thread passes on the changes.
+    fn by_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
+        let (sender, receiver) = sync_channel(QUEUE);
+        thread::scope(|scope| {
+            for n in 0..self.files.indexer.reading.n_threads {
+                let sender = sender.clone();
+                let work = move || {
+                    if let Err(error) = self.work(&sender) {
+                        let _ = sender.send(Err(error)); // nobody hears it when another has failed before
+                    }
+                };
+                match thread::Builder::new().name(format!("read-{n}")).spawn_scoped(scope, work) {
+                    Ok(_) => {}
+                    Err(error) if n == 0 => return Err(IndexError::Thread(error)),
+                    Err(_) => break, // those that run do its share
+                }
+            }
+            drop(sender);
+            for prepared in receiver {
+                prepared?.into_iter().try_for_each(|prepared| batches.push(prepared))?;
+            }
+            batches.flush()
+        })
+    }
+
+    /// Takes files from the list until it is empty or the receiver is gone.
+    fn work(&self, sender: &SyncSender<Run>) -> Result<(), IndexError> {
+        let reader = Reader::open(&self.files.indexer.index_db)?;
+        let preparer = self.files.preparer(&reader);
+        let mut heard = true;
+        while heard {
+            let changes = self.run(&preparer)?;
+            if changes.is_empty() {
+                break;
+            }
+            heard = sender.send(Ok(changes)).is_ok();
+        }
+        Ok(())
+    }
+
+    /// Prepares the next files, up to the first with new content; `None` when none is left.
+    fn run(&self, preparer: &Preparer<'_>) -> Run {
+        let mut run = Vec::new();
+        while run.len() < RUN
+            && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
+        {
+            let prepared = preparer.prepare_or_refuse(key, stat)?;
+            let is_new = matches!(prepared, Prepared::Change(Change::Put { blob: Some(_), .. }));
+            run.push(prepared);
+            if is_new {
+                break;
+            }
+        }
+        Ok(run)
+    }
+}

@@ -1,0 +1,228 @@
+//! Prepares the rows of one file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use memod_base::threads::caught;
+use memod_base::types::{FileClass, Kind, Pieces, Refusal, Route, SourceKey, Stat, ViewId};
+use memod_embed::Builtin;
+use memod_extract::{EXTRACTOR_VERSION, Extracted};
+use memod_index_db::{Change, NewBlob, NewChunk, Reader};
+use memod_scan::{Content, Read, ReadError};
+use memod_text::{redact, words};
+
+use super::extractor::{Extractors, LeftOut};
+use super::{IndexError, Unread, WalkProgress};
+
+/// Lines that say what a definition is for: its comment, or its signature.
+const N_HEAD_LINES: usize = 6;
+
+/// What happens to the manifest row of a file.
+pub(super) enum Prepared {
+    /// The row is written.
+    Change(Change),
+    /// The row is correct.
+    Unchanged,
+    /// The row stays although it may be wrong, because the file could not be read.
+    Unread(Unread),
+}
+
+/// Reads and extracts files, one after the other.
+pub(super) struct Preparer<'a> {
+    pub(super) view: ViewId,
+    pub(super) root: &'a Path,
+    pub(super) max_file_bytes: u64,
+    pub(super) reader: &'a Reader,
+    pub(super) extractors: &'a Extractors,
+    pub(super) walk: &'a WalkProgress,
+}
+
+/// Returns nanoseconds since the epoch.
+pub(super) fn now_ns() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as i64)
+}
+
+/// Returns seconds since the epoch.
+pub(super) fn now_s() -> i64 {
+    now_ns() / 1_000_000_000
+}
+
+impl Preparer<'_> {
+    /// Like [`Self::prepare`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
+    pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+        let prepared = caught(|| self.prepare(key, stat)).unwrap_or_else(|why| {
+            self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
+        });
+        self.walk.add_handled(stat.size);
+        prepared
+    }
+
+    /// Reads a path and extracts it, unless its content is known. A path that is gone becomes a removal. Nothing changes if
+    /// the manifest already has it as unreadable, or if it cannot be read at the moment.
+    ///
+    /// The file is read even if git's index names its object: while git switches branches the index is out of date, and
+    /// filters give one object several forms.
+    ///
+    /// # Errors
+    /// When the index cannot be read, or the extracting process cannot be started.
+    fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+        let read_at_ns = now_ns();
+        let read = {
+            let _look = self.walk.look_at(&self.root.join(key.as_str()));
+            memod_scan::read(self.root, key, self.max_file_bytes)
+        };
+        let read = match read {
+            Ok(read) => read,
+            Err(error) => return self.prepare_unread(key, stat, &error),
+        };
+        let Read { stat, hash, content } = read;
+        let text = match content {
+            Content::Text(text) => text,
+            Content::Refused(refusal) => {
+                return Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat, refusal }));
+            }
+        };
+        let lang = memod_extract::format_name(key.as_str(), &text);
+        let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
+        let blob = if known { None } else { Some(Box::new(self.extract(key, &text, stat.size)?)) };
+        let racy = memod_scan::is_racy(&stat, read_at_ns);
+        Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
+    }
+
+    fn prepare_unread(
+        &self,
+        key: &SourceKey,
+        stat: &Stat,
+        error: &ReadError,
+    ) -> Result<Prepared, IndexError> {
+        if matches!(error, ReadError::Transient(_)) {
+            return Ok(Prepared::Unread(Unread { key: Some(key.clone()), why: error.to_string() }));
+        }
+        let Some(refusal) = error.refusal() else {
+            return Ok(Prepared::Change(Change::Remove { key: key.clone(), is_secret: false }));
+        };
+        if matches!(error, ReadError::Unreadable(_)) {
+            return self.refuse_unreadable(key, stat, &error.to_string());
+        }
+        tracing::warn!(path = %key, %error, "not indexed");
+        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+    }
+
+    /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again. One that was
+    /// binary, and was not written since, still is.
+    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<Prepared, IndexError> {
+        let known = self.reader.entry(self.view, key)?;
+        let is_unwritten = |known: Stat| (known.size, known.mtime_ns) == (stat.size, stat.mtime_ns);
+        let refusal = match known.map(|known| (known.refusal, known.stat)) {
+            Some((Some(Refusal::Unreadable), _)) => return Ok(Prepared::Unchanged),
+            Some((Some(Refusal::Binary), known)) if is_unwritten(known) => Refusal::Binary,
+            _ => Refusal::Unreadable,
+        };
+        tracing::warn!(path = %key, why, "not indexed");
+        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+    }
+
+    /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the
+    /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
+    fn extract(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
+        let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
+            if let Some(why) = &extracted.refused {
+                return Err(LeftOut { why: why.clone(), is_own: true });
+            }
+            let text = memod_extract::readable(key.as_str(), text);
+            caught(|| into_blob(extracted, &text, size))
+                .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
+        });
+        Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {
+            tracing::error!(path = %key, problems = why, "the file is left out");
+            NewBlob {
+                size,
+                kind: if is_own { "parse-failed" } else { "parse-aborted" },
+                extractor_version: EXTRACTOR_VERSION,
+                problems: why,
+                ..NewBlob::default()
+            }
+        }))
+    }
+}
+
+fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
+    let kind = match (extracted.opted_out, extracted.minified) {
+        (true, _) => "opted-out",
+        (_, true) => "minified",
+        _ => extracted.class.map_or("text", FileClass::as_str),
+    };
+    let mut refs = String::new();
+    for (name, count) in &extracted.references {
+        refs.push_str(&format!("{name} {count}\n"));
+    }
+    let routes =
+        extracted.routes.iter().map(|Route { method, path, line }| format!("{line} {method} {path}\n"));
+    let embeds = !extracted.minified;
+    let secrets = extracted.secrets;
+    NewBlob {
+        size,
+        kind,
+        extractor_version: EXTRACTOR_VERSION,
+        refs,
+        structure: if extracted.structure.is_empty() { Vec::new() } else { extracted.structure.to_bytes() },
+        routes: routes.collect(),
+        problems: extracted.problems.join("\n"),
+        n_secrets: secrets.len(),
+        definitions: extracted.definitions,
+        chunks: extracted.chunks.into_iter().map(|chunk| into_chunk(chunk, text, &secrets, embeds)).collect(),
+    }
+}
+
+fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>], embeds: bool) -> NewChunk {
+    let body = match &chunk.text {
+        Some(own) => Cow::Borrowed(own.as_str()),
+        None => redact::redact_span(text, chunk.bytes.clone(), secrets),
+    };
+    let symbol = chunk.symbol.as_deref().unwrap_or_default();
+    let title = chunk.title.as_deref().unwrap_or_default();
+    let keywords = chunk.keywords.as_deref().unwrap_or_default();
+    let mut index_words = [String::new(), String::new(), String::with_capacity(body.len() * 2)];
+    for (text, out) in [symbol, title, &body].into_iter().zip(&mut index_words) {
+        words::index_words(text, out);
+    }
+    words::index_words(keywords, &mut index_words[1]);
+    NewChunk {
+        kind: chunk.kind,
+        pieces: pieces(&[symbol, title, keywords, &body], &[symbol, title, keywords, head(&body)]),
+        text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
+        embeds,
+        words: index_words,
+        bytes: (chunk.bytes.start, chunk.bytes.end),
+        lines: chunk.lines,
+        symbol: chunk.symbol,
+        title: chunk.title,
+        text: chunk.text,
+    }
+}
+
+/// Returns the first lines of a chunk.
+fn head(body: &str) -> &str {
+    let end = body.match_indices('\n').nth(N_HEAD_LINES - 1).map_or(body.len(), |(at, _)| at);
+    &body[..end]
+}
+
+/// Returns the pieces of the words of texts, and of what of it is the head; none where the model is broken, which searches
+/// report.
+pub(super) fn pieces(texts: &[&str], head: &[&str]) -> Pieces {
+    let Ok(model) = Builtin::shared() else { return Pieces::default() };
+    let of = |texts: &[&str]| model.pieces(&texts.join("\n")).into();
+    Pieces { text: of(texts), head: of(head) }
+}
+
+/// Returns the hash of the text that is embedded for a chunk.
+pub(super) fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    for part in [kind.as_str(), symbol, title, body] {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.finalize().into()
+}

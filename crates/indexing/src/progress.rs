@@ -1,0 +1,254 @@
+//! Counts the progress and the results of a reconcile.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use memod_base::threads::lock;
+use memod_base::types::{Refusal, SourceKey};
+use memod_index_db::Change;
+
+/// Counters that all worktrees share; read by other threads.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Files extracted since the start.
+    pub parses: AtomicU64,
+    /// Commits to be read.
+    pub total_commits: AtomicU64,
+    /// Of those, done.
+    pub done_commits: AtomicU64,
+    /// Set once the daemon is stopping; running work ends at the next batch.
+    pub cancelled: AtomicBool,
+}
+
+impl Progress {
+    /// Returns whether the daemon is stopping.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
+    /// Returns the numbers of commits done and of all commits.
+    pub fn commits(&self) -> (u64, u64) {
+        (self.done_commits.load(Ordering::Relaxed), self.total_commits.load(Ordering::Relaxed))
+    }
+}
+
+/// Progress of the reconcile of one worktree; read by other threads.
+#[derive(Debug, Default)]
+pub struct WalkProgress {
+    total_files: AtomicU64,
+    done_files: AtomicU64,
+    found_files: AtomicU64,
+    handled_files: AtomicU64,
+    total_bytes: AtomicU64,
+    read_bytes: AtomicU64,
+    removals: AtomicU64,
+    looks: Mutex<Looks>,
+}
+
+/// How far a running reconcile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WalkStep {
+    /// It lists files and has met so many.
+    Listing {
+        /// Files met.
+        n_found: u64,
+    },
+    /// It reads what differs. Files are counted once they have been read, which is before they are written.
+    Reading {
+        /// Files handled, and all to handle.
+        files: (u64, u64),
+        /// Bytes read, and all to read.
+        bytes: (u64, u64),
+    },
+}
+
+/// The path that each thread examines, and since when.
+#[derive(Debug, Default)]
+struct Looks {
+    n_begun: u64,
+    open: HashMap<u64, (Instant, PathBuf)>,
+}
+
+/// A running access to a directory or file.
+pub(super) struct Look<'a> {
+    walk: &'a WalkProgress,
+    number: u64,
+}
+
+impl WalkProgress {
+    /// Starts listing files.
+    pub fn begin_listing(&self) {
+        self.begin(0, 0);
+        self.found_files.store(0, Ordering::Relaxed);
+    }
+
+    /// Starts counting files and bytes, up to new totals.
+    pub fn begin(&self, total_files: u64, total_bytes: u64) {
+        for counter in [&self.done_files, &self.handled_files, &self.read_bytes] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        self.total_bytes.store(total_bytes, Ordering::Relaxed);
+        self.total_files.store(total_files, Ordering::Relaxed);
+    }
+
+    /// Adds a file that was read, or that need not be, with the bytes that it had when it was listed.
+    pub(super) fn add_handled(&self, n_bytes: u64) {
+        self.read_bytes.fetch_add(n_bytes, Ordering::Relaxed);
+        self.handled_files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how far the reconcile is, if one runs.
+    pub fn step(&self) -> WalkStep {
+        let [found, files, all_files, bytes, all_bytes] =
+            [&self.found_files, &self.handled_files, &self.total_files, &self.read_bytes, &self.total_bytes]
+                .map(|counter| counter.load(Ordering::Relaxed));
+        match all_files {
+            0 => WalkStep::Listing { n_found: found },
+            _ => WalkStep::Reading {
+                files: (files.min(all_files), all_files),
+                bytes: (bytes.min(all_bytes), all_bytes),
+            },
+        }
+    }
+
+    /// Adds to the number of files done.
+    pub fn add_done(&self, n_files: u64) {
+        self.done_files.fetch_add(n_files, Ordering::Relaxed);
+    }
+
+    /// Returns the numbers of files done and of all files; (0, 0) while they are being listed.
+    pub fn files(&self) -> (u64, u64) {
+        (self.done_files.load(Ordering::Relaxed), self.total_files.load(Ordering::Relaxed))
+    }
+
+    /// Returns a count that is incremented before anything is removed from the manifest, which tells whether a snapshot may
+    /// lack it.
+    pub fn removals(&self) -> u64 {
+        self.removals.load(Ordering::SeqCst)
+    }
+
+    /// Returns the path that has been examined for this long without an answer, if any.
+    pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
+        let looks = lock(&self.looks);
+        let longest = looks.open.values().min_by_key(|(since, _)| *since)?;
+        (longest.0.elapsed() >= long).then(|| longest.1.clone())
+    }
+
+    /// Records an access to a path until the returned guard is dropped.
+    pub(super) fn look_at(&self, path: &Path) -> Look<'_> {
+        let mut looks = lock(&self.looks);
+        looks.n_begun += 1;
+        let number = looks.n_begun;
+        looks.open.insert(number, (Instant::now(), path.to_owned()));
+        Look { walk: self, number }
+    }
+}
+
+impl Look<'_> {
+    /// Records the next path of the access.
+    pub(super) fn move_to(&self, path: &Path) {
+        lock(&self.walk.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
+    }
+
+    /// Counts a file that was met.
+    pub(super) fn note_file(&self) {
+        self.walk.found_files.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Look<'_> {
+    fn drop(&mut self) {
+        lock(&self.walk.looks).open.remove(&self.number);
+    }
+}
+
+/// The result of a reconcile.
+#[derive(Debug, Default)]
+pub struct ReconcileOutcome {
+    /// The view's new `seq`; `None` when nothing changed.
+    pub seq: Option<u64>,
+    /// Paths that must be compared again.
+    pub again: Vec<SourceKey>,
+    /// Why it may have missed files.
+    pub missed: Missed,
+    /// Directories that could not be listed, and git's files that could not be read.
+    pub problems: Vec<String>,
+    /// Files that could not be read this time; their rows are unchanged.
+    pub unread: Vec<Unread>,
+    /// Whether everything was compared.
+    pub whole: bool,
+}
+
+/// A path that could not be examined, with everything below it.
+#[derive(Debug)]
+pub struct Unread {
+    /// The path; `None` for the root.
+    pub key: Option<SourceKey>,
+    /// The failure, with path and error.
+    pub why: String,
+}
+
+/// Why a reconcile may have missed a file that existed all the time.
+#[derive(Debug, Default)]
+pub struct Missed {
+    /// A path is gone, or changes faster than it can be read. Its content may be under another name that was not examined.
+    pub moving: Option<SourceKey>,
+    /// A directory was listed. A file that is renamed during a listing can be missing from it under both names.
+    pub listed: bool,
+    /// One of these directories changed before the last was listed, so the listings do not show one moment.
+    pub shifted: bool,
+}
+
+impl ReconcileOutcome {
+    /// Records what is about to be removed from the manifest.
+    pub(super) fn note(&mut self, changes: &[Change], walk: &WalkProgress) {
+        let taken = changes.iter().find_map(|change| match change {
+            Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {
+                Some(key)
+            }
+            _ => None,
+        });
+        if let Some(key) = taken {
+            walk.removals.fetch_add(1, Ordering::SeqCst);
+            self.missed.moving = Some(key.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn listing_comes_before_a_total() {
+        let walk = WalkProgress::default();
+        walk.begin_listing();
+        let look = walk.look_at(Path::new("a"));
+        look.note_file();
+        look.note_file();
+        assert_eq!(walk.step(), WalkStep::Listing { n_found: 2 });
+        walk.begin(2, 30);
+        walk.add_handled(10);
+        assert_eq!(walk.step(), WalkStep::Reading { files: (1, 2), bytes: (10, 30) });
+        walk.begin_listing();
+        assert_eq!(walk.step(), WalkStep::Listing { n_found: 0 });
+    }
+
+    #[test]
+    fn the_look_that_takes_longest_is_named() {
+        let walk = WalkProgress::default();
+        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
+        let (first, second) = (walk.look_at(Path::new("a")), walk.look_at(Path::new("b")));
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("a".into()));
+        first.move_to(Path::new("c"));
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("b".into()), "the other goes on");
+        drop(second);
+        assert_eq!(walk.unanswered_for(Duration::ZERO), Some("c".into()));
+        assert_eq!(walk.unanswered_for(Duration::from_secs(60)), None);
+        drop(first);
+        assert_eq!(walk.unanswered_for(Duration::ZERO), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! Checks where requests to the language model go, and with which key.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use memod_config::Llm;
+use ureq::http::Uri;
+
+/// The path of chat completions below the address of a server.
+const PATH: &str = "/chat/completions";
+
+/// A server that may be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The address of its chat completions.
+    pub url: String,
+    /// Name of the model; the server chooses if it is empty.
+    pub model: String,
+    /// The key, if there is one.
+    pub key: Option<Key>,
+    /// Whether it is on this machine, so that no proxy is used.
+    pub is_local: bool,
+}
+
+/// A key, which no message and no log shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// Returns the key itself, for the header and to cut it from texts.
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+/// Why no server can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoEndpoint {
+    /// No address.
+    #[error("llm.url is not set, so no language model is asked")]
+    Unset,
+    /// Switched off.
+    #[error("llm.enabled is false")]
+    Disabled,
+    /// An address that cannot be used.
+    #[error("llm.url: {0}")]
+    BadUrl(&'static str),
+    /// An address that would send texts unencrypted.
+    #[error("llm.url: {0} is not this machine, and http is not encrypted")]
+    PlainHttp(String),
+    /// The settings cannot be read, so nothing is known.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The environment of the daemon lacks the key.
+    #[error("llm.key_env names {0}, which the environment of the daemon does not have")]
+    NoKey(String),
+    /// A key that a header cannot have.
+    #[error("llm.key_env names {0}, whose value has spaces or other characters that no key has")]
+    BadKey(String),
+}
+
+impl NoEndpoint {
+    /// Returns what to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unset => {
+                "`memo config set --user llm.url http://localhost:11434/v1` asks a model of Ollama"
+            }
+            Self::Disabled => "`memo config unset llm.enabled`, here or with --user, where it was set",
+            Self::BadUrl(_) => "an address looks like https://host/v1",
+            Self::PlainHttp(_) => {
+                "use https; or `memo config set --user llm.plain_http true` in a network that you trust"
+            }
+            Self::Unreadable(_) => "`memo config path` names the files",
+            Self::NoKey(_) | Self::BadKey(_) => "`memo restart` in a shell that has it",
+        }
+    }
+}
+
+impl Endpoint {
+    /// Takes the settings, and the key from the environment.
+    ///
+    /// # Errors
+    /// When there is no server, or it may not be asked.
+    pub fn of(settings: &Llm, look_up: impl Fn(&str) -> Option<String>) -> Result<Self, NoEndpoint> {
+        if settings.url.trim().is_empty() {
+            return Err(NoEndpoint::Unset);
+        }
+        if !settings.enabled {
+            return Err(NoEndpoint::Disabled);
+        }
+        let url = settings.url.trim();
+        let (address, query) = url.split_once('?').map_or((url, None), |(url, query)| (url, Some(query)));
+        let address = address.trim_end_matches('/').trim_end_matches(PATH).trim_end_matches('/');
+        let uri: Uri = address.parse().map_err(|_| NoEndpoint::BadUrl("not an address"))?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(NoEndpoint::BadUrl("http:// or https:// and a host are needed"));
+        };
+        if authority.as_str().contains('@') {
+            return Err(NoEndpoint::BadUrl("it has a password; name a variable with the key in llm.key_env"));
+        }
+        if url.contains('#') {
+            return Err(NoEndpoint::BadUrl("it has a #"));
+        }
+        let is_local = is_local(authority.host());
+        match scheme {
+            "https" => {}
+            "http" if is_local || settings.plain_http => {}
+            "http" => return Err(NoEndpoint::PlainHttp(authority.host().to_owned())),
+            _ => return Err(NoEndpoint::BadUrl("only http and https are spoken")),
+        }
+        let key = match settings.key_env.trim() {
+            "" => None,
+            name => {
+                let key = look_up(name).map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+                let key = key.ok_or_else(|| NoEndpoint::NoKey(name.to_owned()))?;
+                if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+                    return Err(NoEndpoint::BadKey(name.to_owned()));
+                }
+                Some(Key(key))
+            }
+        };
+        let query = query.map_or(String::new(), |query| format!("?{query}"));
+        let model = settings.model.trim().to_owned();
+        Ok(Self { url: format!("{address}{PATH}{query}"), model, key, is_local })
+    }
+
+    /// Returns the key itself, to cut it from texts.
+    pub fn secret(&self) -> Option<&str> {
+        self.key.as_ref().map(Key::secret)
+    }
+
+    /// Returns the address as it may be shown: a query may have a key.
+    pub fn shown(&self) -> &str {
+        self.url.split('?').next().unwrap_or_default()
+    }
+}
+
+/// Returns whether a host is this machine, whatever a resolver says.
+fn is_local(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    bare.eq_ignore_ascii_case("localhost") || bare.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memod_config::Config;
+
+    fn check(url: &str, expected: Result<&str, &str>) {
+        let settings = Llm { url: url.to_owned(), ..Config::default().llm };
+        let found = Endpoint::of(&settings, |_| None).map(|endpoint| endpoint.url);
+        let found = found.map_err(|error| error.to_string());
+        assert_eq!(found.as_deref().map_err(String::as_str), expected, "{url}");
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine() {
+        let local = "http://localhost:11434/v1/chat/completions";
+        check("http://localhost:11434/v1", Ok(local));
+        check(" http://localhost:11434/v1/ ", Ok(local));
+        check(local, Ok(local));
+        check("http://127.0.0.2/v1", Ok("http://127.0.0.2/v1/chat/completions"));
+        check("http://[::1]:80/v1", Ok("http://[::1]:80/v1/chat/completions"));
+        check("https://api.example/v1?version=2", Ok("https://api.example/v1/chat/completions?version=2"));
+        let plain = |host: &str| format!("llm.url: {host} is not this machine, and http is not encrypted");
+        check("http://192.168.1.5:11434/v1", Err(&plain("192.168.1.5")));
+        check("http://localhost.example/v1", Err(&plain("localhost.example")));
+        check("http://127.0.0.1.example/v1", Err(&plain("127.0.0.1.example")));
+        check("ftp://localhost/", Err("llm.url: only http and https are spoken"));
+        check("localhost:11434", Err("llm.url: http:// or https:// and a host are needed"));
+        check(
+            "http://me:pw@localhost/v1",
+            Err("llm.url: it has a password; name a variable with the key in llm.key_env"),
+        );
+        check("", Err("llm.url is not set, so no language model is asked"));
+    }
+
+    #[test]
+    fn a_key_is_read_and_not_shown() {
+        let settings = Llm {
+            url: "https://api.example/v1".to_owned(),
+            key_env: "API_KEY".to_owned(),
+            ..Config::default().llm
+        };
+        let endpoint = Endpoint::of(&settings, |name| (name == "API_KEY").then(|| " secret\n".to_owned()));
+        let endpoint = endpoint.unwrap();
+        assert_eq!(endpoint.key.as_ref().unwrap().secret(), "secret");
+        assert!(!format!("{endpoint:?}").contains("secret"));
+        assert_eq!(Endpoint::of(&settings, |_| None), Err(NoEndpoint::NoKey("API_KEY".to_owned())));
+        let broken = Endpoint::of(&settings, |_| Some("sec\nret".to_owned()));
+        assert_eq!(broken, Err(NoEndpoint::BadKey("API_KEY".to_owned())));
+        let off = Llm { enabled: false, ..settings };
+        assert_eq!(Endpoint::of(&off, |_| None), Err(NoEndpoint::Disabled));
+    }
+}

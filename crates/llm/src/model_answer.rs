@@ -1,0 +1,149 @@
+//! Reads answers, which may be anything. Pure.
+
+use memod_memory::outgoing::{is_odd, outgoing};
+use serde_json::Value;
+
+/// Longest quotation of what a server says about an error, characters.
+const MOST_QUOTED: usize = 200;
+
+/// What a server answered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// What the model wrote.
+    pub text: String,
+    /// Tokens that the server counted, if it says so.
+    pub used: Option<u64>,
+}
+
+/// Reads the body of a successful answer.
+///
+/// # Errors
+/// Why nothing can be read from it.
+pub fn said(body: &[u8]) -> Result<Said, &'static str> {
+    let value: Value =
+        serde_json::from_slice(body).map_err(|_| "answered with something that is not JSON")?;
+    let usage = &value["usage"];
+    let sum = || Some(usage["prompt_tokens"].as_u64()?.saturating_add(usage["completion_tokens"].as_u64()?));
+    let used = usage["total_tokens"].as_u64().max(sum());
+    let message = &value["choices"][0]["message"]["content"];
+    let text = match message {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    };
+    if text.trim().is_empty() {
+        return Err("answered without a text");
+    }
+    Ok(Said { text, used })
+}
+
+/// Returns what the body of a refusal says, on one line, without the key and other credentials.
+pub fn complaint(body: &[u8], key: Option<&str>) -> String {
+    let text = String::from_utf8_lossy(body);
+    let value: Value = serde_json::from_slice(body).unwrap_or_default();
+    let message = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
+    let message = message.into_iter().find_map(Value::as_str).unwrap_or(&text);
+    line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
+}
+
+/// Returns the JSON in what a model wrote: the whole, or else the outermost object or array in it. Thoughts before the answer and
+/// the fence around it are ignored.
+///
+/// # Errors
+/// Why there is none.
+pub fn json_in(text: &str) -> Result<Value, &'static str> {
+    let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer).trim();
+    if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
+        return Ok(value);
+    }
+    for (open, close) in [('{', '}'), ('[', ']')] {
+        let (Some(start), Some(end)) = (text.find(open), text.rfind(close)) else { continue };
+        if let Some(value) = text.get(start..=end).and_then(|part| serde_json::from_str(part).ok()) {
+            return Ok(value);
+        }
+    }
+    Err("the model did not answer with JSON")
+}
+
+/// Returns a text on one line without control characters, cut to so many characters; `None` if
+/// no letter and no digit is left.
+pub fn line(text: &str, most_chars: usize) -> Option<String> {
+    let plain: String = text.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect();
+    let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let cut = match line.char_indices().nth(most_chars) {
+        Some((at, _)) => format!("{}…", line[..at].trim_end()),
+        None => line,
+    };
+    cut.contains(char::is_alphanumeric).then_some(cut)
+}
+
+/// Returns a text of several lines without control characters, cut to so many characters; `None` if
+/// no letter and no digit is left.
+pub fn lines(text: &str, most_chars: usize) -> Option<String> {
+    let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
+    let plain = plain.trim();
+    let cut = match plain.char_indices().nth(most_chars) {
+        Some((at, _)) => format!("{}…", plain[..at].trim_end()),
+        None => plain.to_owned(),
+    };
+    cut.contains(char::is_alphanumeric).then_some(cut)
+}
+
+/// Returns the strings of an array; of anything else none.
+pub fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_read_whatever_it_is() {
+        let check = |body: &str, expected: Result<(&str, Option<u64>), &str>| {
+            let found = said(body.as_bytes());
+            let found = found.as_ref().map(|said| (said.text.as_str(), said.used)).map_err(|why| *why);
+            assert_eq!(found, expected, "{body}");
+        };
+        check(r#"{"choices":[{"message":{"content":"a"}}],"usage":{"total_tokens":7}}"#, Ok(("a", Some(7))));
+        check(
+            r#"{"choices":[{"message":{"content":[{"text":"a"},{"text":"b"}]}}],"usage":{"prompt_tokens":3,"completion_tokens":4}}"#,
+            Ok(("ab", Some(7))),
+        );
+        check(r#"{"choices":[{"message":{"content":"a"}}],"usage":{"total_tokens":-7}}"#, Ok(("a", None)));
+        check(r#"{"choices":[{"message":{"content":null}}]}"#, Err("answered without a text"));
+        check(r#"{"choices":{}}"#, Err("answered without a text"));
+        check("[]", Err("answered without a text"));
+        check("{\"choices\":[{", Err("answered with something that is not JSON"));
+        check("", Err("answered with something that is not JSON"));
+    }
+
+    #[test]
+    fn json_is_found_in_talk() {
+        let check = |text: &str, expected: Option<&str>| {
+            assert_eq!(json_in(text).ok().map(|value| value.to_string()).as_deref(), expected, "{text}");
+        };
+        check(r#"{"a":1}"#, Some(r#"{"a":1}"#));
+        check("```json\n{\"a\": 1}\n```", Some(r#"{"a":1}"#));
+        check("<think>{\"b\":2}</think>\nHere: {\"a\":1}. Bye", Some(r#"{"a":1}"#));
+        check("Sure! [\"a\"]", Some(r#"["a"]"#));
+        check("{\"a\": ", None);
+        check("\"a\"", None);
+        check("no", None);
+        check(&"[".repeat(100_000), None);
+    }
+
+    #[test]
+    fn texts_are_plain() {
+        assert_eq!(line(" a\n\u{1b}[31mb\u{202e} ", 10).as_deref(), Some("a [31mb"));
+        assert_eq!(line("abcdef", 3).as_deref(), Some("abc…"));
+        assert_eq!((line("\u{7}\n", 3), line("…", 3)), (None, None));
+        assert_eq!(lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
+        assert_eq!(complaint(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
+        assert_eq!(complaint(br#"{"error":"no model"}"#, None), "no model");
+        assert_eq!(complaint(b"<html>", None), "<html>");
+        // Where the quotation ends, half a key would not be recognised.
+        let wrong = format!("{} own-key", "x".repeat(MOST_QUOTED - 4));
+        assert!(!complaint(wrong.as_bytes(), Some("own-key")).contains("own"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Asks which memories a transcript of a session is worth.
+
+use memod_memory::fields;
+use memod_memory::outgoing::outgoing;
+
+use crate::messages::{Prompt, Purpose};
+use crate::model_answer::{json_in, lines};
+use crate::tasks::suggest::{tags, title};
+
+/// Longest part of a transcript that is sent, bytes.
+pub const MOST_TEXT: usize = 16 << 10;
+/// Most memories that are taken from a part.
+const MOST_MEMORIES: usize = 10;
+/// Longest memory, characters: a longer one repeats the transcript.
+const MOST_CHARS: usize = 800;
+/// Fewest words of a memory.
+const LEAST_WORDS: usize = 3;
+/// Most tokens of the answer.
+const MOST_TOKENS: u64 = 900;
+
+const TASK: &str = "The data is a part of a session in which a person and a coding agent worked on a repository. Write down what \
+                    somebody who works on it next month should know: decisions with their reason, rules of the project, causes \
+                    of defects, how things are built, tested and released. Leave out what only this session was about, what the \
+                    code says itself, and everything that is not certain. Each note must be understood without the session, in one or two \
+                    sentences. At most five, none if nothing is worth it. Form: {\"memories\": [{\"text\": \"…\", \"title\": \
+                    \"…\", \"tags\": [\"…\"]}]}";
+
+/// What may be remembered.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Candidate {
+    /// Text.
+    pub content: String,
+    /// Title, if it has a good one.
+    pub title: Option<String>,
+    /// Tags.
+    pub tags: Vec<String>,
+}
+
+/// Asks about a part of a transcript.
+pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
+    Prompt::new(Purpose::Distil, TASK, &outgoing(text, key), MOST_TOKENS)
+}
+
+/// Reads the memories, as they may be added: none looks like it has a credential.
+///
+/// # Errors
+/// Why the answer cannot be read. That nothing is worth it is no error.
+pub fn candidates(answer: &str) -> Result<Vec<Candidate>, &'static str> {
+    let value = json_in(answer)?;
+    let list =
+        value.get("memories").unwrap_or(&value).as_array().ok_or("the model gave no list of memories")?;
+    let mut found: Vec<Candidate> = Vec::new();
+    for value in list {
+        let text = value["text"].as_str().or_else(|| value["content"].as_str()).or_else(|| value.as_str());
+        let Some(text) = text.and_then(|text| lines(text, MOST_CHARS + 1)) else { continue };
+        let is_short = text.chars().count() <= MOST_CHARS && text.split_whitespace().count() >= LEAST_WORDS;
+        let Some(kept) = fields::content(&text, false).ok().filter(|_| is_short) else { continue };
+        if found.len() < MOST_MEMORIES && found.iter().all(|other| other.content != kept.text) {
+            let title = value["title"].as_str().and_then(title);
+            found.push(Candidate { content: kept.text, title, tags: tags(&value["tags"]) });
+        }
+    }
+    match found.is_empty() && !list.is_empty() {
+        true => Err("none of the memories of the model can be kept"),
+        false => Ok(found),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_memories_that_may_be_kept() {
+        let check = |answer: &str, expected: &str| {
+            let found = candidates(answer).map(|all| {
+                all.iter()
+                    .map(|one| format!("{}:{}", one.content, one.tags.join(",")))
+                    .collect::<Vec<_>>()
+                    .join("|")
+            });
+            assert_eq!(found.unwrap_or_else(str::to_owned), expected, "{answer}");
+        };
+        check(
+            r#"{"memories":[{"text":"a b c","tags":["x"]},{"text":"a b c"},{"content":"d e f"},"g h i","user"]}"#,
+            "a b c:x|d e f:|g h i:",
+        );
+        check(r#"{"memories":[]}"#, "");
+        check(
+            r#"{"memories":[{"text":""},{"text":7},null]}"#,
+            "none of the memories of the model can be kept",
+        );
+        check(r#"{"memories":"a"}"#, "the model gave no list of memories");
+        check(r#"{"a":1}"#, "the model gave no list of memories");
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        check(&format!(r#"[{{"text":"use {token}"}}]"#), "none of the memories of the model can be kept");
+        check(&format!(r#"["{}"]"#, "x".repeat(5_000)), "none of the memories of the model can be kept");
+    }
+}

@@ -1,0 +1,135 @@
+//! Asks whether two memories say the same or contradict each other.
+
+use memod_memory::outgoing::{Outgoing, outgoing};
+use serde_json::Value;
+
+use crate::messages::{Prompt, Purpose};
+use crate::model_answer::{json_in, line};
+
+/// Longest part of a memory that is sent, characters.
+const MOST_TEXT: usize = 600;
+/// Longest reason, characters.
+const MOST_REASON: usize = 200;
+/// Most tokens of the answer for each pair.
+const TOKENS_A_PAIR: u64 = 60;
+
+const TASK: &str = "The data is a numbered list of pairs of notes about a software project. For each pair say whether both notes \
+                    state the same (`same`), whether they cannot both be true (`contradict`), or neither (`neither`); for `same` \
+                    also which one says it better, A or B; and why in a few words. Form, with its number for 0: {\"pairs\": \
+                    [{\"pair\": 0, \"verdict\": \"…\", \"better\": \"…\", \"reason\": \"…\"}]}";
+
+/// How two memories are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Both say the same.
+    Same,
+    /// Both cannot be true.
+    Contradict,
+    /// Neither.
+    Neither,
+}
+
+impl Verdict {
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Contradict => "contradict",
+            Self::Neither => "neither",
+        }
+    }
+}
+
+/// What the model says of a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// Place of the pair.
+    pub pair: usize,
+    /// How they are related.
+    pub verdict: Verdict,
+    /// Whether the second says better what both say.
+    pub second_is_better: bool,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// Asks about pairs of texts.
+pub fn prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
+    let mut data = Outgoing::default();
+    for (nth, (left, right)) in pairs.iter().enumerate() {
+        let (left, right) = (outgoing(left, key), outgoing(right, key));
+        let line = |text: &str| line(text, MOST_TEXT).unwrap_or_default();
+        let text = format!("pair {}\nA: {}\nB: {}\n", nth + 1, line(&left.text), line(&right.text));
+        data.push(&Outgoing { text, n_cut: left.n_cut + right.n_cut });
+    }
+    Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
+}
+
+/// Reads what is said of `n_pairs` pairs: of each what comes first, and of others nothing.
+///
+/// # Errors
+/// Why nothing is said.
+pub fn judged(answer: &str, n_pairs: usize) -> Result<Vec<Judged>, &'static str> {
+    let value = json_in(answer)?;
+    let list = value.get("pairs").unwrap_or(&value);
+    let one = std::slice::from_ref(list);
+    let list = list.as_array().map_or(one, Vec::as_slice);
+    let mut all: Vec<Judged> = Vec::new();
+    for judged in list.iter().filter_map(|value| judged_of(value, n_pairs)) {
+        if all.iter().all(|known| known.pair != judged.pair) {
+            all.push(judged);
+        }
+    }
+    if all.is_empty() { Err("the model judged no pair") } else { Ok(all) }
+}
+
+fn judged_of(value: &Value, n_pairs: usize) -> Option<Judged> {
+    let number =
+        usize::try_from(value["pair"].as_u64()?).ok().filter(|number| (1..=n_pairs).contains(number))?;
+    let verdict = match value["verdict"].as_str()? {
+        "same" | "duplicate" => Verdict::Same,
+        "contradict" | "contradiction" => Verdict::Contradict,
+        "neither" | "different" => Verdict::Neither,
+        _ => return None,
+    };
+    let second_is_better = value["better"].as_str().is_some_and(|better| better.eq_ignore_ascii_case("b"));
+    let reason = value["reason"].as_str().and_then(|reason| line(reason, MOST_REASON));
+    Some(Judged { pair: number - 1, verdict, second_is_better, reason })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_credential_is_not_sent() {
+        let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
+        let text = format!("{} {token}", "word ".repeat((MOST_TEXT - 15) / 5));
+        let prompt = prompt(&[(text, "b".to_owned())], None);
+        assert!(!prompt.user.contains("ghp_") && prompt.n_cut == 1, "{}", prompt.user);
+    }
+
+    #[test]
+    fn only_pairs_that_were_sent_are_judged() {
+        let check = |answer: &str, expected: &str| {
+            let found = judged(answer, 2);
+            let one = |judged: &Judged| {
+                let which = if judged.second_is_better { "B" } else { "A" };
+                format!("{}{}{which}", judged.pair, judged.verdict.as_str())
+            };
+            let shown = found.map(|all| all.iter().map(one).collect::<Vec<_>>().join(" "));
+            assert_eq!(shown.unwrap_or_else(str::to_owned), expected, "{answer}");
+        };
+        check(
+            r#"{"pairs":[{"pair":1,"verdict":"same","better":"B"},{"pair":2,"verdict":"neither"}]}"#,
+            "0sameB 1neitherA",
+        );
+        check(r#"{"pairs":[{"pair":1,"verdict":"same"},{"pair":1,"verdict":"contradict"}]}"#, "0sameA");
+        check(r#"{"pair":2,"verdict":"contradict"}"#, "1contradictA");
+        check(
+            r#"{"pairs":[{"pair":0,"verdict":"same"},{"pair":3,"verdict":"same"},{"pair":"mem_01","verdict":"same"}]}"#,
+            "the model judged no pair",
+        );
+        check(r#"{"pairs":[{"pair":1,"verdict":"delete both"},{"pair":-1},7]}"#, "the model judged no pair");
+    }
+}

@@ -1,0 +1,102 @@
+//! Asks for a title and tags of a memory.
+
+use memod_memory::fields;
+use memod_memory::outgoing::outgoing;
+
+use crate::messages::{Prompt, Purpose};
+use crate::model_answer::{json_in, line, strings};
+
+/// Longest text that is sent, bytes.
+const MOST_TEXT: usize = 16 << 10;
+/// Most tags in use that are sent.
+pub const MOST_KNOWN: usize = 40;
+/// Longest title, characters.
+const MOST_TITLE: usize = 80;
+/// Most tags that are taken.
+const MOST_TAGS: usize = 5;
+/// Longest tag, characters.
+const MOST_TAG: usize = 30;
+/// Most tokens of the answer.
+const MOST_TOKENS: u64 = 120;
+
+const TASK: &str = "The data is a note about a software project, and then, after a line `tags in use:`, tags of other notes. Give \
+                    the note a title of at most eight words that says what it states, and one to four tags: words for its \
+                    subject, from the tags in use where they fit. Form: {\"title\": \"…\", \"tags\": [\"…\"]}";
+
+/// A title and tags.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The title, if it is a good one.
+    pub title: Option<String>,
+    /// Tags in their normal form.
+    pub tags: Vec<String>,
+}
+
+/// Asks about a memory.
+pub fn prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
+    let mut data = outgoing(content, key).limited(MOST_TEXT);
+    data.push(&outgoing(&format!("\ntags in use: {}", known_tags.join(", ")), key));
+    Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS)
+}
+
+/// Reads title and tags, as a memory may have them.
+///
+/// # Errors
+/// Why there are none.
+pub fn suggestion(answer: &str) -> Result<Suggestion, &'static str> {
+    let value = json_in(answer)?;
+    let suggestion =
+        Suggestion { title: value["title"].as_str().and_then(title), tags: tags(&value["tags"]) };
+    match suggestion == Suggestion::default() {
+        true => Err("the model suggested nothing"),
+        false => Ok(suggestion),
+    }
+}
+
+/// Returns a title that is short enough and that a memory may have.
+pub(super) fn title(raw: &str) -> Option<String> {
+    let line = line(raw, MOST_TITLE + 1)?;
+    // A command is shown with it, in which it must not be an option.
+    if line.chars().count() > MOST_TITLE || line.starts_with('-') {
+        return None;
+    }
+    Some(fields::title(&line, false).ok()??.text)
+}
+
+/// Returns the tags among the values of an array.
+pub(super) fn tags(value: &serde_json::Value) -> Vec<String> {
+    let mut tags: Vec<String> = Vec::new();
+    for raw in strings(value) {
+        let raw = raw.trim().trim_start_matches('#');
+        let is_plain = |c: char| c.is_alphanumeric() || "-_./ ".contains(c);
+        let is_short = raw.chars().count() <= MOST_TAG && raw.chars().all(is_plain) && !raw.starts_with('-');
+        let tag = fields::tags(&[raw.to_owned()]).ok().filter(|_| is_short).and_then(|mut tags| tags.pop());
+        tags.extend(tag.filter(|tag| !tags.contains(tag)));
+    }
+    tags.truncate(MOST_TAGS);
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn title_and_tags_are_checked() {
+        let check = |answer: &str, expected: &str| {
+            let found = suggestion(answer);
+            let shown = found.map(|found| format!("{:?} {}", found.title, found.tags.join(" ")));
+            assert_eq!(shown.unwrap_or_else(str::to_owned), expected, "{answer}");
+        };
+        check(
+            r##"{"title":"Token\n expiry","tags":["Auth","#jwt","auth","log in"]}"##,
+            "Some(\"Token expiry\") auth jwt log-in",
+        );
+        check(r#"{"title":"--content=x","tags":[]}"#, "the model suggested nothing");
+        check(r#"{"title":7,"tags":["$(rm)","a,b","","--all"]}"#, "the model suggested nothing");
+        check(r#"{"tags":["a","b","c","d","e","f"]}"#, "None a b c d e");
+        check(r#"{"title":"password: hunter2hunter2 is it"}"#, "the model suggested nothing");
+        let long = "x".repeat(200);
+        check(&format!(r#"{{"title":"{long}","tags":["{long}"]}}"#), "the model suggested nothing");
+    }
+}

@@ -1,0 +1,66 @@
+//! Reads the anchors of memories.
+
+use memod_base::types::MemoryRow;
+use memod_database::DatabaseError;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::Sort;
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::found::json;
+use super::{Anchored, MemoryFilter, Rows};
+
+impl Rows<'_> {
+    /// Returns the anchors of the selected memories that have any, by id, in a total order.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn anchored(&self, filter: &MemoryFilter, sort: Sort) -> Result<Vec<Anchored>, DatabaseError> {
+        let (condition, values) = filter.condition(self.now_ms);
+        let order = super::rows::order(sort);
+        let sql = format!(
+            "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord) FROM memory m JOIN anchor a ON a.memory = m.row
+             WHERE {condition} GROUP BY m.row ORDER BY {order}"
+        );
+        self.run(|conn| {
+            conn.prepare(&sql)?
+                .query_map(params_from_iter(values), |row| {
+                    Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?)))
+                })?
+                .collect()
+        })
+    }
+
+    /// Returns the anchors of those memories among `ids` that have any, by id.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn anchors_of(&self, rows: &[MemoryRow]) -> Result<Vec<Anchored>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT substr(m.id, 1, instr(m.id || '#', '#') - 1), json_group_array(json(a.anchor) ORDER BY a.ord)
+                 FROM json_each(?1) wanted
+                 CROSS JOIN anchor a ON a.memory = wanted.value
+                 CROSS JOIN memory m ON m.row = a.memory GROUP BY m.row",
+            )?
+            .query_map([json(rows)], |row| Ok((row.get(0)?, anchors(&row.get::<_, String>(1)?))))?
+            .collect()
+        })
+    }
+}
+
+/// Reads the column of [`super::rows::COLUMNS`].
+pub(super) fn anchors(json: &str) -> Vec<Anchor> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Replaces the anchors of a memory. Their present states are not stored.
+pub(super) fn put_anchors(conn: &Connection, row: i64, anchors: &[Anchor]) -> rusqlite::Result<()> {
+    conn.prepare_cached("DELETE FROM anchor WHERE memory = ?1")?.execute([row])?;
+    let mut put = conn.prepare_cached("INSERT INTO anchor(memory, ord, anchor) VALUES(?1, ?2, ?3)")?;
+    for (ord, anchor) in anchors.iter().enumerate() {
+        let kept = Anchor { state: None, now: None, note: None, ..anchor.clone() };
+        let json = serde_json::to_string(&kept).expect("strings and numbers are JSON");
+        put.execute(params![row, ord as i64, json])?;
+    }
+    Ok(())
+}

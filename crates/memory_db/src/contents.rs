@@ -1,0 +1,226 @@
+//! Reads the contents of another database.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use memod_database::DatabaseError;
+use memod_database::corrupt;
+
+use super::file_cells::FileCells;
+use super::rows::{SAVED_COLUMNS, record};
+use super::saved_sharing::SavedSharing;
+use super::shared_with::Sharing;
+use super::{Link, MemoryDb, MemoryEvent, Record};
+
+/// A memory with its history and its links.
+type Saved = (Record, Vec<MemoryEvent>, Vec<Link>);
+
+/// A deleted memory: its last change, and when it was deleted.
+pub(super) type Deleted = (String, i64, i64);
+
+/// The readable contents of a database.
+#[derive(Default)]
+pub(super) struct Contents {
+    pub(super) saved: Vec<Saved>,
+    pub(super) deleted: Vec<Deleted>,
+    /// Memories that are certainly no files any more, if that is said.
+    pub(super) alone: HashSet<String>,
+    /// Memories that this user has taken out of the files.
+    pub(super) taken_out: HashSet<String>,
+    /// Memories that are shared through files.
+    pub(super) in_files: HashMap<String, FileCells>,
+    /// Whether no damage hides any content.
+    pub(super) is_whole: bool,
+    /// What could not be read, or not of all memories.
+    unread: BTreeSet<&'static str>,
+}
+
+impl Contents {
+    /// Returns the ids of the memories that it has or had.
+    pub(super) fn ids(&self) -> impl Iterator<Item = &str> {
+        let deleted = self.deleted.iter().map(|(id, ..)| &**id);
+        self.saved.iter().map(|(record, ..)| &*record.id).chain(deleted)
+    }
+
+    /// Returns the contents of a file of which nothing can be read.
+    pub(super) fn unreadable() -> Self {
+        Self { unread: BTreeSet::from(["memories"]), ..Self::default() }
+    }
+
+    /// Returns what is lost unless a backup has it, as a part of a sentence; `None` if all could be read.
+    pub(super) fn loss(&self) -> Option<String> {
+        if self.unread.is_empty() {
+            return None;
+        }
+        let unread: Vec<&str> = self.unread.iter().copied().collect();
+        Some(match self.saved.is_empty() {
+            true => {
+                "nothing of the damaged file could be read: what is newer than the copies is lost".to_owned()
+            }
+            false => format!(
+                "not all of the damaged file could be read: what is newer than the copies of {} may be lost",
+                unread.join(", ")
+            ),
+        })
+    }
+
+    /// Lets the paths of anchors, which began at a directory of the worktree, begin at its top.
+    pub(super) fn begin_anchors_at(&mut self, below: &Path) {
+        let dirs: Vec<_> = below.iter().map(|dir| dir.to_string_lossy()).collect();
+        if dirs.is_empty() {
+            return;
+        }
+        for anchor in self.saved.iter_mut().flat_map(|(record, ..)| &mut record.anchors) {
+            anchor.path = format!("{}/{}", dirs.join("/"), anchor.path);
+        }
+    }
+
+    /// Says which memories the team has, and which are this user's alone; that is else not said here.
+    pub(super) fn set_sharing(&mut self, sharing: &SavedSharing) {
+        for (record, ..) in &mut self.saved {
+            record.team = sharing.is_team(&record.id);
+            if sharing.is_alone(&record.id) {
+                self.alone.insert(record.id.clone());
+            }
+        }
+    }
+}
+
+impl MemoryDb {
+    /// Returns the number of memories, including archived ones.
+    pub(super) fn count(&self) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.query_row("SELECT count(*) FROM memory WHERE instr(id, '#') = 0", [], |row| row.get(0))
+        })
+    }
+
+    /// Returns every memory that can still be read: forwards from the first up to the damage, and backwards from the last.
+    /// Leaves out damaged tags and anchors, and columns that an older file does not have.
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    pub(super) fn contents(&self) -> Result<Contents, DatabaseError> {
+        let mut found: Vec<Record> = Vec::new();
+        let (own, _) = SAVED_COLUMNS.split_once("(SELECT").unwrap_or_default();
+        let (with_tags, _) = SAVED_COLUMNS.rsplit_once("(SELECT").unwrap_or_default();
+        let ways = [SAVED_COLUMNS, &format!("{with_tags}'[]'"), &format!("{own}'[]', '[]'")];
+        let without = |columns: &[&str]| {
+            let replace = |way: String, column: &&str| way.replace(column, "NULL");
+            ways.map(|way| columns.iter().fold(way.to_owned(), replace))
+        };
+        let older = [without(&["m.agent"]), without(&["m.agent", "m.key"])].concat();
+        let (mut is_whole, mut unread) = (false, BTreeSet::from(["memories"]));
+        'ways: for columns in ways.into_iter().chain(older.iter().map(String::as_str)) {
+            for order in ["ASC", "DESC"] {
+                let (records, is_all) = self.scan(columns, order)?;
+                let known: HashSet<_> = found.iter().map(|record| record.id.clone()).collect();
+                found.extend(records.into_iter().filter(|record| !known.contains(&record.id)));
+                if is_all {
+                    is_whole = columns == SAVED_COLUMNS;
+                    unread.clear();
+                    unread.extend(columns.contains("'[]'").then_some("tags and anchors"));
+                    break 'ways;
+                }
+            }
+        }
+        let history = |id: &str| readable(self.read(0, |rows| rows.history(id)));
+        let links = |id: &str| readable(self.read(0, |rows| rows.links(id)));
+        let mut save = |record: Record| {
+            let (history, links) = (history(&record.id)?, links(&record.id)?);
+            unread.extend(history.is_none().then_some("histories"));
+            unread.extend(links.is_none().then_some("links"));
+            Ok((record, history.unwrap_or_default(), links.unwrap_or_default()))
+        };
+        let deleted = readable(self.deleted())?;
+        let taken_out = readable(self.taken_out())?.unwrap_or_default();
+        let in_files = readable(self.in_files())?.unwrap_or_default();
+        let saved = found.into_iter().map(&mut save).collect::<Result<_, DatabaseError>>()?;
+        unread.extend(deleted.is_none().then_some("removals"));
+        is_whole &= unread.is_empty();
+        Ok(Contents {
+            saved,
+            deleted: deleted.unwrap_or_default(),
+            alone: HashSet::new(),
+            taken_out,
+            in_files,
+            is_whole,
+            unread,
+        })
+    }
+
+    /// # Errors
+    /// When a memory cannot be read.
+    pub(super) fn check_readable(&self) -> Result<(), DatabaseError> {
+        match self.scan(SAVED_COLUMNS, "ASC")? {
+            (_, true) => Ok(()),
+            (records, _) => {
+                let said = format!("not all memories can be read, only {}", records.len());
+                Err(DatabaseError::from_sqlite(&self.path, corrupt(said)))
+            }
+        }
+    }
+
+    /// Reads rows up to the first that cannot be reached; returns whether all rows could be read.
+    ///
+    /// # Errors
+    /// When more may be read another time.
+    fn scan(&self, columns: &str, order: &str) -> Result<(Vec<Record>, bool), DatabaseError> {
+        let (mut records, mut is_all) = (Vec::new(), true);
+        let ended = self.run(|conn| {
+            let mut statement = conn.prepare(&format!(
+                // Versions of worktrees are read from their files again.
+                "SELECT {columns} FROM memory m WHERE instr(m.id, '#') = 0 ORDER BY m.row {order}"
+            ))?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                let record = record(row);
+                is_all &= record.is_ok();
+                records.extend(record.ok());
+            }
+            Ok(())
+        });
+        Ok((records, readable(ended)?.is_some() && is_all))
+    }
+
+    fn taken_out(&self) -> Result<HashSet<String>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id FROM memory WHERE shared = ?1 AND main IS NULL")?
+                .query_map([Sharing::Never as i64], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    fn in_files(&self) -> Result<HashMap<String, FileCells>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT id, version, file_links, remarks FROM memory WHERE shared = ?1 AND main IS NULL",
+            )?
+            .query_map([Sharing::Repo as i64], |row| {
+                Ok((
+                    row.get(0)?,
+                    FileCells { version: row.get(1)?, file_links: row.get(2)?, remarks: row.get(3)? },
+                ))
+            })?
+            .collect()
+        })
+    }
+
+    pub(super) fn deleted(&self) -> Result<Vec<Deleted>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare("SELECT id, updated, at FROM deleted")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect()
+        })
+    }
+}
+
+/// Returns what was read; none where a damage hides it, or there is none of it.
+///
+/// # Errors
+/// When it may be read another time.
+pub(super) fn readable<T>(read: Result<T, DatabaseError>) -> Result<Option<T>, DatabaseError> {
+    match read {
+        Err(error) if error.is_transient() => Err(error),
+        read => Ok(read.ok()),
+    }
+}

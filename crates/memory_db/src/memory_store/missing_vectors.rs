@@ -1,0 +1,46 @@
+//! Computes the vectors that memories lack, and tells which have changed.
+
+use memod_database::DatabaseError;
+
+use super::MemoryStore;
+use crate::{MemoryReader, VectorChanges};
+
+impl MemoryStore {
+    /// Returns whether some memories may lack a vector.
+    pub fn lacks_vectors(&self) -> bool {
+        self.lacks_vectors
+    }
+
+    /// Computes some missing vectors; returns whether there were any.
+    ///
+    /// # Errors
+    /// When they cannot be stored.
+    pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
+        let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
+        let rows = db.read(now_ms, |rows| rows.vectorless(&self.model.id, self.model.step))?;
+        self.lacks_vectors = !rows.is_empty();
+        if rows.is_empty() || !db.write(now_ms, |all| all.embed_missing(&rows, &self.model))? {
+            return Ok(false);
+        }
+        db.touched.add(&rows);
+        Ok(true)
+    }
+
+    /// Returns the changes of vectors since the last call; nothing before the first job.
+    ///
+    /// # Errors
+    /// When they cannot be read; the next call then returns all vectors.
+    pub fn vector_changes(&mut self) -> Result<Option<VectorChanges>, DatabaseError> {
+        let Some((db, _)) = &self.open else { return Ok(None) };
+        if !std::mem::replace(&mut self.is_opened, true) {
+            let changes = db.changed_vectors(&self.model)?;
+            self.is_opened = false;
+            return Ok(Some(changes));
+        }
+        db.changed_vectors(&self.model)?; // all of them are read now
+        let vectors = db.read(0, |rows| rows.living_vectors(&self.model.id))?;
+        let reader = MemoryReader::open(&self.path)?;
+        self.is_opened = false;
+        Ok(Some(VectorChanges::All(Box::new(reader), self.model.id.clone(), vectors)))
+    }
+}

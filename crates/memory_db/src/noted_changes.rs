@@ -1,0 +1,46 @@
+//! Collects which memories committed transactions have changed, while somebody wants to know.
+//!
+//! Each change of a memory adds a row to `history`, whatever causes it, so those rows say it all. Only memories that are
+//! deleted for good take their history with them; [`Rows`] notes these.
+
+use std::collections::BTreeMap;
+
+use memod_database::DatabaseError;
+use rusqlite::Connection;
+use serde_json::json;
+
+use super::{NotedChange, Rows};
+
+impl Rows<'_> {
+    /// Returns the memories that a transaction has changed: those of new rows of `history`, each with its last action, and
+    /// those that it has deleted.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(super) fn noted_changes(&self, added: &[i64]) -> Result<Vec<NotedChange>, DatabaseError> {
+        let mut changes = self.deleted();
+        changes.retain(|change| !change.ids.is_empty());
+        if added.is_empty() {
+            return Ok(changes);
+        }
+        let found: Vec<(String, String)> = self.run(|conn: &Connection| {
+            conn.prepare_cached(
+                "WITH last(row) AS (SELECT max(h.row) FROM json_each(?1) w
+                     CROSS JOIN history h ON h.row = w.value GROUP BY h.memory)
+                 SELECT h.action, m.id FROM last JOIN history h USING(row) JOIN memory m ON m.row = h.memory
+                 ORDER BY h.row",
+            )?
+            .query_map([json!(added).to_string()], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for (action, id) in found {
+            let place = *places.entry(action.clone()).or_insert_with(|| {
+                changes.push(NotedChange { action, ids: Vec::new() });
+                changes.len() - 1
+            });
+            changes[place].ids.push(id);
+        }
+        Ok(changes)
+    }
+}

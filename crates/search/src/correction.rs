@@ -1,0 +1,297 @@
+//! Corrects the unknown words of a query, and adds what the corrected query finds.
+
+use memod_base::types::Phrase;
+use memod_database::DatabaseError;
+use memod_index_db::Postings;
+use memod_text::stems::{is_stem, stem};
+use memod_text::words::{Form, write_words};
+
+use super::query::{Query, is_stop_word, other_number};
+use super::ranked::Ranked;
+use super::typo;
+use super::view_chunks::ViewChunks;
+
+/// With fewer hits that have a word of the query, its unknown words are corrected.
+pub const FEW: usize = 3;
+
+/// Most unknown words of a query that are corrected.
+const MOST_CORRECTED: usize = 8;
+
+/// Share of the lowest exact hit that the best hit of a corrected query gets.
+const BELOW_EXACT: f64 = 0.99;
+
+/// The words of some texts.
+pub trait Vocabulary {
+    /// Returns the number of texts that have a word.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError>;
+
+    /// Calls `see` with every word, and perhaps some that no text has any more.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError>;
+}
+
+/// The words of the chunks of a worktree.
+///
+/// The lists of words also have chunks of other worktrees, and deleted ones. With those, the commonest of the nearest words
+/// would depend on what the files said before.
+pub struct WordsOfView<'a> {
+    /// The words of all chunks.
+    pub postings: Postings<'a>,
+    /// Those of the worktree.
+    pub chunks: &'a ViewChunks,
+}
+
+impl Vocabulary for WordsOfView<'_> {
+    fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
+        let word = Phrase { tokens: term.to_owned(), is_prefix: false };
+        let mut n_chunks = 0;
+        self.postings.each(&word, |id, _| n_chunks += u64::from(self.chunks.place_of(id).is_some()))?;
+        Ok(n_chunks)
+    }
+
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
+        self.postings.each_term(see)
+    }
+}
+
+/// Returns the query with each unknown word replaced by the nearest known one; `None` if there is nothing to replace.
+///
+/// Operators and filters stay. Words of `NOT` and prefixes are not corrected.
+///
+/// # Errors
+/// When a vocabulary cannot be read.
+pub fn corrected(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Query>, DatabaseError> {
+    let mut words = KnownWords { known, terms: None, n_left: MOST_CORRECTED };
+    let mut error = None;
+    let replaced = query.replaced(&mut |text| match words.correct_text(text) {
+        Ok(text) => text,
+        Err(failed) => {
+            error.get_or_insert(failed);
+            None
+        }
+    });
+    error.map_or(Ok(replaced), Err)
+}
+
+struct KnownWords<'a> {
+    known: &'a [&'a dyn Vocabulary],
+    /// All words, once one is unknown: the walk takes far longer than anything else.
+    terms: Option<Vec<String>>,
+    n_left: usize,
+}
+
+impl KnownWords<'_> {
+    fn correct_text(&mut self, text: &str) -> Result<Option<String>, DatabaseError> {
+        let mut corrected = Vec::new();
+        let mut is_changed = false;
+        for word in text.split_whitespace() {
+            let other = self.correct_word(word)?;
+            is_changed |= other.is_some();
+            corrected.push(other.unwrap_or_else(|| word.to_owned()));
+        }
+        Ok(is_changed.then(|| corrected.join(" ")))
+    }
+
+    /// Corrects a name as a whole, or else in its parts.
+    fn correct_word(&mut self, word: &str) -> Result<Option<String>, DatabaseError> {
+        let [whole, parts] = [Form::Whole, Form::Parts].map(|form| tokens(word, form));
+        let corrected = self.correct_tokens(&whole, "-")?;
+        match corrected.is_none() && parts != whole && !self.knows_all(&whole)? {
+            true => self.correct_tokens(&parts, "_"),
+            false => Ok(corrected),
+        }
+    }
+
+    fn knows_all(&self, tokens: &[String]) -> Result<bool, DatabaseError> {
+        tokens.iter().try_fold(true, |all, token| Ok(all && self.knows(token)?))
+    }
+
+    /// Returns whether some text has the token or another form of it, which an exact search finds too.
+    fn knows(&self, token: &str) -> Result<bool, DatabaseError> {
+        let forms = [Some(token.to_owned()), stem(token), other_number(token)];
+        let mut has_any = false;
+        for form in forms.into_iter().flatten() {
+            for vocabulary in self.known {
+                has_any = has_any || vocabulary.n_texts_with(&form)? > 0;
+            }
+        }
+        Ok(has_any)
+    }
+
+    fn correct_tokens(&mut self, tokens: &[String], between: &str) -> Result<Option<String>, DatabaseError> {
+        let mut corrected = tokens.to_vec();
+        for token in &mut corrected {
+            if let Some(other) = self.nearest(token)? {
+                *token = other;
+            }
+        }
+        Ok((corrected != tokens).then(|| corrected.join(between)))
+    }
+
+    /// Returns the nearest known word to an unknown one.
+    fn nearest(&mut self, token: &str) -> Result<Option<String>, DatabaseError> {
+        if self.n_left == 0 || self.knows(token)? {
+            return Ok(None);
+        }
+        self.n_left -= 1;
+        let terms = match &mut self.terms {
+            Some(terms) => terms,
+            terms => {
+                let mut all = Vec::new();
+                for vocabulary in self.known {
+                    vocabulary.each_term(&mut |term| {
+                        if !is_stem(term) && !is_stop_word(term) {
+                            all.push(term.to_owned());
+                        }
+                    })?;
+                }
+                terms.insert(all)
+            }
+        };
+        let n_texts = |term: &str| {
+            self.known
+                .iter()
+                .map(|vocabulary| vocabulary.n_texts_with(term))
+                .sum::<Result<u64, DatabaseError>>()
+        };
+        let found = typo::corrections(token, terms.iter().map(String::as_str), n_texts)?;
+        Ok(found.into_iter().next().map(|nearest| nearest.term))
+    }
+}
+
+fn tokens(text: &str, form: Form) -> Vec<String> {
+    let mut stream = String::new();
+    write_words(text, form, &mut stream);
+    stream.split_ascii_whitespace().map(str::to_owned).collect()
+}
+
+/// Returns the factor for hits of a corrected query, of which the best has the score `best`, so that they stay below every
+/// exact hit.
+pub fn factor(lowest_exact: Option<f64>, best: f64) -> f64 {
+    let product = |score: f64| -(-score).ln_1p();
+    match lowest_exact {
+        Some(lowest) if best > 0.0 => (BELOW_EXACT * product(lowest) / product(best)).min(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Applies the factor of a corrected query to a final score.
+pub(super) fn lower<C>(ranked: &mut Ranked<C>, factor: f64) {
+    let product = -(-ranked.score).ln_1p();
+    ranked.score = -(-product * factor).exp_m1();
+    if factor < 1.0 {
+        ranked.factors.push(("corrected", factor));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{parse, parse_with_filters};
+    use memod_index_db::test_rows::{chunk, put, worktree};
+    use memod_index_db::{NewChunk, Reader, Writer};
+
+    struct Words(&'static [&'static str]);
+
+    impl Vocabulary for Words {
+        fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
+            Ok(u64::from(self.0.contains(&term)))
+        }
+
+        fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
+            self.0.iter().for_each(|term| see(term));
+            see("sessian"); // no text has it any more
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn unknown_words_are_corrected_where_they_stand() {
+        let index = Words(&["session", "token", "store", "verify", "sessionstore"]);
+        let memories = Words(&["deployment", "asked", "·ask", "as"]);
+        let check = |query: &str, expected: &str| {
+            let query = parse_with_filters(query, &|_, _| Ok(()));
+            let found = corrected(&query, &[&index, &memories]).unwrap();
+            assert_eq!(found.map(|query| query.to_string()).unwrap_or_default(), expected);
+        };
+        check("session", "");
+        check("the sesion of token", "session token");
+        check("deploymnet", "deployment");
+        check(
+            "\"sesion token\" AND (verfy OR stroe) NOT sesion",
+            "\"session token\" AND (verify OR store) NOT sesion",
+        );
+        check("sesion path:src/sesion kind:doc", "session path:src/sesion kind:doc");
+        check("sesion-store", "session-store");
+        check("SesionStore", "sessionstore");
+        check("verfyToken", "verify_token");
+        check("sesio*", "");
+        check("tokens that verifies", "");
+        check("what did they ask", "");
+        check("ass", "");
+        check("zzzzzzzz", "");
+        check("", "");
+    }
+
+    #[test]
+    fn what_files_said_before_does_not_count() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("index.db");
+        let mut writer = Writer::open(&path, "model").unwrap();
+        let view = writer.view(&worktree()).unwrap();
+        let mut save = |path: &str, texts: &[&str]| {
+            let chunk = |text: &&str| {
+                let words = [String::new(), String::new(), (*text).to_owned()];
+                NewChunk { embeds: false, words, ..chunk(*blake3::hash(text.as_bytes()).as_bytes()) }
+            };
+            let hash = *blake3::hash(texts.concat().as_bytes()).as_bytes();
+            writer.apply(view, &[put(path, hash, texts.iter().map(chunk).collect())], 0).unwrap();
+        };
+        save("a", &["sessiona", "sessiona too"]);
+        save("b", &["sessionb", "sessionb too", "sessionb again"]);
+        let reader = Reader::open(&path).unwrap();
+        let nearest = || {
+            let mut list = Vec::new();
+            reader.each_path(view, |path, first| list.push((path.into(), first))).unwrap();
+            let mut chunks = ViewChunks::default();
+            chunks.update(list, |first| reader.content(first)).unwrap();
+            let words = WordsOfView { postings: reader.postings().unwrap(), chunks: &chunks };
+            corrected(&parse("sessionc"), &[&words]).unwrap().unwrap().to_string()
+        };
+        assert_eq!(nearest(), "sessionb");
+        save("b", &["sessionb"]);
+        assert_eq!(nearest(), "sessiona");
+        save("a", &["nothing"]);
+        save("b", &["sessionb"]);
+        assert_eq!(nearest(), "sessionb");
+    }
+
+    #[test]
+    fn only_so_many_words_are_corrected() {
+        let known = Words(&["session"]);
+        let query = parse(&"sesion ".repeat(20));
+        let text = corrected(&query, &[&known]).unwrap().unwrap().to_string();
+        assert_eq!(text.matches("session").count(), MOST_CORRECTED);
+    }
+
+    #[test]
+    fn corrected_hits_stay_below_exact_ones() {
+        for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
+            let mut ranked = Ranked {
+                candidate: (),
+                score: best,
+                fused: best,
+                factors: Vec::new(),
+                without: Default::default(),
+            };
+            lower(&mut ranked, factor(Some(lowest), best));
+            assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
+        }
+        assert!((factor(None, 0.5) - 1.0).abs() < 1e-9);
+    }
+}
