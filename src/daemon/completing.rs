@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use memod_engine::errors::RpcResult;
 use memod_index_db::Reader;
 use memod_proto::{Caveats, CompleteParams, CompleteResult, CompletionKind, Sync};
 
-use super::error::RpcResult;
-use super::request::{deadline, freshness, reading};
-use super::shared::Shared;
+use crate::daemon::request::{deadline, freshness, reading};
+use crate::daemon::shared::Shared;
 
 /// Most words of an answer; more help nobody at a prompt.
 const MOST_WORDS: usize = 500;
@@ -23,7 +23,7 @@ pub(super) async fn complete(shared: &Arc<Shared>, params: CompleteParams) -> Rp
             CompletionKind::Path => reader.names_in(at.view, dir, prefix, MOST_WORDS),
             CompletionKind::Lang => reader.languages(prefix),
         };
-        Ok(shared.read(read)?)
+        Ok(shared.engine.read(read)?)
     };
     Ok(CompleteResult { words: reading(shared, &root, words).await?, caveats })
 }

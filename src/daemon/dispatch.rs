@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use memod_engine::errors::RpcResult;
+use memod_engine::index_repair;
 use memod_index_db::Reader;
 use memod_proto::{
     AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
@@ -9,33 +11,42 @@ use memod_proto::{
 };
 use serde::Serialize;
 use serde_json::Value;
-use tokio::sync::oneshot;
 
-use super::caveats::NotedCaveats;
-use super::error::{RpcResult, no_method};
-use super::event::{Event, ViewReport};
-use super::githooks::{self, Verb};
-use super::llm_methods;
-use super::memories::call as memories;
-use super::memories::enter_worktree::enter;
-use super::memories::file_check::check_unmerged;
-use super::memories::states;
-use super::memory_scope::WORKTREE;
-use super::model_methods::{self, Verb as models};
-use super::references::Question;
-use super::request::{
+use crate::daemon::completing;
+use crate::daemon::context::advice;
+use crate::daemon::context::briefing;
+use crate::daemon::githooks::{self, Verb};
+use crate::daemon::history::changed;
+use crate::daemon::history::why;
+use crate::daemon::llm_methods;
+use crate::daemon::memories::call as memories;
+use crate::daemon::memories::enter_worktree::enter;
+use crate::daemon::memories::file_check::check_unmerged;
+use crate::daemon::memories::states;
+use crate::daemon::memories::team_sync;
+use crate::daemon::model_methods::{self, Verb as models};
+use crate::daemon::request::caveats::NotedCaveats;
+use crate::daemon::request::error::no_method;
+use crate::daemon::request::memory_scope::WORKTREE;
+use crate::daemon::request::{
     blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading, reading_files,
 };
-use super::shared::Shared;
-use super::{advice, briefing, changed, completing, index_repair, outlining, references, repo_map, search};
-use super::{show_code, status, subscribing, team_sync, why};
+use crate::daemon::search;
+use crate::daemon::shared::Shared;
+use crate::daemon::status;
+use crate::daemon::structure::outlining;
+use crate::daemon::structure::references;
+use crate::daemon::structure::references::Question;
+use crate::daemon::structure::repo_map;
+use crate::daemon::structure::show_code;
+use crate::daemon::subscribing;
 
 /// Runs one method. What its answer owes is written here, and nowhere else.
 pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     let Some(method) = Method::find(method) else {
         return Err(no_method(method)); // a method must be documented to be called
     };
-    shared.note_use();
+    shared.engine.note_use();
     let caveats = Arc::new(NotedCaveats::default());
     let request = async {
         let worktree = enter(shared, method, &params).await?;
@@ -73,7 +84,7 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
         "doctor" => {
             let params: CwdParams = params_of(params)?;
             let layout = locate(shared, &params.cwd, deadline(shared, None)).await?;
-            let views = views(shared).await;
+            let views = shared.engine.report_views().await;
             let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
             result.checks.extend(shared.memories.check().await);
             result.checks.extend(shared.memories.check_files().await);
@@ -99,7 +110,7 @@ async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> 
         "llm.suggest" => reply(&llm_methods::suggest(shared, params_of(params)?).await?),
         "llm.distil" => reply(&llm_methods::distil(shared, params_of(params)?).await?),
         "stop" => {
-            shared.send(Event::Stop("asked to"));
+            shared.engine.stop("asked to");
             Ok(Value::Object(serde_json::Map::new()))
         }
         "team.status" => reply(&team_sync::show(shared, params_of(params)?).await?),
@@ -127,7 +138,7 @@ async fn map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
 async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {
     let cwd = params.cwd.clone();
     let at = freshness(shared, &cwd, Sync::None, deadline(shared, None)).await?;
-    let views = views(shared).await;
+    let views = shared.engine.report_views().await;
     let root = at.layout.root.clone();
     let status = move |shared: &Shared| Ok(status::status(shared, &params, &at, views)?);
     let mut status = reading(shared, &root, status).await?;
@@ -136,7 +147,7 @@ async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusR
     // The notices say why they cannot be counted.
     status.anchors = states::counts(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
-    let index = index_repair::event(&shared.index_db);
+    let index = index_repair::event(&shared.engine.index_db);
     status.degraded.extend(index.map(|event| format!("{event}; `memo doctor --ack` ends this notice")));
     Ok(status)
 }
@@ -146,17 +157,10 @@ async fn acknowledge(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<Ackno
     locate(shared, &params.cwd, deadline(shared, None)).await?;
     let memories = shared.memories.acknowledge().await?;
     let index = blocking(shared, |shared| {
-        let acknowledged = index_repair::acknowledge(&shared.index_db);
+        let acknowledged = index_repair::acknowledge(&shared.engine.index_db);
         acknowledged.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
     });
     Ok(AcknowledgeResult { acknowledged: memories.into_iter().chain(index.await?).collect() })
-}
-
-/// Asks the loop for its report on each worktree; empty once the loop has ended.
-async fn views(shared: &Shared) -> Vec<ViewReport> {
-    let (reply, views) = oneshot::channel();
-    shared.send(Event::Views(reply));
-    views.await.unwrap_or_default()
 }
 
 async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult> {
@@ -175,7 +179,7 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
                 Ok(SyncResult { fresh, reason, pending, clock, progress, failed })
             })
         };
-        shared.read(read)
+        shared.engine.read(read)
     };
     blocking(shared, read).await
 }
@@ -183,6 +187,6 @@ async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult>
 /// Empties the index and begins to rebuild it, without waiting.
 async fn reindex(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<Value> {
     freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
-    shared.send(Event::Reindex);
+    shared.engine.reindex();
     Ok(Value::Object(serde_json::Map::new()))
 }

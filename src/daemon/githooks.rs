@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex};
 
 use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
+use memod_engine::errors::RpcResult;
 use memod_git::UserDirs;
 use memod_hooks::{Hooks, HooksError};
 use memod_proto::{HookMethod, HooksParams, HooksResult};
 
-use super::error::RpcResult;
-use super::request::{deadline, locate, reading};
-use super::shared::Shared;
+use crate::daemon::request::{deadline, locate, reading};
+use crate::daemon::shared::Shared;
 
 /// The method.
 #[derive(Clone, Copy, Debug)]

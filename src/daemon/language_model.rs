@@ -2,6 +2,8 @@
 //!
 //! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
 
+pub(super) mod llm_settings;
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -10,12 +12,11 @@ use std::time::{Duration, Instant};
 
 use memod_base::threads::{caught, lock};
 use memod_config::Llm;
+use memod_engine::clock::{local, now_ms};
+use memod_engine::threads::spawn;
 use memod_llm::{Chat, Endpoint, Prompt, Spending};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
-
-use super::clock::{local, now_ms};
-use super::threads::spawn;
 
 /// Most requests of a lane that wait.
 const MOST_WAITING: usize = 8;

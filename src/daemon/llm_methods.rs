@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::rfc3339;
+use memod_engine::errors::RpcResult;
 use memod_llm::Prompt;
 use memod_llm::tasks::distil::{self, Candidate};
 use memod_llm::tasks::judge::{self, Judged, Verdict};
@@ -17,17 +18,17 @@ use memod_proto::{
     LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
 };
 
-use super::error::{RpcResult, bad_params};
-use super::expansion::words_to_send;
-use super::language_model::{Lane, today};
-use super::llm_settings::settings;
-use super::memories::dedupe::near_pairs;
-use super::memories::queries::tag_names;
-use super::memories::show;
-use super::memories::transaction::locate;
-use super::request::blocking;
-use super::search_scope::Scope;
-use super::shared::Shared;
+use crate::daemon::language_model::llm_settings::settings;
+use crate::daemon::language_model::{Lane, today};
+use crate::daemon::memories::dedupe::near_pairs;
+use crate::daemon::memories::queries::tag_names;
+use crate::daemon::memories::search_scope::Scope;
+use crate::daemon::memories::show;
+use crate::daemon::memories::transaction::locate;
+use crate::daemon::request::blocking;
+use crate::daemon::request::error::bad_params;
+use crate::daemon::search::expansion::words_to_send;
+use crate::daemon::shared::Shared;
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;

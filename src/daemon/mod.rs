@@ -1,118 +1,57 @@
 //! The daemon: keeps the index of a repository current and answers requests.
 //!
-//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. `main_loop`
-//! owns the state of each worktree (`worktree`), `disk` accesses its file system, `worker` and `embedding` do the long
-//! work. Events go to the loop, and jobs and tasks come from it.
+//! `server` reads requests and `dispatch` answers them; `web` does the same over HTTP where that is asked for. The crate `engine` keeps
+//! the index current and says how fresh it is; the folders here answer, each about one subject.
 
-mod advice;
-mod anchors;
-mod briefing;
-mod caveats;
-mod changed;
-mod clock;
 mod completing;
-mod connection;
-mod counting;
-mod definition_diff;
-mod descriptors;
-mod disk;
-mod disk_reads;
+mod context;
+mod definitions;
 mod dispatch;
-mod doorbell;
-mod embedding;
-mod error;
-mod event;
-mod expansion;
-mod gates;
 mod githooks;
 mod history;
-mod index_file;
-mod index_repair;
-mod kept_changes;
-mod kept_chunks;
-mod kept_maps;
-mod kept_surveys;
-mod known_definitions;
-mod known_texts;
 mod language_model;
-mod lines;
-mod listen;
 mod llm_methods;
-mod llm_settings;
-mod lock;
-mod log;
-mod main_loop;
 mod memories;
-mod memory_limit;
-mod memory_scope;
 mod model_methods;
-mod models;
-mod named_definitions;
-mod object_ids;
-mod outlining;
-mod own_files;
-mod path_spec;
-mod per_view;
-mod preflight;
-mod program;
-mod reconcile;
-mod references;
-mod remembered;
-mod replies;
-mod repo_map;
+mod process;
 mod request;
-mod reranking;
-mod scrub;
 mod search;
-mod search_scope;
 mod server;
 mod shared;
-mod show_code;
+mod shared_observer;
 mod status;
+mod structure;
 mod subscribing;
-mod subscriptions;
-mod team_standing;
-mod team_sync;
-mod threads;
-mod type_members;
-mod vectors;
-mod verify;
-mod watch_queue;
 mod web;
-mod why;
-mod worker;
-mod worktree;
-mod worktree_news;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-
-pub use self::error::{error_chain, hint_of};
-use self::event::Event;
-use self::listen::Listener;
-use self::lock::DaemonLock;
-use self::main_loop::MainLoop;
-pub use self::memories::export::print_memories;
-use self::memories::keeper::Memories;
-pub use self::memory_limit::WithReserve;
-use self::models::Models;
-pub use self::preflight::check;
-pub use self::program::program;
 use memod_base::paths::{Env, RepoLayout};
-use memod_base::threads::caught;
-use memod_embed::onnx::{ModelCache, Runtime};
-use memod_watch::Watch;
-
-use self::shared::Shared;
-use self::threads::spawn;
-use self::watch_queue::WatchQueue;
 use memod_config::Config;
-use memod_indexing::{Commits, Indexer, Progress, Reading};
+use memod_embed::onnx::{ModelCache, Runtime};
+pub use memod_engine::errors::error_chain;
+use memod_engine::models::Models;
+use memod_engine::threads::spawn;
+use memod_engine::{EngineParts, OpenedIndex, UnstartedEngine, own_files};
+use memod_indexing::{Indexer, Progress, Reading};
+
+pub use crate::daemon::memories::export::print_memories;
+use crate::daemon::memories::keeper::Memories;
+use crate::daemon::memories::team_sync;
+use crate::daemon::process::lock::DaemonLock;
+pub use crate::daemon::process::memory_limit::WithReserve;
+pub use crate::daemon::process::preflight::check;
+pub use crate::daemon::process::program::program;
+use crate::daemon::process::{descriptors, lock, log, memory_limit};
+pub use crate::daemon::request::error::hint_of;
+use crate::daemon::server::listen::Listener;
+use crate::daemon::shared::Shared;
+use crate::daemon::shared_observer::SharedObserver;
+use crate::daemon::subscribing::counting;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
@@ -164,13 +103,10 @@ fn serve(
     let index_db = layout.index_file();
     let progress = Arc::new(Progress::default());
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
-    let (writer, commits) = index_file::retry_transient(|| {
-        let writer = index_file::open(&index_db)?;
-        Ok((writer, Commits::new(&index_db, n_commits, Arc::clone(&progress))?))
-    })?;
+    let index = OpenedIndex::open(&index_db, n_commits, &progress)?;
     let reading =
         Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
-    let indexer = Indexer::new(&index_db, &program::program()?, reading, Arc::clone(&progress));
+    let indexer = Indexer::new(&index_db, &program()?, reading, Arc::clone(&progress));
     let socket = lock::socket_path(&layout, &env)?;
 
     let runtime = runtime().context("start the runtime")?;
@@ -182,38 +118,20 @@ fn serve(
         (bound.with_context(|| format!("bind {}", socket.display()))?, signalled)
     };
 
-    let (event_sender, events) = channel();
-    let (for_watch, watch_queue) = (event_sender.clone(), Arc::new(WatchQueue::default()));
-    let counted = Arc::clone(&watch_queue);
-    let watch = Watch::start(move |event| {
-        counted.push(event).is_none_or(|event| for_watch.send(Event::Watch(event)).is_ok())
-    })?;
     let models = Arc::new(models(&config, &env)?);
-    let memories = Memories::start(&layout, &env, config.memory.on_expiry == "purge", models)?;
-    let to_loop = (event_sender, watch_queue);
-    let index = (indexer, progress);
-    let shared = Shared::new(layout, env, config, index_db, socket, watch, index, to_loop, memories);
-    let shared = Arc::new(shared);
-    lock::publish(&shared.layout, &shared.socket)?;
+    let unstarted =
+        UnstartedEngine::new(EngineParts { layout, env, config, socket, models, indexer, progress })?;
+    let engine = unstarted.engine();
+    let memories = Memories::start(&engine)?;
+    let shared = Arc::new(Shared::new(engine, memories));
+    shared.engine.set_observer(Box::new(SharedObserver(Arc::downgrade(&shared))));
+    lock::publish(&shared.engine.layout, &shared.engine.socket)?;
 
-    let (jobs, job_queue) = channel();
-    let (rounds, round_queue) = channel();
-    let (for_writer, for_embed, embed_jobs) = (Arc::clone(&shared), Arc::clone(&shared), jobs.clone());
-    let writer = spawn("writer", move || worker::write(&for_writer, writer, commits, &job_queue))?;
-    let embed = spawn("embed", move || embedding::embed(&for_embed, &round_queue, &embed_jobs))?;
-    let own_files = look_at_own_files(Arc::clone(&shared))?;
-    let last_job = jobs.clone();
-    let main_loop = MainLoop::new(Arc::clone(&shared), jobs, rounds, own_files);
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
-    let looping = spawn("loop", move || {
-        let why = caught(move || main_loop.run(&events, index_on_demand))
-            .unwrap_or("the loop panicked, and it alone knows what is fresh");
-        tracing::info!(why, "stopping");
+    let threads = unstarted.start(index, index_on_demand, move |why| {
         for_loop.memories.note_lost(why == own_files::LOST);
-        for_loop.progress.cancelled.store(true, Ordering::Relaxed);
         for_loop.llm.stop();
-        let _ = last_job.send(worker::Job::Stop); // it may have ended
         let _ = stop.send(true); // the server may have failed already
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
@@ -222,7 +140,7 @@ fn serve(
     runtime.spawn(team_sync::keep(Arc::clone(&shared)));
     ready();
     let index_ended = on_thread(move || {
-        for thread in [looping, embed, writer] {
+        for thread in threads {
             let _ = thread.join(); // a panic is in the log already
         }
     });
@@ -236,22 +154,12 @@ fn serve(
 
 /// Has the daemon end in order once the memory that it may take is used up.
 fn stop_at_memory_limit(shared: Arc<Shared>) -> anyhow::Result<()> {
-    memory_limit::watch(move || shared.send(Event::Stop(memory_limit::USED_UP)))
-}
-
-/// Starts the thread that looks whether the daemon's files are still its own, each time that it is asked.
-fn look_at_own_files(shared: Arc<Shared>) -> anyhow::Result<Sender<()>> {
-    let (ask, asked) = channel();
-    spawn("own-files", move || {
-        let lost = || shared.send(Event::Stop(own_files::LOST));
-        own_files::look(&asked, || shared.is_found(), lost);
-    })?;
-    Ok(ask)
+    memory_limit::watch(move || shared.engine.stop(memory_limit::USED_UP))
 }
 
 async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
     signalled.await;
-    shared.send(Event::Stop("a signal"));
+    shared.engine.stop("a signal");
 }
 
 fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
@@ -269,7 +177,7 @@ fn models(config: &Config, env: &Env) -> anyhow::Result<Models> {
     let cache_dir = path(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
     let (variable, setting) = (env.onnx_runtime.clone(), path(&config.model.runtime));
     let runtime = Runtime { variable, setting, cache_dir: cache_dir.clone() };
-    let models = Models::new(ModelCache::new(&cache_dir), runtime, program::program()?, &config.model.name);
+    let models = Models::new(ModelCache::new(&cache_dir), runtime, program()?, &config.model.name);
     Ok(models.with_reranker(&config.model.reranker))
 }
 

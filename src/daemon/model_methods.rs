@@ -6,14 +6,14 @@ use std::sync::Arc;
 use memod_database::DatabaseError;
 use memod_embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
+use memod_engine::errors::RpcResult;
+use memod_engine::models::BUILTIN;
 use memod_index_db::Reader;
 use memod_proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 
-use super::error::{RpcResult, bad_params};
-use super::event::Event;
-use super::models::BUILTIN;
-use super::request::blocking;
-use super::shared::Shared;
+use crate::daemon::request::blocking;
+use crate::daemon::request::error::bad_params;
+use crate::daemon::shared::Shared;
 
 /// Which method is called.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ fn name(params: &ModelParams) -> RpcResult<&str> {
 fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let dir = params.dir.as_deref().map(Path::new).filter(|dir| dir.is_absolute());
     let dir = dir.ok_or_else(|| bad_params("dir: the absolute path of a folder is needed"))?;
-    let models = &shared.models;
+    let models = &shared.engine.models;
     let program = &models.program;
     let wanted = Import { dir, name: params.name.as_deref(), source: None };
     let installed = import(&wanted, &models.cache, &models.runtime, program).map_err(|error| told(&error))?;
@@ -58,30 +58,30 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
 
 fn choose(shared: &Shared, name: &str) -> RpcResult<()> {
     if name != BUILTIN {
-        let installed = shared.models.cache.get(name).map_err(|error| told(&error))?;
-        shared.models.runtime.find().map_err(|error| told(&error))?;
+        let installed = shared.engine.models.cache.get(name).map_err(|error| told(&error))?;
+        shared.engine.models.runtime.find().map_err(|error| told(&error))?;
         if installed.manifest.purpose == Purpose::Rerank {
-            shared.models.choose_reranker(name);
+            shared.engine.models.choose_reranker(name);
             return Ok(());
         }
     }
-    shared.models.choose(name).map_err(|why| RpcError::new(code::STORE, why))?;
+    shared.engine.models.choose(name).map_err(|why| RpcError::new(code::STORE, why))?;
     shared.memories.note_choice();
-    shared.send(Event::ModelChosen);
+    shared.engine.note_chosen_model();
     Ok(())
 }
 
 fn remove(shared: &Shared, name: &str) -> RpcResult<()> {
-    let id = shared.models.cache.get(name).map(|installed| installed.manifest.identity());
-    let chosen = shared.models.chosen().ok();
-    let in_use = [Some(shared.read(Reader::model)?), chosen, Some(shared.memories.model_id())];
+    let id = shared.engine.models.cache.get(name).map(|installed| installed.manifest.identity());
+    let chosen = shared.engine.models.chosen().ok();
+    let in_use = [Some(shared.engine.read(Reader::model)?), chosen, Some(shared.memories.model_id())];
     if id.as_ref().is_ok_and(|id| in_use.iter().flatten().any(|used| used == id)) {
         return Err(RpcError::new(code::STORE, format!("{name} is in use in this repository")).with_hint(
             "`memo model use builtin` first, and wait until `memo model status` says that it answers",
         ));
     }
-    shared.models.cache.remove(name).map_err(|error| told(&error))?;
-    shared.models.forget(name);
+    shared.engine.models.cache.remove(name).map_err(|error| told(&error))?;
+    shared.engine.models.forget(name);
     Ok(())
 }
 
@@ -100,16 +100,16 @@ fn told(error: &OnnxError) -> RpcError {
 }
 
 fn list(shared: &Shared) -> RpcResult<ModelsResult> {
-    let models = &shared.models;
+    let models = &shared.engine.models;
     let installed = models.cache.all();
     let is_installed =
         |entry: &&CatalogueEntry| installed.iter().any(|model| model.manifest.name == entry.name);
     let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(known);
     let runtime = models.runtime.find();
     Ok(ModelsResult {
-        active: shared.read(Reader::model)?,
+        active: shared.engine.read(Reader::model)?,
         active_for_memories: shared.memories.model_id(),
-        next: shared.read(next)?,
+        next: shared.engine.read(next)?,
         reranker: models.reranker().ok().map(|reranker| reranker.id().to_owned()),
         problem: models.problem().or_else(|| models.chosen().err()),
         has_runtime: runtime.is_ok(),

@@ -1,5 +1,13 @@
 //! Provides what every method needs: params, a deadline, freshness, and a thread for blocking work.
 
+pub(super) mod caveats;
+pub(super) mod commit_history;
+pub(super) mod connection;
+pub(super) mod error;
+pub(super) mod memory_scope;
+pub(super) mod path_spec;
+pub(super) mod per_view;
+
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, Weak};
@@ -9,23 +17,22 @@ use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
 use memod_base::types::SourceKey;
 use memod_database::DatabaseError;
+use memod_engine::FreshnessRequest;
+use memod_engine::disk_reads::{SLOW, TICK, not_answered};
+use memod_engine::errors::{RpcResult, stopping};
+use memod_engine::event::Freshness;
+use memod_engine::gates::{Entered, Full};
+use memod_engine::own_files;
 use memod_index_db::Reader;
 use memod_proto::{AnswerPart, RpcError, Sync, code};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
-use super::caveats;
-use super::connection::Connection;
-use super::disk_reads::{SLOW, TICK, not_answered};
-use super::error::{RpcResult, bad_params, busy, stopping, wrong_repository};
-use super::event::{Ask, Event, Freshness};
-use super::gates::{Entered, Full};
-use super::memory_scope;
-use super::own_files;
-use super::shared::Shared;
+use crate::daemon::request::connection::Connection;
+use crate::daemon::request::error::{bad_params, busy, wrong_repository};
+use crate::daemon::shared::Shared;
 
 /// Number of times that stale files are indexed and the request is repeated before they are dropped.
 const RERUNS: usize = 2;
@@ -231,17 +238,17 @@ fn not_let_in(full: Full, path: &Path, waited: Duration) -> RpcError {
 }
 
 fn look_around(shared: &Shared, cwd: &Path) -> RpcResult<RepoLayout> {
-    let found = RepoLayout::locate(cwd, &shared.env);
-    if found.as_ref().is_ok_and(|layout| layout.state_dir == shared.layout.state_dir) {
+    let found = RepoLayout::locate(cwd, &shared.engine.env);
+    if found.as_ref().is_ok_and(|layout| layout.state_dir == shared.engine.layout.state_dir) {
         return Ok(found?);
     }
     // The repository has moved with this daemon, or its state is written elsewhere now, where clients look for it.
-    if !shared.is_found() {
-        shared.send(Event::Stop(own_files::LOST));
+    if !shared.engine.is_found() {
+        shared.engine.stop(own_files::LOST);
         return Err(stopping());
     }
     found?;
-    Err(wrong_repository(cwd, &shared.layout))
+    Err(wrong_repository(cwd, &shared.engine.layout))
 }
 
 /// Returns the error for a file system that does not answer.
@@ -276,12 +283,13 @@ pub(super) async fn freshness_with(
     needs_commits: bool,
 ) -> RpcResult<Freshness> {
     let layout = locate(shared, cwd, deadline).await?;
-    let (reply, answer) = oneshot::channel();
-    let ask = Ask::new(layout, level, deadline, reply);
-    shared.send(Event::Ask(Ask { dirty, needs_commits, ..ask }));
-    let at = answer.await.map_err(|_| stopping())??;
+    let at = shared
+        .engine
+        .wait_until_fresh(FreshnessRequest { layout, level, deadline, dirty, needs_commits })
+        .await?;
     let view = at.view;
-    let unreadable = blocking(shared, move |shared| Ok(shared.read(|reader| reader.unreadable(view))?)).await;
+    let unreadable =
+        blocking(shared, move |shared| Ok(shared.engine.read(|reader| reader.unreadable(view))?)).await;
     // Who needs the index finds out by himself that it cannot be read.
     caveats::note_snapshot(at.reason.clone().filter(|_| !at.fresh), unreadable.unwrap_or_default());
     Ok(at)
@@ -336,7 +344,7 @@ fn why_not(stale: &[SourceKey], has_moved: bool, level: Sync) -> Option<String> 
 }
 
 pub(super) fn deadline(shared: &Shared, wait_ms: Option<u64>) -> Instant {
-    let wait = Duration::from_millis(wait_ms.unwrap_or(shared.config.search.wait_ms));
+    let wait = Duration::from_millis(wait_ms.unwrap_or(shared.engine.config.search.wait_ms));
     Instant::now() + wait.min(MAX_WAIT)
 }
 

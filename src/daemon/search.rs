@@ -3,6 +3,13 @@
 //! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
+pub(super) mod expansion;
+pub(super) mod kept_chunks;
+pub(super) mod known_texts;
+pub(super) mod remembered;
+pub(super) mod reranking;
+pub(super) mod verify;
+
 use std::iter::repeat;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +19,8 @@ use std::time::Instant;
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::{Kind, SourceKey, Unreadable};
 use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_engine::event::Freshness;
 use memod_index_db::Reader;
 use memod_proto::memory::Caller;
 use memod_proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
@@ -25,18 +34,15 @@ use memod_search::superseded::put_above_superseded;
 use memod_search::view_chunks::ViewChunks;
 use memod_search::{self as search, Answer, expanded};
 
-use super::caveats;
-use super::error::{RpcResult, bad_params};
-use super::event::Freshness;
-use super::expansion;
-use super::memories::transaction::locate;
-use super::remembered::Remembered;
-use super::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
-use super::reranking;
-use super::search_scope::Scope;
-use super::shared::Shared;
-use super::status::embed_failed;
-use super::verify::{Forms, Verified, verify};
+use crate::daemon::memories::search_scope::Scope;
+use crate::daemon::memories::transaction::locate;
+use crate::daemon::request::caveats;
+use crate::daemon::request::error::bad_params;
+use crate::daemon::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
+use crate::daemon::search::remembered::Remembered;
+use crate::daemon::search::verify::{Forms, Verified, verify};
+use crate::daemon::shared::Shared;
+use crate::daemon::status::embed_failed;
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
@@ -48,7 +54,7 @@ const MOST_PENDING: u32 = 1_000;
 /// Runs a search.
 pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcResult<SearchResult> {
     let started = Instant::now();
-    let limit = params.limit.unwrap_or(shared.config.search.limit as usize);
+    let limit = params.limit.unwrap_or(shared.engine.config.search.limit as usize);
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
@@ -56,7 +62,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         return Err(bad_params("query: empty")
             .with_hint("say what to look for; or a filter alone lists all that it lets pass"));
     }
-    let threshold = params.threshold.unwrap_or(shared.config.search.threshold);
+    let threshold = params.threshold.unwrap_or(shared.engine.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
     }
@@ -71,7 +77,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     let scope = Scope::of(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
-    let memories = scope.memory_ask(&params, limit, shared.config.search.min_cosine);
+    let memories = scope.memory_ask(&params, limit, shared.engine.config.search.min_cosine);
     let question = Arc::new(Question { params, layout, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
     let Question { params, .. } = &*question;
@@ -118,7 +124,7 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
 
 /// Answers a question, with what other words of a language model find if it asks for them.
 async fn answer(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
-    if !question.params.expand.unwrap_or(shared.config.search.expand) {
+    if !question.params.expand.unwrap_or(shared.engine.config.search.expand) {
         return answer_as_asked(shared, question).await;
     }
     let words = expansion::words(shared, &question.scope.query);
@@ -214,7 +220,7 @@ impl Question {
     fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
         let scope = Scope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
         let params = SearchParams { rerank: false, ..self.params.clone() };
-        let memories = scope.memory_ask(&params, self.limit, shared.config.search.min_cosine);
+        let memories = scope.memory_ask(&params, self.limit, shared.engine.config.search.min_cosine);
         Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
     }
 
@@ -247,7 +253,7 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let mut memories = Remembered::of(shared, question.memories.as_ref(), Some(at));
     let read = |reader: &Reader| -> RpcResult<_> {
         reader.snapshot(|reader| {
-            let embedder = shared.model_of(reader);
+            let embedder = shared.engine.model_of(reader);
             let chunks = shared.chunks.current(reader, at.view)?;
             let ask = search::Ask {
                 view: at.view,
@@ -258,9 +264,9 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 conditions: &scope.conditions,
                 without: params.without.iter().copied().collect(),
                 limit: *limit,
-                min_cosine: shared.config.search.min_cosine,
+                min_cosine: shared.engine.config.search.min_cosine,
                 embedder: embedder.as_deref().map_err(String::as_str),
-                nearest: &shared.nearest,
+                nearest: &shared.engine.nearest,
                 kept: &shared.rows,
             };
             let answer = search::run(reader, &ask)?;
@@ -275,14 +281,14 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
             Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole, notes))
         })
     };
-    let mut found = shared.read(read)?;
+    let mut found = shared.engine.read(read)?;
     let answers = [Some(&found.0.0), found.0.1.as_ref()];
     if answers.into_iter().flatten().any(|answer| answer.is_outdated) {
-        found = shared.read(read)?; // the snapshot was taken before the switch to another model
+        found = shared.engine.read(read)?; // the snapshot was taken before the switch to another model
     }
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
-    let text = (shared.config.index.max_file_bytes, &shared.texts);
+    let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
     let Verified { hits, texts, mut stale } = verify(&answer, at, *limit, text, question.forms());
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
@@ -338,7 +344,7 @@ fn notes(shared: &Shared, scope: &Scope, chunks: &ViewChunks, at: &Freshness) ->
 
 /// Returns a note on the commits that the index leaves out, if there are any.
 fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
-    let newest = match shared.config.index.commits {
+    let newest = match shared.engine.config.index.commits {
         0 => "no commit is indexed".to_owned(),
         n_newest => format!("only the newest {n_newest} commits are indexed"),
     };

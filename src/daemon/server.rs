@@ -3,11 +3,16 @@
 //! The protocol is JSON-RPC 2.0 with one object per line. Replies may come out of order, and a peer that has closed its
 //! sending side still gets its answers. The limits are those of design 11.
 
+pub(super) mod lines;
+pub(super) mod listen;
+pub(super) mod replies;
+
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use memod_base::types::parse_with_metadata;
+use memod_engine::subscriptions::Subscription;
 use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -15,16 +20,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::connection::Connection;
-use super::error::busy;
-use super::lines::Lines;
-use super::listen::Listener;
-use super::replies::{self, MAX_IN_FLIGHT, Replies};
-use super::request::CONNECTION;
-use super::shared::Shared;
-use super::subscriptions::Subscription;
-use super::web::Web;
-use super::{descriptors, dispatch, memories};
+use crate::daemon::dispatch;
+use crate::daemon::memories;
+use crate::daemon::process::descriptors;
+use crate::daemon::request::CONNECTION;
+use crate::daemon::request::connection::Connection;
+use crate::daemon::request::error::busy;
+use crate::daemon::server::lines::Lines;
+use crate::daemon::server::listen::Listener;
+use crate::daemon::server::replies::{MAX_IN_FLIGHT, Replies};
+use crate::daemon::shared::Shared;
+use crate::daemon::web::Web;
 
 /// The method whose answer is followed by events.
 const SUBSCRIBE: &str = "subscribe";
@@ -54,7 +60,7 @@ pub(super) async fn serve(
             Ok(stream) => {
                 let (reader, writer) = tokio::io::split(stream);
                 // Only the HTTP API adds connections as well, a quarter of them at most.
-                if shared.connections.load(Ordering::SeqCst) >= max_connections {
+                if shared.engine.connections.load(Ordering::SeqCst) >= max_connections {
                     connections.spawn(turn_away(writer, max_connections));
                     continue;
                 }
@@ -81,7 +87,7 @@ struct OpenConnection(Arc<Shared>);
 
 impl OpenConnection {
     fn new(shared: &Arc<Shared>) -> Self {
-        shared.connections.fetch_add(1, Ordering::SeqCst);
+        shared.engine.connections.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(shared))
     }
 }
@@ -89,7 +95,7 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         memories::databases::close_left(&self.0);
-        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+        self.0.engine.connections.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -161,7 +167,7 @@ async fn converse<R, W>(
             }
             if let Some(connection) = connection.upgrade().filter(|_| subscribes) {
                 let send = |subscription| tokio::spawn(send_events(subscription, replies));
-                connection.send_events(&shared.events, send).await;
+                connection.send_events(&shared.engine.events, send).await;
             }
         });
     }

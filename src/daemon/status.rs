@@ -7,6 +7,8 @@ use std::sync::atomic::Ordering;
 use memod_base::types::ViewId;
 use memod_database::DatabaseError;
 use memod_embed::LOADING;
+use memod_engine::event::{Freshness, ViewReport};
+use memod_engine::index_repair;
 use memod_index_db::Reader;
 use memod_proto::anchor::StateCounts;
 use memod_proto::{
@@ -14,12 +16,10 @@ use memod_proto::{
     StatusResult, ViewInfo, WatchInfo,
 };
 
-use super::event::{Freshness, ViewReport};
-use super::githooks;
-use super::index_repair;
-use super::memories::keeper::repaired;
-use super::model_methods;
-use super::shared::Shared;
+use crate::daemon::githooks;
+use crate::daemon::memories::keeper::repaired;
+use crate::daemon::model_methods;
+use crate::daemon::shared::Shared;
 
 /// Texts that the model fails on which are named.
 const MOST_FAILED: u32 = 3;
@@ -36,7 +36,7 @@ pub(super) fn status(
         reader.snapshot(|reader| {
             let counts = reader.counts()?;
             degraded.extend(embed_degraded(reader, &views)?);
-            degraded.extend(shared.models.problem().map(|why| format!("model: {why}")));
+            degraded.extend(shared.engine.models.problem().map(|why| format!("model: {why}")));
             let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
             let n_chunks = if embeddings > 0 { reader.n_chunks(at.view)? } else { 0 };
             let embedding = IndexProgress::embedding(embeddings, n_chunks);
@@ -49,32 +49,39 @@ pub(super) fn status(
             Ok((counts, (embeddings, embedding), skipped, paths, views))
         })
     };
-    let (counts, (embeddings, embedding), skipped, paths, views) = shared.read(read)?;
+    let (counts, (embeddings, embedding), skipped, paths, views) = shared.engine.read(read)?;
     let own_root = at.layout.root.display().to_string();
     let is_polled = views.iter().any(|view| view.polled && view.root == own_root);
-    let backend = if is_polled { "poll" } else { shared.watch.backend() };
+    let backend = if is_polled { "poll" } else { shared.engine.watch.backend() };
     let (refused, indexed): (Vec<_>, Vec<_>) = paths.into_iter().partition(|(_, reason)| reason.is_some());
     let refused = refused.into_iter().map(|(path, reason)| (path, reason.unwrap_or_default()));
     Ok(StatusResult {
         daemon: DaemonInfo {
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            uptime_s: shared.started.elapsed().as_secs(),
+            uptime_s: shared.engine.started.elapsed().as_secs(),
             rss_bytes: rss_bytes(),
         },
-        repo: shared.layout.common_dir.as_ref().unwrap_or(&shared.layout.root).display().to_string(),
-        state_dir: shared.layout.state_dir.display().to_string(),
-        socket: shared.socket.display().to_string(),
+        repo: shared
+            .engine
+            .layout
+            .common_dir
+            .as_ref()
+            .unwrap_or(&shared.engine.layout.root)
+            .display()
+            .to_string(),
+        state_dir: shared.engine.layout.state_dir.display().to_string(),
+        socket: shared.engine.socket.display().to_string(),
         worktree: own_root,
         views,
         counts,
-        sizes: sizes(&shared.layout.state_dir),
+        sizes: sizes(&shared.engine.layout.state_dir),
         anchors: StateCounts::default(), // counted by who asks
         counters: counters(shared),
         pending: Pending { embeddings, ..at.pending },
         progress: at.indexing.or(embedding),
         skipped,
-        watch: WatchInfo { backend: backend.to_owned(), dirs: shared.watch.n_dirs() },
+        watch: WatchInfo { backend: backend.to_owned(), dirs: shared.engine.watch.n_dirs() },
         hooks: githooks::method(&at.layout).as_str().to_owned(),
         model: model(shared),
         vectors: vectors(shared)?.to_owned(),
@@ -99,24 +106,24 @@ fn sizes(state_dir: &Path) -> Sizes {
 
 fn counters(shared: &Shared) -> Counters {
     Counters {
-        events: shared.fs_events.load(Ordering::Relaxed),
-        rescans: shared.rescans.load(Ordering::Relaxed),
-        reconciles: shared.reconciles.load(Ordering::Relaxed),
-        parses: shared.progress.parses.load(Ordering::Relaxed),
-        embeds: shared.embeds.load(Ordering::Relaxed),
+        events: shared.engine.fs_events.load(Ordering::Relaxed),
+        rescans: shared.engine.rescans.load(Ordering::Relaxed),
+        reconciles: shared.engine.reconciles.load(Ordering::Relaxed),
+        parses: shared.engine.progress.parses.load(Ordering::Relaxed),
+        embeds: shared.engine.embeds.load(Ordering::Relaxed),
         queries: shared.queries.load(Ordering::Relaxed),
     }
 }
 
 fn model(shared: &Shared) -> ModelInfo {
-    let id = match shared.read(Reader::model) {
+    let id = match shared.engine.read(Reader::model) {
         Ok(id) => id,
         Err::<_, DatabaseError>(error) => {
             return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
     };
-    let next = shared.read(model_methods::next).unwrap_or_default(); // the reason was told above
-    match shared.models.ready(&id) {
+    let next = shared.engine.read(model_methods::next).unwrap_or_default(); // the reason was told above
+    match shared.engine.models.ready(&id) {
         Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned(), next },
         Err(why) if why == LOADING => {
             ModelInfo { id, state: "loading".to_owned(), next, ..ModelInfo::default() }
@@ -127,10 +134,10 @@ fn model(shared: &Shared) -> ModelInfo {
 
 /// Returns where the nearest vectors are found.
 fn vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
-    if shared.nearest.is_in_memory() {
+    if shared.engine.nearest.is_in_memory() {
         return Ok("in memory");
     }
-    Ok(if shared.read(Reader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
+    Ok(if shared.engine.read(Reader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
 }
 
 /// Says which texts of a view the model fails on, if any.
@@ -158,10 +165,10 @@ fn rss_bytes() -> u64 {
 /// Runs the checks that need the databases and the watcher.
 pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
     let mut checks = vec![integrity(shared)];
-    checks.extend(index_repair::event(&shared.index_db).map(|event| repaired("index.db", event)));
+    checks.extend(index_repair::event(&shared.engine.index_db).map(|event| repaired("index.db", event)));
     checks.extend([watcher(shared), embedder(shared)]);
     // Why the index cannot be read is told by its own check.
-    let embedding = shared.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
+    let embedding = shared.engine.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
     checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {
         name: "degraded".to_owned(),
         ok: false,
@@ -185,7 +192,7 @@ pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
 }
 
 fn integrity(shared: &Shared) -> Check {
-    let read: Result<_, DatabaseError> = shared.read(Reader::integrity);
+    let read: Result<_, DatabaseError> = shared.engine.read(Reader::integrity);
     let rebuild = "rebuild it with `memo reindex`; no memory is in it";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),
@@ -202,7 +209,7 @@ fn integrity(shared: &Shared) -> Check {
 }
 
 fn watcher(shared: &Shared) -> Check {
-    let (backend, n_dirs) = (shared.watch.backend(), shared.watch.n_dirs());
+    let (backend, n_dirs) = (shared.engine.watch.backend(), shared.engine.watch.n_dirs());
     Check {
         name: "watcher".to_owned(),
         ok: true,

@@ -1,22 +1,23 @@
 //! Answers `subscribe` and `unsubscribe`.
 
+pub(super) mod counting;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
+use memod_engine::errors::{RpcResult, stopping};
+use memod_engine::subscriptions::{Subscription, Topics};
 use memod_proto::{SubscribeParams, SubscribeResult, Sync, Topic};
 
-use super::connection::Connection;
-use super::counting::tell_drift;
-use super::error::{RpcResult, stopping};
-use super::event::Event;
-use super::request::{CONNECTION, deadline, freshness, locate};
-use super::shared::Shared;
-use super::subscriptions::{Subscription, Topics};
+use crate::daemon::request::connection::Connection;
+use crate::daemon::request::{CONNECTION, deadline, freshness, locate};
+use crate::daemon::shared::Shared;
+use crate::daemon::subscribing::counting::tell_drift;
 
 /// Begins a subscription of the connection. Its events follow the answer.
 pub(super) async fn subscribe(shared: &Arc<Shared>, params: SubscribeParams) -> RpcResult<SubscribeResult> {
     let (topics, root) = asked(shared, &params).await?;
-    connection()?.subscribe(&shared.events, topics, &root).await;
+    connection()?.subscribe(&shared.engine.events, topics, &root).await;
     begin(shared, topics, &root).await;
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
 }
@@ -24,7 +25,7 @@ pub(super) async fn subscribe(shared: &Arc<Shared>, params: SubscribeParams) -> 
 /// Begins a subscription that ends when it is dropped.
 pub(super) async fn listen(shared: &Arc<Shared>, params: SubscribeParams) -> RpcResult<Subscription> {
     let (topics, root) = asked(shared, &params).await?;
-    let subscription = shared.events.subscribe(topics, &root);
+    let subscription = shared.engine.events.subscribe(topics, &root);
     begin(shared, topics, &root).await;
     Ok(subscription)
 }
@@ -46,7 +47,7 @@ async fn begin(shared: &Arc<Shared>, topics: Topics, root: &Path) {
     if topics.has(Topic::Drift) {
         tell_drift(shared, root).await;
     }
-    shared.send(Event::Subscribed);
+    shared.engine.note_subscription();
 }
 
 /// Ends the subscription of the connection, if there is one.

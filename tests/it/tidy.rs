@@ -26,14 +26,14 @@ const PURE: &[&str] = &[
     "cli/bench/scores.rs",
     "cli/text.rs",
     "client/version.rs",
-    "daemon/advice/note.rs",
-    "daemon/briefing/commands.rs",
-    "daemon/briefing/entry_points.rs",
-    "daemon/briefing/manifests.rs",
-    "daemon/briefing/page.rs",
-    "daemon/briefing/parts.rs",
-    "daemon/briefing/project.rs",
-    "daemon/briefing/readme.rs",
+    "daemon/context/advice/note.rs",
+    "daemon/context/briefing/commands.rs",
+    "daemon/context/briefing/entry_points.rs",
+    "daemon/context/briefing/manifests.rs",
+    "daemon/context/briefing/page.rs",
+    "daemon/context/briefing/parts.rs",
+    "daemon/context/briefing/project.rs",
+    "daemon/context/briefing/readme.rs",
     "daemon/web/guard.rs",
     "daemon/web/page_files.rs",
     "daemon/web/request_params.rs",
@@ -282,34 +282,6 @@ fn line_of(code: &str, at: usize) -> usize {
     code[..at].matches('\n').count() + 1
 }
 
-/// Returns the modules that follow `prefix`, also those in a group in braces, with their offsets.
-fn named_after(code: &str, prefix: &str) -> Vec<(usize, String)> {
-    let word = |text: &str| -> String {
-        text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
-    };
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices(prefix) {
-        let rest = &code[at + prefix.len()..];
-        if !rest.starts_with('{') {
-            found.push((at, word(rest)));
-            continue;
-        }
-        let mut depth = 0;
-        for (offset, byte) in rest[..closing(rest, 0)].bytes().enumerate() {
-            match byte {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                _ => {}
-            }
-            if depth == 1 && (byte == b'{' || byte == b',') {
-                found.push((at, word(&rest[offset + 1..])));
-            }
-        }
-    }
-    found.retain(|(_, module)| !module.is_empty());
-    found
-}
-
 /// Returns each function's name, first line and number of lines.
 fn functions(code: &str) -> Vec<(String, usize, usize)> {
     let mut found = Vec::new();
@@ -412,84 +384,92 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "daemon",
         &[
             &["mod"],
-            &["preflight"],
-            &["server", "main_loop"],
+            &["context", "definitions", "shared_observer", "history", "process", "structure"],
+            &["process/preflight"],
+            &["server"],
             &["web"],
             &["dispatch"],
             &["subscribing"],
-            &["counting"],
-            &["disk", "embedding", "reconcile", "worker"],
-            &["scrub"],
-            &["vectors", "worktree", "doorbell", "listen", "lines", "replies"],
-            &["advice"],
-            &["briefing", "outlining", "references"],
+            &["subscribing/counting"],
+            &["server/listen", "server/lines", "server/replies"],
+            &["context/advice"],
+            &["context/briefing", "structure/outlining", "structure/references"],
             &[
-                "changed",
+                "history/changed",
                 "completing",
-                "expansion",
+                "search/expansion",
                 "githooks",
                 "llm_methods",
                 "model_methods",
-                "remembered",
-                "repo_map",
+                "search/remembered",
+                "structure/repo_map",
                 "search",
-                "show_code",
+                "structure/show_code",
                 "status",
-                "team_sync",
-                "why",
+                "memories/team_sync",
+                "history/why",
             ],
             // `recall` searches as `search` does.
-            &["memories", "search_scope"],
-            &["anchors", "llm_settings"],
-            &["request", "reranking", "verify", "history", "definition_diff", "named_definitions"],
+            &["memories", "memories/search_scope"],
+            &["memories/anchors", "language_model/llm_settings"],
+            &[
+                "request",
+                "search/reranking",
+                "search/verify",
+                "request/commit_history",
+                "definitions/definition_diff",
+                "definitions/named_definitions",
+            ],
             &["shared"],
             &[
-                "advice/told",
-                "connection",
+                "context/advice/told",
+                "request/connection",
                 "memories/keeper",
                 "memories/finder",
                 "memories/known_files",
                 "memories/watched_files",
                 "memories/panics",
-                // Leaves: the store compares memories as they are shown, and writes their files.
+                // Leaves: the thread of the memories is given these functions.
                 "memories/file_text",
                 "memories/show",
-                "own_files",
-                "kept_changes",
-                "kept_chunks",
-                "kept_maps",
-                "kept_surveys",
+                "history/kept_changes",
+                "search/kept_chunks",
+                "structure/kept_maps",
+                "context/kept_surveys",
                 "language_model",
-                "known_definitions",
-                "known_texts",
-                "object_ids",
-                "subscriptions",
-                "team_standing",
-                "watch_queue",
-                "worktree_news",
+                "definitions/known_definitions",
+                "search/known_texts",
+                "history/object_ids",
+                "memories/team_standing",
             ],
-            &["event", "disk/task"],
-            &["disk_reads"],
             &[
-                "gates",
-                "memories/look_progress",
-                "error",
-                "caveats",
-                "clock",
-                "descriptors",
-                "index_file",
-                "index_repair",
-                "lock",
-                "log",
-                "memory_limit",
-                "memory_scope",
-                "models",
-                "path_spec",
-                "per_view",
-                "program",
-                "threads",
-                "type_members",
+                "request/error",
+                "request/caveats",
+                "process/descriptors",
+                "process/lock",
+                "process/log",
+                "process/memory_limit",
+                "request/memory_scope",
+                "request/path_spec",
+                "request/per_view",
+                "process/program",
+                "definitions/type_members",
             ],
+        ],
+    ),
+    (
+        "engine",
+        &[
+            &["lib", "start"],
+            &["main_loop"],
+            &["disk", "embedding", "reconcile", "worker"],
+            &["scrub"],
+            &["vectors", "worktree", "doorbell"],
+            &["engine"],
+            &["models", "own_files", "subscriptions", "watch_queue", "worktree_news"],
+            &["event", "disk/task"],
+            &["disk_reads", "index_file"],
+            &["clock", "errors", "gates", "index_repair", "look_progress", "observer", "threads"],
         ],
     ),
     (
@@ -500,7 +480,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "blob_rows",
                 "contents",
                 "counts",
-                "definitions",
+                "definition_rows",
                 "lexical",
                 "members",
                 "model_switch",

@@ -32,7 +32,7 @@ pub use self::known_file::{
 };
 pub use self::locate::LocateError;
 pub use self::regular::{may_block, open_regular, read_regular};
-pub use self::replace::{rename_over, replace_private};
+pub use self::replace::{open_private_file, rename_over, replace_private};
 #[cfg(windows)]
 pub use self::security_id::{access_list, owner_sid, user_sid};
 pub use self::spelling::{FOLDS, Spellings, composed};

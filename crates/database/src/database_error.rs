@@ -1,4 +1,4 @@
-//! Says what failed in a database, and what to do.
+//! Defines the error of a database, with its remedy.
 
 use std::path::{Path, PathBuf};
 

@@ -11,4 +11,4 @@ mod vector_bytes;
 
 pub use connection::{BUSY_TIMEOUT, check_quickly, connect, corrupt};
 pub use database_error::DatabaseError;
-pub use vector_bytes::{as_bytes, as_vector};
+pub use vector_bytes::{vector_from_bytes, vector_to_bytes};

@@ -1,7 +1,7 @@
 //! Inserts contents, chunks and paths into index.db.
 
 use memod_base::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
-use memod_database::as_vector;
+use memod_database::vector_from_bytes;
 use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
@@ -186,7 +186,7 @@ pub(super) fn set_vector(
         .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
         .execute(params![chunk.0, state])?;
     if let (1, 1, Some(vec)) = (waiting, state, vec) {
-        added.push((chunk, as_vector(vec)));
+        added.push((chunk, vector_from_bytes(vec)));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! They return what matches in any worktree; whoever ranks it first looks up what the view and the filter admit.
 
 use memod_base::types::ChunkId;
-use memod_database::{DatabaseError, as_vector};
+use memod_database::{DatabaseError, vector_from_bytes};
 use rusqlite::OptionalExtension;
 
 use super::Reader;
@@ -60,7 +60,7 @@ impl Reader {
     pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?
-                .query_row([path], |row| Ok(as_vector(row.get_ref(0)?.as_blob()?)))
+                .query_row([path], |row| Ok(vector_from_bytes(row.get_ref(0)?.as_blob()?)))
                 .optional()
         })
     }

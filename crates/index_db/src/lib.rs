@@ -5,7 +5,7 @@
 mod blob_rows;
 mod contents;
 mod counts;
-mod definitions;
+mod definition_rows;
 mod lexical;
 mod members;
 mod model_switch;

@@ -6,7 +6,7 @@
 //! snapshot never shows vectors of two.
 
 use memod_base::types::ChunkId;
-use memod_database::{DatabaseError, as_bytes};
+use memod_database::{DatabaseError, vector_to_bytes};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use super::new_rows::{Embedded, NewVector};
@@ -81,7 +81,7 @@ impl Writer {
                 return Ok(());
             }
             for vector in vectors {
-                let bytes = vector.vec.as_deref().map(as_bytes);
+                let bytes = vector.vec.as_deref().map(vector_to_bytes);
                 match vector.of {
                     Embedded::Path(id) => tx
                         .prepare_cached(

@@ -172,7 +172,7 @@ CREATE TABLE position(id INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 DROP TABLE path_fts;
 ",
     "
--- Pieces of the words of a chunk, u16 each, little-endian, ascending (`embed/wordpiece.rs`). Contents are extracted again,
+-- Pieces of the words of a chunk, u16 each, little-endian, ascending (the crate `tokenizer`). Contents are extracted again,
 -- because their version has changed.
 CREATE TABLE chunk_pieces(
     chunk_id INTEGER PRIMARY KEY REFERENCES chunk(id) ON DELETE CASCADE,

@@ -1,6 +1,6 @@
 //! Writes the rows of the table in which sqlite-vec keeps vectors of chunks, together with the chunks.
 
-use memod_database::as_bytes;
+use memod_database::vector_to_bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::new_rows::Added;
@@ -18,7 +18,7 @@ pub(super) const SLOTS: usize = 1_024;
 pub(super) fn add_rows(tx: &Transaction<'_>, added: &Added) -> rusqlite::Result<()> {
     let Some(filled_to) = filled_to(tx)? else { return Ok(()) };
     for (id, vector) in added.iter().filter(|(id, _)| id.0 <= filled_to) {
-        add_row(tx, id.0, &as_bytes(vector))?;
+        add_row(tx, id.0, &vector_to_bytes(vector))?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memod_base::types::{BlobId, Refusal, SourceKey, ViewId};
 use memod_database::migrations;
-use memod_database::{DatabaseError, as_bytes, connect};
+use memod_database::{DatabaseError, connect, vector_to_bytes};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use super::blob_rows::{
@@ -235,7 +235,7 @@ impl Writer {
         let mut added = Vec::new();
         self.in_tx(|tx| {
             for vector in vectors {
-                let bytes = vector.vec.as_deref().map(as_bytes);
+                let bytes = vector.vec.as_deref().map(vector_to_bytes);
                 match vector.of {
                     Embedded::Path(id) => {
                         tx.prepare_cached("UPDATE path SET vec = ?2, vec_state = 1 WHERE id = ?1")?

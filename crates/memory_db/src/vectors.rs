@@ -8,7 +8,7 @@ use std::path::Path;
 
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_database::{as_bytes, as_vector};
+use memod_database::{vector_from_bytes, vector_to_bytes};
 use rusqlite::{DropBehavior, OpenFlags, OptionalExtension, Row, params};
 
 use super::touched_rows::Touched;
@@ -115,7 +115,7 @@ impl Rows<'_> {
                     "INSERT OR REPLACE INTO memory_vector(memory, model, vec) VALUES(?1, ?2, ?3)",
                 )?;
                 rows.iter().zip(vectors).try_for_each(|(row, vector)| {
-                    put.execute(params![row, model.id, vector.as_deref().map(as_bytes)]).map(drop)
+                    put.execute(params![row, model.id, vector.as_deref().map(vector_to_bytes)]).map(drop)
                 })
             })?;
         }
@@ -160,7 +160,7 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "INSERT OR REPLACE INTO memory_vector(memory, model, vec) SELECT row, ?2, ?3 FROM memory WHERE id = ?1",
             )?
-            .execute(params![at, model, as_bytes(values)])
+            .execute(params![at, model, vector_to_bytes(values)])
             .map(drop)
         })
     }
@@ -211,5 +211,5 @@ impl Rows<'_> {
 pub const EMBED_STEP: usize = 256;
 
 fn vector(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<i8>> {
-    Ok(as_vector(row.get_ref(column)?.as_blob()?))
+    Ok(vector_from_bytes(row.get_ref(column)?.as_blob()?))
 }

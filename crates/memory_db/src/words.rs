@@ -117,8 +117,8 @@ mod tests {
     use super::*;
     use crate::MemoryFilter;
     use crate::schema::MEMORY;
-    use memod_database::migrations;
     use memod_database::connect;
+    use memod_database::migrations;
 
     fn derive(record: &Record) -> Derived {
         let body = format!("{} of-{}", record.content, record.id);

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-/// A contentless FTS5 table as the store keeps it.
+/// A contentless FTS5 table, to compare our BM25 with.
 pub(crate) struct Fts(Connection);
 
 /// Returns a table with one row a stream, row ids from 1 on.
@@ -18,7 +18,7 @@ pub(crate) fn fts_with(streams: &[&str]) -> Fts {
     Fts(db)
 }
 
-/// Returns a table of symbol, title and body as the store keeps it, row ids from 1 on.
+/// Returns a table of symbol, title and body, row ids from 1 on.
 pub(crate) fn fts_of_chunks(rows: &[[String; 3]]) -> Fts {
     let db = Connection::open_in_memory().expect("memory is there");
     let schema = "CREATE VIRTUAL TABLE words USING fts5(symbol, title, body, content='', tokenize='ascii');";

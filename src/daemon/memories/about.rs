@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use memod_base::paths::RepoLayout;
+use memod_engine::errors::RpcResult;
+use memod_memory::anchor;
 use memod_proto::Sync;
 use memod_proto::anchor::Anchor;
 
 use super::rules::{Done, bad, refused};
 use super::transaction::Call;
-use crate::daemon::anchors::{AnchorChecker, named_by, on_snapshot, resolve};
-use crate::daemon::error::RpcResult;
+use crate::daemon::memories::anchors::{AnchorChecker, named_by, on_snapshot, resolve};
 use crate::daemon::request::deadline;
-use memod_memory::anchor;
 
 /// Time limit for indexing a file that a memory is about.
 const PATIENCE: Duration = Duration::from_secs(10);

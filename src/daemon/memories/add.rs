@@ -1,5 +1,7 @@
 //! Adds a memory.
 
+use memod_engine::clock::local;
+use memod_engine::errors::RpcResult;
 use memod_memory::{fields, id, time};
 use memod_memory_db::{Record, Rows};
 use memod_proto::Caveats;
@@ -15,8 +17,6 @@ use super::rules::{Done, bad};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
-use crate::daemon::clock::local;
-use crate::daemon::error::RpcResult;
 
 /// Adds a memory, unless another one has the same text.
 pub(super) async fn add(call: &Call<'_>) -> RpcResult<Value> {

@@ -4,15 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_engine::look_progress::LookProgress;
 use memod_memory_db::{MemoryStore, RestoreError, Rows};
 use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
 
-use super::look_progress::LookProgress;
 use super::transaction::{Call, read, with_store};
-use crate::daemon::caveats;
-use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::caveats;
+use crate::daemon::request::error::bad_params;
 use crate::daemon::request::{blocking, deadline, locate, looking};
 use crate::daemon::shared::Shared;
 
@@ -20,7 +21,7 @@ pub(super) async fn back_up(call: &Call<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.params()?;
     let path = absolute(params.path)?;
     let path = blocking(call.shared, move |shared| {
-        let own = path.as_ref().and_then(|path| shared.layout.own_state(path, &shared.env));
+        let own = path.as_ref().and_then(|path| shared.engine.layout.own_state(path, &shared.engine.env));
         match (&path, own) {
             (Some(path), Some(dir)) => {
                 let message =
@@ -75,7 +76,7 @@ async fn write_files(shared: &Arc<Shared>, cwd: &str) {
     look_at_worktree(shared, cwd, true).await;
     let Ok(worktrees) = read(shared, |rows| Ok(rows.worktrees()?)).await else { return };
     // That of a bare repository is in no worktree.
-    let common_dir = shared.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
+    let common_dir = shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
     let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
         let shared = Arc::clone(shared);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memod_engine::errors::RpcResult;
 use serde_json::Value;
 
 use super::near::related;
@@ -11,7 +12,7 @@ use super::{
     add, backups, confirm, consolidate, databases, dedupe, exchanged_files, export, import, links, merge,
     queries, recall, remove, resolve_file, sharing, update,
 };
-use crate::daemon::error::{RpcResult, no_method};
+use crate::daemon::request::error::no_method;
 use crate::daemon::shared::Shared;
 
 /// Methods that show what the team has, perhaps as it was some time ago.

@@ -1,5 +1,6 @@
 //! Confirms that a memory still holds, by anchoring it to the present code.
 
+use memod_engine::errors::RpcResult;
 use memod_memory::anchor;
 use memod_memory_db::{MemoryEvent, Record, Rows, Stopped};
 use memod_proto::anchor::{Anchor, State};
@@ -12,9 +13,9 @@ use super::rules::{Done, find, find_living};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::{Call, read};
-use crate::daemon::anchors::{AnchorChecker, on_snapshot};
-use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::memories::anchors::{AnchorChecker, on_snapshot};
 use crate::daemon::request::deadline;
+use crate::daemon::request::error::bad_params;
 
 /// Anchors a memory to the present code.
 pub(super) async fn confirm(call: &Call<'_>) -> RpcResult<Value> {

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, TryLockError};
 
 use memod_base::threads::lock;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::Foreign;
 use memod_proto::exchange::DatabaseParams;
 use serde_json::{Value, json};
 
 use super::keeper::OpenForeign;
 use super::transaction::Call;
-use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::request::error::bad_params;
 use crate::daemon::request::{CONNECTION, blocking};
 use crate::daemon::shared::Shared;
 
@@ -25,12 +26,12 @@ pub(super) async fn page(call: &Call<'_>) -> RpcResult<Value> {
         if !path.is_absolute() {
             return Err(bad_params("path: an absolute one is needed"));
         }
-        let state_dir = &shared.layout.state_dir;
+        let state_dir = &shared.engine.layout.state_dir;
         let mut opened = lock(&shared.memories.foreign);
         let is_open = opened.as_ref().is_some_and(|open| open.path == path && open.system == params.system);
         if params.after.is_none() || !is_open {
             *opened = None; // its files go before the next ones come
-            let ours = [state_dir.join("memory.db"), shared.index_db.clone()];
+            let ours = [state_dir.join("memory.db"), shared.engine.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
             let copy = Foreign::open(&path, &params.system, state_dir, &ours)?;
             *opened = Some(OpenForeign { path, system: params.system.clone(), connection, copy });

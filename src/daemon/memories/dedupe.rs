@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memod_base::types::MemoryRow;
 use memod_config::LEAST_NEAR_COSINE;
+use memod_engine::errors::RpcResult;
 use memod_memory::fields;
 use memod_memory::text_difference::difference;
 use memod_memory_db::{MemoryFilter, Record, Rows};
@@ -18,7 +19,6 @@ use super::remove::{ARCHIVED_THERE, removal_notice};
 use super::rules::{Done, bad, digest, refused};
 use super::show;
 use super::transaction::{Call, read, with_store};
-use crate::daemon::error::RpcResult;
 use crate::daemon::request::blocking;
 use crate::daemon::shared::Shared;
 
@@ -34,7 +34,7 @@ type Pair = (MemoryRow, MemoryRow, f64);
 /// Compares the memories of each container pairwise, before the thread that owns them is involved.
 pub(super) async fn dedupe(call: &Call<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.params()?;
-    let threshold = threshold(&params, call.shared.config.memory.near_cosine)?;
+    let threshold = threshold(&params, call.shared.engine.config.memory.near_cosine)?;
     // Who names a threshold means it.
     let n_by_words = if params.threshold.is_none() { MOST_BY_WORDS } else { 0 };
     let containers = read(call.shared, move |rows| by_container(rows, &params)).await?;

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::paths::RepoLayout;
+use memod_engine::disk_reads::{SLOW, TICK, not_answered};
+use memod_engine::errors::RpcResult;
 use memod_memory_db::repository_from;
 use memod_proto::{AnswerPart, Method};
 use serde_json::{Value, json};
@@ -14,9 +16,7 @@ use tokio::time::timeout;
 
 use super::file_edits::{take_edits, take_edits_of_others};
 use super::file_look::worktree_key;
-use crate::daemon::caveats;
-use crate::daemon::disk_reads::{SLOW, TICK, not_answered};
-use crate::daemon::error::RpcResult;
+use crate::daemon::request::caveats;
 use crate::daemon::request::{deadline, locate, looking, unanswered};
 use crate::daemon::shared::Shared;
 
@@ -145,7 +145,7 @@ async fn look(
 /// Looks at each other worktree that has memories, for methods that show what only one of them has.
 async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
     let patience = Patience { limit: SLOW, goes_on: true };
-    for other in shared.memories.find_others(layout, &shared.env).await {
+    for other in shared.memories.find_others(layout, &shared.engine.env).await {
         let looked = match other {
             Ok(other) => {
                 look(shared, &other, LookPurpose::Show, patience).await.map_err(|error| error.message)

@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::anyhow;
 use memod_base::paths::{Env, RepoLayout};
 use memod_database::DatabaseError;
+use memod_engine::clock;
+use memod_engine::errors::RpcResult;
 use memod_memory::text;
 use memod_memory_db::{MemoryDb, Record, Rows, Stopped};
 use memod_proto::exchange::{ExportParams, ExportResult};
@@ -16,8 +18,6 @@ use super::queries::of_unreadable;
 use super::rules::{Done, memory_filter};
 use super::show;
 use super::transaction::{Call, model_id};
-use crate::daemon::clock;
-use crate::daemon::error::RpcResult;
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;

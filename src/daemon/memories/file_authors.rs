@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use memod_base::paths::RepoLayout;
+use memod_engine::clock::now_ms;
+use memod_engine::look_progress::LookProgress;
 use memod_git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
 
 use super::file_disk::Hash;
-use super::look_progress::LookProgress;
 use super::rules::Done;
-use crate::daemon::clock::now_ms;
 
 /// Longest search for all authors of one look. Who is not found by then is not named.
 const MOST: Duration = Duration::from_millis(300);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use gix::bstr::BString;
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
+use memod_engine::clock::now_ms;
 use memod_git::{GitError, Settings, Tracked, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FileRow, MemoryStore, Side};
@@ -12,9 +13,8 @@ use memod_proto::{AnswerPart, Check, RpcError};
 
 use super::keeper::Memories;
 use super::rules::Done;
-use crate::daemon::caveats;
-use crate::daemon::clock::now_ms;
-use crate::daemon::memory_scope;
+use crate::daemon::request::caveats;
+use crate::daemon::request::memory_scope;
 use crate::daemon::request::{deadline, locate, reading};
 use crate::daemon::shared::Shared;
 

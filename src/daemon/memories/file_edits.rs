@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::{caught, pause};
 use memod_base::types::{Stat, ViewId};
+use memod_engine::errors::RpcResult;
+use memod_engine::look_progress::LookProgress;
+use memod_engine::threads::spawn;
+use memod_memory::file;
 use memod_scan::lstat;
 use memod_watch::Role;
 
 use super::file_look::worktree_key;
-use super::look_progress::LookProgress;
-use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
-use crate::daemon::threads::spawn;
-use memod_memory::file;
 
 /// Longest wait while git writes files, as elsewhere (design 5).
 const GIT_WRITES: Duration = Duration::from_secs(10);
@@ -53,7 +53,7 @@ pub(in crate::daemon) fn take_edits(shared: &Arc<Shared>, layout: &RepoLayout) {
 
 /// Takes what was saved in the other worktrees that have memories, and watches these from now on.
 pub(super) async fn take_edits_of_others(shared: Arc<Shared>, layout: RepoLayout) {
-    for other in shared.memories.find_others(&layout, &shared.env).await.into_iter().flatten() {
+    for other in shared.memories.find_others(&layout, &shared.engine.env).await.into_iter().flatten() {
         take_edits(&shared, &other);
     }
 }
@@ -98,11 +98,11 @@ fn watch(shared: &Shared, layout: &RepoLayout) {
     let stat = lstat(&dir).ok().filter(Stat::is_dir);
     let files = &shared.memories.files;
     let Some(view) = files.watched().set(&worktree_key(layout), layout, stat.as_ref()) else { return };
-    shared.watch.remove_view(view);
+    shared.engine.watch.remove_view(view);
     if stat.is_none() {
         return;
     }
-    if let Err(error) = shared.watch.add_dir(view, Role::Memories, &dir) {
+    if let Err(error) = shared.engine.watch.add_dir(view, Role::Memories, &dir) {
         tracing::warn!(%error, "edits of memories are taken at the next request");
     }
 }

@@ -11,6 +11,9 @@ use std::{fs, io};
 
 use memod_base::paths::{IoContext as _, PathError, RepoLayout};
 use memod_base::types::{SourceKey, Stat};
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_engine::look_progress::LookProgress;
 use memod_memory::file;
 use memod_memory_db::{FileState, MemoryStore, Rows, ShownBy, Side, WorktreeRow};
 use memod_proto::{RpcError, code};
@@ -22,11 +25,9 @@ use super::gone_worktrees::place_of;
 use super::keeper::Memories;
 use super::known_files::{FileCounters, FilesState, Listing, Look};
 use super::list_files::list;
-use super::look_progress::LookProgress;
 use super::rules::Done;
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::{RpcResult, busy};
-use crate::daemon::memory_scope::UNKNOWN;
+use crate::daemon::request::error::busy;
+use crate::daemon::request::memory_scope::UNKNOWN;
 
 /// Number of looks while files are written.
 const ATTEMPTS: usize = 8;

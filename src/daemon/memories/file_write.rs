@@ -18,7 +18,7 @@ use super::file_form::{cannot_be_shared, file_of, kept_file, shareable};
 use super::gone_worktrees::place_of;
 use super::rules::{Done, unreadable};
 use super::stamp::Stamp;
-use crate::daemon::error::busy;
+use crate::daemon::request::error::busy;
 
 /// What was before a verb ran.
 pub(super) struct Before {

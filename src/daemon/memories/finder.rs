@@ -9,11 +9,11 @@ use memod_base::threads::lock;
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
 use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
+use memod_engine::models::{Loaded, Models};
 use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryStore, Rows, VectorChanges, VectorModel};
 use memod_search::nearest::MutableVectorIndex;
 
-use crate::daemon::memory_scope;
-use crate::daemon::models::{Loaded, Models};
+use crate::daemon::request::memory_scope;
 
 /// Number of memories that a slow model embeds at a time: who writes one waits for that.
 const SLOW_STEP: usize = 8;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memod_base::paths::{Env, RepoLayout, canonical};
+use memod_engine::clock::now_ms;
 use memod_memory_db::{MemoryStore, WorktreeRow};
 use memod_proto::Check;
 use memod_scan::lstat;
@@ -15,7 +16,6 @@ use tokio::time::timeout;
 use super::file_look::worktree_key;
 use super::keeper::Memories;
 use super::rules::Done;
-use crate::daemon::clock::now_ms;
 
 /// Longest wait for the file systems of other worktrees: one that hangs is not gone.
 const WAIT: Duration = Duration::from_millis(200);

@@ -2,6 +2,8 @@
 
 use memod_base::types::{Kind, rfc3339};
 use memod_database::DatabaseError;
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
 use memod_memory::text;
 use memod_memory_db::{Record, Rows};
 use memod_proto::anchor::State;
@@ -13,8 +15,6 @@ use memod_search::{arms, explain};
 
 use super::keeper::Memories;
 use super::show;
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::RpcResult;
 
 impl Memories {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and

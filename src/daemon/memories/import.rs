@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 
 use memod_embed::is_quantized_unit;
+use memod_engine::errors::RpcResult;
 use memod_memory::{Refused, fields, id, text, time};
 use memod_memory_db::{Derived, Link, Linked, MemoryEvent, Record, Rows, Stopped};
 use memod_proto::Caveats;
@@ -23,8 +24,8 @@ use super::rules::{Done, bad, refused};
 use super::stamp::Stamp;
 use super::transaction::{Call, model_id};
 use super::{links, show};
-use crate::daemon::error::{RpcResult, bad_params};
 use crate::daemon::request::blocking;
+use crate::daemon::request::error::bad_params;
 use crate::daemon::shared::Shared;
 
 pub(super) async fn import(call: &Call<'_>) -> RpcResult<Value> {

@@ -8,10 +8,15 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use memod_base::paths::{Env, RepoLayout};
 use memod_base::threads::{caught, lock};
 use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
+use memod_engine::Engine;
+use memod_engine::clock::{now_ms, uptime};
+use memod_engine::errors::{RpcResult, stopping};
+use memod_engine::models::{Loaded, Models};
+use memod_engine::subscriptions::{Events, Topics};
+use memod_engine::threads::spawn;
 use memod_memory::{id, text};
 use memod_memory_db::{
     Checked, Derived, Foreign, Forms, MemoryStore, Preparing, Record, remove_left_copies, remove_unfinished,
@@ -24,13 +29,8 @@ use super::finder::{Finder, vector_model};
 use super::known_files::KnownFiles;
 use super::panics::Panics;
 use super::show;
-use crate::daemon::clock::{now_ms, uptime};
-use crate::daemon::connection::Connection;
-use crate::daemon::error::{RpcResult, stopping};
-use crate::daemon::memory_scope;
-use crate::daemon::models::{Loaded, Models};
-use crate::daemon::subscriptions::{Events, Topics};
-use crate::daemon::threads::spawn;
+use crate::daemon::request::connection::Connection;
+use crate::daemon::request::memory_scope;
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {
@@ -72,12 +72,10 @@ pub(in crate::daemon) struct Memories {
 
 impl Memories {
     /// Starts the thread, which opens the database.
-    pub(in crate::daemon) fn start(
-        layout: &RepoLayout,
-        env: &Env,
-        purges_expired: bool,
-        models: Arc<Models>,
-    ) -> anyhow::Result<Self> {
+    pub(in crate::daemon) fn start(engine: &Engine) -> anyhow::Result<Self> {
+        let Engine { layout, env, config, .. } = engine;
+        let purges_expired = config.memory.on_expiry == "purge";
+        let models = Arc::clone(&engine.models);
         let (jobs, queue) = channel();
         remove_left_copies(&layout.state_dir);
         let left_in = layout.state_dir.clone();
@@ -103,7 +101,7 @@ impl Memories {
         };
         let run = move || keep((new_store, end), &for_thread, &for_serving, &queue, &noted);
         let thread = Mutex::new(Some(spawn("memory", run)?));
-        let events = Arc::default();
+        let events = Arc::clone(&engine.events);
         let (files, generation) = (KnownFiles::default(), Arc::default());
         Ok(Self {
             jobs,
@@ -118,16 +116,6 @@ impl Memories {
             is_lost,
             thread,
         })
-    }
-
-    /// Returns the models, which memories share with the index.
-    pub(in crate::daemon) fn models(&self) -> Arc<Models> {
-        Arc::clone(&self.models)
-    }
-
-    /// Returns who listens to changes of memories, and to all else.
-    pub(in crate::daemon) fn events(&self) -> Arc<Events> {
-        Arc::clone(&self.events)
     }
 
     /// Has the thread look whether another model was chosen.

@@ -9,13 +9,13 @@ use std::time::Duration;
 use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
 use memod_base::types::Stat;
+use memod_engine::look_progress::LookProgress;
+use memod_memory::file;
 use memod_scan::is_racy;
 use tokio::sync::Semaphore;
 
-use super::look_progress::LookProgress;
 use super::watched_files::WatchedFiles;
-use crate::daemon::memory_scope::UNKNOWN;
-use memod_memory::file;
+use crate::daemon::request::memory_scope::UNKNOWN;
 
 /// Most requests that look for other worktrees at a time.
 const LOOKING: usize = 4;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::MemoryFilter;
 use memod_proto::anchor::{Anchor, State};
 use memod_proto::memory::Sort;
@@ -12,8 +13,7 @@ use memod_proto::{Sync, WhyMemory};
 use super::show;
 use super::states::anchored;
 use super::transaction::read;
-use crate::daemon::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
-use crate::daemon::error::RpcResult;
+use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, on_snapshot};
 use crate::daemon::shared::Shared;
 
 /// A file or directory, with those of its lines that are meant; none for all.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
 use memod_embed::QueryVector;
+use memod_engine::errors::RpcResult;
 use memod_memory::text;
 use memod_memory::text_difference::{difference, has_same_words, is_similar_title};
 use memod_memory_db::{MemoryFilter, Record, Rows, Stopped};
@@ -18,7 +19,6 @@ use super::finder::Finder;
 use super::rules::{Done, find, refused};
 use super::transaction::Call;
 use super::{links, show};
-use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 
 /// Most neighbours that are read when all near memories are wanted.
@@ -60,7 +60,7 @@ pub(super) struct Near {
 
 impl Near {
     pub(super) fn of_daemon(shared: &Shared) -> Self {
-        let config = &shared.config.memory;
+        let config = &shared.engine.config.memory;
         let finder = Arc::clone(&shared.memories.finder);
         Self { finder, cosine: config.near_cosine, is_refused: config.refuse_near }
     }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{MemoryFilter, Record};
 use memod_proto::memory::{Memory, Sort};
 
 use super::records::add_successors;
 use super::show;
 use super::transaction::read;
-use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 
 /// Tag of pinned memories.

@@ -3,6 +3,7 @@
 //! Nothing here changes anything.
 
 use memod_base::types::{MEMORY_FILES_DIR, rfc3339};
+use memod_engine::errors::RpcResult;
 use memod_memory::id;
 use memod_memory_db::{MemoryFilter, MemoryStore, Record, Rows, Side, UnreadableFile};
 use memod_proto::Caveats;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use super::rules::{Done, find, find_copies_too, memory_filter, refused};
 use super::transaction::{Call, read, with_store};
 use super::{links, show};
-use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 
 /// Why a memory is in the archive: no worktree has its file any more.

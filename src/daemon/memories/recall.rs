@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::Kind;
+use memod_engine::errors::RpcResult;
 use memod_memory::tiers::Retention;
 use memod_memory_db::{MemoryEvent, Record, Rows, Side};
 use memod_proto::memory::{Memory, PromoteParams, RecallParams, RecallResult, Recalled, UpdateResult};
@@ -16,9 +17,9 @@ use super::rules::{Done, find_living, refused};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
-use crate::daemon::error::{RpcResult, bad_params};
+use crate::daemon::memories::search_scope::Scope;
 use crate::daemon::request::blocking;
-use crate::daemon::search_scope::Scope;
+use crate::daemon::request::error::bad_params;
 use crate::daemon::shared::Shared;
 
 /// Default and maximum number of memories.
@@ -64,7 +65,7 @@ async fn hits(call: &Call<'_>) -> RpcResult<Vec<Hit>> {
         ..SearchParams::default()
     };
     let scope = Scope::of(&search, &CallerDir::default())?;
-    let min_cosine = call.shared.config.search.min_cosine;
+    let min_cosine = call.shared.engine.config.search.min_cosine;
     let Some(mut wanted) = scope.memory_ask(&search, limit, min_cosine) else { return Ok(Vec::new()) };
     let look = move |shared: &Shared| {
         if wanted.mode != Mode::Keyword {

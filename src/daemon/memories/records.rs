@@ -1,13 +1,13 @@
 //! Reads memories for the modules outside this one.
 
 use memod_database::DatabaseError;
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{Record, Rows};
 use memod_proto::memory::Memory;
 
 use super::show;
 use super::transaction::read;
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::RpcResult;
 use crate::daemon::shared::Shared;
 
 /// Returns memories by their ids, in that order, without those that have gone.

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use memod_base::types::memory_file;
+use memod_engine::errors::RpcResult;
 use memod_memory::id;
 use memod_memory_db::{Record, Rows, Side};
 use memod_proto::Caveats;
@@ -19,7 +20,6 @@ use super::rules::{
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
-use crate::daemon::error::RpcResult;
 
 /// How a notice counts memories of the team that are archived, or would be in a dry run.
 pub(super) const ARCHIVED_THERE: [&str; 2] =

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use memod_base::types::memory_file;
+use memod_engine::errors::RpcResult;
 use memod_memory::file::MemoryFile;
 use memod_memory::{fields, file};
 use memod_memory_db::{FileState, Record, Rows, ShownBy, Stopped};
@@ -17,7 +18,6 @@ use super::rules::{Done, bad, find, refused, unreadable};
 use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{resolve_own, show, team_resolve};
-use crate::daemon::error::RpcResult;
 
 /// Writes the outcome of a conflict; what git is told is for the user.
 pub(super) async fn resolve(call: &Call<'_>) -> RpcResult<Value> {

@@ -1,13 +1,13 @@
 //! Resolves ids and conditions to memories, and checks texts before they are stored.
 
 use memod_base::types::memory_file;
+use memod_engine::clock::local;
 use memod_memory::{Refused, fields, id, text, time};
 use memod_memory_db::{MemoryEvent, MemoryFilter, Record, Rows, Side, Stopped};
 use memod_proto::memory::{Selection, Traits};
 use memod_proto::{RpcError, code};
 
 use super::show;
-use crate::daemon::clock::local;
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;

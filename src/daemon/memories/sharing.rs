@@ -4,6 +4,7 @@ use std::fs;
 
 use memod_base::paths::RepoLayout;
 use memod_base::types::memory_file;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{PendingFile, Rows, Side};
 use memod_proto::Caveats;
 use memod_proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
@@ -14,7 +15,6 @@ use super::rules::{Done, check_text, joined, memory_filter, part_from_archived, 
 use super::stamp::Stamp;
 use super::transaction::Call;
 use super::{show, team_write};
-use crate::daemon::error::RpcResult;
 
 pub(super) async fn share(call: &Call<'_>) -> RpcResult<Value> {
     call.write_or_rehearse(|rows, params, stamp| set(rows, params, stamp, true)).await

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use memod_base::paths::CallerDir;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{Anchored, MemoryFilter, Rows};
 use memod_proto::anchor::{Anchor, State, StateCounts};
 use memod_proto::memory::{ListParams, MemoriesResult, Memory, Sort};
@@ -15,9 +16,8 @@ use super::queries::{self, at_most};
 use super::rules::{Done, memory_filter};
 use super::show;
 use super::transaction::{Call, locate, read, with_store};
-use crate::daemon::anchors::{Judged, is_about, on_snapshot};
-use crate::daemon::caveats;
-use crate::daemon::error::RpcResult;
+use crate::daemon::memories::anchors::{Judged, is_about, on_snapshot};
+use crate::daemon::request::caveats;
 use crate::daemon::request::deadline;
 use crate::daemon::shared::Shared;
 

@@ -4,6 +4,8 @@
 
 use std::collections::HashSet;
 
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{MemoryStore, Outgoing, Rows, Stopped, TeamCounts, TeamTrouble};
 use memod_team::{Mark, Version};
 use serde::{Deserialize, Serialize};
@@ -11,8 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::keeper::Memories;
 use super::rules::{Done, refused};
 use super::{team_take, team_write};
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::RpcResult;
 
 /// Most changes that are sent at once, and their most bytes after the first.
 const MOST_SENT: (usize, usize) = (500, 1 << 20);

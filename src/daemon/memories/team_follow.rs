@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
 use memod_memory_db::{Followed, MemoryStore, Rows};
 use memod_team::{Mark, Version};
 use serde::{Deserialize, Serialize};
@@ -9,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::keeper::Memories;
 use super::rules::{Done, refused};
 use super::team_take;
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::RpcResult;
 
 /// How far the changes of another repository are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

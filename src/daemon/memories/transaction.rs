@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use memod_base::paths::RepoLayout;
 use memod_database::DatabaseError;
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
 use memod_git::Identity;
 use memod_memory::fields;
 use memod_memory::tiers::Tiers;
@@ -23,9 +25,8 @@ use super::file_writer::FileWriter;
 use super::rules::{Done, refused};
 use super::share_rules::{ShareRules, TeamAccess};
 use super::stamp::Stamp;
-use crate::daemon::clock::now_ms;
-use crate::daemon::error::{RpcResult, bad_params};
-use crate::daemon::memory_scope;
+use crate::daemon::request::error::bad_params;
+use crate::daemon::request::memory_scope;
 use crate::daemon::request::{self, deadline, params_of};
 use crate::daemon::shared::Shared;
 
@@ -175,9 +176,9 @@ impl<'a> Call<'a> {
         // Not on that thread: where settings hang, so would everybody's memories.
         let Identity { author, repository, remote } = request::identity(self.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
-        let config = &self.shared.config.memory;
+        let config = &self.shared.engine.config.memory;
         let (tiers, container) = (Tiers::of(&config.lifetimes()), config.container.clone());
-        let config = &self.shared.config;
+        let config = &self.shared.engine.config;
         let shares = ShareRules::new(&config.share.tags, &config.share.containers);
         let team = TeamAccess::of(&config.team, remote.as_deref());
         let outbox_bell = Arc::clone(&self.shared.memories.outbox_bell);

@@ -1,5 +1,7 @@
 //! Changes the fields of a memory.
 
+use memod_engine::clock::local;
+use memod_engine::errors::RpcResult;
 use memod_memory::fields::Kept;
 use memod_memory::{fields, time};
 use memod_memory_db::{Record, Rows};
@@ -12,8 +14,6 @@ use super::rules::{Done, bad, check_text, find_living, refused, says_other};
 use super::show;
 use super::stamp::Stamp;
 use super::transaction::Call;
-use crate::daemon::clock::local;
-use crate::daemon::error::RpcResult;
 
 /// Changes a memory; absent fields stay.
 pub(super) async fn update(call: &Call<'_>) -> RpcResult<Value> {

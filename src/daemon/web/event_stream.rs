@@ -16,6 +16,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame};
 use hyper::{Response, StatusCode};
+use memod_engine::subscriptions::{EventMessage, Subscription};
 use memod_proto::{SubscribeParams, Topic};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
@@ -23,7 +24,6 @@ use tokio::time::timeout;
 use super::response::{Body, Failure, of_body};
 use super::site::Site;
 use crate::daemon::subscribing;
-use crate::daemon::subscriptions::{EventMessage, Subscription};
 
 /// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -40,7 +40,7 @@ pub(super) async fn answer(site: &Site, query: Option<&str>) -> Result<Response<
     let in_work = site.in_work.try_acquire();
     let in_work =
         in_work.map_err(|_| Failure::busy("too many requests are in progress on all connections"))?;
-    site.shared.note_use();
+    site.shared.engine.note_use();
     let subscription = subscribing::listen(&site.shared, params).await?;
     drop(in_work);
     let (send, frames) = mpsc::channel(1);
@@ -130,10 +130,9 @@ mod tests {
     use std::path::Path;
 
     use hyper::body::Body as _;
-    use memod_proto::{EventParams, ViewsEvent};
 
     use super::*;
-    use crate::daemon::subscriptions::{Events, Topics};
+    use memod_engine::subscriptions::{Events, Topics};
     use memod_memory_db::NotedChange;
 
     /// More than wait for one subscriber.
@@ -143,11 +142,6 @@ mod tests {
     async fn part(body: &mut EventBody) -> Option<String> {
         let frame = body.frame().await?.expect("no part fails");
         Some(String::from_utf8(frame.into_data().expect("data").to_vec()).expect("text"))
-    }
-
-    fn views(events: &Events, head: &str) {
-        let event = ViewsEvent { head: Some(head.to_owned()), ..ViewsEvent::default() };
-        events.with(|hub| hub.tell(Topic::Views, Some(Path::new("/r")), &EventParams::Views(event)));
     }
 
     #[tokio::test]
@@ -164,16 +158,16 @@ mod tests {
             events
                 .tell_memories(vec![NotedChange { action: "add".to_owned(), ids: vec![number.to_string()] }]);
         }
-        ["one", "two", "three"].iter().for_each(|head| views(&events, head));
+        (0..=3).for_each(|drifted| events.tell_drift(Path::new("/r"), drifted, 0));
         let mut parts = Vec::new();
-        while !parts.last().is_some_and(|part: &String| part.contains("three")) {
+        while !parts.last().is_some_and(|part: &String| part.contains("\"drifted\":3")) {
             parts.push(part(&mut body).await.expect("it goes on"));
         }
         let of = |topic: &str| {
             let name = format!("event: {topic}\ndata: {{\"topic\":\"{topic}\",");
             parts.iter().filter(|part| part.starts_with(&name) && part.ends_with("}\n\n")).count()
         };
-        assert_eq!((of("lost"), of("views")), (1, 1), "{parts:?}");
+        assert_eq!((of("lost"), of("drift")), (1, 1), "{parts:?}");
         assert!(of("memories") < MANY && parts.len() == of("memories") + 2, "{}", parts.len());
         assert_eq!(places.available_permits(), 0);
         assert!(!body.is_end_stream());

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hyper::{Response, StatusCode};
+use memod_engine::errors::RpcResult;
 use memod_index_db::Reader;
 use memod_proto::code;
 use serde_json::json;
@@ -10,7 +11,6 @@ use tokio::time::timeout;
 
 use super::response::{Body, of_json};
 use super::site::Site;
-use crate::daemon::error::RpcResult;
 use crate::daemon::memories::call as memories;
 use crate::daemon::request::blocking;
 
@@ -56,5 +56,5 @@ async fn why_not(site: &Site) -> Option<&'static str> {
 /// Reads a little of the memories and of the index.
 async fn read_both(site: &Site) -> RpcResult<()> {
     memories::call(&site.shared, "memory.containers", json!({ "cwd": site.root })).await?;
-    blocking(&site.shared, |shared| Ok(shared.read(Reader::model).map(drop)?)).await
+    blocking(&site.shared, |shared| Ok(shared.engine.read(Reader::model).map(drop)?)).await
 }

@@ -20,7 +20,7 @@ use super::guard::MAX_HEAD_BYTES;
 use super::handler::answer;
 use super::response::{Body, Failure, HEADERS};
 use super::site::{OpenPeer, Site};
-use crate::daemon::descriptors;
+use crate::daemon::process::descriptors;
 
 /// Time limit for the head of a request, which is also that for the pause between two requests of one connection.
 const HEAD_TIME: Duration = Duration::from_secs(30);

@@ -24,6 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
+use memod_engine::errors::RpcResult;
 use memod_proto::{CwdParams, RpcError, ServeParams, ServeResult, code};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -32,9 +33,9 @@ use tokio::task::JoinHandle;
 
 use self::site::Site;
 use self::token::Secrets;
-use super::error::{RpcResult, no_method};
-use super::request::{deadline, locate, params_of};
-use super::shared::Shared;
+use crate::daemon::request::error::no_method;
+use crate::daemon::request::{deadline, locate, params_of};
+use crate::daemon::shared::Shared;
 
 /// The HTTP API of the daemon, listening or not.
 pub(super) struct Web {
@@ -57,7 +58,7 @@ impl Web {
 
     /// Runs one of the methods `serve.*`.
     pub(super) async fn call(&self, method: &str, params: Value) -> RpcResult<Value> {
-        self.shared.note_use();
+        self.shared.engine.note_use();
         let result = match method {
             "serve.start" => self.start(params_of(params)?).await?,
             "serve.stop" => {

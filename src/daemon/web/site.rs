@@ -8,7 +8,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::guard::Hosts;
 use super::token::{Guesses, Secrets};
-use crate::daemon::descriptors;
+use crate::daemon::process::descriptors;
 use crate::daemon::shared::Shared;
 
 /// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
@@ -77,14 +77,14 @@ pub(super) struct OpenPeer(Arc<Site>);
 impl OpenPeer {
     pub(super) fn new(site: &Arc<Site>) -> Self {
         site.connections.fetch_add(1, Ordering::SeqCst);
-        site.shared.connections.fetch_add(1, Ordering::SeqCst);
+        site.shared.engine.connections.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(site))
     }
 }
 
 impl Drop for OpenPeer {
     fn drop(&mut self) {
-        self.0.shared.connections.fetch_sub(1, Ordering::SeqCst);
+        self.0.shared.engine.connections.fetch_sub(1, Ordering::SeqCst);
         self.0.connections.fetch_sub(1, Ordering::SeqCst);
     }
 }

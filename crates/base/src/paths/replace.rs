@@ -45,6 +45,18 @@ pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Opens or creates a file that only we can read, with close-on-exec.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn open_private_file(path: &Path) -> std::io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 #[cfg(test)]
 #[cfg(windows)]
 mod tests {

@@ -1,0 +1,160 @@
+//! Accesses the file system of a worktree, on a thread of its own.
+//!
+//! Each worktree has such a thread, which runs tasks in order and sends their results to the loop as events. A hanging file
+//! system blocks only this thread. Reconciles, which take long, have a thread of their own (`reconcile`).
+
+mod git_watch;
+mod opening;
+pub(super) mod task;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+pub(super) use self::git_watch::with_remedy;
+use memod_base::paths::RepoLayout;
+use memod_base::types::ViewId;
+use memod_git::{GitError, Refs, UserDirs, UserRules};
+
+use self::git_watch::{GitDirs, watch_git};
+use self::opening::why_silent;
+use self::task::{DiskReport, DiskTask, GitSettings, Lane, Probed, Survey};
+use super::Engine;
+use super::doorbell;
+use super::event::Event;
+use super::worker::Job;
+
+/// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
+pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
+
+/// The file system of one worktree.
+pub(super) struct Disk {
+    engine: Arc<Engine>,
+    view: ViewId,
+    layout: RepoLayout,
+    /// `None` outside git.
+    refs: Option<Refs>,
+    user_rules: UserRules,
+    excludes: Vec<PathBuf>,
+}
+
+/// Opens a worktree, then runs tasks of the loop until it drops the channel.
+pub(super) fn serve(
+    engine: &Arc<Engine>,
+    jobs: &Sender<Job>,
+    lane: Lane,
+    layout: RepoLayout,
+    mounts: &[PathBuf],
+    tasks: &Receiver<DiskTask>,
+) {
+    let _end = EndGuard::new(engine, lane);
+    let (mut disk, result) = match opening::open(engine, jobs, lane, layout, mounts) {
+        Ok((disk, opened)) => (Some(disk), Ok(Box::new(opened))),
+        Err(error) => (None, Err(error)),
+    };
+    engine.send(Event::Opened { lane, result });
+    let Some(disk) = &mut disk else { return };
+    for task in tasks {
+        if let Some(report) = disk.run(task) {
+            engine.send(Event::Disk { lane, report });
+        }
+    }
+}
+
+/// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
+pub(super) struct EndGuard<'a> {
+    engine: &'a Engine,
+    lane: Lane,
+}
+
+impl<'a> EndGuard<'a> {
+    pub(super) fn new(engine: &'a Engine, lane: Lane) -> Self {
+        Self { engine, lane }
+    }
+}
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.engine.send(Event::Disk { lane: self.lane, report: DiskReport::Panicked });
+        }
+    }
+}
+
+impl Disk {
+    /// Runs one task; returns the result for the loop.
+    pub(super) fn run(&mut self, task: DiskTask) -> Option<DiskReport> {
+        Some(match task {
+            DiskTask::Probe { number, cookie, tip } => {
+                DiskReport::Probed(self.probe(number, cookie.as_deref(), tip))
+            }
+            DiskTask::Tip => DiskReport::Tip(self.refs.as_ref()?.tip()),
+            DiskTask::Settings => {
+                let changed = self.user_rules.changed();
+                DiskReport::Settings(self.read_settings(changed))
+            }
+            DiskTask::Watch { recovery } => {
+                let unwatched = watch_git(&self.engine, self.view, &self.git_dirs()).err();
+                DiskReport::Watched { recovery, unwatched }
+            }
+            DiskTask::WatchDir { role, path } => {
+                // A path that is not a directory fails here, and needs no watch.
+                let _ = self.engine.watch.add_dir(self.view, role, &path);
+                DiskReport::WatchedDir { role, path }
+            }
+            DiskTask::Doorbell(path) => return doorbell::has_rung(&path).then_some(DiskReport::Rung),
+            DiskTask::GitLock(dir) => DiskReport::GitLock(AT_WORK.iter().any(|name| dir.join(name).exists())),
+            DiskTask::Mount(path) => DiskReport::Silent(why_silent(&path)),
+            DiskTask::Survey => DiskReport::Survey(Survey::of(&self.layout)),
+        })
+    }
+
+    fn probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> Probed {
+        // The cookie comes first, so that its event is on its way during the rest.
+        let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
+        let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
+        let settings = self.user_rules.changed().then(|| self.read_settings(true));
+        Probed { number, cookie, tip, settings }
+    }
+
+    fn make_cookie(&self, name: &str) -> Result<(), String> {
+        let path = self.layout.cookie_dir().join(name);
+        let made = std::fs::write(&path, "").and_then(|()| std::fs::remove_file(&path));
+        made.map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// Reads which ignore files apply, and watches their directories. The watcher or the next probe notices later changes.
+    /// `changed` says whether a file of the user rules has changed since they were read before.
+    fn read_settings(&mut self, changed: bool) -> GitSettings {
+        if let Err(error) = self.read_excludes() {
+            tracing::warn!(%error, "git's settings cannot be read; trying again");
+            self.user_rules.forget();
+        }
+        let unwatched = watch_git(&self.engine, self.view, &self.git_dirs()).err();
+        GitSettings { changed, excludes: self.excludes.clone(), unwatched }
+    }
+
+    /// Reads twice, because only the settings name all their files, whose signatures must be older than what is read.
+    fn read_excludes(&mut self) -> Result<(), GitError> {
+        let dirs = UserDirs::read();
+        let read = || {
+            let settings = memod_git::Settings::read_or_default(&self.layout, &dirs)?;
+            let excludes = memod_git::excludes_files(&self.layout, &settings);
+            let files: BTreeSet<PathBuf> = excludes.iter().cloned().chain(settings.files).collect();
+            Ok::<_, GitError>((excludes, files))
+        };
+        let (_, files) = read()?;
+        self.user_rules.record(&dirs, files.clone());
+        let (excludes, present) = read()?;
+        if present != files {
+            self.user_rules.forget();
+        }
+        self.excludes = excludes;
+        Ok(())
+    }
+
+    fn git_dirs(&self) -> GitDirs<'_> {
+        GitDirs { layout: &self.layout, excludes: &self.excludes }
+    }
+}

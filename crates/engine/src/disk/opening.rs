@@ -1,0 +1,102 @@
+//! Opens a worktree.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, sync_channel};
+
+use memod_base::paths::{IoContext as _, LocateError, PathError, RepoLayout, create_private_dir_in};
+use memod_git::{Refs, UserDirs, UserRules};
+use memod_index_db::{ViewKey, ViewRow};
+use memod_proto::{RpcError, code};
+use memod_watch::silent_file_system;
+
+use super::Disk;
+use super::git_watch::{GitDirs, watch_git};
+use super::task::{Lane, Opened};
+use crate::Engine;
+use crate::doorbell;
+use crate::errors::{RpcResult, stopping};
+use crate::reconcile;
+use crate::worker::Job;
+
+/// Finds or creates the row of a worktree, and watches git's directories.
+pub(super) fn open(
+    engine: &Arc<Engine>,
+    jobs: &Sender<Job>,
+    lane: Lane,
+    layout: RepoLayout,
+    mounts: &[PathBuf],
+) -> RpcResult<(Disk, Opened)> {
+    let dirs = UserDirs::read();
+    let settings = memod_git::Settings::read_or_default(&layout, &dirs)?;
+    if settings.is_bare {
+        return Err(bare(&layout));
+    }
+    let row = row(jobs, lane, &layout)?;
+    let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
+    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
+    if let Err(error) = create_cookie_dir(&layout) {
+        tracing::warn!(%error, "no cookies");
+    }
+    doorbell::hang(&layout, engine.config.hooks.autostart);
+    // The row may belong to a worktree that has moved and is watched under its old path.
+    engine.watch.remove_view(row.id);
+    let unwatched = watch_git(engine, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
+    let walker = reconcile::start(engine, jobs, lane, &layout, row.id).map_err(|error| {
+        let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
+        busy.with_hint("`ulimit -u` or `ulimit -v` may be too low")
+    })?;
+    let mut disk = Disk {
+        engine: Arc::clone(engine),
+        view: row.id,
+        refs: Refs::new(&layout, settings.object_hash),
+        user_rules: UserRules::default(),
+        excludes: Vec::new(),
+        layout,
+    };
+    let mut settings = disk.read_settings(false); // again, only now: what changes later is heard of
+    settings.unwatched = unwatched.or(settings.unwatched);
+    let opened = Opened { layout: disk.layout.clone(), row, walker, settings, silent };
+    Ok((disk, opened))
+}
+
+/// Creates the directory of the cookies; in the git dir of a linked worktree one around it, for the state is elsewhere.
+fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
+    let cookie_dir = layout.cookie_dir();
+    match cookie_dir.parent() {
+        Some(around) if around != layout.state_dir => create_private_dir_in(around)?,
+        _ => {}
+    }
+    create_private_dir_in(&cookie_dir)
+}
+
+/// Asks the writer for the row of a worktree.
+fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow> {
+    let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
+    // Without the inode it would be taken for another worktree of that name, and so would its manifest.
+    let inode = memod_scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
+    let key =
+        ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
+    let (reply, row) = sync_channel(1);
+    jobs.send(Job::Open { key, lane, reply }).map_err(|_| stopping())?;
+    let unopened = |_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
+    row.recv().map_err(unopened)?.map_err(|error| {
+        tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
+        error.into()
+    })
+}
+
+/// Refuses a worktree in which git would refuse to work.
+fn bare(layout: &RepoLayout) -> RpcError {
+    let root = layout.root.display();
+    RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
+        .with_hint(
+            "`git worktree list` shows those of this repository; `git config core.bare false` makes this one",
+        )
+}
+
+/// Returns why events may not report every change in a directory.
+pub(super) fn why_silent(dir: &Path) -> Option<String> {
+    let name = silent_file_system(dir)?;
+    Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))
+}

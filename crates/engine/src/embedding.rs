@@ -1,0 +1,191 @@
+//! Runs the embedding thread.
+//!
+//! It computes vectors after the lexical commit, one round per wake-up, and hands them to the writer batch by batch. A text
+//! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
+//! is retried for the next request ([`super::worktree::Rounds`]).
+
+mod next_model;
+
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
+
+use anyhow::anyhow;
+use memod_base::threads::caught;
+use memod_base::types::ChunkId;
+use memod_database::DatabaseError;
+use memod_embed::{Embedder, runs};
+use memod_index_db::{Embedded, NewVector, Reader};
+use memod_indexing::{Batch, Failed, embed_chunks, embed_paths};
+
+use super::Engine;
+use super::errors::error_chain;
+use super::errors::{hint_of, hinted};
+use super::event::Event;
+use super::worker::Job;
+
+/// Number of texts per step.
+const STEP: usize = 256;
+
+/// The same for a model that takes milliseconds a text, so that what has changed meanwhile waits for one step at most.
+const SLOW_STEP: usize = 16;
+
+/// Runs one round per wake-up until the main loop ends, and makes the vectors of the model that is to follow meanwhile.
+pub(super) fn embed(engine: &Engine, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
+    warm_up(engine);
+    let mut wanted = rounds.recv().ok();
+    while let Some(round) = wanted.take() {
+        let round = rounds.try_iter().last().unwrap_or(round);
+        let done = caught(|| run(engine, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
+        let error = done.err().map(|error| hinted(&error_chain(&error), hint_of(&error)));
+        if let Some(error) = &error {
+            tracing::warn!(error, "embedding stopped; keyword search goes on");
+        }
+        engine.send(Event::Embedded { round, error });
+        next_model::prepare(engine, jobs, || {
+            wanted = wanted.or_else(|| rounds.try_recv().ok());
+            wanted.is_some()
+        });
+        wanted = wanted.or_else(|| rounds.recv().ok());
+    }
+}
+
+/// Loads the model that answers, so that the first query need not do without it.
+fn warm_up(engine: &Engine) {
+    let _ = caught(|| {
+        let model = engine.read(Reader::model).ok().and_then(|id| engine.models.load(&id).ok());
+        model.map(|model| model.warm_up()) // a failure is told to who asks
+    });
+}
+
+fn run(engine: &Engine, jobs: &Sender<Job>) -> anyhow::Result<()> {
+    let reader = &Reader::open(&engine.index_db)?;
+    let embedder = engine.models.load(&reader.model()?).map_err(|why| anyhow!("{why}"))?;
+    let round = Round {
+        reader,
+        embedder: embedder.as_ref(),
+        vectors_of: VectorsOf::Active,
+        max_file_bytes: engine.config.index.max_file_bytes,
+        is_cancelled: &mut || engine.progress.is_cancelled(),
+        keep: &|found| {
+            let n_vectors = found.n_vectors();
+            kept(jobs, |done| match found {
+                Found::Vectors(vectors) => Job::Vectors(vectors, done),
+                Found::Failed(of) => Job::EmbedFailed(of, done),
+            })?;
+            engine.embeds.fetch_add(n_vectors, Ordering::Relaxed);
+            Ok(())
+        },
+    };
+    round.run().map(drop)
+}
+
+/// What is to be kept of a step.
+enum Found {
+    Vectors(Vec<NewVector>),
+    /// The model fails on this.
+    Failed(Embedded),
+}
+
+impl Found {
+    fn n_vectors(&self) -> u64 {
+        match self {
+            Self::Vectors(vectors) => vectors.len() as u64,
+            Self::Failed(_) => 0,
+        }
+    }
+}
+
+/// Has the writer do a job; returns once it is done.
+fn kept(
+    jobs: &Sender<Job>,
+    job: impl FnOnce(SyncSender<Result<(), DatabaseError>>) -> Job,
+) -> anyhow::Result<()> {
+    let (done, ack) = sync_channel(1);
+    jobs.send(job(done))?;
+    Ok(ack.recv()??)
+}
+
+/// The model whose vectors a round makes.
+#[derive(Clone, Copy)]
+enum VectorsOf<'a> {
+    /// The one that answers.
+    Active,
+    /// The one that is to follow.
+    Next(&'a str),
+}
+
+/// One round: all that waits for a vector when it begins, and what comes meanwhile.
+struct Round<'a> {
+    reader: &'a Reader,
+    embedder: &'a dyn Embedder,
+    vectors_of: VectorsOf<'a>,
+    max_file_bytes: u64,
+    is_cancelled: &'a mut dyn FnMut() -> bool,
+    keep: &'a dyn Fn(Found) -> anyhow::Result<()>,
+}
+
+impl Round<'_> {
+    /// Returns the number of vectors that were made.
+    fn run(mut self) -> anyhow::Result<usize> {
+        let Self { reader, embedder, vectors_of, max_file_bytes, .. } = self;
+        let n_paths = self.run_steps(|_, limit| {
+            let paths = match vectors_of {
+                VectorsOf::Active => reader.paths_to_embed(limit)?,
+                VectorsOf::Next(_) => reader.paths_without(limit)?,
+            };
+            Ok(embed_paths(embedder, &paths))
+        })?;
+        let n_chunks = self.run_steps(|after, limit| {
+            let pending = match vectors_of {
+                VectorsOf::Active => reader.chunks_to_embed(after, limit)?,
+                VectorsOf::Next(model) => reader.chunks_without(model, after, limit)?,
+            };
+            Ok(embed_chunks(reader, embedder, after, &pending, max_file_bytes))
+        })?;
+        Ok(n_paths + n_chunks)
+    }
+
+    /// Takes step after step until nothing is left. After one that failed its texts are taken one by one, a
+    /// lone one too: a text is passed over only when it fails twice.
+    fn run_steps(
+        &mut self,
+        step: impl Fn(ChunkId, usize) -> Result<Batch, DatabaseError>,
+    ) -> anyhow::Result<usize> {
+        let (mut after, mut n_alone, mut unread, mut n_vectors) = (ChunkId(0), 0, None, 0);
+        let at_once = if self.embedder.is_slow() { SLOW_STEP } else { STEP };
+        while !(self.is_cancelled)() {
+            let limit = if n_alone > 0 { 1 } else { at_once };
+            let Batch { vectors, last, n_seen, failed, unread: of_step } = step(after, limit)?;
+            unread = unread.or(of_step);
+            match failed {
+                _ if n_seen == 0 => break,
+                None => {
+                    n_vectors += vectors.len();
+                    (self.keep)(Found::Vectors(vectors))?;
+                }
+                Some(_) if n_alone == 0 => {
+                    n_alone = n_seen;
+                    continue;
+                }
+                Some(failed) => self.pass_over(failed)?,
+            }
+            (after, n_alone) = (last, n_alone.saturating_sub(1));
+        }
+        unread.map_or(Ok(n_vectors), |error| Err(error.into())) // they are embedded by a later round
+    }
+
+    /// Notes the text that the model failed on alone, unless the model fails on any.
+    fn pass_over(&self, Failed { texts, why }: Failed) -> anyhow::Result<()> {
+        if !runs(self.embedder) {
+            anyhow::bail!(why);
+        }
+        for (of, text) in texts {
+            tracing::error!(text, why, "the model fails on a text, which only words will find");
+            (self.keep)(Found::Failed(of))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! Formats errors with their remedies.
+
+use std::fmt::Display;
+
+use memod_base::paths::{self, PathError};
+use memod_database::DatabaseError;
+use memod_indexing::IndexError;
+use memod_proto::{RpcError, code};
+use memod_watch::WatchError;
+
+/// The result of a request.
+pub type RpcResult<T> = Result<T, RpcError>;
+
+/// Returns what went wrong and why in one line; most errors name their cause themselves.
+pub fn error_chain(error: &anyhow::Error) -> String {
+    let mut line = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !line.ends_with(&cause) {
+            line = format!("{line}: {cause}");
+        }
+    }
+    line
+}
+
+/// Returns what to do about an error, if one of its causes suggests a remedy.
+pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(|cause| {
+        let database = cause.downcast_ref().map(DatabaseError::hint);
+        let index = || cause.downcast_ref().and_then(IndexError::hint);
+        let watch = || cause.downcast_ref().and_then(WatchError::hint);
+        let path = || cause.downcast_ref().and_then(PathError::hint);
+        let io = || cause.downcast_ref().and_then(paths::io_hint);
+        database.or_else(index).or_else(watch).or_else(path).or_else(io)
+    })
+}
+
+/// Returns an error with its remedy in one line.
+pub fn hinted(error: &impl Display, hint: Option<&str>) -> String {
+    hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
+}
+
+/// Returns the error for a request that arrives while the daemon stops.
+pub fn stopping() -> RpcError {
+    RpcError::new(code::STOPPING, "the daemon is stopping")
+}

@@ -1,0 +1,229 @@
+//! Limits how many requests touch one place at a time.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Instant;
+
+use memod_base::threads::lock;
+use memod_watch::Mounts;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout_at;
+
+/// Most requests that examine one directory at a time, to find the worktree around it.
+const PER_DIR: usize = 4;
+/// Most requests that examine directories of one mount at a time. The mount is found by name, so a link may lead out of it.
+const PER_MOUNT: usize = 32;
+/// Number of gates from which on empty ones are removed.
+const MOST_IDLE: usize = 64;
+
+/// Limits access to each place, and the number of working threads.
+///
+/// Invariant: a hanging thread holds only a place here. The thread pool has room for as many threads as all gates admit, and
+/// a thread gives up its turn after a while.
+pub struct Gates {
+    dirs: Gate,
+    mounts: Gate,
+    worktrees: Gate,
+    /// Before that of a worktree, for requests that give way: so few of them are ever in front of another one.
+    behind: Gate,
+    settings: Gate,
+    /// Turns for working threads, twice the number of processors.
+    pub turns: Semaphore,
+    table: Mutex<Mounts>,
+}
+
+impl Default for Gates {
+    fn default() -> Self {
+        let n_processors = std::thread::available_parallelism().map_or(2, usize::from);
+        Self {
+            dirs: Gate::new(PER_DIR),
+            mounts: Gate::new(PER_MOUNT),
+            worktrees: Gate::new(n_processors),
+            behind: Gate::new(n_processors),
+            settings: Gate::new(PER_DIR),
+            turns: Semaphore::new(n_processors * 2),
+            table: Mutex::new(Mounts::read()),
+        }
+    }
+}
+
+/// Why a gate did not admit a request in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// Others come and go, but too many were waiting.
+    Busy,
+    /// No admitted request has left in all that time.
+    Stuck,
+}
+
+impl Gates {
+    /// Waits for a place to look for the worktree around a directory.
+    pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[Entered; 2], Full> {
+        // Both waits start now, because whether any request leaves is judged over the whole wait.
+        let waits = [self.dirs.wait(dir), self.mounts.wait(&self.mount_of(dir))];
+        let [at_dir, at_mount] = waits;
+        // Order is significant: requests for a hanging directory must not fill the gate of its mount.
+        Ok([at_dir.enter(until).await?, at_mount.enter(until).await?])
+    }
+
+    /// Waits for a place to read files of a worktree.
+    pub async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.worktrees.wait(root).enter(until).await
+    }
+
+    /// Waits for a place among the requests that give way, before the one that [`Self::enter_worktree`] gives.
+    pub async fn give_way(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.behind.wait(root).enter(until).await
+    }
+
+    /// Waits for a place to read git's settings of a worktree.
+    pub async fn enter_settings(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
+        self.settings.wait(root).enter(until).await
+    }
+
+    /// Returns the mount point of a path, judging by its name.
+    pub fn mount_of(&self, dir: &Path) -> PathBuf {
+        let mut table = lock(&self.table);
+        table.changed();
+        table.around(dir).unwrap_or(dir).to_owned()
+    }
+}
+
+/// Admits a limited number of requests to each place.
+struct Gate {
+    limit: usize,
+    places: Mutex<HashMap<PathBuf, Weak<Place>>>,
+}
+
+/// A place with its admitted requests.
+struct Place {
+    room: Arc<Semaphore>,
+    /// Number of requests that have left.
+    n_left: AtomicU64,
+}
+
+/// A request that waits at a gate.
+struct Wait {
+    place: Arc<Place>,
+    /// Number of requests that had left when the wait began.
+    n_left: u64,
+}
+
+/// An admitted request, which leaves when this is dropped.
+pub struct Entered {
+    place: Arc<Place>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        self.place.n_left.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Wait {
+    async fn enter(self, until: Instant) -> Result<Entered, Full> {
+        let Self { place, n_left } = self;
+        match timeout_at(until.into(), Arc::clone(&place.room).acquire_owned()).await {
+            Ok(room) => Ok(Entered { place, _room: room.expect("nobody closes these semaphores") }),
+            Err(_) if place.n_left.load(Ordering::Relaxed) == n_left => Err(Full::Stuck),
+            Err(_) => Err(Full::Busy),
+        }
+    }
+}
+
+impl Gate {
+    fn new(limit: usize) -> Self {
+        Self { limit, places: Mutex::default() }
+    }
+
+    /// Starts to wait.
+    fn wait(&self, place: &Path) -> Wait {
+        let place = self.place(place);
+        let n_left = place.n_left.load(Ordering::Relaxed);
+        Wait { place, n_left }
+    }
+
+    fn place(&self, place: &Path) -> Arc<Place> {
+        let mut places = lock(&self.places);
+        if let Some(known) = places.get(place).and_then(Weak::upgrade) {
+            return known;
+        }
+        if places.len() >= MOST_IDLE {
+            places.retain(|_, known| known.strong_count() > 0);
+        }
+        let new = Arc::new(Place { room: Arc::new(Semaphore::new(self.limit)), n_left: AtomicU64::new(0) });
+        places.insert(place.to_owned(), Arc::downgrade(&new));
+        new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Waits for a limited time, ms.
+    async fn enter(gate: &Gate, place: &str, ms: u64) -> Result<Entered, Full> {
+        gate.wait(Path::new(place)).enter(Instant::now() + Duration::from_millis(ms)).await
+    }
+
+    #[tokio::test]
+    async fn a_place_that_is_full_leaves_room_elsewhere() {
+        let gate = Gate::new(2);
+        let held = [enter(&gate, "/dead", 0).await, enter(&gate, "/dead", 0).await];
+        assert_eq!(enter(&gate, "/dead", 0).await.err(), Some(Full::Stuck), "a third would wait");
+        assert!(enter(&gate, "/live", 0).await.is_ok());
+        drop(held);
+        assert!(enter(&gate, "/dead", 0).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_in_vain_where_others_come_and_go_is_told_that_it_is_busy() {
+        let gate = Gate::new(1);
+        let first = enter(&gate, "/a", 0).await;
+        let second = async {
+            let entered = enter(&gate, "/a", 60_000).await;
+            std::future::pending::<()>().await;
+            drop(entered);
+        };
+        let leave = async {
+            tokio::task::yield_now().await; // the others wait by now
+            drop(first);
+        };
+        tokio::select! {
+            biased; // the second waits first
+            () = second => unreachable!("it stays"),
+            (late, ()) = async { tokio::join!(enter(&gate, "/a", 50), leave) } => {
+                assert_eq!(late.err(), Some(Full::Busy));
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn few_who_give_way_are_in_front_of_others() {
+        let gates = Gates::default();
+        let root = Path::new("/a");
+        let mut held = Vec::new();
+        while let Ok(behind) = gates.give_way(root, Instant::now()).await {
+            held.push(behind);
+        }
+        assert_eq!(held.len(), std::thread::available_parallelism().map_or(2, usize::from));
+        assert!(gates.enter_worktree(root, Instant::now()).await.is_ok(), "the others wait elsewhere");
+    }
+
+    #[tokio::test]
+    async fn places_where_nobody_is_are_swept() {
+        let gate = Gate::new(1);
+        let held = enter(&gate, "/held", 0).await;
+        for number in 0..MOST_IDLE * 3 {
+            drop(enter(&gate, &format!("/{number}"), 0).await);
+        }
+        assert!(gate.places.lock().unwrap().len() <= MOST_IDLE + 1);
+        assert!(enter(&gate, "/held", 0).await.is_err(), "who is in counts");
+        drop(held);
+    }
+}

@@ -1,0 +1,218 @@
+//! Tracks the probe of a worktree that follows the arrival of a request.
+//!
+//! A probe is sent after the request arrived: the thread of the worktree makes a cookie and resolves `HEAD`. A pending
+//! probe does not serve later requests; they share the next one.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::event::Ask;
+
+/// Time after which a missing cookie means that the watcher is broken.
+pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
+/// An access to the disk that takes longer is reported.
+pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
+
+/// The pending probe, and the requests that wait for it or for the next one.
+pub(super) struct Probes {
+    /// See [`N_COOKIES`](memod_watch::N_COOKIES).
+    n_cookies: u32,
+    n_sent: u64,
+    pub(super) queued: Vec<Ask>,
+    pub(super) current: Option<Probe>,
+}
+
+/// A probe.
+pub(super) struct Probe {
+    pub(super) number: u64,
+    /// When it was sent.
+    sent_at: Instant,
+    /// Whether it makes cookies: files that are created and removed, whose events must come back.
+    pub(super) has_cookie: bool,
+    /// Number of cookies that came back.
+    n_back: u32,
+    /// Whether the event of the last one came back, or a walk replaces it.
+    pub(super) is_back: bool,
+    /// When the worktree's thread had completed it; `None` until the file system answers.
+    pub(super) answered_at: Option<Instant>,
+    /// Number of the last reconcile that had ended when it was sent.
+    pub(super) ended: u64,
+    pub(super) asks: Vec<Ask>,
+}
+
+impl Probe {
+    /// Returns the name of its present cookie.
+    pub(super) fn cookie(&self) -> String {
+        format!("{}-{}-{}", std::process::id(), self.number, self.n_back)
+    }
+
+    /// Returns the time from which on its present cookie is late.
+    fn late_at(&self) -> Option<Instant> {
+        self.answered_at.filter(|_| self.has_cookie && !self.is_back).map(|at| at + COOKIE_TIMEOUT)
+    }
+}
+
+impl Probes {
+    /// Returns the state without a probe.
+    pub(super) fn new(n_cookies: u32) -> Self {
+        Self { n_cookies, n_sent: 0, queued: Vec::new(), current: None }
+    }
+
+    /// Sends the next probe for all queued requests, unless one is pending or no request waits.
+    pub(super) fn send(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
+        if self.current.is_some() || self.queued.is_empty() {
+            return None;
+        }
+        self.n_sent += 1;
+        let (number, asks) = (self.n_sent, std::mem::take(&mut self.queued));
+        let sent_at = Instant::now();
+        let (n_back, is_back, answered_at) = (0, false, None);
+        let probe = Probe { number, sent_at, has_cookie, n_back, is_back, answered_at, ended, asks };
+        Some(self.current.insert(probe))
+    }
+
+    /// Takes the pending probe if the file system has answered.
+    pub(super) fn take_answered(&mut self) -> Option<Probe> {
+        self.current.take_if(|probe| probe.answered_at.is_some())
+    }
+
+    /// Records that a cookie came back as an event. Returns the probe if it must make another one.
+    pub(super) fn came_back(&mut self, path: &Path) -> Option<&Probe> {
+        let is_present = |probe: &&mut Probe| {
+            !probe.is_back && path.file_name().is_some_and(|name| name == probe.cookie().as_str())
+        };
+        let probe = self.current.as_mut().filter(is_present)?;
+        probe.n_back += 1;
+        probe.is_back = probe.n_back == self.n_cookies;
+        if !probe.is_back {
+            probe.answered_at = None;
+        }
+        Some(&*probe).filter(|probe| !probe.is_back)
+    }
+
+    /// Records that a walk replaces the pending cookie.
+    pub(super) fn is_served_by_walk(&mut self) {
+        if let Some(probe) = &mut self.current {
+            probe.is_back = true;
+        }
+    }
+
+    /// Returns the name of the cookie that is late.
+    pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
+        let probe = self.current.as_ref()?;
+        probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie())
+    }
+
+    /// Returns the time when something must be done without an event.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let out = self.current.as_ref();
+        let asks = out.into_iter().flat_map(|probe| &probe.asks).chain(&self.queued);
+        asks.map(|ask| ask.deadline).chain(out.and_then(Probe::late_at)).min()
+    }
+
+    /// Returns whether the file system of the worktree takes too long to answer.
+    pub(super) fn is_unanswered(&self, now: Instant) -> bool {
+        let is_slow = |probe: &Probe| probe.answered_at.is_none() && probe.sent_at + SLOW <= now;
+        self.current.as_ref().is_some_and(is_slow)
+    }
+
+    /// Takes the requests whose time is over.
+    pub(super) fn take_late(&mut self, now: Instant) -> Vec<Ask> {
+        let late = |ask: &mut Ask| ask.deadline <= now;
+        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
+        if let Some(probe) = &mut self.current {
+            asks.extend(probe.asks.extract_if(.., late));
+        }
+        asks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_base::paths::RepoLayout;
+    use memod_proto::Sync;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn ask(deadline: Instant) -> Ask {
+        let layout = RepoLayout {
+            root: "/r".into(),
+            git_dir: None,
+            common_dir: None,
+            state_dir: "/r/.memo".into(),
+            id: String::new(),
+        };
+        Ask::new(layout, Sync::Fs, deadline, oneshot::channel().0)
+    }
+
+    #[test]
+    fn one_that_is_out_does_not_serve_who_comes_later() {
+        let now = Instant::now();
+        let mut probes = Probes::new(1);
+        assert!(probes.send(true, 0).is_none(), "nobody waits");
+        probes.queued.push(ask(now));
+        assert_eq!(probes.send(true, 0).unwrap().asks.len(), 1);
+        probes.queued.push(ask(now));
+        assert!(probes.send(true, 0).is_none(), "one is out");
+        assert!(probes.take_answered().is_none());
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.take_answered().unwrap().number, 1);
+        assert_eq!(probes.send(true, 0).unwrap().number, 2);
+    }
+
+    #[test]
+    fn a_cookie_is_late_once_the_file_system_has_answered_and_not_before() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(9);
+        let mut probes = Probes::new(1);
+        probes.queued.push(ask(later));
+        probes.send(true, 0);
+        assert_eq!((probes.late_cookie(later), probes.deadline()), (None, Some(later)));
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.deadline(), Some(now + COOKIE_TIMEOUT));
+        assert_eq!(probes.late_cookie(now), None);
+        let cookie = probes.current.as_ref().unwrap().cookie();
+        assert_eq!(probes.late_cookie(now + COOKIE_TIMEOUT).as_ref(), Some(&cookie));
+        assert!(probes.came_back(Path::new("/cookies/other")).is_none());
+        assert!(probes.late_cookie(later).is_some());
+        assert!(probes.came_back(&Path::new("/cookies").join(cookie)).is_none(), "no other is needed");
+        assert_eq!(probes.late_cookie(later), None);
+    }
+
+    #[test]
+    fn a_second_cookie_is_made_once_the_first_is_back() {
+        let now = Instant::now();
+        let later = now + Duration::from_secs(9);
+        let mut probes = Probes::new(2);
+        probes.queued.push(ask(later));
+        let first = probes.send(true, 0).unwrap().cookie();
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        let second = probes.came_back(Path::new(&first)).unwrap().cookie();
+        assert_ne!(first, second);
+        assert!(probes.came_back(Path::new(&first)).is_none(), "it has several events");
+        assert_eq!(probes.late_cookie(later), None, "it is not made yet");
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!(probes.late_cookie(later).as_ref(), Some(&second));
+        assert!(!probes.current.as_ref().unwrap().is_back);
+        assert!(probes.came_back(Path::new(&second)).is_none());
+        assert!(probes.current.as_ref().unwrap().is_back);
+    }
+
+    #[test]
+    fn whose_time_is_over_waits_no_longer() {
+        let now = Instant::now();
+        let mut probes = Probes::new(1);
+        for deadline in [now, now + COOKIE_TIMEOUT] {
+            probes.queued.push(ask(deadline));
+        }
+        probes.send(true, 0);
+        probes.queued.push(ask(now));
+        assert!(!probes.is_unanswered(now), "it was sent a moment ago");
+        let later = Instant::now() + SLOW;
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (2, true));
+        probes.current.as_mut().unwrap().answered_at = Some(now);
+        assert_eq!((probes.take_late(now).len(), probes.is_unanswered(later)), (0, false));
+        assert_eq!(probes.take_late(now + COOKIE_TIMEOUT).len(), 1);
+    }
+}

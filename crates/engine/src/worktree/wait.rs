@@ -1,0 +1,184 @@
+//! Tracks the requests that wait for freshness.
+
+use std::path::Path;
+use std::time::Instant;
+
+use memod_git::Tip;
+use memod_indexing::Missed;
+use memod_proto::Sync;
+
+use super::WorktreeState;
+use super::probe::Probes;
+use crate::disk::task::{DiskTask, Probed};
+use crate::event::Ask;
+
+/// Number of further reconciles that a request waits for because files moved during the last one.
+pub(super) const MOST_TRIES: u32 = 3;
+
+/// A request that waits for a reconcile, and then perhaps for embeddings.
+pub(super) struct Waiter {
+    pub(super) ask: Ask,
+    pub(super) reconcile: u64,
+    pub(super) round: Option<u64>,
+    /// Why further waiting is useless.
+    pub(super) restless: Option<String>,
+}
+
+impl Waiter {
+    fn new(ask: Ask, reconcile: u64) -> Self {
+        Self { ask, reconcile, round: None, restless: None }
+    }
+}
+
+impl WorktreeState {
+    /// Accepts a request; [`Self::answer`] answers it later.
+    pub(in super::super) fn ask(&mut self, ask: Ask) {
+        for key in &ask.dirty {
+            self.dirty.insert(key.clone());
+        }
+        match ask.level {
+            Sync::None if !ask.dirty.is_empty() => self.await_reconcile(vec![ask]),
+            Sync::None => self.waiters.push(Waiter::new(ask, 0)),
+            _ => self.await_probe(ask),
+        }
+    }
+
+    /// Makes a request wait for everything written before now.
+    fn await_probe(&mut self, ask: Ask) {
+        self.probes.queued.push(ask);
+        self.send_probe();
+    }
+
+    /// Sends the next probe if none is pending and a request waits for one.
+    fn send_probe(&mut self) {
+        let by_cookie = |ask: &Ask| ask.level != Sync::Strict || ask.was_walked;
+        let has_cookie = self.watch.is_good() && self.probes.queued.iter().any(by_cookie);
+        let Some(probe) = self.probes.send(has_cookie, self.reconciles.ended()) else { return };
+        let tip = probe.asks.iter().any(|ask| ask.needs_commits);
+        let cookie = has_cookie.then(|| probe.cookie());
+        let task = DiskTask::Probe { number: probe.number, cookie, tip };
+        self.send_task(task);
+    }
+
+    /// Handles the result of a probe.
+    pub(in super::super) fn on_probed(&mut self, probed: Probed, now: Instant) {
+        let Some(probe) = self.probes.current.as_mut().filter(|probe| probe.number == probed.number) else {
+            return;
+        };
+        probe.answered_at = Some(now);
+        if let Err(error) = probed.cookie {
+            tracing::warn!(%error, "no cookie; comparing the whole worktree");
+            probe.has_cookie = false;
+        }
+        if let Some(tip) = probed.tip {
+            let round = self.commits.look(tip);
+            for ask in probe.asks.iter_mut().filter(|ask| ask.needs_commits) {
+                ask.commits_round = round;
+            }
+        }
+        self.settle_probe();
+    }
+
+    /// Handles a cookie that came back: after the last one of a probe, everything written before is in the dirty set.
+    pub(in super::super) fn cookie_back(&mut self, path: &Path) {
+        self.watch.came_back(path);
+        if let Some(probe) = self.probes.came_back(path) {
+            let (number, cookie) = (probe.number, Some(probe.cookie()));
+            self.send_task(DiskTask::Probe { number, cookie, tip: false });
+        }
+        self.settle_probe();
+    }
+
+    /// Gives up on a late cookie: the watcher is broken, and the disk is compared instead.
+    pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
+        if let Some(cookie) = self.probes.late_cookie(now) {
+            tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
+            self.watch.mark_late(cookie);
+            self.settle_probe();
+        }
+    }
+
+    /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered.
+    pub(super) fn settle_probe(&mut self) {
+        let Some(mut probe) = self.probes.take_answered() else { return };
+        let is_believed = probe.has_cookie && self.watch.is_good();
+        let walks = |ask: &mut Ask| !is_believed || ask.level == Sync::Strict && !ask.was_walked;
+        let walking: Vec<Ask> = probe.asks.extract_if(.., walks).collect();
+        if is_believed && !probe.is_back {
+            self.probes.current = Some(probe);
+        } else if self.reconciles.is_told_by(probe.ended) {
+            self.await_reconcile(probe.asks);
+        } else {
+            self.probes.queued.extend(probe.asks); // what happened under that reconcile only a later cookie tells
+        }
+        if !walking.is_empty() {
+            self.dirty.need_walk();
+            self.await_reconcile(walking);
+        }
+        self.send_probe();
+    }
+
+    fn await_reconcile(&mut self, asks: Vec<Ask>) {
+        let reconcile = self.reconciles.covering(self.is_dirty());
+        self.waiters.extend(asks.into_iter().map(|ask| Waiter::new(ask, reconcile)));
+    }
+
+    /// Makes every request that waits for a reconcile wait for the next one.
+    pub(super) fn postpone(&mut self) {
+        for waiter in &mut self.waiters {
+            waiter.reconcile = self.reconciles.next();
+            waiter.round = None;
+        }
+    }
+
+    /// Makes the requests that waited for the reconcile that has ended wait for changes in the meantime.
+    ///
+    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
+    /// it.
+    pub(in super::super) fn look_again(&mut self, missed: &Missed) {
+        let Missed { moving, listed, shifted } = missed;
+        let is_watched = self.watch.is_good();
+        let by_cookie = is_watched && moving.is_none();
+        let by_listing = if is_watched { *listed } else { *shifted };
+        if moving.is_none() && !by_listing {
+            return;
+        }
+        self.reconciles.mark_unsteady();
+        let ended = self.reconciles.ended();
+        let served = |waiter: &mut Waiter| {
+            waiter.reconcile <= ended && waiter.ask.level != Sync::None && waiter.round.is_none()
+        };
+        let waiters: Vec<Waiter> = self.waiters.extract_if(.., served).collect();
+        for mut waiter in waiters {
+            waiter.ask.tries += 1;
+            if waiter.ask.tries > MOST_TRIES {
+                let among = moving.as_ref().map(|key| format!(", {key} among them")).unwrap_or_default();
+                waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
+                self.waiters.push(waiter);
+            } else {
+                waiter.ask.was_walked |= by_cookie; // it has had the walk that `strict` asks for
+                self.probes.queued.push(waiter.ask);
+            }
+        }
+        self.send_probe();
+    }
+
+    /// Asks the worktree's thread to resolve `HEAD`, because git may have made a commit.
+    pub(in super::super) fn look_for_commits(&mut self) {
+        if self.commits.expect_look() {
+            self.send_task(DiskTask::Tip);
+        }
+    }
+
+    /// Records the tip of `HEAD`.
+    pub(in super::super) fn on_tip(&mut self, tip: Tip) {
+        self.commits.end_look(tip);
+    }
+
+    /// Returns all waiting requests.
+    pub(in super::super) fn into_asks(self) -> Vec<Ask> {
+        let Probes { queued, current, .. } = self.probes;
+        let waiting = self.waiters.into_iter().map(|waiter| waiter.ask);
+        waiting.chain(current.into_iter().flat_map(|probe| probe.asks)).chain(queued).collect()
+    }
+}

@@ -1,0 +1,50 @@
+//! Finds the files that an edit names, also through symbolic links and in other worktrees.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use memod_base::paths::{CallerDir, RepoLayout, canonical};
+use memod_engine::errors::RpcResult;
+
+use crate::daemon::request::reading;
+use crate::daemon::shared::Shared;
+
+/// A file in a worktree of this repository, which may be another one than the caller's.
+pub(super) struct EditedFile {
+    /// The top of the worktree.
+    pub(super) root: String,
+    /// The path from there.
+    pub(super) path: String,
+}
+
+/// Returns the files of this repository among `paths`, which are relative to `cwd` or absolute.
+pub(super) async fn edited_files(
+    shared: &Arc<Shared>,
+    layout: &RepoLayout,
+    cwd: &str,
+    paths: Vec<String>,
+) -> RpcResult<Vec<EditedFile>> {
+    let cwd = cwd.to_owned();
+    let find = move |shared: &Shared| {
+        let in_repository = |path: &String| find_edited_file(shared, &Path::new(&cwd).join(path));
+        Ok(paths.iter().filter_map(in_repository).collect())
+    };
+    reading(shared, &layout.root, find).await
+}
+
+/// Finds a file that may not exist yet, by the nearest directory above it that does.
+fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
+    let (above, there) = path.ancestors().find_map(|above| Some((above, canonical(above).ok()?)))?;
+    let real = match path.strip_prefix(above) {
+        Ok(below) if !below.as_os_str().is_empty() => there.join(below),
+        _ => there.clone(),
+    };
+    let dir = if there.is_dir() { &*there } else { there.parent()? };
+    let layout = RepoLayout::locate(dir, &shared.engine.env).ok()?;
+    if layout.state_dir != shared.engine.layout.state_dir {
+        return None; // of another repository
+    }
+    let path = CallerDir::new(&layout, &layout.root).path(real.to_str()?).ok()?;
+    let root = layout.root.to_str()?.to_owned();
+    (!path.is_empty()).then_some(EditedFile { root, path })
+}

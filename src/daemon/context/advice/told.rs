@@ -1,0 +1,256 @@
+//! Remembers what each session of an agent was told.
+//!
+//! It is a small file in the state dir, because a session outlives a daemon that is idle. Names of sessions are hashed. What
+//! is lost with the file is told again.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use memod_base::paths::{IoContext, PathError, RepoLayout, read_file, replace_private};
+use memod_base::threads::lock;
+use memod_engine::clock::now_ms;
+use memod_proto::Beginning;
+use serde::{Deserialize, Serialize};
+
+/// Most sessions; the one that was told something longest ago is forgotten first.
+const MOST_SESSIONS: usize = 64;
+/// Most memories of a session; the earliest is forgotten first.
+const MOST_MEMORIES: usize = 256;
+/// Age at which a session is forgotten, ms.
+const MAX_AGE_MS: i64 = 30 * 86_400_000;
+/// Largest file that is read, bytes; ours is smaller.
+const MAX_FILE: usize = 2 << 20;
+
+/// Identifies a session without its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::daemon) struct SessionKey(u64);
+
+impl SessionKey {
+    pub(super) fn of(name: &str) -> Self {
+        let hash = blake3::hash(name.as_bytes());
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&hash.as_bytes()[..8]);
+        Self(u64::from_le_bytes(bytes))
+    }
+}
+
+/// What one session was told.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Session {
+    key: SessionKey,
+    /// Time of the last change, unix ms.
+    at: i64,
+    /// Whether it was told the brief.
+    #[serde(default)]
+    brief: bool,
+    /// Ids of memories, the earliest first.
+    #[serde(default)]
+    memories: VecDeque<String>,
+}
+
+/// What all sessions were told. Reads its file at the first use.
+pub(in crate::daemon) struct Told {
+    file: PathBuf,
+    /// The session that changed last is the last one.
+    sessions: Mutex<Option<Vec<Session>>>,
+    pending: Mutex<Pending>,
+}
+
+/// What was told in answers of which nobody knows yet whether they were passed on.
+#[derive(Default)]
+struct Pending {
+    /// Number of receipts so far.
+    n_receipts: u64,
+    /// By receipt, the oldest first.
+    told: VecDeque<(String, SessionKey, Vec<String>, bool)>,
+}
+
+impl Told {
+    pub(in crate::daemon) fn new(layout: &RepoLayout) -> Self {
+        Self::in_file(layout.state_dir.join("told.json"))
+    }
+
+    fn in_file(file: PathBuf) -> Self {
+        Self { file, sessions: Mutex::default(), pending: Mutex::default() }
+    }
+
+    /// Forgets what a session no longer knows; returns whether it still has the brief, perhaps summarised. Blocks.
+    pub(super) fn begin(&self, key: SessionKey, beginning: Beginning) -> bool {
+        let mut sessions = self.sessions();
+        let sessions = sessions.get_or_insert_default();
+        let Some(at) = sessions.iter().position(|session| session.key == key) else { return false };
+        match beginning {
+            Beginning::Startup | Beginning::Resume | Beginning::Fork => return sessions[at].brief,
+            Beginning::Compact => sessions[at].memories.clear(),
+            Beginning::Clear => drop(sessions.remove(at)),
+        }
+        self.save(sessions);
+        beginning == Beginning::Compact && sessions[at].brief
+    }
+
+    /// Returns the memories that a session was told. Blocks.
+    pub(super) fn memories(&self, key: SessionKey) -> Vec<String> {
+        let sessions = self.sessions();
+        let found = sessions.iter().flatten().find(|session| session.key == key);
+        found.map(|session| session.memories.iter().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Keeps what a session is told until its receipt comes; without one it is told again.
+    pub(super) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
+        let mut pending = lock(&self.pending);
+        pending.n_receipts += 1;
+        let receipt = format!("{}-{}", std::process::id(), pending.n_receipts);
+        pending.told.push_back((receipt.clone(), key, ids, brief));
+        if pending.told.len() > MOST_SESSIONS {
+            pending.told.pop_front();
+        }
+        receipt
+    }
+
+    /// Adds what the answer with this receipt told. Blocks.
+    pub(super) fn take_receipt(&self, receipt: &str) {
+        let mut pending = lock(&self.pending);
+        let found = pending.told.iter().position(|(known, ..)| known == receipt);
+        let found = found.and_then(|at| pending.told.remove(at));
+        drop(pending);
+        if let Some((_, key, ids, brief)) = found {
+            self.remember(key, ids, brief);
+        }
+    }
+
+    /// Forgets that a session was told some things. Blocks.
+    pub(super) fn forget(&self, key: SessionKey, is_meant: impl Fn(&str) -> bool) {
+        let mut sessions = self.sessions();
+        let sessions = sessions.get_or_insert_default();
+        let session = sessions.iter_mut().find(|session| session.key == key);
+        let Some(session) = session.filter(|session| session.memories.iter().any(|id| is_meant(id))) else {
+            return;
+        };
+        session.memories.retain(|id| !is_meant(id));
+        self.save(sessions);
+    }
+
+    /// Adds what a session is told. Blocks.
+    pub(super) fn remember(&self, key: SessionKey, ids: Vec<String>, brief: bool) {
+        let now = now_ms();
+        let mut sessions = self.sessions();
+        let sessions = sessions.get_or_insert_default();
+        let known = sessions.iter().position(|session| session.key == key).map(|at| sessions.remove(at));
+        let mut session = known.unwrap_or(Session { key, at: now, brief, memories: VecDeque::new() });
+        (session.at, session.brief) = (now, session.brief || brief);
+        session.memories.retain(|id| !ids.contains(id));
+        session.memories.extend(ids);
+        let n_over = session.memories.len().saturating_sub(MOST_MEMORIES);
+        session.memories.drain(..n_over);
+        sessions.push(session);
+        sessions.retain(|session| now - session.at < MAX_AGE_MS);
+        let n_over = sessions.len().saturating_sub(MOST_SESSIONS);
+        sessions.drain(..n_over);
+        self.save(sessions);
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, Option<Vec<Session>>> {
+        let mut sessions = lock(&self.sessions);
+        sessions.get_or_insert_with(|| read(&self.file));
+        sessions
+    }
+
+    /// Writes the file. Without it, a later daemon tells some things again.
+    fn save(&self, sessions: &[Session]) {
+        if let Err(error) = write(&self.file, sessions) {
+            tracing::warn!(%error, "what sessions were told is not kept");
+        }
+    }
+}
+
+/// Returns what a file holds; nothing if it is absent or damaged.
+fn read(file: &Path) -> Vec<Session> {
+    let text = read_file(file).ok().filter(|text| text.len() <= MAX_FILE);
+    text.and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
+}
+
+fn write(file: &Path, sessions: &[Session]) -> Result<(), PathError> {
+    let text = serde_json::to_vec(sessions).map_err(std::io::Error::from).at("write", file)?;
+    replace_private(file, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn told(dir: &Path) -> Told {
+        Told::in_file(dir.join("told.json"))
+    }
+
+    fn ids(range: std::ops::Range<usize>) -> Vec<String> {
+        range.map(|nth| format!("mem_{nth}")).collect()
+    }
+
+    #[test]
+    fn a_session_outlives_the_daemon() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) = (SessionKey::of("one"), SessionKey::of("other"));
+        told(dir.path()).remember(one, ids(0..2), true);
+        let later = told(dir.path());
+        assert_eq!((later.memories(one), later.memories(other)), (ids(0..2), Vec::new()));
+        assert!(later.begin(one, Beginning::Resume) && !later.begin(other, Beginning::Resume));
+    }
+
+    #[test]
+    fn what_a_session_no_longer_knows_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let (told, key) = (told(dir.path()), SessionKey::of("one"));
+        told.remember(key, ids(0..2), true);
+        assert!(told.begin(key, Beginning::Compact), "a summary has the brief");
+        assert_eq!(told.memories(key), Vec::<String>::new());
+        told.remember(key, ids(0..2), false);
+        assert!(!told.begin(key, Beginning::Clear));
+        assert_eq!(told.memories(key), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_was_not_passed_on_is_told_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let (told, key) = (told(dir.path()), SessionKey::of("one"));
+        let first = told.expect_receipt(key, ids(0..1), false);
+        let second = told.expect_receipt(key, ids(1..2), true);
+        assert_ne!(first, second);
+        assert!(told.memories(key).is_empty() && !told.begin(key, Beginning::Resume));
+        told.take_receipt(&second);
+        told.take_receipt(&second);
+        told.take_receipt("of another daemon");
+        assert_eq!(told.memories(key), ids(1..2));
+        assert!(told.begin(key, Beginning::Resume));
+        told.forget(key, |id| id == "mem_1");
+        assert!(told.memories(key).is_empty());
+    }
+
+    #[test]
+    fn it_stays_small() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = told(dir.path());
+        for nth in 0..MOST_SESSIONS + 10 {
+            told.remember(SessionKey::of(&nth.to_string()), ids(0..1), false);
+        }
+        let last = SessionKey::of(&(MOST_SESSIONS + 9).to_string());
+        told.remember(last, ids(0..MOST_MEMORIES + 10), false);
+        assert_eq!(told.memories(last), ids(10..MOST_MEMORIES + 10));
+        assert_eq!(told.memories(SessionKey::of("0")), Vec::<String>::new());
+        assert!(fs::metadata(dir.path().join("told.json")).unwrap().len() < 20_000);
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_hindrance() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "{", "[1]", "[{\"key\":1}]", "null"] {
+            fs::write(dir.path().join("told.json"), text).unwrap();
+            let (told, key) = (told(dir.path()), SessionKey::of("one"));
+            assert!(told.memories(key).is_empty(), "{text}");
+            told.remember(key, ids(0..1), false);
+            assert_eq!(told.memories(key), ids(0..1));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Remembers under which ids git stores contents, so that a file is not read again to learn that it has not changed.
+//!
+//! Git's index knows the ids of most files. It does not vouch for those that were written in the same second as the index
+//! itself, which are all files of a new clone.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, Stat};
+use memod_git::{ObjectHash, ObjectId, blob_id};
+use memod_index_db::Entry;
+
+/// Number of contents after which those added before are forgotten.
+const MOST: usize = 1 << 16;
+
+/// Identifies the content of a file.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(in crate::daemon) enum ContentKey {
+    /// blake3 of its bytes.
+    Hash([u8; 32]),
+    /// Its path and signature, where the file is not indexed.
+    Stat(SourceKey, Stat),
+}
+
+impl ContentKey {
+    pub(in crate::daemon) fn of(key: &SourceKey, entry: &Entry) -> Self {
+        entry.hash.map_or_else(|| Self::Stat(key.clone(), entry.stat), Self::Hash)
+    }
+}
+
+/// The object ids of one content.
+#[derive(Clone, Copy)]
+pub(in crate::daemon) struct ObjectIds {
+    /// Of its bytes.
+    pub(in crate::daemon) raw: ObjectId,
+    /// With `\n` for each `\r\n`, as `core.autocrlf` stores it.
+    pub(in crate::daemon) lf: ObjectId,
+}
+
+impl ObjectIds {
+    pub(in crate::daemon) fn of(object_hash: ObjectHash, bytes: &[u8]) -> Self {
+        let raw = blob_id(object_hash, bytes);
+        let has_crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
+        let lf = if has_crlf { blob_id(object_hash, &without_cr(bytes)) } else { raw };
+        Self { raw, lf }
+    }
+}
+
+/// Object ids of contents.
+#[derive(Default)]
+pub(in crate::daemon) struct KnownObjectIds(Mutex<Generations>);
+
+/// What was added lately, and what was added before that.
+#[derive(Default)]
+struct Generations {
+    new: HashMap<ContentKey, ObjectIds>,
+    old: HashMap<ContentKey, ObjectIds>,
+}
+
+impl KnownObjectIds {
+    pub(in crate::daemon) fn of(&self, content: &ContentKey) -> Option<ObjectIds> {
+        let known = lock(&self.0);
+        known.new.get(content).or_else(|| known.old.get(content)).copied()
+    }
+
+    pub(in crate::daemon) fn add(&self, content: ContentKey, ids: ObjectIds) {
+        let mut known = lock(&self.0);
+        if known.new.len() >= MOST {
+            known.old = std::mem::take(&mut known.new);
+        }
+        known.new.insert(content, ids);
+    }
+}
+
+fn without_cr(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes.iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'\r' || rest.peek() != Some(&b'\n') {
+            kept.push(byte);
+        }
+    }
+    kept
+}

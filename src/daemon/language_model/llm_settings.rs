@@ -1,0 +1,27 @@
+//! Reads the settings of the language model for each request: they may have been changed to switch it off.
+
+use std::sync::Arc;
+
+use memod_config::{Config, Llm};
+use memod_engine::errors::RpcResult;
+use memod_llm::{Endpoint, NoEndpoint};
+
+use crate::daemon::request::blocking;
+use crate::daemon::shared::Shared;
+
+/// Returns the settings as they are now, and the server that may be asked.
+pub(in crate::daemon) async fn settings(
+    shared: &Arc<Shared>,
+) -> RpcResult<(Llm, Result<Endpoint, NoEndpoint>)> {
+    blocking(shared, |shared| {
+        Ok(match memod_config::load(Some(&shared.engine.layout)) {
+            Ok(loaded) => {
+                let llm = loaded.config.llm;
+                let endpoint = Endpoint::of(&llm, |name| std::env::var(name).ok());
+                (llm, endpoint)
+            }
+            Err(error) => (Config::default().llm, Err(NoEndpoint::Unreadable(error.to_string()))),
+        })
+    })
+    .await
+}

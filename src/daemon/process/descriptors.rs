@@ -1,0 +1,149 @@
+//! Raises the limit of open files and divides it among connections and readers. The daemon does not start where it is too low to serve.
+
+use std::num::NonZero;
+use std::thread;
+use std::time::Duration;
+
+use memod_proto::RETRY_AFTER_MS;
+use tokio::task::JoinSet;
+
+/// Most connections (design 11).
+const MAX_CONNECTIONS: u64 = 1_024;
+
+/// Descriptors that are always open: databases with their logs, watcher, runtime, socket, lock, log.
+const ALWAYS_OPEN: u64 = 48;
+
+/// Descriptors of a working thread: a snapshot, the directories above a file, the file, pipes to a parser.
+const PER_THREAD: u64 = 8;
+
+/// Highest limit that macOS accepts if the hard limit is unlimited (`OPEN_MAX` in sys/syslimits.h).
+#[cfg(unix)]
+const OPEN_MAX: u64 = 10_240;
+
+/// Descriptors without which no request is answered: with a small repository, two readers and a few clients, 39 were open at once.
+const NEEDED: u64 = 40;
+
+/// The limit is too low to start.
+#[derive(Debug, thiserror::Error)]
+#[error("the limit of open files (`ulimit -n`, {limit}) is too low: the daemon needs {NEEDED}")]
+pub(in crate::daemon) struct TooFew {
+    limit: u64,
+}
+
+impl TooFew {
+    /// Returns the remedy.
+    pub(in crate::daemon) fn hint(&self) -> &'static str {
+        "raise it where the daemon is started, for example with `ulimit -n 1024`"
+    }
+}
+
+/// Raises the limit of open files as far as it may be.
+///
+/// # Errors
+/// When it is too low to serve.
+pub(in crate::daemon) fn prepare() -> Result<(), TooFew> {
+    raise_limit();
+    match limit().filter(|limit| *limit < NEEDED) {
+        Some(limit) => Err(TooFew { limit }),
+        None => Ok(()),
+    }
+}
+
+/// Raises the limit of open files to the hard limit.
+///
+/// Child processes inherit it. The only one is `memod extract`, which opens no files.
+#[cfg(unix)]
+fn raise_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    for most in [maximum, Some(maximum.map_or(OPEN_MAX, |most| most.min(OPEN_MAX)))] {
+        let is_more = current.is_some_and(|now| most.is_none_or(|most| most > now));
+        if !is_more || setrlimit(Resource::Nofile, Rlimit { current: most, maximum }).is_ok() {
+            return;
+        }
+    }
+}
+
+/// Windows has no limit that matters.
+#[cfg(not(unix))]
+fn raise_limit() {}
+
+/// Waits, after a connection could not be accepted, until it may be again. Most likely there was no descriptor left. Connections
+/// that end free some, and no event tells of other causes.
+pub(in crate::daemon) async fn some_may_be_free(connections: &mut JoinSet<()>) {
+    tokio::select! {
+        Some(_) = connections.join_next() => {}
+        () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
+    }
+}
+
+/// Returns the limit of open files; `None` if there is no limit.
+#[cfg(unix)]
+fn limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn limit() -> Option<u64> {
+    None
+}
+
+/// Returns the maximum number of connections, which leaves a reserve for the index.
+pub(in crate::daemon) fn max_connections() -> usize {
+    connections(limit(), n_processors())
+}
+
+/// Returns the maximum number of threads that read files at once.
+pub(in crate::daemon) fn max_readers() -> usize {
+    readers(limit(), n_processors())
+}
+
+fn n_processors() -> usize {
+    thread::available_parallelism().map_or(2, NonZero::get)
+}
+
+/// Uses a quarter of a limit that is too low for the reserve: a daemon without connections is useless.
+fn connections(limit: Option<u64>, n_processors: usize) -> usize {
+    let Some(limit) = limit else { return MAX_CONNECTIONS as usize };
+    let n_threads = readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
+    let reserve = ALWAYS_OPEN + n_threads as u64 * PER_THREAD;
+    limit.saturating_sub(reserve).max(limit / 4).clamp(1, MAX_CONNECTIONS) as usize
+}
+
+/// At most eight, because further readers would only wait for the disk or the writer.
+fn readers(limit: Option<u64>, n_processors: usize) -> usize {
+    let affordable = limit.map_or(u64::MAX, |limit| limit.saturating_sub(ALWAYS_OPEN) / (2 * PER_THREAD));
+    (n_processors as u64).min(affordable).clamp(1, 8) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_keeps_what_it_needs() {
+        let check = |limit: Option<u64>, n_processors: usize, expected: (usize, usize)| {
+            let found = (connections(limit, n_processors), readers(limit, n_processors));
+            assert_eq!(found, expected, "{limit:?} files, {n_processors} processors");
+        };
+        check(None, 2, (1_024, 2));
+        check(Some(1_048_576), 64, (1_024, 8));
+        check(Some(1_024), 2, (928, 2));
+        check(Some(1_024), 16, (656, 8));
+        check(Some(256), 8, (64, 8));
+        check(Some(64), 2, (16, 1));
+        check(Some(64), 64, (16, 1));
+        check(Some(16), 2, (4, 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_limit_is_as_high_as_it_may_be() {
+        let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+        raise_limit();
+        let raised = limit();
+        assert!(raised == hard || raised == Some(OPEN_MAX), "{raised:?} of {hard:?}");
+        raise_limit();
+        assert_eq!(limit(), raised, "there is nothing more to raise");
+    }
+}

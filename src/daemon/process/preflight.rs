@@ -1,0 +1,38 @@
+//! Checks whether a daemon could start, while another one serves.
+
+use std::path::Path;
+
+use memod_base::paths::{Env, IoContext as _, PathError, RepoLayout, may_write, open_private_file};
+use memod_index_db::check_index;
+use memod_memory_db::check_memory;
+
+use crate::daemon::process::lock;
+use crate::daemon::process::program;
+
+/// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
+/// does, but takes neither the lock nor the socket and changes nothing. It does not migrate a database, so a migration that
+/// has no room still fails afterwards.
+///
+/// # Errors
+/// Why a daemon would not start.
+pub fn check(root: &Path) -> anyhow::Result<()> {
+    let env = Env::read();
+    let layout = RepoLayout::locate(root, &env)?;
+    layout.create_state_dir()?;
+    memod_config::load(Some(&layout))?;
+    program::program()?;
+    let socket = lock::socket_path(&layout, &env)?;
+    for dir in [Some(layout.state_dir.as_path()), socket.parent().filter(|_| !cfg!(windows))] {
+        dir.map_or(Ok(()), check_writable)?;
+    }
+    for file in [layout.daemon_lock_file(), layout.log_file()] {
+        open_private_file(&file).at("open", &file)?;
+    }
+    check_index(&layout.index_file())?;
+    check_memory(&layout.state_dir.join("memory.db"))?;
+    Ok(())
+}
+
+fn check_writable(dir: &Path) -> Result<(), PathError> {
+    if may_write(dir) { Ok(()) } else { Err(std::io::ErrorKind::PermissionDenied.into()).at("write in", dir) }
+}

@@ -1,0 +1,273 @@
+//! Collects why parts of an answer may be old or missing, and writes that into the result.
+//!
+//! `dispatch` makes one list for each request. Code that cannot read something adds the reason to the list of its request, and
+//! `dispatch` writes the list into the result of any method, so that no method forgets or repeats it.
+
+use std::sync::{Arc, Mutex};
+
+use memod_base::threads::lock;
+use memod_base::types::{MEMORY_FILES_DIR, Unreadable};
+use memod_proto::{AnswerPart, Check, Method, Owes, RpcError};
+use serde_json::{Map, Value, json};
+
+tokio::task_local! {
+    /// What is noted for the present request.
+    static NOTED: Arc<NotedCaveats>;
+}
+
+/// Why parts of an answer may be old or missing.
+#[derive(Default)]
+pub(in crate::daemon) struct NotedCaveats {
+    parts: Mutex<Vec<(AnswerPart, String)>>,
+    snapshot: Mutex<SnapshotGaps>,
+}
+
+/// Returns whether an answer needs a file that may not be read.
+type Needs = Box<dyn Fn(&Unreadable) -> bool + Send>;
+
+/// Changes and files that the snapshot of an answer lacks.
+#[derive(Default)]
+struct SnapshotGaps {
+    /// Why changes are missing.
+    behind: Option<String>,
+    unreadable: Vec<Unreadable>,
+    /// Whether the answer needs a file; without it, it needs any.
+    needs: Option<Needs>,
+}
+
+impl SnapshotGaps {
+    /// Returns which files may not be read that the answer needs.
+    fn why_unread(&self) -> Option<String> {
+        let is_needed = |file: &&Unreadable| self.needs.as_ref().is_none_or(|needs| needs(file));
+        let mut needed = self.unreadable.iter().filter(is_needed);
+        let first = &needed.next()?.path;
+        Some(match needed.count() {
+            0 => format!("{first} may not be read, so what it has is not known"),
+            n_more => format!("{first}, and {n_more} more, may not be read, so what they have is not known"),
+        })
+    }
+}
+
+/// Notes why a part of the answer to the present request may be old or missing.
+pub(in crate::daemon) fn note(part: AnswerPart, why: impl Into<String>) {
+    let add = |caveats: &Arc<NotedCaveats>| {
+        let (mut noted, why) = (lock(&caveats.parts), why.into());
+        if !noted.iter().any(|(other, said)| *other == part && said.contains(&why)) {
+            noted.push((part, why));
+        }
+    };
+    let _ = NOTED.try_with(add); // work of the daemon itself has no request to add it to
+}
+
+/// Notes what the snapshot lacks from which the answer to the present request is made.
+pub(in crate::daemon) fn note_snapshot(behind: Option<String>, unreadable: Vec<Unreadable>) {
+    let set = |caveats: &Arc<NotedCaveats>| {
+        let mut snapshot = lock(&caveats.snapshot);
+        (snapshot.behind, snapshot.unreadable) = (behind, unreadable);
+    };
+    let _ = NOTED.try_with(set);
+}
+
+/// Notes which of the files that may not be read the answer to the present request needs; else it needs all.
+pub(in crate::daemon) fn needs_only(needs: impl Fn(&Unreadable) -> bool + Send + 'static) {
+    let _ = NOTED.try_with(|caveats| lock(&caveats.snapshot).needs = Some(Box::new(needs)));
+}
+
+/// Adds to an error that nothing has a name why something may have it all the same, if it may.
+pub(in crate::daemon) fn as_far_as_known(error: RpcError) -> RpcError {
+    let error = while_behind(error);
+    let unread = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).why_unread();
+    match NOTED.try_with(unread).ok().flatten() {
+        Some(why) => {
+            known_without(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+        }
+        None => error,
+    }
+}
+
+/// Adds to an error that a file lacks something why it may have it all the same, if changes are not indexed yet.
+pub(in crate::daemon) fn while_behind(error: RpcError) -> RpcError {
+    let behind = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).behind.clone();
+    match NOTED.try_with(behind).ok().flatten() {
+        Some(why) => known_without(error, &why).with_hint("`memo sync` waits until all is indexed"),
+        None => error,
+    }
+}
+
+/// Adds to an error what is not known, unless it says that already.
+pub(in crate::daemon) fn known_without(error: RpcError, why: &str) -> RpcError {
+    if error.message.contains(why) {
+        return error;
+    }
+    RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
+}
+
+/// Forgets what is noted of a part, which is no part of this answer after all.
+pub(in crate::daemon) fn leave_out(part: AnswerPart) {
+    let _ = NOTED.try_with(|caveats| lock(&caveats.parts).retain(|(other, _)| *other != part));
+}
+
+/// Returns why a part of the answer to the present request may be old or missing, if it may.
+pub(in crate::daemon) fn noted(part: AnswerPart) -> Option<String> {
+    let first = |caveats: &Arc<NotedCaveats>| {
+        lock(&caveats.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
+    };
+    NOTED.try_with(first).ok().flatten()
+}
+
+/// Returns code that notes for the present request, on whatever thread.
+pub(in crate::daemon) fn carry<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let noted = NOTED.try_with(Arc::clone).ok();
+    move || match noted {
+        Some(noted) => NOTED.sync_scope(noted, run),
+        None => run(),
+    }
+}
+
+impl NotedCaveats {
+    /// Runs a request that notes here.
+    pub(in crate::daemon) async fn scope<T>(self: &Arc<Self>, request: impl Future<Output = T>) -> T {
+        NOTED.scope(Arc::clone(self), request).await
+    }
+
+    /// Writes into a result what it owes.
+    pub(in crate::daemon) fn write(&self, method: &Method, result: &mut Value) {
+        let parts = method.owes.parts();
+        let mut noted = lock(&self.parts).clone();
+        noted.extend(lock(&self.snapshot).why_unread().map(|why| (AnswerPart::Unreadable, why)));
+        let owed: Vec<&(AnswerPart, String)> =
+            noted.iter().filter(|(part, _)| parts.contains(part)).collect();
+        let Value::Object(fields) = result else { return };
+        match method.owes {
+            Owes::Nothing => {}
+            Owes::Fresh(_) => {
+                write_freshness(fields, &owed);
+                add_lines(fields, "degraded", &owed, |part, why| json!(line(part, why)));
+            }
+            Owes::Report => {
+                add_lines(fields, "degraded", &owed, |part, why| json!(line(part, why)));
+                add_lines(fields, "checks", &owed, |part, why| json!(check(part, why)));
+            }
+        }
+    }
+}
+
+/// Sets `fresh` and `reason`. A fresh answer has no reason, and one that is not has all that there are.
+fn write_freshness(fields: &mut Map<String, Value>, owed: &[&(AnswerPart, String)]) {
+    let mut reason = fields.get("reason").and_then(Value::as_str).unwrap_or_default().to_owned();
+    for (part, why) in owed {
+        if reason.contains(why) {
+            continue;
+        }
+        if !reason.is_empty() {
+            reason += "; ";
+        }
+        reason += &line(*part, why);
+    }
+    let is_fresh = reason.is_empty() && fields.get("fresh") != Some(&json!(false));
+    fields.insert("fresh".to_owned(), json!(is_fresh));
+    if !reason.is_empty() {
+        fields.insert("reason".to_owned(), json!(reason));
+    }
+}
+
+/// Adds a line for each to a list that a result has, if it has one that does not say so already.
+fn add_lines(
+    fields: &mut Map<String, Value>,
+    key: &str,
+    owed: &[&(AnswerPart, String)],
+    make: impl Fn(AnswerPart, &str) -> Value,
+) {
+    let Some(Value::Array(lines)) = fields.get_mut(key) else { return };
+    for (part, why) in owed {
+        let is_said = |said: &Value| match said {
+            Value::String(said) => said.contains(why),
+            said => said["detail"].as_str().is_some_and(|said| said.contains(why)),
+        };
+        if !lines.iter().any(is_said) {
+            lines.push(make(*part, why));
+        }
+    }
+}
+
+/// Returns why a part may be old; what is said of code begins with its path.
+fn line(part: AnswerPart, why: &str) -> String {
+    match part {
+        AnswerPart::Code | AnswerPart::Unreadable => why.to_owned(),
+        AnswerPart::Memories | AnswerPart::Commits => format!("{}: {why}", part.as_str()),
+    }
+}
+
+fn check(part: AnswerPart, why: &str) -> Check {
+    let name = match part {
+        AnswerPart::Memories => MEMORY_FILES_DIR,
+        AnswerPart::Code | AnswerPart::Commits | AnswerPart::Unreadable => part.as_str(),
+    };
+    let hint = "answers say so until it can be read";
+    Check { name: name.to_owned(), ok: false, detail: why.to_owned(), hint: Some(hint.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a result as `dispatch` returns it.
+    fn written(method: &str, noted: &[(AnswerPart, &str)], mut result: Value) -> Value {
+        let noted = noted.iter().map(|(part, why)| (*part, (*why).to_owned())).collect();
+        let caveats = NotedCaveats { parts: Mutex::new(noted), ..NotedCaveats::default() };
+        caveats.write(Method::find(method).unwrap(), &mut result);
+        result
+    }
+
+    #[test]
+    fn a_result_says_what_it_is_made_of_and_nothing_else() {
+        let check = |method: &str, noted: &[(AnswerPart, &str)], result: Value, expected: Value| {
+            assert_eq!(written(method, noted, result), expected, "{method} {noted:?}");
+        };
+        let memories: &[(AnswerPart, &str)] = &[(AnswerPart::Memories, "read x: no")];
+        check("memory.list", &[], json!({}), json!({ "fresh": true }));
+        check(
+            "memory.list",
+            memories,
+            json!({}),
+            json!({ "fresh": false, "reason": "memories: read x: no" }),
+        );
+        check(
+            "memory.list",
+            memories,
+            json!({ "fresh": false, "reason": "late" }),
+            json!({ "fresh": false, "reason": "late; memories: read x: no" }),
+        );
+        check(
+            "search",
+            memories,
+            json!({ "fresh": true, "reason": null, "degraded": ["knn: no"] }),
+            json!({ "fresh": false, "reason": "memories: read x: no", "degraded": ["knn: no", "memories: read x: no"] }),
+        );
+        let said = json!({ "fresh": false, "reason": "memories: read x: no" });
+        check("why", memories, said.clone(), said);
+        check("outline", memories, json!({ "fresh": true }), json!({ "fresh": true }));
+        check("hello", memories, json!({ "pid": 1 }), json!({ "pid": 1 }));
+        check("status", memories, json!({ "degraded": [] }), json!({ "degraded": ["memories: read x: no"] }));
+        let doctor = written("doctor", memories, json!({ "checks": [] }));
+        assert_eq!(doctor["checks"][0]["detail"], "read x: no");
+        let old = json!({ "fresh": true, "complete": false, "reason": "the time limit was reached" });
+        assert_eq!(written("changed", &[], old)["fresh"], false, "a fresh answer has no reason");
+    }
+
+    #[tokio::test]
+    async fn what_is_noted_on_another_thread_is_of_the_same_request() {
+        let caveats = Arc::new(NotedCaveats::default());
+        let request = async {
+            let work = carry(|| note(AnswerPart::Memories, "one"));
+            tokio::task::spawn_blocking(work).await.unwrap();
+            note(AnswerPart::Memories, "one");
+            note(AnswerPart::Commits, "two");
+            leave_out(AnswerPart::Commits);
+            noted(AnswerPart::Memories)
+        };
+        assert_eq!(caveats.scope(request).await.as_deref(), Some("one"));
+        assert_eq!(lock(&caveats.parts).len(), 1);
+        note(AnswerPart::Memories, "of no request");
+    }
+}
