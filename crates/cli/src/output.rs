@@ -21,6 +21,11 @@ use super::pager::{PagedWriter, Postponed};
 use super::rows::{self, Listing, Shape};
 use super::text::{Styles, behind, escape, escape_lines, paint};
 
+/// Returns a value as JSON. All results go this way: each further serializer would be compiled for every type of result.
+fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, CliError> {
+    Ok(serde_json::to_vec(value).map_err(io::Error::from)?)
+}
+
 /// The two streams of one run.
 pub(super) struct Output {
     out: BufWriter<Box<dyn Write>>,
@@ -135,7 +140,8 @@ impl Output {
     /// Keeps a whole result for a caller in this process.
     pub(super) fn keep<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
         if let Some(kept) = &self.kept {
-            kept.borrow_mut().json = Some(serde_json::to_value(value).map_err(io::Error::from)?);
+            let json = to_json(value)?;
+            kept.borrow_mut().json = Some(serde_json::from_slice(&json).map_err(io::Error::from)?);
         }
         Ok(())
     }
@@ -165,7 +171,8 @@ impl Output {
     }
 
     fn whole_line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
-        serde_json::to_writer(&mut self.out, value).map_err(io::Error::from)?;
+        let line = to_json(value)?;
+        self.raw(&line)?;
         self.raw(b"\n")
     }
 

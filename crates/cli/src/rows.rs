@@ -188,7 +188,8 @@ pub(super) fn print<L: Listing>(
 
 /// Returns the values of some fields of a row, null for what it does not have.
 fn cells<R: Serialize>(row: &R, columns: &[Column], format: Format) -> Vec<Value> {
-    let row = serde_json::to_value(row).unwrap_or_default();
+    // By way of text, as in `output`: a further serializer would be compiled for every type of row.
+    let row: Value = serde_json::to_vec(row).and_then(|row| serde_json::from_slice(&row)).unwrap_or_default();
     columns.iter().map(|(_, places)| cell(&row, places, format)).collect()
 }
 
