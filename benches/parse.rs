@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use memod_base::paths::{Env, RepoLayout};
-use memod_scan::{Admission, Content, Found, ScanError, Visit};
+use memod_scan::{Admission, Content, ListedFile, ScanError, Visit};
 
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-struct Files(Vec<Found>);
+struct Files(Vec<ListedFile>);
 
 impl Visit for Files {
     fn dir(&mut self, _: &Path, _: Option<&memod_base::types::SourceKey>) {}
 
-    fn file(&mut self, found: Found) {
+    fn file(&mut self, found: ListedFile) {
         if found.refusal.is_none() {
             self.0.push(found);
         }

@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand};
 use memod::daemon::{self, Ended};
 use memod_base::paths::Env;
 use memod_embed::onnx::{Runtime, model_process};
-use memod_fetch::{Fetch, HUB, Hub};
+use memod_fetch::{FetchRequest, HUB, Hub};
 use memod_indexing::worker;
 use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE, Ready};
 use serde_json::json;
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
         Verb::Memories { root } => memories(&root),
         // The daemon sees the pipe close, and reports it.
         Verb::Embed { model: model_dir, identity, runtime, in_background } => {
-            let start = model_process::Start { model_dir, identity, runtime, in_background };
+            let start = model_process::StartOptions { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
         Verb::Fetch { cache_dir, runtime: setting, model, patience } => {
@@ -106,7 +106,7 @@ fn main() -> ExitCode {
             let url = first_of(&[HUB_VARIABLE, "HF_ENDPOINT"]).unwrap_or_else(|| HUB.to_owned());
             let hub = Hub { url, token: first_of(&["HF_TOKEN"]) };
             let (program, patience) = (daemon::program(), Duration::from_secs(patience));
-            let fetching = |program| fetch(&Fetch { runtime, index, model, hub, program, patience });
+            let fetching = |program| fetch(&FetchRequest { runtime, index, model, hub, program, patience });
             program.map_or(ExitCode::FAILURE, fetching)
         }
         Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
@@ -132,14 +132,14 @@ fn first_of(names: &[&str]) -> Option<String> {
 }
 
 /// Fetches what is missing; each report is a line.
-fn fetch(wanted: &Fetch) -> ExitCode {
+fn fetch(wanted: &FetchRequest) -> ExitCode {
     let mut report = |report: &FetchReport| {
         let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
         line.push('\n');
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush())
     };
-    let (last, exit) = match memod_fetch::run(wanted, &mut report) {
+    let (last, exit) = match memod_fetch::fetch_missing(wanted, &mut report) {
         Ok(()) => (FetchReport::Done, ExitCode::SUCCESS),
         Err(error) => {
             let hint = error.hint().map(str::to_owned);

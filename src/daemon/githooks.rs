@@ -35,7 +35,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn run(layout: &RepoLayout, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
     let _guard = lock(&ONE_AT_A_TIME);
-    match (Hooks::of(layout, &UserDirs::read(), params)?, verb) {
+    match (Hooks::read(layout, &UserDirs::read(), params)?, verb) {
         (Some(hooks), Verb::Install) => hooks.install(params.chain),
         (Some(hooks), Verb::Uninstall) => hooks.uninstall(),
         (Some(hooks), Verb::Status) => Ok(hooks.status()),
@@ -52,6 +52,6 @@ fn why_none(layout: &RepoLayout) -> String {
 
 /// Returns the best method in use; none if the hooks cannot be read.
 pub(super) fn method(layout: &RepoLayout) -> HookMethod {
-    let hooks = Hooks::of(layout, &UserDirs::read(), &HooksParams::default());
+    let hooks = Hooks::read(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
 }

@@ -14,7 +14,7 @@ use memod_base::threads::{caught, lock};
 use memod_config::Llm;
 use memod_engine::clock::{local, now_ms};
 use memod_engine::threads::spawn;
-use memod_llm::{Chat, Endpoint, Prompt, Spending};
+use memod_llm::{ChatClient, Endpoint, Prompt, Spending};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
@@ -42,7 +42,7 @@ pub(super) struct LanguageModel {
     pub(super) spending: Spending,
     /// The lanes that were used.
     lanes: Mutex<[Option<SyncSender<Job>>; 2]>,
-    chat: Arc<Chat>,
+    chat: Arc<ChatClient>,
     state: Arc<Mutex<State>>,
     words: Mutex<VecDeque<(String, Vec<String>)>>,
     stopping: watch::Sender<bool>,
@@ -73,7 +73,7 @@ struct Job {
 
 /// What the thread of a lane needs.
 struct Worker {
-    chat: Arc<Chat>,
+    chat: Arc<ChatClient>,
     spending: Spending,
     state: Arc<Mutex<State>>,
 }
@@ -124,7 +124,7 @@ impl LanguageModel {
 
     /// Returns the body of a request.
     pub(super) fn body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
-        self.chat.body(endpoint, prompt)
+        self.chat.render_body(endpoint, prompt)
     }
 
     /// Ends all waiting. The threads end with the process.
@@ -212,7 +212,7 @@ impl Worker {
 
     fn ask(&self, job: &Job) -> Result<String, String> {
         let Job { endpoint, prompt, limit, lane, deadline, .. } = job;
-        let needed = prompt.tokens() + prompt.most_answer_tokens;
+        let needed = prompt.estimate_tokens() + prompt.most_answer_tokens;
         let reserved = self.spending.reserve(&today(), prompt.purpose, needed, *limit);
         let reserved = reserved.map_err(|error| error.to_string())?;
         let outcome = self.chat.ask(endpoint, prompt, *deadline);

@@ -7,8 +7,8 @@ use memod_base::paths::CallerDir;
 use memod_base::types::rfc3339;
 use memod_engine::errors::RpcResult;
 use memod_llm::Prompt;
-use memod_llm::tasks::distil::{self, Candidate};
-use memod_llm::tasks::judge::{self, Judged, Verdict};
+use memod_llm::tasks::distil::{self, MemoryCandidate};
+use memod_llm::tasks::judge::{self, PairJudgement, Verdict};
 use memod_llm::tasks::{expand, suggest, summarise};
 use memod_memory_db::Record;
 use memod_proto::memory::{Caller, DedupeParams};
@@ -68,7 +68,7 @@ async fn ask<T>(
     let prompt = prompt(endpoint.secret());
     if is_dry {
         let body = shared.llm.body(&endpoint, &prompt);
-        let shown = prompt.shown(endpoint.shown(), &endpoint.model, body);
+        let shown = prompt.to_llm_request(endpoint.display_url(), &endpoint.model, body);
         return Ok(Outcome { proposed: None, requests: vec![shown], problem: None });
     }
     let answer = shared.llm.ask(&llm, endpoint, prompt, Lane::Task).await;
@@ -89,7 +89,7 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     let (llm, endpoint) = settings(shared).await?;
     let day = today();
     let of_day = day.clone();
-    let spent = blocking(shared, move |shared| Ok(shared.llm.spending.of(&of_day))).await?;
+    let spent = blocking(shared, move |shared| Ok(shared.llm.spending.read_day(&of_day))).await?;
     let (problem, hint) = match (&endpoint, &spent) {
         (Err(why), _) => (Some(why.to_string()), Some(why.hint().to_owned())),
         (_, Err(error)) => (Some(error.to_string()), None),
@@ -100,7 +100,7 @@ pub(super) async fn status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult
     Ok(LlmStatusResult {
         problem,
         hint,
-        url: endpoint.as_ref().map_or_else(|_| shown(&llm.url), |endpoint| endpoint.shown().to_owned()),
+        url: endpoint.as_ref().map_or_else(|_| shown(&llm.url), |endpoint| endpoint.display_url().to_owned()),
         model: llm.model,
         key_env: llm.key_env,
         day,
@@ -131,8 +131,8 @@ pub(super) async fn expand(shared: &Arc<Shared>, params: LlmExpandParams) -> Rpc
     let query = Scope::of(&search, &dir)?.query;
     let outcome = match words_to_send(&query) {
         Ok(words) => {
-            let read = |answer: &str| expand::words(answer, words);
-            ask(shared, params.dry_run, |key| expand::prompt(words, key), read).await?
+            let read = |answer: &str| expand::read_words(answer, words);
+            ask(shared, params.dry_run, |key| expand::build_prompt(words, key), read).await?
         }
         Err(why) => Outcome::failed(&why),
     };
@@ -147,9 +147,9 @@ pub(super) async fn summarise(
 ) -> RpcResult<LlmSummariseResult> {
     check_caller(shared, &params.cwd).await?;
     check_size("text", &params.text, MOST_TEXT)?;
-    let prompt = |key: Option<&str>| summarise::prompt(&params.text, key);
+    let prompt = |key: Option<&str>| summarise::build_prompt(&params.text, key);
     let Outcome { proposed: summary, requests, problem } =
-        ask(shared, params.dry_run, prompt, summarise::summary).await?;
+        ask(shared, params.dry_run, prompt, summarise::read_summary).await?;
     Ok(LlmSummariseResult { summary, requests, problem })
 }
 
@@ -158,9 +158,9 @@ pub(super) async fn suggest(shared: &Arc<Shared>, params: LlmSuggestParams) -> R
     check_caller(shared, &params.cwd).await?;
     check_size("content", &params.content, MOST_TEXT)?;
     let tags = tag_names(shared, suggest::MOST_KNOWN).await.unwrap_or_default(); // it does without
-    let prompt = |key: Option<&str>| suggest::prompt(&params.content, &tags, key);
+    let prompt = |key: Option<&str>| suggest::build_prompt(&params.content, &tags, key);
     let Outcome { proposed, requests, problem } =
-        ask(shared, params.dry_run, prompt, suggest::suggestion).await?;
+        ask(shared, params.dry_run, prompt, suggest::read_suggestion).await?;
     let (title, tags) = proposed.map(|found| (found.title, found.tags)).unwrap_or_default();
     Ok(LlmSuggestResult { title, tags, requests, problem, ..LlmSuggestResult::default() })
 }
@@ -188,8 +188,8 @@ pub(super) async fn compare(shared: &Arc<Shared>, params: LlmCompareParams) -> R
     let text =
         |record: &Record| format!("{} {}", record.title.as_deref().unwrap_or_default(), record.content);
     let texts: Vec<_> = near.iter().map(|(left, right, _)| (text(left), text(right))).collect();
-    let read = |answer: &str| judge::judged(answer, texts.len());
-    let outcome = ask(shared, dry_run, |key| judge::prompt(&texts, key), read).await?;
+    let read = |answer: &str| judge::read_judgements(answer, texts.len());
+    let outcome = ask(shared, dry_run, |key| judge::build_prompt(&texts, key), read).await?;
     outcome.proposed.into_iter().flatten().for_each(|judged| propose(&mut pairs, judged));
     Ok(LlmCompareResult {
         pairs,
@@ -200,7 +200,7 @@ pub(super) async fn compare(shared: &Arc<Shared>, params: LlmCompareParams) -> R
 }
 
 /// Adds what the model says of a pair, and the command that would do it. The newer one of a contradiction is proposed to hold.
-fn propose(pairs: &mut [LlmPair], judged: Judged) {
+fn propose(pairs: &mut [LlmPair], judged: PairJudgement) {
     let Some(pair) = pairs.get_mut(judged.pair) else { return };
     let (left, right) = (&pair.left.id, &pair.right.id);
     pair.command = match (judged.verdict, judged.second_is_better) {
@@ -217,10 +217,10 @@ fn propose(pairs: &mut [LlmPair], judged: Judged) {
 pub(super) async fn distil(shared: &Arc<Shared>, params: LlmDistilParams) -> RpcResult<LlmDistilResult> {
     check_caller(shared, &params.cwd).await?;
     check_size("text", &params.text, distil::MOST_TEXT)?;
-    let prompt = |key: Option<&str>| distil::prompt(&params.text, key);
+    let prompt = |key: Option<&str>| distil::build_prompt(&params.text, key);
     let Outcome { proposed, requests, problem } =
-        ask(shared, params.dry_run, prompt, distil::candidates).await?;
-    let candidate = |Candidate { content, title, tags }| LlmCandidate { content, title, tags };
+        ask(shared, params.dry_run, prompt, distil::read_candidates).await?;
+    let candidate = |MemoryCandidate { content, title, tags }| LlmCandidate { content, title, tags };
     let memories = proposed.into_iter().flatten().map(candidate).collect();
     Ok(LlmDistilResult { memories, requests, problem })
 }

@@ -37,7 +37,7 @@ pub use memod_engine::errors::error_chain;
 use memod_engine::models::Models;
 use memod_engine::threads::spawn;
 use memod_engine::{EngineParts, OpenedIndex, UnstartedEngine, own_files};
-use memod_indexing::{Indexer, Progress, Reading};
+use memod_indexing::{Indexer, Progress, ReadLimits};
 
 pub use crate::daemon::memories::export::print_memories;
 use crate::daemon::memories::keeper::Memories;
@@ -105,7 +105,7 @@ fn serve(
     let n_commits = usize::try_from(config.index.commits).unwrap_or(usize::MAX);
     let index = OpenedIndex::open(&index_db, n_commits, &progress)?;
     let reading =
-        Reading { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
+        ReadLimits { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
     let indexer = Indexer::new(&index_db, &program()?, reading, Arc::clone(&progress));
     let socket = lock::socket_path(&layout, &env)?;
 

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memod_database::DatabaseError;
-use memod_embed::onnx::{CATALOGUE, CatalogueEntry, Import, Installed, OnnxError, Purpose, import, name_of};
+use memod_embed::onnx::{
+    CATALOGUE, CatalogueEntry, InstalledModel, ModelImport, OnnxError, Purpose, import_model, name_of,
+};
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
 use memod_engine::errors::RpcResult;
 use memod_engine::models::BUILTIN;
@@ -47,8 +49,9 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let dir = dir.ok_or_else(|| bad_params("dir: the absolute path of a folder is needed"))?;
     let models = &shared.engine.models;
     let program = &models.program;
-    let wanted = Import { dir, name: params.name.as_deref(), source: None };
-    let installed = import(&wanted, &models.cache, &models.runtime, program).map_err(|error| told(&error))?;
+    let wanted = ModelImport { dir, name: params.name.as_deref(), source: None };
+    let installed =
+        import_model(&wanted, &models.cache, &models.runtime, program).map_err(|error| told(&error))?;
     let name = &installed.manifest.name;
     models.forget(name);
     // Another revision of the model in use: its vectors are made anew.
@@ -59,7 +62,7 @@ fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
 fn choose(shared: &Shared, name: &str) -> RpcResult<()> {
     if name != BUILTIN {
         let installed = shared.engine.models.cache.get(name).map_err(|error| told(&error))?;
-        shared.engine.models.runtime.find().map_err(|error| told(&error))?;
+        shared.engine.models.runtime.find_library().map_err(|error| told(&error))?;
         if installed.manifest.purpose == Purpose::Rerank {
             shared.engine.models.choose_reranker(name);
             return Ok(());
@@ -101,11 +104,11 @@ fn told(error: &OnnxError) -> RpcError {
 
 fn list(shared: &Shared) -> RpcResult<ModelsResult> {
     let models = &shared.engine.models;
-    let installed = models.cache.all();
+    let installed = models.cache.list_models();
     let is_installed =
         |entry: &&CatalogueEntry| installed.iter().any(|model| model.manifest.name == entry.name);
     let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(known);
-    let runtime = models.runtime.find();
+    let runtime = models.runtime.find_library();
     Ok(ModelsResult {
         active: shared.engine.read(Reader::model)?,
         active_for_memories: shared.memories.model_id(),
@@ -139,7 +142,7 @@ fn builtin() -> ModelEntry {
     }
 }
 
-fn found(model: &Installed) -> ModelEntry {
+fn found(model: &InstalledModel) -> ModelEntry {
     let manifest = &model.manifest;
     let known = CatalogueEntry::find(&manifest.name);
     ModelEntry {
@@ -147,7 +150,7 @@ fn found(model: &Installed) -> ModelEntry {
         id: Some(manifest.identity()),
         purpose: manifest.purpose.as_str().to_owned(),
         dims: manifest.dims,
-        bytes: manifest.bytes(),
+        bytes: manifest.total_bytes(),
         licence: known.map(|entry| entry.licence.to_owned()),
         source: manifest.source.clone(),
         note: known.map_or(String::new(), |entry| entry.note.to_owned()),

@@ -14,7 +14,7 @@ use super::args::{self, CommandLine, Global, McpArgs, ProfileArg, Verb};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::{Kept, talk};
-use memod_mcp::{Answer, Failure, Indexing, Profile, Verbs};
+use memod_mcp::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 
 /// Longest wait for an answer about progress.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ pub(super) fn serve(typed: &McpArgs, global: &Global, keep: Keep) -> u8 {
         ProfileArg::Default => Profile::Default,
         ProfileArg::Full => Profile::Full,
     };
-    match memod_mcp::serve(profile, Arc::new(InProcess { dir: global.dir.clone(), keep })) {
+    match memod_mcp::serve_client(profile, Arc::new(InProcess { dir: global.dir.clone(), keep })) {
         Ok(()) => 0,
         Err(error) => {
             talk(&format!("memo: {error}"));
@@ -49,8 +49,8 @@ struct InProcess {
     keep: Keep,
 }
 
-impl Verbs for InProcess {
-    fn run(&self, words: Vec<String>, agent: Option<String>) -> Answer {
+impl VerbRunner for InProcess {
+    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> Answer {
         let has_stdin = words.iter().any(|word| word == "-");
         let mut typed = match args::parse(std::iter::once("memo".to_owned()).chain(spelled_out(words))) {
             Ok(typed) => typed,
@@ -82,18 +82,18 @@ impl Verbs for InProcess {
         }
     }
 
-    fn root(&self) -> Result<PathBuf, Failure> {
+    fn worktree_root(&self) -> Result<PathBuf, Failure> {
         let context = CommandContext::find(self.dir.as_deref());
         context.map(|context| context.layout.root).map_err(|error| failure(&error, None))
     }
 
-    fn indexing(&self) -> Option<Indexing> {
+    fn indexing_progress(&self) -> Option<IndexingProgress> {
         let context = CommandContext::find(self.dir.as_deref()).ok()?;
         let mut client = context.connect_running_within(PATIENCE).ok()?;
         let params = SyncParams { cwd: context.cwd, sync: Sync::Fs, wait_ms: Some(0) };
         let now: SyncResult = client.call("sync", &params).ok()?;
         let reading = now.progress.filter(|progress| progress.step == IndexStep::Reading)?;
-        Some(Indexing { done: reading.done, total: reading.total? }).filter(|_| !now.fresh)
+        Some(IndexingProgress { done: reading.done, total: reading.total? }).filter(|_| !now.fresh)
     }
 }
 

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use memod_base::paths::{Env, IoContext};
-use memod_setup::{Action, AgentDirs, AgentReport, Detected, FileReport, Scope, SetupError, SetupRequest};
+use memod_setup::{
+    Action, AgentDirs, AgentReport, DetectedAgent, FileReport, Scope, SetupError, SetupRequest,
+};
 use serde_json::json;
 
 use super::args::{SetupArgs, SetupScope};
@@ -27,11 +29,11 @@ pub(super) fn setup(
     let request =
         SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
-        memod_setup::detect(&dirs, scope.unwrap_or(Scope::User))
+        memod_setup::detect_agents(&dirs, scope.unwrap_or(Scope::User))
     } else {
         Vec::new()
     };
-    let reports = memod_setup::run(&request, &dirs).map_err(failed)?;
+    let reports = memod_setup::run_setup(&request, &dirs).map_err(failed)?;
     if output.json {
         output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
     } else {
@@ -52,7 +54,7 @@ pub(super) fn summary(env: &Env) -> Option<String> {
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(Scope::User), undo: false, show: true, memo };
-    let reports = memod_setup::run(&request, &dirs).ok()?;
+    let reports = memod_setup::run_setup(&request, &dirs).ok()?;
     let is_set_up = |report: &&AgentReport| report.files.iter().all(|file| file.action == Action::Unchanged);
     let (done, missing): (Vec<_>, Vec<_>) = reports.iter().partition(is_set_up);
     let names =
@@ -74,7 +76,7 @@ pub(super) fn undo(
     let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(scope), undo: true, show, memo: "memo".to_owned() };
-    let mut reports = memod_setup::run(&request, &dirs).map_err(failed)?;
+    let mut reports = memod_setup::run_setup(&request, &dirs).map_err(failed)?;
     reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
     reports.retain(|report| !report.files.is_empty());
     Ok(reports)
@@ -108,8 +110,8 @@ fn failed(error: SetupError) -> CliError {
 }
 
 /// Says which agents were looked for, and what was found of each.
-fn print_detected(detected: &[Detected], output: &mut Output) -> Result<(), CliError> {
-    for Detected { agent, found, looked_for } in detected {
+fn print_detected(detected: &[DetectedAgent], output: &mut Output) -> Result<(), CliError> {
+    for DetectedAgent { agent, found, looked_for } in detected {
         let text = match found {
             Some(found) => format!("found {found}"),
             None => format!("not found ({})", looked_for.join(", ")),

@@ -245,7 +245,7 @@ impl Key {
             (Takes::Word(words), Value::Word(word)) => words.contains(&word.as_str()),
             (Takes::Text(_) | Takes::Names, Value::Word(text)) => !text.contains(char::is_control),
             (Takes::Container, Value::Word(name)) => {
-                name == fields::AUTO_CONTAINER || fields::container(name).is_ok()
+                name == fields::AUTO_CONTAINER || fields::validate_container(name).is_ok()
             }
             _ => false,
         }

@@ -27,22 +27,30 @@ pub struct Builtin {
     dims: usize,
 }
 
+/// Returns the error for compiled-in files that do not fit together.
+fn broken_model_error(reason: &str) -> EmbedError {
+    EmbedError { model: BUILTIN_ID.to_owned(), reason: reason.to_owned() }
+}
+
 impl Builtin {
     /// Reads the model out of the binary.
     ///
     /// # Errors
     /// When the compiled-in files do not fit together: a broken build.
     pub fn load() -> Result<Self, EmbedError> {
-        let broken = |reason: &str| EmbedError { model: BUILTIN_ID.to_owned(), reason: reason.to_owned() };
-        let (header, data) = split_header(memod_models::TABLE).ok_or_else(|| broken("cut short"))?;
-        let header: Header = serde_json::from_slice(header).map_err(|error| broken(&error.to_string()))?;
+        let (header, data) =
+            split_header(memod_models::TABLE).ok_or_else(|| broken_model_error("cut short"))?;
+        let header: Header =
+            serde_json::from_slice(header).map_err(|error| broken_model_error(&error.to_string()))?;
         let tokenizer = Tokenizer::builtin();
         let [n_rows, dims] = header.embeddings.shape;
-        let rows = header.embeddings.bytes(data, "I8").ok_or_else(|| broken("no int8 rows"))?;
-        let weights = header.weights.bytes(data, "F32").ok_or_else(|| broken("no f32 weights"))?;
+        let rows =
+            header.embeddings.find_data(data, "I8").ok_or_else(|| broken_model_error("no int8 rows"))?;
+        let weights =
+            header.weights.find_data(data, "F32").ok_or_else(|| broken_model_error("no f32 weights"))?;
         let fits = rows.len() == n_rows * dims && weights.len() == n_rows * 4 && dims == DIMS;
         if !fits || tokenizer.n_pieces() != n_rows {
-            return Err(broken("vocabulary and table differ in length"));
+            return Err(broken_model_error("vocabulary and table differ in length"));
         }
         Ok(Self { tokenizer, rows, weights, dims })
     }
@@ -94,6 +102,7 @@ impl Builtin {
         super::normalize(sum)
     }
 
+    /// Adds the weighted row of a token to a sum.
     fn add_row(&self, id: usize, sum: &mut [f32]) {
         let weight = &self.weights[id * 4..][..4];
         let weight = f32::from_le_bytes(weight.try_into().expect("the slice is four bytes long"));
@@ -139,7 +148,8 @@ impl<const N: usize> Tensor<N>
 where
     [usize; N]: serde::de::DeserializeOwned,
 {
-    fn bytes<'a>(&self, data: &'a [u8], dtype: &str) -> Option<&'a [u8]> {
+    /// Returns the values of the tensor in the data of the file, if they have this type.
+    fn find_data<'a>(&self, data: &'a [u8], dtype: &str) -> Option<&'a [u8]> {
         let [start, end] = self.data_offsets;
         data.get(start..end).filter(|_| self.dtype == dtype)
     }

@@ -19,7 +19,7 @@ pub fn normalize(mut vector: Vec<f32>) -> Option<Vec<f32>> {
 /// out, and `None` is returned where nothing is left.
 ///
 /// Invariant: all vectors have the same length.
-pub fn combine(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
+pub fn combine_vectors(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
     let mut present = parts.iter().filter_map(|(weight, vector)| Some((*weight, (*vector)?)));
     let (weight, first) = present.next()?;
     let mut sum: Vec<f32> = first.iter().map(|value| value * weight).collect();
@@ -31,18 +31,24 @@ pub fn combine(parts: &[(f32, Option<&[f32]>)]) -> Option<Vec<f32>> {
 }
 
 /// Vectors of texts, `None` where the model knows no word.
-type Embedded = Result<Vec<Option<Vec<f32>>>, EmbedError>;
+type EmbedResult = Result<Vec<Option<Vec<f32>>>, EmbedError>;
 
 /// Returns one vector of each record from its fields (models/builtin/README.md): title and symbol against body.
 ///
 /// # Errors
 /// When the model cannot run.
-pub fn record_vectors(embed: impl FnOnce(&[&str]) -> Embedded, fields: &[(String, String)]) -> Embedded {
+pub fn record_vectors(
+    embed: impl FnOnce(&[&str]) -> EmbedResult,
+    fields: &[(String, String)],
+) -> EmbedResult {
     let texts: Vec<&str> = fields.iter().flat_map(|(head, body)| [head.as_str(), body.as_str()]).collect();
     let vectors = embed(&texts)?;
-    let of_fields =
-        |pair: &[Option<Vec<f32>>]| combine(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())]);
-    Ok(vectors.chunks_exact(2).map(of_fields).collect())
+    Ok(vectors.chunks_exact(2).map(combine_fields).collect())
+}
+
+/// Returns the vector of a record from those of its two fields.
+fn combine_fields(pair: &[Option<Vec<f32>>]) -> Option<Vec<f32>> {
+    combine_vectors(&[(0.4, pair[0].as_deref()), (0.6, pair[1].as_deref())])
 }
 
 /// Returns a unit vector as int8, each value times 127 and rounded.
@@ -71,7 +77,7 @@ pub fn cosine_i8(a: &[i8], b: &[i8]) -> f32 {
     if norms == 0.0 { 0.0 } else { (f64::from(dot) / norms) as f32 }
 }
 
-/// Returns the dot product of two quantized vectors of one length: what a scan over many rows ranks by.
+/// Returns the dot product of two quantized vectors of one length, by which a scan over many rows ranks.
 #[inline(always)]
 pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
@@ -86,7 +92,7 @@ mod tests {
     #[test]
     fn parts_are_weighted_and_missing_ones_left_out() {
         let check = |parts: &[Part<'_>], expected: Option<&[f32]>| {
-            assert_eq!(combine(parts).as_deref(), expected, "{parts:?}");
+            assert_eq!(combine_vectors(parts).as_deref(), expected, "{parts:?}");
         };
         let (x, y): (&[f32], &[f32]) = (&[1.0, 0.0], &[0.0, 1.0]);
         check(&[], None);

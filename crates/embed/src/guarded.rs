@@ -7,23 +7,23 @@ use memod_base::threads::caught;
 use super::{EmbedError, Embedder};
 
 /// Loads a model.
-type Load = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
+type LoadModel = fn() -> Result<Arc<dyn Embedder>, EmbedError>;
 
 /// A model whose panics become errors. After a panic the model is reloaded before the next text, because its state may be
 /// inconsistent.
-pub struct Guarded {
+pub struct GuardedModel {
     id: String,
     dims: usize,
-    load: Load,
+    load: LoadModel,
     model: RwLock<Arc<dyn Embedder>>,
 }
 
-impl Guarded {
+impl GuardedModel {
     /// Loads the model.
     ///
     /// # Errors
     /// When `load` fails or panics.
-    pub fn load(load: Load) -> Result<Self, EmbedError> {
+    pub fn load(load: LoadModel) -> Result<Self, EmbedError> {
         let model = caught(load).unwrap_or_else(|why| {
             Err(EmbedError { model: "to be loaded".to_owned(), reason: format!("panicked: {why}") })
         })?;
@@ -31,7 +31,7 @@ impl Guarded {
     }
 
     /// Replaces the model after a panic; keeps it if no other can be loaded.
-    fn renew(&self) {
+    fn reload_model(&self) {
         match Self::load(self.load) {
             Ok(Self { model, .. }) => {
                 let model = model.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -42,7 +42,7 @@ impl Guarded {
     }
 }
 
-impl Embedder for Guarded {
+impl Embedder for GuardedModel {
     fn id(&self) -> &str {
         &self.id
     }
@@ -54,14 +54,14 @@ impl Embedder for Guarded {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         let model = Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner));
         caught(|| model.embed(texts)).unwrap_or_else(|why| {
-            self.renew();
+            self.reload_model();
             Err(EmbedError { model: self.id.clone(), reason: format!("panicked: {why}") })
         })
     }
 }
 
 /// Returns whether a model can embed anything, so that a failure is due to the text.
-pub fn runs(model: &dyn Embedder) -> bool {
+pub fn can_embed(model: &dyn Embedder) -> bool {
     caught(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
 }
 
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_model_that_panicked_is_loaded_anew() {
-        let model = Guarded::load(|| {
+        let model = GuardedModel::load(|| {
             LOADS.fetch_add(1, Ordering::SeqCst);
             Ok(Arc::new(Fragile::default()))
         });
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_model_that_panics_while_it_is_loaded_is_none() {
-        let error = Guarded::load(|| panic!("no weights")).err().unwrap();
+        let error = GuardedModel::load(|| panic!("no weights")).err().unwrap();
         assert_eq!(error.to_string(), "model to be loaded: panicked: no weights");
     }
 }

@@ -8,8 +8,10 @@ mod query_vector;
 mod scale;
 
 pub use builtin::{Builtin, DIMS as BUILTIN_DIMS};
-pub use fields::{combine, cosine_i8, dot_i8, is_quantized_unit, normalize, quantize, record_vectors};
-pub use guarded::{Guarded, runs};
+pub use fields::{
+    combine_vectors, cosine_i8, dot_i8, is_quantized_unit, normalize, quantize, record_vectors,
+};
+pub use guarded::{GuardedModel, can_embed};
 pub use memod_tokenizer::BUILTIN_ID;
 pub use query_vector::QueryVector;
 pub use scale::Scale;
@@ -17,12 +19,12 @@ pub use scale::Scale;
 /// Why a model that will be there soon cannot be used yet.
 pub const LOADING: &str = "model loading";
 
-/// What a text is to the model: some put another prefix before a query.
+/// The role of a text for the model: some models put another prefix before a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What is looked for.
+    /// A text that is looked for.
     Query,
-    /// What is found.
+    /// A text that is found.
     Document,
 }
 
@@ -42,7 +44,7 @@ pub trait Embedder: Send + Sync {
     /// When the model cannot run; no vector of the batch is valid then.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError>;
 
-    /// Like [`Self::embed`], for somebody who waits: it never waits for the model to be loaded.
+    /// Like [`Self::embed`], for a caller that waits: it never waits for the model to be loaded.
     ///
     /// # Errors
     /// As there, and while the model is being loaded.
@@ -59,7 +61,7 @@ pub trait Embedder: Send + Sync {
         Ok(())
     }
 
-    /// Returns whether [`Self::embed`] need not wait for the model to be loaded; has it loaded otherwise.
+    /// Returns whether [`Self::embed`] need not wait for the model to be loaded; starts to load it otherwise.
     fn is_ready(&self) -> bool {
         true
     }
@@ -81,7 +83,7 @@ pub trait Embedder: Send + Sync {
 pub struct EmbedError {
     /// Identity or path of the model.
     pub model: String,
-    /// What the model library said.
+    /// Message of the model library.
     pub reason: String,
 }
 
@@ -89,7 +91,7 @@ pub struct EmbedError {
 mod tests {
     use super::*;
 
-    /// What every model must keep, whatever it is made of.
+    /// Checks the rules that every model must keep.
     fn check_conformance(model: &dyn Embedder) {
         let texts = ["how is a session refreshed", "", "fn refresh_session(token: &str)", "東京", "a a a a"];
         let batch = model.embed(&texts).unwrap();

@@ -1,4 +1,4 @@
-//! A vector that others are compared with, and whose it is.
+//! A vector that others are compared with, and its model.
 
 use super::{EmbedError, Embedder, Role, Scale, quantize, record_vectors};
 
@@ -35,7 +35,7 @@ impl QueryVector {
     }
 
     /// Returns a vector that was computed before by this model.
-    pub fn stored(model: &str, scale: Scale, values: Vec<i8>) -> Self {
+    pub fn from_stored(model: &str, scale: Scale, values: Vec<i8>) -> Self {
         Self { model: model.to_owned(), scale, values }
     }
 
@@ -50,7 +50,7 @@ impl QueryVector {
     }
 
     /// Returns a cosine with this vector on the scale of the builtin model.
-    pub fn scaled(&self, cosine: f64) -> f64 {
+    pub fn scale_cosine(&self, cosine: f64) -> f64 {
         self.scale.apply(cosine)
     }
 }

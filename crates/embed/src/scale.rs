@@ -29,7 +29,8 @@ impl Scale {
     /// Returns the map from cosines of unrelated pairs by a model, and by the builtin model. It changes nothing if one of
     /// them tells no pairs apart.
     pub fn between(own: &[f64], builtin: &[f64]) -> Self {
-        let ((own_mean, own_deviation), (mean, deviation)) = (spread(own), spread(builtin));
+        let ((own_mean, own_deviation), (mean, deviation)) =
+            (mean_and_deviation(own), mean_and_deviation(builtin));
         let knee = own_mean + KNEE * own_deviation;
         let slope = deviation / own_deviation;
         let is_usable = slope.is_finite() && slope > 0.0 && knee < 1.0 && mean + KNEE * deviation < 1.0;
@@ -38,17 +39,21 @@ impl Scale {
 
     /// Returns a cosine on the scale of the builtin model.
     pub fn apply(&self, cosine: f64) -> f64 {
-        let line = |cosine: f64| self.slope * cosine + self.offset;
         if cosine < self.knee || self.knee >= 1.0 {
-            return line(cosine);
+            return self.map_below_knee(cosine);
         }
-        let from = line(self.knee);
+        let from = self.map_below_knee(self.knee);
         from + (cosine - self.knee) / (1.0 - self.knee) * (1.0 - from)
+    }
+
+    /// Returns a cosine on the line that applies below the knee.
+    fn map_below_knee(&self, cosine: f64) -> f64 {
+        self.slope * cosine + self.offset
     }
 }
 
 /// Returns mean and standard deviation.
-fn spread(values: &[f64]) -> (f64, f64) {
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
@@ -64,7 +69,7 @@ mod tests {
         let (own, builtin) = ([0.7, 0.72, 0.74, 0.76], [0.0, 0.1, 0.2, 0.3]);
         let scale = Scale::between(&own, &builtin);
         let mapped: Vec<f64> = own.iter().map(|cosine| scale.apply(*cosine)).collect();
-        let ((mean, deviation), expected) = (spread(&mapped), spread(&builtin));
+        let ((mean, deviation), expected) = (mean_and_deviation(&mapped), mean_and_deviation(&builtin));
         assert!((mean - expected.0).abs() < 1e-9 && (deviation - expected.1).abs() < 1e-9, "{mapped:?}");
     }
 

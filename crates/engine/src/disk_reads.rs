@@ -48,12 +48,12 @@ impl DiskReads {
         })
     }
 
-    /// Reads a file as git stores it, like [`memod_scan::bytes`].
+    /// Reads a file as git stores it, like [`memod_scan::read_bytes`].
     ///
     /// # Errors
     /// When it cannot be read, or its place does not answer.
     pub fn bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-        let read = self.ask(&root.join(key.as_str()), || memod_scan::bytes(root, key, max_bytes));
+        let read = self.ask(&root.join(key.as_str()), || memod_scan::read_bytes(root, key, max_bytes));
         read.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 

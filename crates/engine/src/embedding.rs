@@ -13,9 +13,9 @@ use anyhow::anyhow;
 use memod_base::threads::caught;
 use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
-use memod_embed::{Embedder, runs};
+use memod_embed::{Embedder, can_embed};
 use memod_index_db::{Embedded, NewVector, Reader};
-use memod_indexing::{Batch, Failed, embed_chunks, embed_paths};
+use memod_indexing::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 
 use super::Engine;
 use super::errors::error_chain;
@@ -149,13 +149,13 @@ impl Round<'_> {
     /// lone one too: a text is passed over only when it fails twice.
     fn run_steps(
         &mut self,
-        step: impl Fn(ChunkId, usize) -> Result<Batch, DatabaseError>,
+        step: impl Fn(ChunkId, usize) -> Result<VectorBatch, DatabaseError>,
     ) -> anyhow::Result<usize> {
         let (mut after, mut n_alone, mut unread, mut n_vectors) = (ChunkId(0), 0, None, 0);
         let at_once = if self.embedder.is_slow() { SLOW_STEP } else { STEP };
         while !(self.is_cancelled)() {
             let limit = if n_alone > 0 { 1 } else { at_once };
-            let Batch { vectors, last, n_seen, failed, unread: of_step } = step(after, limit)?;
+            let VectorBatch { vectors, last, n_seen, failed, unread: of_step } = step(after, limit)?;
             unread = unread.or(of_step);
             match failed {
                 _ if n_seen == 0 => break,
@@ -175,8 +175,8 @@ impl Round<'_> {
     }
 
     /// Notes the text that the model failed on alone, unless the model fails on any.
-    fn pass_over(&self, Failed { texts, why }: Failed) -> anyhow::Result<()> {
-        if !runs(self.embedder) {
+    fn pass_over(&self, FailedTexts { texts, why }: FailedTexts) -> anyhow::Result<()> {
+        if !can_embed(self.embedder) {
             anyhow::bail!(why);
         }
         for (of, text) in texts {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use memod_base::threads::lock;
-use memod_watch::Mounts;
+use memod_watch::MountTable;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout_at;
 
@@ -31,7 +31,7 @@ pub struct Gates {
     settings: Gate,
     /// Turns for working threads, twice the number of processors.
     pub turns: Semaphore,
-    table: Mutex<Mounts>,
+    table: Mutex<MountTable>,
 }
 
 impl Default for Gates {
@@ -44,7 +44,7 @@ impl Default for Gates {
             behind: Gate::new(n_processors),
             settings: Gate::new(PER_DIR),
             turns: Semaphore::new(n_processors * 2),
-            table: Mutex::new(Mounts::read()),
+            table: Mutex::new(MountTable::read()),
         }
     }
 }
@@ -86,8 +86,8 @@ impl Gates {
     /// Returns the mount point of a path, judging by its name.
     pub fn mount_of(&self, dir: &Path) -> PathBuf {
         let mut table = lock(&self.table);
-        table.changed();
-        table.around(dir).unwrap_or(dir).to_owned()
+        table.take_changes();
+        table.mount_point_of(dir).unwrap_or(dir).to_owned()
     }
 }
 

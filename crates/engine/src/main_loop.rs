@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use memod_indexing::Scope;
 use memod_proto::{RpcError, code};
-use memod_watch::Mounts;
+use memod_watch::MountTable;
 use tokio::sync::oneshot;
 
 use super::Engine;
@@ -57,7 +57,7 @@ pub(super) struct MainLoop {
     collect_in: u64,
     last_ask: Instant,
     clocks: (Instant, SystemTime),
-    mounts: Mounts,
+    mounts: MountTable,
     /// Asks the thread `own-files` to check that clients still find the daemon's files.
     own_files: Sender<()>,
 }
@@ -98,7 +98,7 @@ impl MainLoop {
             collect_in: 0,
             last_ask: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
-            mounts: Mounts::read(),
+            mounts: MountTable::read(),
         }
     }
 

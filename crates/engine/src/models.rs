@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use memod_base::threads::lock;
 use memod_embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
-use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, Guarded, LOADING};
+use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, GuardedModel, LOADING};
 
 /// A model, or why there is none.
 pub type Loaded = Result<Arc<dyn Embedder>, String>;
@@ -81,7 +81,7 @@ impl Models {
         let name = lock(&self.reranker_name).clone();
         let is_one = |purpose| purpose == Purpose::Rerank;
         let installed = match name.is_empty() {
-            true => self.cache.all().into_iter().find(|model| is_one(model.manifest.purpose)),
+            true => self.cache.list_models().into_iter().find(|model| is_one(model.manifest.purpose)),
             false => Some(self.cache.get(&name).map_err(|error| error.to_string())?),
         };
         let installed =
@@ -191,7 +191,7 @@ fn identity(cache: &ModelCache, name: &str) -> Result<String, String> {
 }
 
 fn load_builtin() -> Loaded {
-    let loaded = Guarded::load(|| Ok(Builtin::shared()?));
+    let loaded = GuardedModel::load(|| Ok(Builtin::shared()?));
     loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
         tracing::error!(%error, "no embeddings");
         error.to_string()

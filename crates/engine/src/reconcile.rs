@@ -77,8 +77,8 @@ impl Worktree {
         };
         let mut apply = |changes| apply(jobs, ticket, changes);
         let run = || reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
-        let result = IndexError::caught(run);
-        let head = memod_git::head(reconciler.layout());
+        let result = IndexError::catch_panic(run);
+        let head = memod_git::read_head(reconciler.layout());
         let survey = result.is_err().then(|| Survey::of(reconciler.layout()));
         Indexed { lane: *lane, scope, result, head, unwatched, survey }
     }

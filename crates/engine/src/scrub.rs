@@ -46,7 +46,7 @@ impl Scrubber {
             return;
         }
         let (began, has_purged) = (Instant::now(), writer.has_purged());
-        self.again = match IndexError::caught(|| Ok(writer.scrub()?)) {
+        self.again = match IndexError::catch_panic(|| Ok(writer.scrub()?)) {
             Ok(()) => writer.has_leftovers().then_some(LOG_AGAIN),
             Err(error) => {
                 tracing::error!(%error, "what became a secret is out of the index, but may be left in its file");

@@ -156,7 +156,7 @@ impl Writing<'_> {
                 copy_vectors(engine, writer);
             }
             Job::Apply { ticket, changes, reply } => {
-                let applied = IndexError::caught(|| {
+                let applied = IndexError::catch_panic(|| {
                     self.check(ticket)?;
                     let applied = writer.apply(ticket.view, &changes, now_s())?;
                     engine.notify_observer(|observer| {
@@ -167,7 +167,7 @@ impl Writing<'_> {
                 let _ = reply.send(applied); // who asked is gone only by a panic
             }
             Job::Commits { view, layout, tip } => {
-                let result = IndexError::caught(|| self.commits.step(writer, &layout, view, &tip));
+                let result = IndexError::catch_panic(|| self.commits.index_step(writer, &layout, view, &tip));
                 copy_vectors(engine, writer);
                 engine.send(Event::Commits { view, tip, result });
             }
@@ -210,7 +210,7 @@ impl Writing<'_> {
     /// Runs the work that follows a reconcile.
     fn end(&self, writer: &mut Writer, ticket: Ticket, mut indexed: Indexed) -> Indexed {
         if let Ok(outcome) = indexed.result {
-            let done = IndexError::caught(|| {
+            let done = IndexError::catch_panic(|| {
                 self.check(ticket)?;
                 self.engine.indexer.purge_secrets(writer)?;
                 if indexed.scope == Scope::Full {
@@ -227,8 +227,8 @@ impl Writing<'_> {
     }
 
     fn clear(&mut self, writer: &mut Writer) {
-        self.commits.forget();
-        let cleared = IndexError::caught(|| {
+        self.commits.forget_all();
+        let cleared = IndexError::catch_panic(|| {
             writer.clear()?;
             // Only now, because reconciles that begin from here on compare with the empty index.
             self.engine.n_clears.fetch_add(1, Ordering::SeqCst);

@@ -35,7 +35,7 @@ use self::watch_health::WatchHealth;
 use super::disk::task::{DiskTask, Lane, Walker};
 use super::event::ViewReport;
 use memod_index_db::ViewRow;
-use memod_indexing::{ReconcileOutcome, Scope, Unread};
+use memod_indexing::{ReconcileOutcome, Scope, UnreadPath};
 
 /// The entry that makes a directory the top of a repository.
 pub(super) const DOT_GIT: &str = ".git";
@@ -275,13 +275,13 @@ impl WorktreeState {
 
     /// Records what a successful reconcile could not read. It is tried again for each request, and now and then without one.
     /// Nothing is fresh until everything can be read.
-    pub(super) fn note_unread(&mut self, unread: Vec<Unread>, now: Instant) {
+    pub(super) fn note_unread(&mut self, unread: Vec<UnreadPath>, now: Instant) {
         let Some(first) = unread.first() else { return self.dirty.note_all_read() };
         let why = with_others(&first.why, unread.len() - 1);
         tracing::warn!(root = %self.layout.root.display(), why, "not everything could be read; trying again");
         self.error = Some(why);
         self.dirty.note_unread(now);
-        for Unread { key, .. } in unread {
+        for UnreadPath { key, .. } in unread {
             match key {
                 Some(key) => self.mark_dirty(key, now),
                 None => self.mark_all_dirty(now),

@@ -71,7 +71,7 @@ pub fn extract(path: &str, text: &str) -> Extracted {
         Format::Text(_) => &plain_text::extract,
     };
     let class = content_class::content_class(format, text);
-    let secrets = secrets::secrets(text, format.syntax());
+    let secrets = secrets::find_secret_spans(text, format.syntax());
     let extracted = parse(&redact::mask(text, &secrets));
     Extracted { secrets, class, ..extracted }
 }
@@ -81,7 +81,7 @@ fn extract_notebook(file: &str) -> Extracted {
         Ok(notebook) => notebook,
         Err(why) => return Extracted { refused: Some(why), ..Extracted::default() },
     };
-    let secrets = secrets::secrets(&notebook.text, Format::Document(Markup::Notebook).syntax());
+    let secrets = secrets::find_secret_spans(&notebook.text, Format::Document(Markup::Notebook).syntax());
     notebook.text = redact::mask(&notebook.text, &secrets).into_owned();
     Extracted { secrets, ..notebook::extract(&notebook) }
 }

@@ -1,4 +1,4 @@
-//! Tells whether a file is the one that a server named.
+//! Checks whether a file is the one that a server named.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 /// Bytes that are read at a time.
 const BLOCK: usize = 1 << 18;
 
-/// What a server says that a file must be.
+/// The digest that a server gave for the content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Checksum {
     /// SHA-256: large files of hubs, and wheels.
@@ -20,8 +20,8 @@ pub(super) enum Checksum {
 }
 
 impl Checksum {
-    /// Returns what an entity tag says of the content; most say nothing.
-    pub(super) fn of_etag(etag: &str) -> Option<Self> {
+    /// Reads the digest in an entity tag; most tags have none.
+    pub(super) fn from_etag(etag: &str) -> Option<Self> {
         let hex = etag.trim_start_matches("W/").trim_matches('"').to_ascii_lowercase();
         if !hex.chars().all(|c| c.is_ascii_hexdigit()) {
             return None;
@@ -33,35 +33,39 @@ impl Checksum {
         }
     }
 
-    /// Compares with a file; returns what it has instead.
-    pub(super) fn differs(&self, path: &Path) -> io::Result<Option<String>> {
+    /// Compares a file with the digest; returns the difference, `None` if there is none.
+    pub(super) fn find_difference(&self, path: &Path) -> io::Result<Option<String>> {
         let mut file = File::open(path)?;
         match self {
             Self::Sha256(wanted) => {
-                let [found] = digests(&mut file, [Sha256::new()])?;
+                let [found] = hash_file(&mut file, [Sha256::new()])?;
                 Ok((found != *wanted).then(|| format!("SHA-256 {found} instead of {wanted}")))
             }
             Self::Sha1(wanted) => {
                 let blob = Sha1::new_with_prefix(format!("blob {}\0", file.metadata()?.len()));
-                let found = digests(&mut file, [blob, Sha1::new()])?;
+                let found = hash_file(&mut file, [blob, Sha1::new()])?;
                 Ok((!found.contains(wanted)).then(|| format!("git object {} instead of {wanted}", found[0])))
             }
         }
     }
 }
 
-fn digests<D: sha2::Digest, const N: usize>(file: &mut File, mut digests: [D; N]) -> io::Result<[String; N]> {
+/// Reads a file once; returns its digests in hexadecimal.
+fn hash_file<D: sha2::Digest, const N: usize>(
+    file: &mut File,
+    mut digests: [D; N],
+) -> io::Result<[String; N]> {
     let mut block = vec![0; BLOCK];
     loop {
         let read = file.read(&mut block)?;
         if read == 0 {
-            return Ok(digests.map(|digest| hex(&digest.finalize())));
+            return Ok(digests.map(|digest| to_hex(&digest.finalize())));
         }
         digests.iter_mut().for_each(|digest| digest.update(&block[..read]));
     }
 }
 
-fn hex(digest: &[u8]) -> String {
+fn to_hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -79,14 +83,14 @@ mod tests {
             "W/\"ce013625030ba8dba906f756967f9e9ca394464a\"",                       // git hash-object
             "\"f572d396fae9206628714fb2ce00f72e94f2258f\"",                         // sha1sum
         ] {
-            assert_eq!(Checksum::of_etag(etag).unwrap().differs(&path).unwrap(), None, "{etag}");
+            assert_eq!(Checksum::from_etag(etag).unwrap().find_difference(&path).unwrap(), None, "{etag}");
         }
-        let other = Checksum::of_etag(&"0".repeat(40)).unwrap().differs(&path).unwrap().unwrap();
+        let other = Checksum::from_etag(&"0".repeat(40)).unwrap().find_difference(&path).unwrap().unwrap();
         assert!(other.starts_with("git object ce013625"), "{other}");
-        let other = Checksum::of_etag(&"0".repeat(64)).unwrap().differs(&path).unwrap().unwrap();
+        let other = Checksum::from_etag(&"0".repeat(64)).unwrap().find_difference(&path).unwrap().unwrap();
         assert!(other.starts_with("SHA-256 5891b5b5"), "{other}");
         assert_eq!(
-            (Checksum::of_etag("\"5d41402abc4b2a76b9719d911017c592-3\""), Checksum::of_etag("")),
+            (Checksum::from_etag("\"5d41402abc4b2a76b9719d911017c592-3\""), Checksum::from_etag("")),
             (None, None)
         );
     }

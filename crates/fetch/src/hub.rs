@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memod_base::paths::{IoContext as _, PathError};
-use memod_embed::onnx::{CatalogueEntry, Import, ModelCache, Runtime, import};
+use memod_embed::onnx::{CatalogueEntry, ModelCache, ModelImport, Runtime, import_model};
 use serde::{Deserialize, Serialize};
 
-use super::http::Http;
-use super::transfer::{Transfer, TransferError, Transferred};
-use super::web_address::{WebAddress, shown};
-use super::{FetchError, Listener, downloads};
+use super::http::HttpClient;
+use super::transfer::{Transfer, TransferError, TransferredFile};
+use super::web_address::{WebAddress, redact_url};
+use super::{FetchError, Listener, create_downloads_dir};
 
 /// Largest model file, bytes.
 const MOST_MODEL: u64 = 4 << 30;
@@ -19,7 +19,7 @@ const MOST_MODEL: u64 = 4 << 30;
 /// Largest other file, bytes.
 const MOST_JSON: u64 = 64 << 20;
 
-/// Files beside the model; the first one tells of which commit they are. Only the tokenizer must be there.
+/// Files beside the model; the first one names the commit of all. Only the tokenizer must be there.
 const BESIDE: [&str; 7] = [
     "config.json",
     TOKENIZER,
@@ -35,10 +35,10 @@ const TOKENIZER: &str = "tokenizer.json";
 /// Where models are in a repository.
 const MODELS: [&str; 2] = ["onnx/model.onnx", "model.onnx"];
 
-/// File that tells of which commit the others are.
+/// File that records the commit of the others.
 const ORIGIN: &str = "origin.json";
 
-/// A hub, and who asks it.
+/// A hub, and the token for it.
 #[derive(Clone)]
 pub struct Hub {
     /// Its address. It may have credentials, which come before the token.
@@ -47,15 +47,16 @@ pub struct Hub {
     pub token: Option<String>,
 }
 
-/// Not the token.
+/// Shows the address without its credentials, and not the token.
 impl std::fmt::Debug for Hub {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&shown(&self.url))
+        f.write_str(&redact_url(&self.url))
     }
 }
 
+/// The repository and commit that the files of a model come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Origin {
+struct ModelOrigin {
     repository: String,
     commit: Option<String>,
 }
@@ -63,69 +64,69 @@ struct Origin {
 /// Downloads and installs a model of the catalogue, unless it is installed.
 ///
 /// # Errors
-/// When it cannot be downloaded or run. What came so far is kept.
-pub(super) fn install(
+/// When it cannot be downloaded or run. The part that came so far is kept.
+pub(super) fn install_model(
     entry: &CatalogueEntry,
     hub: &Hub,
     (cache, runtime, program): (&ModelCache, &Runtime, &Path),
     patience: Duration,
     listener: &mut Listener<'_>,
 ) -> Result<(), FetchError> {
-    let dir = downloads(&runtime.cache_dir)?;
-    let _lock = listener.lock(&dir.join(format!("{}.lock", entry.name)), entry.name)?;
+    let dir = create_downloads_dir(&runtime.cache_dir)?;
+    let _lock = listener.lock_download(&dir.join(format!("{}.lock", entry.name)), entry.name)?;
     if cache.get(entry.name).is_ok() {
         return Ok(()); // somebody else has installed it meanwhile
     }
     let address = WebAddress::new(&hub.url);
-    let url = shown(address.url.trim_end_matches('/'));
+    let url = redact_url(address.url.trim_end_matches('/'));
     let (name, repository) = (entry.name, entry.repository);
     let (megabytes, licence) = (entry.megabytes, entry.licence);
-    listener.note(&format!(
+    listener.report_note(&format!(
         "downloading {name}, about {megabytes} MB, licence {licence}, from {url}/{repository}"
     ))?;
-    let http = Http::new(patience).with_token(&url, hub.token.as_deref()).with_credentials_of(&address);
+    let http = HttpClient::new(patience).with_token(&url, hub.token.as_deref()).with_credentials_of(&address);
     let mut download =
-        Download { http, url: format!("{url}/{repository}/resolve"), dir: dir.join(name), listener };
-    let origin = download.run(entry)?;
-    download.listener.note(&format!("trying {name}"))?;
+        ModelDownload { http, url: format!("{url}/{repository}/resolve"), dir: dir.join(name), listener };
+    let origin = download.download_files(entry)?;
+    download.listener.report_note(&format!("trying {name}"))?;
     let source = match &origin.commit {
         Some(commit) => format!("{url}/{repository}@{commit}"),
         None => format!("{url}/{repository}"),
     };
     let dir = download.dir;
-    let wanted = Import { dir: &dir, name: Some(name), source: Some(&source) };
-    import(&wanted, cache, runtime, program)?;
+    let wanted = ModelImport { dir: &dir, name: Some(name), source: Some(&source) };
+    import_model(&wanted, cache, runtime, program)?;
     fs::remove_dir_all(&dir).at("remove", &dir)?;
     Ok(())
 }
 
 /// The download of a model.
-struct Download<'a, 'b> {
-    http: Http,
+struct ModelDownload<'a, 'b> {
+    http: HttpClient,
     /// Address of its files, without the revision.
     url: String,
     dir: PathBuf,
     listener: &'a mut Listener<'b>,
 }
 
-impl Download<'_, '_> {
+impl ModelDownload<'_, '_> {
     /// Downloads all files into the directory, all of one commit.
-    fn run(&mut self, entry: &CatalogueEntry) -> Result<Origin, FetchError> {
-        let mut origin = Origin { repository: entry.repository.to_owned(), commit: None };
-        let former = self.former();
+    fn download_files(&mut self, entry: &CatalogueEntry) -> Result<ModelOrigin, FetchError> {
+        let mut origin = ModelOrigin { repository: entry.repository.to_owned(), commit: None };
+        let former = self.read_origin();
         for (nth, file) in BESIDE.into_iter().enumerate() {
-            let got = self.file(file, &origin, MOST_JSON, file != TOKENIZER)?;
+            let got = self.download_file(file, &origin, MOST_JSON, file != TOKENIZER)?;
             origin.commit = origin.commit.or(got.and_then(|got| got.commit));
             if nth == 0 {
-                self.keep_only(former.as_ref() == Some(&origin))?;
+                self.delete_outdated_files(former.as_ref() == Some(&origin))?;
             }
         }
-        self.note(&origin)?;
+        self.write_origin(&origin)?;
         let others = MODELS.into_iter().filter(|file| *file != entry.model_file);
         let mut candidates = std::iter::once(entry.model_file).chain(others).peekable();
         while let Some(file) = candidates.next() {
             // Some repositories have moved it.
-            if self.file(file, &origin, MOST_MODEL, candidates.peek().is_some())?.is_some() {
+            if self.download_file(file, &origin, MOST_MODEL, candidates.peek().is_some())?.is_some() {
                 break;
             }
         }
@@ -133,16 +134,16 @@ impl Download<'_, '_> {
     }
 
     /// Downloads a file unless it is there; returns `None` if the repository has none and need not have it.
-    fn file(
+    fn download_file(
         &mut self,
         file: &str,
-        origin: &Origin,
+        origin: &ModelOrigin,
         most_bytes: u64,
         is_optional: bool,
-    ) -> Result<Option<Transferred>, FetchError> {
+    ) -> Result<Option<TransferredFile>, FetchError> {
         let to = self.dir.join(file);
         if origin.commit.is_some() && to.is_file() {
-            return Ok(Some(Transferred::default()));
+            return Ok(Some(TransferredFile::default()));
         }
         let dir = to.parent().expect("the file is in the directory");
         fs::create_dir_all(dir).at("create directory", dir)?;
@@ -155,13 +156,14 @@ impl Download<'_, '_> {
             to: &to,
             checksum: None,
             most_bytes,
-            progress: &mut |done, total| listener.progress(name, done, total),
+            progress: &mut |done, total| listener.report_progress(name, done, total),
         };
         match transfer.run() {
             Ok(transferred) => {
                 if most_bytes == MOST_MODEL && !transferred.is_checked {
-                    listener
-                        .note("the hub tells no checksum of the model, so it is not compared with one")?;
+                    listener.report_note(
+                        "the hub tells no checksum of the model, so it is not compared with one",
+                    )?;
                 }
                 Ok(Some(transferred))
             }
@@ -170,18 +172,19 @@ impl Download<'_, '_> {
         }
     }
 
-    /// Returns of which commit the files of an earlier attempt are.
-    fn former(&self) -> Option<Origin> {
+    /// Reads the commit of the files of an earlier attempt.
+    fn read_origin(&self) -> Option<ModelOrigin> {
         serde_json::from_slice(&fs::read(self.dir.join(ORIGIN)).ok()?).ok()
     }
 
-    fn note(&self, origin: &Origin) -> Result<(), PathError> {
+    /// Records the commit of the files.
+    fn write_origin(&self, origin: &ModelOrigin) -> Result<(), PathError> {
         let path = self.dir.join(ORIGIN);
         fs::write(&path, serde_json::to_vec(origin).expect("plain values serialize")).at("write", &path)
     }
 
-    /// Deletes complete files of an earlier attempt that are of another commit. Incomplete ones tell themselves what they are of.
-    fn keep_only(&self, is_same: bool) -> Result<(), PathError> {
+    /// Deletes complete files of an earlier attempt if they are of another commit. Incomplete ones have their own description.
+    fn delete_outdated_files(&self, is_same: bool) -> Result<(), PathError> {
         let complete = BESIDE[1..].iter().chain(&MODELS).map(|file| self.dir.join(file));
         for path in complete.filter(|path| !is_same && path.exists()) {
             fs::remove_file(&path).at("remove", &path)?;
@@ -190,6 +193,7 @@ impl Download<'_, '_> {
     }
 }
 
+/// Returns the error for a file that the hub did not send.
 fn hub_error(error: TransferError) -> FetchError {
     match error {
         TransferError::Io(error) => error.into(),

@@ -1,7 +1,7 @@
 //! Downloads models and the library that runs them.
 //!
 //! This runs in a process that `memo` starts in the foreground: with the proxies, certificates and mirrors of the user's own
-//! environment, and ended by Ctrl-C. What was downloaded until then is kept, and the next one goes on there.
+//! environment, and ended by Ctrl-C. The part that was downloaded until then is kept, and the next run goes on there.
 
 mod checksum;
 mod http;
@@ -32,9 +32,9 @@ pub const HUB: &str = "https://huggingface.co";
 /// Least time between two reports of progress.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// What is to be there, and where it comes from.
+/// The library and the model to fetch, and where they come from.
 #[derive(Debug)]
-pub struct Fetch {
+pub struct FetchRequest {
     /// The library, and where it may be already.
     pub runtime: Runtime,
     /// Address of the package index; that of PyPI if absent. It may have credentials.
@@ -64,9 +64,9 @@ pub enum FetchError {
     /// The hub, or a server that it names.
     #[error("{message}")]
     Hub {
-        /// What, from where, and why.
+        /// The address, and the reason.
         message: String,
-        /// Whether the hub wants to know who asks.
+        /// Whether the hub asks for credentials.
         is_refused: bool,
     },
     /// There are no wheels for this platform.
@@ -77,19 +77,20 @@ pub enum FetchError {
     BadWheel {
         /// The wheel.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Its defect.
         reason: String,
     },
     /// Another process fetches the same.
     #[error("another process is downloading {0}")]
     Busy(String),
-    /// Who asked is gone.
+    /// The caller is gone.
     #[error("nobody waits for the download")]
     Unwanted,
 }
 
 impl FetchError {
-    fn index(error: TransferError) -> Self {
+    /// Returns the error for a file that the package index, or a server that it names, did not send.
+    fn index_error(error: TransferError) -> Self {
         match error {
             TransferError::Io(error) => error.into(),
             TransferError::Unwanted => Self::Unwanted,
@@ -124,14 +125,17 @@ impl FetchError {
     }
 }
 
-/// Fetches what is not there, and reports what is done meanwhile.
+/// Fetches the library and the model unless they are there, and reports progress meanwhile.
 ///
 /// # Errors
-/// When something cannot be fetched. What came so far is kept.
-pub fn run(fetch: &Fetch, report: &mut dyn FnMut(&FetchReport) -> io::Result<()>) -> Result<(), FetchError> {
+/// When something cannot be fetched. The part that came so far is kept.
+pub fn fetch_missing(
+    fetch: &FetchRequest,
+    report: &mut dyn FnMut(&FetchReport) -> io::Result<()>,
+) -> Result<(), FetchError> {
     let mut listener = Listener { report, reported: None, patience: fetch.patience };
     let index = fetch.index.as_deref().unwrap_or(INDEX);
-    runtime_library::fetch(&fetch.runtime, index, fetch.patience, &mut listener)?;
+    runtime_library::fetch_library(&fetch.runtime, index, fetch.patience, &mut listener)?;
     let Some(name) = &fetch.model else { return Ok(()) };
     let cache = ModelCache::new(&fetch.runtime.cache_dir);
     if cache.get(name).is_ok() {
@@ -139,17 +143,17 @@ pub fn run(fetch: &Fetch, report: &mut dyn FnMut(&FetchReport) -> io::Result<()>
     }
     let entry = CatalogueEntry::find(name).ok_or_else(|| OnnxError::Absent(name.clone()))?;
     let into = (&cache, &fetch.runtime, fetch.program.as_path());
-    hub::install(entry, &fetch.hub, into, fetch.patience, &mut listener)
+    hub::install_model(entry, &fetch.hub, into, fetch.patience, &mut listener)
 }
 
-/// Returns the directory of incomplete downloads.
-fn downloads(cache_dir: &Path) -> Result<PathBuf, PathError> {
+/// Creates the directory of incomplete downloads; returns its path.
+fn create_downloads_dir(cache_dir: &Path) -> Result<PathBuf, PathError> {
     let dir = cache_dir.join("downloads");
     fs::create_dir_all(&dir).at("create directory", &dir)?;
     Ok(dir)
 }
 
-/// Who waits for what is fetched.
+/// The caller that waits for the downloads.
 struct Listener<'a> {
     report: &'a mut dyn FnMut(&FetchReport) -> io::Result<()>,
     reported: Option<Instant>,
@@ -157,14 +161,14 @@ struct Listener<'a> {
 }
 
 impl Listener<'_> {
-    /// Says what is done.
-    fn note(&mut self, text: &str) -> Result<(), FetchError> {
-        let told = (self.report)(&FetchReport::Note { text: text.to_owned() });
-        told.map_err(|_| FetchError::Unwanted)
+    /// Reports a step.
+    fn report_note(&mut self, text: &str) -> Result<(), FetchError> {
+        let reported = (self.report)(&FetchReport::Note { text: text.to_owned() });
+        reported.map_err(|_| FetchError::Unwanted)
     }
 
-    /// Says how much of a file is there, unless that was said a moment ago.
-    fn progress(&mut self, what: &str, done: u64, total: u64) -> io::Result<()> {
+    /// Reports how much of a file is there, unless that was reported a moment ago.
+    fn report_progress(&mut self, what: &str, done: u64, total: u64) -> io::Result<()> {
         if done < total && self.reported.is_some_and(|at| at.elapsed() < REPORT_EVERY) {
             return Ok(());
         }
@@ -172,13 +176,13 @@ impl Listener<'_> {
         (self.report)(&FetchReport::Progress { what: what.to_owned(), done, total })
     }
 
-    /// Waits for another process that downloads the same, and holds it off then.
-    fn lock(&mut self, path: &Path, what: &str) -> Result<File, FetchError> {
+    /// Locks a download against other processes; waits for one that downloads the same.
+    fn lock_download(&mut self, path: &Path, what: &str) -> Result<File, FetchError> {
         let file = open_lock(path)?;
         if file.try_lock().is_ok() {
             return Ok(file);
         }
-        self.note(&format!("another process is downloading {what}; waiting for it"))?;
+        self.report_note(&format!("another process is downloading {what}; waiting for it"))?;
         match lock_within(file, self.patience) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(FetchError::Busy(what.to_owned())),
             locked => Ok(locked.at("lock", path)?),

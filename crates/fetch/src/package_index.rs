@@ -8,9 +8,9 @@ use regex::Regex;
 use semver::Version;
 use serde::Deserialize;
 
-use super::web_address::join;
+use super::web_address::resolve_link;
 
-/// What is asked for.
+/// Value of the `accept` header: the formats of a page.
 pub(super) const ACCEPT: &str =
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1";
 
@@ -35,8 +35,8 @@ pub(super) struct Platform {
 }
 
 impl Platform {
-    /// Returns that of this program; `None` where there are no wheels.
-    pub(super) fn own() -> Option<Self> {
+    /// Returns the platform of this program; `None` where there are no wheels.
+    pub(super) fn current() -> Option<Self> {
         let (starts, ends): (_, &[&str]) = match (std::env::consts::OS, std::env::consts::ARCH) {
             ("linux", _) if cfg!(target_env = "musl") => return None,
             ("linux", "x86_64") => ("manylinux", &["_x86_64"]),
@@ -50,6 +50,7 @@ impl Platform {
         Some(Self { starts, ends })
     }
 
+    /// Returns whether one of the tags, which dots separate, is of the platform.
     fn is_in(&self, tags: &str) -> bool {
         let is_own =
             |tag: &str| tag.starts_with(self.starts) && self.ends.iter().any(|end| tag.ends_with(end));
@@ -78,19 +79,23 @@ struct Hashes {
     sha256: Option<String>,
 }
 
-/// Returns the wheel of the newest version for a platform. Which Python it is for does not matter: of several the first is
-/// taken, in the order of their names.
-pub(super) fn newest(page: &str, page_url: &str, platform: Platform) -> Result<Option<Wheel>, String> {
+/// Returns the wheel of the newest version for a platform. Any version of Python will do: of several wheels
+/// the first is taken, in the order of their names.
+pub(super) fn find_newest_wheel(
+    page: &str,
+    page_url: &str,
+    platform: Platform,
+) -> Result<Option<Wheel>, String> {
     let listed = match page.trim_start().starts_with('{') {
         true => serde_json::from_str::<Page>(page).map_err(|error| error.to_string())?.files,
-        false => links(page),
+        false => parse_links(page),
     };
-    let wheels = listed.into_iter().filter_map(|listed| listed.wheel(page_url, platform));
+    let wheels = listed.into_iter().filter_map(|listed| listed.into_wheel(page_url, platform));
     Ok(wheels.min_by(|left, right| right.version.cmp(&left.version).then_with(|| left.name.cmp(&right.name))))
 }
 
 /// Reads the links of a page in HTML.
-fn links(page: &str) -> Vec<Listed> {
+fn parse_links(page: &str) -> Vec<Listed> {
     static LINK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r#"(?i)<a\s([^>]*?)href\s*=\s*["']([^"'#]+)(?:#sha256=([0-9a-f]{64}))?[^"']*["']([^>]*)>"#)
             .expect("the pattern is a constant")
@@ -111,7 +116,8 @@ fn links(page: &str) -> Vec<Listed> {
 }
 
 impl Listed {
-    fn wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
+    /// Returns the wheel if it is a usable one of ONNX Runtime for the platform.
+    fn into_wheel(self, page_url: &str, platform: Platform) -> Option<Wheel> {
         let tags: Vec<&str> = self.filename.strip_suffix(".whl")?.split('-').collect();
         let (["onnxruntime", version, ..], Some(platforms)) = (tags.as_slice(), tags.last()) else {
             return None;
@@ -120,7 +126,7 @@ impl Listed {
         let is_usable = version >= OLDEST && version.major == OLDEST.major && version.pre.is_empty();
         let is_yanked = !matches!(self.yanked, serde_json::Value::Bool(false) | serde_json::Value::Null);
         (is_usable && !is_yanked && platform.is_in(platforms)).then(|| Wheel {
-            url: join(page_url, &self.url),
+            url: resolve_link(page_url, &self.url),
             version,
             sha256: self.hashes.sha256,
             bytes: self.size,
@@ -159,13 +165,13 @@ mod tests {
             r#"{{"files":[{}],"meta":{{"api-version":"1.1"}},"name":"onnxruntime"}}"#,
             files.join(",")
         );
-        let wheel = newest(&page, URL, LINUX).unwrap().unwrap();
+        let wheel = find_newest_wheel(&page, URL, LINUX).unwrap().unwrap();
         assert_eq!(wheel.name, "onnxruntime-1.32.0-cp311-cp311-manylinux_2_28_x86_64.whl");
         assert_eq!(wheel.url, "https://mirror.example/p/1.32.0-cp311-cp311-manylinux_2_28_x86_64.whl");
         assert_eq!((wheel.sha256.as_deref(), wheel.bytes), (Some("ab"), Some(7)));
-        assert_eq!(newest(&page, URL, MAC).unwrap().unwrap().version, Version::new(1, 31, 0));
-        assert_eq!(newest(r#"{"files":[]}"#, URL, MAC).unwrap(), None);
-        assert!(newest("{\"files\":", URL, MAC).is_err());
+        assert_eq!(find_newest_wheel(&page, URL, MAC).unwrap().unwrap().version, Version::new(1, 31, 0));
+        assert_eq!(find_newest_wheel(r#"{"files":[]}"#, URL, MAC).unwrap(), None);
+        assert!(find_newest_wheel("{\"files\":", URL, MAC).is_err());
     }
 
     #[test]
@@ -178,10 +184,10 @@ mod tests {
              <a data-yanked=\"\" href='/p/onnxruntime-1.31.0-cp311-cp311-manylinux_2_28_x86_64.whl'>x</a>\n\
              <a href=\"onnxruntime_gpu-1.40.0-cp311-cp311-manylinux_2_28_x86_64.whl\">x</a></body></html>"
         );
-        let wheel = newest(&page, URL, LINUX).unwrap().unwrap();
+        let wheel = find_newest_wheel(&page, URL, LINUX).unwrap().unwrap();
         let name = "onnxruntime-1.30.0-cp311-cp311-manylinux_2_28_x86_64.whl";
         assert_eq!(wheel.url, format!("https://mirror.example/p/{name}?a=1&b=2"));
         assert_eq!((wheel.name.as_str(), wheel.sha256), (name, Some(hash.to_lowercase())));
-        assert_eq!(newest("<html>Sign in</html>", URL, LINUX).unwrap(), None);
+        assert_eq!(find_newest_wheel("<html>Sign in</html>", URL, LINUX).unwrap(), None);
     }
 }

@@ -9,11 +9,11 @@ use memod_embed::onnx::{LIBRARY, Runtime};
 use zip::ZipArchive;
 
 use super::checksum::Checksum;
-use super::http::{Http, HttpError};
-use super::package_index::{ACCEPT, Platform, Wheel, newest};
+use super::http::{HttpClient, HttpError};
+use super::package_index::{ACCEPT, Platform, Wheel, find_newest_wheel};
 use super::transfer::{Transfer, TransferError};
-use super::web_address::{WebAddress, join, shown};
-use super::{FetchError, Listener, downloads};
+use super::web_address::{WebAddress, redact_url, resolve_link};
+use super::{FetchError, Listener, create_downloads_dir};
 
 /// Largest page of a package index, bytes; that of onnxruntime has half a megabyte.
 const MOST_PAGE: u64 = 64 << 20;
@@ -24,33 +24,33 @@ const MOST_WHEEL: u64 = 1 << 30;
 /// Downloads the library into the cache directory, unless it is there; returns its path.
 ///
 /// # Errors
-/// When another one is named but absent, or there is none to be had.
-pub(super) fn fetch(
+/// When the user names a library that is absent, or none can be downloaded.
+pub(super) fn fetch_library(
     runtime: &Runtime,
     index: &str,
     patience: std::time::Duration,
     listener: &mut Listener<'_>,
 ) -> Result<PathBuf, FetchError> {
     if runtime.is_named() {
-        return Ok(runtime.find()?); // what the user names is not replaced
+        return Ok(runtime.find_library()?); // a library that the user names is not replaced
     }
-    if let Ok(library) = runtime.find() {
+    if let Ok(library) = runtime.find_library() {
         return Ok(library);
     }
-    let dir = downloads(&runtime.cache_dir)?;
-    let _lock = listener.lock(&dir.join("onnxruntime.lock"), "ONNX Runtime")?;
-    if let Ok(library) = runtime.find() {
+    let dir = create_downloads_dir(&runtime.cache_dir)?;
+    let _lock = listener.lock_download(&dir.join("onnxruntime.lock"), "ONNX Runtime")?;
+    if let Ok(library) = runtime.find_library() {
         return Ok(library); // somebody else has fetched it meanwhile
     }
-    let platform = Platform::own().ok_or(FetchError::NoPlatform)?;
+    let platform = Platform::current().ok_or(FetchError::NoPlatform)?;
     let index = WebAddress::new(index);
-    let http = Http::new(patience).with_credentials_of(&index);
-    let wheel = choose(&http, &index.url, platform)?;
-    listener.note(&format!(
+    let http = HttpClient::new(patience).with_credentials_of(&index);
+    let wheel = choose_wheel(&http, &index.url, platform)?;
+    listener.report_note(&format!(
         "downloading ONNX Runtime {}, {}, from {}",
         wheel.version,
-        size(wheel.bytes),
-        shown(&wheel.url)
+        render_size(wheel.bytes),
+        redact_url(&wheel.url)
     ))?;
     let path = dir.join(format!("onnxruntime-{}.whl", wheel.version));
     let transfer = Transfer {
@@ -59,40 +59,49 @@ pub(super) fn fetch(
         to: &path,
         checksum: wheel.sha256.clone().map(Checksum::Sha256),
         most_bytes: MOST_WHEEL,
-        progress: &mut |done, total| listener.progress("onnxruntime", done, total),
+        progress: &mut |done, total| listener.report_progress("onnxruntime", done, total),
     };
-    let transferred = transfer.run().map_err(FetchError::index)?;
+    let transferred = transfer.run().map_err(FetchError::index_error)?;
     if !transferred.is_checked {
-        listener.note("the index tells no SHA-256, so the wheel is not compared with one")?;
+        listener.report_note("the index tells no SHA-256, so the wheel is not compared with one")?;
     }
-    let library = unpack(&path, &runtime.own_dir());
-    fs::remove_file(&path).at("remove", &path)?; // one that is damaged is of no use either
+    let library = unpack_library(&path, &runtime.own_dir());
+    fs::remove_file(&path).at("remove", &path)?; // a damaged wheel is of no use either
     library
 }
 
-fn size(bytes: Option<u64>) -> String {
+/// Renders the size of a wheel for a person.
+fn render_size(bytes: Option<u64>) -> String {
     bytes.map_or("a wheel".to_owned(), |bytes| format!("{:.1} MB", bytes as f64 / 1e6))
 }
 
-fn choose(http: &Http, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
-    let url = join(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
-    let failed = |error: HttpError| FetchError::index(TransferError::http(&url, error));
-    let answer = http.get(&url, &[("accept", ACCEPT.to_owned())]).map_err(failed)?;
+/// Reads the page of onnxruntime in a package index; returns the wheel to download.
+fn choose_wheel(http: &HttpClient, index: &str, platform: Platform) -> Result<Wheel, FetchError> {
+    let url = resolve_link(&format!("{}/", index.trim_end_matches('/')), "onnxruntime/");
+    let answer =
+        http.get(&url, &[("accept", ACCEPT.to_owned())]).map_err(|error| index_page_error(&url, error))?;
     let page = io::read_to_string(io::Read::take(answer.body, MOST_PAGE));
-    let page = page.map_err(|error| failed(HttpError::lasting(error.to_string())))?;
-    let wheel = newest(&page, &answer.url, platform).map_err(|why| failed(HttpError::lasting(why)))?;
-    wheel.ok_or_else(|| failed(HttpError::lasting("has no wheel of 1.24 or later for this platform")))
+    let page = page.map_err(|error| index_page_error(&url, HttpError::permanent(error.to_string())))?;
+    let wheel = find_newest_wheel(&page, &answer.url, platform)
+        .map_err(|why| index_page_error(&url, HttpError::permanent(why)))?;
+    wheel.ok_or_else(|| {
+        index_page_error(&url, HttpError::permanent("has no wheel of 1.24 or later for this platform"))
+    })
+}
+
+/// Returns the error for a page of the index that cannot be used.
+fn index_page_error(url: &str, error: HttpError) -> FetchError {
+    FetchError::index_error(TransferError::for_url(url, error))
 }
 
 /// Unpacks the library alone, and puts it into a directory when it is complete.
-fn unpack(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
-    let bad = |reason: String| FetchError::BadWheel { path: wheel.to_owned(), reason };
+fn unpack_library(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
     let file = File::open(wheel).at("open", wheel)?;
-    let mut archive = ZipArchive::new(file).map_err(|error| bad(error.to_string()))?;
+    let mut archive = ZipArchive::new(file).map_err(|error| bad_wheel_error(wheel, error.to_string()))?;
     let name = archive.file_names().filter(|name| is_library(name)).min().map(str::to_owned);
-    let name = name.ok_or_else(|| bad(format!("has no {LIBRARY}")))?;
-    let packed = archive.by_name(&name).map_err(|error| bad(error.to_string()))?;
-    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // what the archive says of its size may be wrong
+    let name = name.ok_or_else(|| bad_wheel_error(wheel, format!("has no {LIBRARY}")))?;
+    let packed = archive.by_name(&name).map_err(|error| bad_wheel_error(wheel, error.to_string()))?;
+    let mut packed = io::Read::take(packed, MOST_WHEEL + 1); // the archive may give a wrong size
     fs::create_dir_all(to).at("create directory", to)?;
     let part = to.join(format!(".part-{}", std::process::id()));
     let library = to.join(LIBRARY);
@@ -103,10 +112,15 @@ fn unpack(wheel: &Path, to: &Path) -> Result<PathBuf, FetchError> {
             false => fs::rename(&part, &library),
         });
     if unpacked.is_err() {
-        let _ = fs::remove_file(&part); // what failed is told
+        let _ = fs::remove_file(&part); // the failure itself is returned
     }
     unpacked.at("unpack the wheel to", &library)?;
     Ok(library)
+}
+
+/// Returns the error for a wheel that cannot be unpacked.
+fn bad_wheel_error(wheel: &Path, reason: String) -> FetchError {
+    FetchError::BadWheel { path: wheel.to_owned(), reason }
 }
 
 /// Returns whether a file of the wheel is the library; the name has a version on most platforms.

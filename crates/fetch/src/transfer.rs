@@ -1,7 +1,7 @@
 //! Downloads one file, and goes on where an earlier attempt ended.
 //!
-//! Beside an incomplete file, `NAME.part`, stands `NAME.part.json`: what the server said that the file is. A later attempt asks for
-//! the rest only if the server has the same file; otherwise it begins anew.
+//! Beside an incomplete file, `NAME.part`, is `NAME.part.json`: the description of the file by the server. A later attempt asks
+//! for the rest only if the server has the same file; otherwise it starts from the first byte.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use ureq::http::StatusCode;
 
 use super::checksum::Checksum;
-use super::http::{Answer, Http, HttpError, header};
-use super::web_address::shown;
+use super::http::{HttpAnswer, HttpClient, HttpError, header_text};
+use super::web_address::redact_url;
 
 /// Attempts that may fail one after the other without a byte.
 const MOST_FAILURES: u32 = 5;
@@ -27,24 +27,24 @@ const BLOCK: usize = 1 << 16;
 
 /// A file to download.
 pub(super) struct Transfer<'a> {
-    pub(super) http: &'a Http,
+    pub(super) http: &'a HttpClient,
     pub(super) url: &'a str,
     /// Where it is put when it is complete.
     pub(super) to: &'a Path,
-    /// What it must be, if that is known already.
+    /// Digest that it must have, if that is known already.
     pub(super) checksum: Option<Checksum>,
     pub(super) most_bytes: u64,
-    /// Is told how many bytes are there, and how many there will be. An error ends the transfer.
+    /// Takes the number of bytes that are there, and of those that there will be. An error ends the transfer.
     pub(super) progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
 }
 
-/// What has been downloaded.
+/// A file that has been downloaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Transferred {
+pub(super) struct TransferredFile {
     pub(super) bytes: u64,
-    /// Commit of the hub that the file is of.
+    /// Commit of the file at the hub.
     pub(super) commit: Option<String>,
-    /// Whether the server told a checksum; it was the file's then.
+    /// Whether the server gave a checksum; the file has it then.
     pub(super) is_checked: bool,
 }
 
@@ -57,18 +57,18 @@ pub(super) enum TransferError {
     /// The server has not got it, or cannot be reached.
     #[error("download {url}: {}", error.reason)]
     Http { url: String, error: HttpError },
-    /// Who asked is gone.
+    /// The caller is gone.
     #[error("nobody waits for the download")]
     Unwanted,
 }
 
 impl TransferError {
-    /// The error for an address.
-    pub(super) fn http(url: &str, error: HttpError) -> Self {
-        Self::Http { url: shown(url), error }
+    /// Makes the error for an address.
+    pub(super) fn for_url(url: &str, error: HttpError) -> Self {
+        Self::Http { url: redact_url(url), error }
     }
 
-    /// The status that the server answered with, if it did.
+    /// Returns the status that the server answered with, if it did.
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Self::Http { error, .. } => error.status,
@@ -77,10 +77,10 @@ impl TransferError {
     }
 }
 
-/// What the server said that the incomplete file is.
+/// The description of the incomplete file by the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Described {
+struct FileDescription {
     /// Entity tag of the server that sent it.
     etag: Option<String>,
     /// Entity tag that the hub gave for its content, which another server may send.
@@ -92,49 +92,49 @@ struct Described {
 }
 
 /// Why an attempt ended.
-enum Ended {
+enum AttemptError {
     Failed(HttpError),
     Fatal(TransferError),
 }
 
-impl From<HttpError> for Ended {
+impl From<HttpError> for AttemptError {
     fn from(error: HttpError) -> Self {
         Self::Failed(error)
     }
 }
 
-impl From<PathError> for Ended {
+impl From<PathError> for AttemptError {
     fn from(error: PathError) -> Self {
         Self::Fatal(error.into())
     }
 }
 
-impl Described {
-    fn of(answer: &Answer) -> Self {
-        let before = |name: &str| answer.before.iter().find_map(|headers| header(headers, name));
-        let linked = before("x-linked-etag").or_else(|| header(&answer.headers, "x-linked-etag"));
-        let commit = before("x-repo-commit").or_else(|| header(&answer.headers, "x-repo-commit"));
+impl FileDescription {
+    /// Reads the description in the headers of an answer.
+    fn from_answer(answer: &HttpAnswer) -> Self {
+        let linked = find_hub_header(answer, "x-linked-etag");
+        let commit = find_hub_header(answer, "x-repo-commit");
         Self {
-            etag: header(&answer.headers, "etag").map(str::to_owned),
+            etag: header_text(&answer.headers, "etag").map(str::to_owned),
             linked_etag: linked.map(str::to_owned),
-            total: total(answer),
+            total: read_total_size(answer),
             commit: commit.map(str::to_owned),
             is_elsewhere: answer.is_elsewhere,
         }
     }
 
-    /// Entity tags of storage behind a hub are those of the storage, and no checksums.
+    /// Returns the checksum of the file. Entity tags of storage behind a hub are those of the storage, and no checksums.
     fn checksum(&self) -> Option<Checksum> {
         let own = if self.is_elsewhere { &None } else { &self.etag };
-        self.linked_etag.as_ref().or(own.as_ref()).and_then(|etag| Checksum::of_etag(etag))
+        self.linked_etag.as_ref().or(own.as_ref()).and_then(|etag| Checksum::from_etag(etag))
     }
 
-    /// The entity tag that a server compares before it sends the rest: a strong one.
+    /// Returns the entity tag that a server compares before it sends the rest: a strong one.
     fn strong_etag(&self) -> Option<&String> {
         self.etag.as_ref().filter(|etag| !etag.starts_with("W/"))
     }
 
-    /// Whether the server's file is surely the same one.
+    /// Returns whether the server's file is surely the same one.
     fn is_same(&self, now: &Self) -> bool {
         match (&self.linked_etag, &now.linked_etag) {
             (Some(then), Some(now)) => then == now,
@@ -143,50 +143,57 @@ impl Described {
     }
 }
 
-/// Returns the size of the whole file, if the server tells it.
-fn total(answer: &Answer) -> Option<u64> {
-    match header(&answer.headers, "content-range") {
+/// Returns a header of the first redirection that has it, or else of the answer itself.
+fn find_hub_header<'a>(answer: &'a HttpAnswer, name: &str) -> Option<&'a str> {
+    let redirected = answer.before.iter().find_map(|headers| header_text(headers, name));
+    redirected.or_else(|| header_text(&answer.headers, name))
+}
+
+/// Reads the size of the whole file, if the server gives it.
+fn read_total_size(answer: &HttpAnswer) -> Option<u64> {
+    match header_text(&answer.headers, "content-range") {
         Some(range) => range.rsplit_once('/')?.1.parse().ok(),
-        None => header(&answer.headers, "content-length")?.parse().ok(),
+        None => header_text(&answer.headers, "content-length")?.parse().ok(),
     }
 }
 
 impl Transfer<'_> {
     /// Downloads the file.
-    pub(super) fn run(mut self) -> Result<Transferred, TransferError> {
+    pub(super) fn run(mut self) -> Result<TransferredFile, TransferError> {
         let (mut failures, mut most) = (0, 0);
-        let mut is_resumed = self.have() > 0;
-        let mut has_begun_anew = false;
+        let mut is_resumed = self.part_size() > 0;
+        let mut has_restarted = false;
         loop {
-            let error = match self.attempt() {
-                Ok(described) => match self.accept(&described)? {
+            let error = match self.try_once() {
+                Ok(described) => match self.accept_file(&described)? {
                     Ok(transferred) => return Ok(transferred),
                     // The part may have been damaged while it lay there.
-                    Err(_) if is_resumed && !has_begun_anew => {
-                        (has_begun_anew, most) = (true, 0);
+                    Err(_) if is_resumed && !has_restarted => {
+                        (has_restarted, most) = (true, 0);
                         continue;
                     }
-                    Err(reason) => return Err(self.failed(HttpError::lasting(reason))),
+                    Err(reason) => return Err(self.transfer_error(HttpError::permanent(reason))),
                 },
-                Err(Ended::Fatal(error)) => return Err(error),
-                Err(Ended::Failed(error)) => error,
+                Err(AttemptError::Fatal(error)) => return Err(error),
+                Err(AttemptError::Failed(error)) => error,
             };
-            let have = self.have();
+            let have = self.part_size();
             is_resumed |= have > 0;
             // Bytes that were there before are no progress: a server may send another file each time.
             failures = if have > most { 1 } else { failures + 1 };
             most = most.max(have);
             let Some(delay) = error.again.filter(|_| failures < MOST_FAILURES) else {
-                return Err(self.failed(error));
+                return Err(self.transfer_error(error));
             };
             let usual = self.http.patience / FIRST_DELAY_PART * 2_u32.pow(failures - 1);
             pause(delay.unwrap_or(usual));
         }
     }
 
-    fn attempt(&mut self) -> Result<Described, Ended> {
-        let known = self.described();
-        let have = if known.is_some() { self.have() } else { 0 };
+    /// Asks for the file, or for its rest, and receives it.
+    fn try_once(&mut self) -> Result<FileDescription, AttemptError> {
+        let known = self.read_description();
+        let have = if known.is_some() { self.part_size() } else { 0 };
         let known = known.unwrap_or_default();
         let mut headers = Vec::new();
         if have > 0 {
@@ -196,72 +203,80 @@ impl Transfer<'_> {
             }
         }
         let answer = self.http.get(self.url, &headers)?;
-        let described = Described::of(&answer);
+        let described = FileDescription::from_answer(&answer);
         let start = format!("bytes {have}-");
         let is_rest = answer.status == StatusCode::PARTIAL_CONTENT
             && known.is_same(&described)
-            && header(&answer.headers, "content-range").is_some_and(|range| range.starts_with(&start));
+            && header_text(&answer.headers, "content-range").is_some_and(|range| range.starts_with(&start));
         if answer.status != StatusCode::OK && !is_rest {
-            // Another file than the one that was begun, or a range that is not ours.
-            self.forget()?;
+            // The server sent another file than the one that was begun, or another range.
+            self.delete_part()?;
             return Err(
-                HttpError::passing(format!("{} sent another part of the file", answer.origin())).into()
+                HttpError::transient(format!("{} sent another part of the file", answer.origin())).into()
             );
         }
         let from = if is_rest { have } else { 0 };
         if described.total.is_some_and(|total| total > self.most_bytes) {
             let reason = format!("has more than {} bytes", self.most_bytes);
-            return Err(HttpError::lasting(reason).into());
+            return Err(HttpError::permanent(reason).into());
         }
         if !is_rest {
-            self.describe(&described)?;
+            self.write_description(&described)?;
         }
-        self.receive(answer, from, described.total)?;
+        self.receive_body(answer, from, described.total)?;
         Ok(described)
     }
 
-    /// Writes what comes to the incomplete file, from a position on.
-    fn receive(&mut self, mut answer: Answer, from: u64, total: Option<u64>) -> Result<(), Ended> {
-        let path = self.part();
+    /// Writes the body of an answer to the incomplete file, from a position on.
+    fn receive_body(
+        &mut self,
+        mut answer: HttpAnswer,
+        from: u64,
+        total: Option<u64>,
+    ) -> Result<(), AttemptError> {
+        let path = self.part_path();
         let mut file =
             File::options().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
         file.set_len(from).at("cut", &path)?;
         file.seek(SeekFrom::Start(from)).at("write", &path)?;
         let (mut have, mut block) = (from, vec![0; BLOCK]);
         loop {
-            (self.progress)(have, total.unwrap_or(0)).map_err(|_| Ended::Fatal(TransferError::Unwanted))?;
+            (self.progress)(have, total.unwrap_or(0))
+                .map_err(|_| AttemptError::Fatal(TransferError::Unwanted))?;
             let read = match answer.body.read(&mut block) {
                 Ok(0) => break,
                 Ok(read) => read,
-                Err(error) => return Err(HttpError::passing(format!("{}: {error}", answer.origin())).into()),
+                Err(error) => {
+                    return Err(HttpError::transient(format!("{}: {error}", answer.origin())).into());
+                }
             };
             have += read as u64;
             if have > self.most_bytes {
-                return Err(HttpError::lasting(format!("has more than {} bytes", self.most_bytes)).into());
+                return Err(HttpError::permanent(format!("has more than {} bytes", self.most_bytes)).into());
             }
             file.write_all(&block[..read]).at("write", &path)?;
         }
         match total {
             Some(total) if total != have => {
-                Err(HttpError::passing(format!("{} sent {have} of {total} bytes", answer.origin())).into())
+                Err(HttpError::transient(format!("{} sent {have} of {total} bytes", answer.origin())).into())
             }
             _ => Ok(()),
         }
     }
 
-    /// Puts the complete file in its place if it is the right one; tells why not otherwise, and deletes it.
-    fn accept(&self, described: &Described) -> Result<Result<Transferred, String>, PathError> {
-        let path = self.part();
+    /// Puts the complete file in its place if it is the right one; otherwise deletes it, and returns the reason.
+    fn accept_file(&self, described: &FileDescription) -> Result<Result<TransferredFile, String>, PathError> {
+        let path = self.part_path();
         let checksum = self.checksum.clone().or_else(|| described.checksum());
         if let Some(checksum) = &checksum
-            && let Some(difference) = checksum.differs(&path).at("read", &path)?
+            && let Some(difference) = checksum.find_difference(&path).at("read", &path)?
         {
-            self.forget()?;
+            self.delete_part()?;
             return Ok(Err(format!("what came has {difference}")));
         }
         fs::rename(&path, self.to).at("rename", &path)?;
-        self.forget()?;
-        Ok(Ok(Transferred {
+        self.delete_part()?;
+        Ok(Ok(TransferredFile {
             bytes: fs::metadata(self.to).at("look at", self.to)?.len(),
             commit: described.commit.clone(),
             is_checked: checksum.is_some(),
@@ -269,39 +284,45 @@ impl Transfer<'_> {
     }
 
     /// Returns the size of the incomplete file.
-    fn have(&self) -> u64 {
-        fs::metadata(self.part()).map_or(0, |metadata| metadata.len())
+    fn part_size(&self) -> u64 {
+        fs::metadata(self.part_path()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Returns what the incomplete file is, if its rest may be asked for.
-    fn described(&self) -> Option<Described> {
-        let described: Described = serde_json::from_slice(&fs::read(self.description()).ok()?).ok()?;
+    /// Reads the description of the incomplete file, if the rest of the file may be asked for.
+    fn read_description(&self) -> Option<FileDescription> {
+        let described: FileDescription =
+            serde_json::from_slice(&fs::read(self.description_path()).ok()?).ok()?;
         (described.strong_etag().is_some() || described.linked_etag.is_some()).then_some(described)
     }
 
-    fn describe(&self, described: &Described) -> Result<(), PathError> {
-        self.forget()?;
-        let path = self.description();
+    /// Begins the incomplete file of a description.
+    fn write_description(&self, described: &FileDescription) -> Result<(), PathError> {
+        self.delete_part()?;
+        let path = self.description_path();
         let text = serde_json::to_vec(described).expect("plain values serialize");
         fs::write(&path, text).at("write", &path)
     }
 
-    fn forget(&self) -> Result<(), PathError> {
-        [self.part(), self.description()].iter().try_for_each(|path| match fs::remove_file(path) {
+    /// Deletes the incomplete file and its description.
+    fn delete_part(&self) -> Result<(), PathError> {
+        [self.part_path(), self.description_path()].iter().try_for_each(|path| match fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed.at("remove", path),
         })
     }
 
-    fn part(&self) -> PathBuf {
+    /// Returns the path of the incomplete file.
+    fn part_path(&self) -> PathBuf {
         with_suffix(self.to, ".part")
     }
 
-    fn description(&self) -> PathBuf {
+    /// Returns the path of the description of the incomplete file.
+    fn description_path(&self) -> PathBuf {
         with_suffix(self.to, ".part.json")
     }
 
-    fn failed(&self, error: HttpError) -> TransferError {
-        TransferError::http(self.url, error)
+    /// Returns the error for the address of the file.
+    fn transfer_error(&self, error: HttpError) -> TransferError {
+        TransferError::for_url(self.url, error)
     }
 }

@@ -1,4 +1,4 @@
-//! Takes addresses of the web apart and joins them.
+//! Parses web addresses, and resolves links.
 
 /// An address without credentials, and the credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,27 +24,28 @@ impl WebAddress {
     }
 }
 
-/// Returns scheme, host and port of an address: what a secret may be sent to.
-pub(super) fn origin(url: &str) -> String {
+/// Returns scheme, host and port of an address. A secret may be sent to them alone.
+pub(super) fn extract_origin(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
     url.truncate(start_of_path(&url));
     url
 }
 
 /// Returns an address as it may be shown: without credentials, and without a query, which may be a signature.
-pub(super) fn shown(url: &str) -> String {
+pub(super) fn redact_url(url: &str) -> String {
     let mut url = WebAddress::new(url).url;
     url.truncate(url.find(['?', '#']).unwrap_or(url.len()));
     url
 }
 
+/// Returns the byte at which the path of an address begins.
 fn start_of_path(url: &str) -> usize {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find(['/', '?', '#']).map_or(url.len(), |at| host + at)
 }
 
 /// Returns the address that a link on a page names.
-pub(super) fn join(page: &str, link: &str) -> String {
+pub(super) fn resolve_link(page: &str, link: &str) -> String {
     let is_absolute = link.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     });
@@ -79,8 +80,8 @@ mod tests {
         let address = WebAddress::new("https://me:s%40cret@mirror.example:8443/simple/?a=b@c");
         assert_eq!(address.url, "https://mirror.example:8443/simple/?a=b@c");
         assert_eq!(address.credentials.as_deref(), Some("me:s%40cret"));
-        assert_eq!(origin("https://me:s@mirror.example:8443/a@b"), "https://mirror.example:8443");
-        assert_eq!(shown("https://me:s@mirror.example/a?signature=s"), "https://mirror.example/a");
+        assert_eq!(extract_origin("https://me:s@mirror.example:8443/a@b"), "https://mirror.example:8443");
+        assert_eq!(redact_url("https://me:s@mirror.example/a?signature=s"), "https://mirror.example/a");
         let plain = "https://pypi.org/simple/@x";
         assert_eq!(WebAddress::new(plain), WebAddress { url: plain.to_owned(), credentials: None });
     }
@@ -96,8 +97,8 @@ mod tests {
             ("../../packages/./a.whl", "https://mirror.example/api/packages/a.whl"),
             ("/next?to=https://elsewhere/", "https://mirror.example/next?to=https://elsewhere/"),
         ] {
-            assert_eq!(join(page, link), expected, "{link}");
+            assert_eq!(resolve_link(page, link), expected, "{link}");
         }
-        assert_eq!(join("https://host", "a"), "https://host/a");
+        assert_eq!(resolve_link("https://host", "a"), "https://host/a");
     }
 }

@@ -47,14 +47,14 @@ impl Conversion {
 
     /// Returns what git stores of a content of the worktree; `None` if that is not known.
     pub fn stored<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
-        // What git-lfs finds to be a pointer already, it stores as it is.
+        // Git-lfs stores a content that is already a pointer as it is.
         let is_pointer = self.filter.as_deref() == Some("lfs") && bytes.starts_with(LFS);
         if self.filter.is_some() && !is_pointer {
             return None;
         }
         let mut stored = Cow::Borrowed(bytes);
         if let Some(label) = &self.encoding {
-            stored = Cow::Owned(encodings::decode(bytes, label)?.into_bytes());
+            stored = Cow::Owned(encodings::decode_text(bytes, label)?.into_bytes());
         }
         Some(if self.ident { Cow::Owned(without_ids(&stored)) } else { stored })
     }
@@ -116,10 +116,10 @@ impl OutsideAttributes {
     /// Reads the files that there are.
     pub fn read(layout: &RepoLayout, settings: &Settings, dirs: &UserDirs) -> Self {
         let of_system = dirs.system_config.as_ref().map(|config| config.with_file_name("gitattributes"));
-        let read = |path: PathBuf| read_regular(&path).unwrap_or_default();
         let info = layout.common_dir.as_ref().map(|dir| dir.join("info/attributes"));
         let files = of_system.into_iter().chain(settings.attributes_file.clone());
-        Self { files: files.map(read).collect(), info: info.map(read).unwrap_or_default() }
+        let files = files.map(|path| read_or_empty(&path)).collect();
+        Self { files, info: info.as_deref().map(read_or_empty).unwrap_or_default() }
     }
 }
 
@@ -128,7 +128,7 @@ pub struct Attributes<'a> {
     root: &'a Path,
     settings: &'a Settings,
     outside: &'a OutsideAttributes,
-    /// What the worktree lacks is read from here.
+    /// Git's index, for files that the worktree lacks.
     index: (&'a Tracked, Option<&'a Objects>),
     /// The files of the worktree by directory, as they were read.
     files: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
@@ -162,7 +162,7 @@ impl<'a> Attributes<'a> {
 
     /// Returns whether a file is still as it was read.
     pub fn is_same(root: &Path, (dir, hash): &AttributeFile) -> bool {
-        read_in(root, dir).as_deref().map(blake3::hash) == *hash
+        read_attributes(root, dir).as_deref().map(blake3::hash) == *hash
     }
 
     /// Returns how git converts the content of a file.
@@ -175,15 +175,10 @@ impl<'a> Attributes<'a> {
         search.pattern_matching_relative_path(BStr::new(path), case, Some(false), &mut found);
         let states: Vec<State> =
             found.iter_selected().map(|found| found.assignment.state.to_owned()).collect();
-        let value = |state: &State| match state {
-            State::Value(value) => Some(value.as_ref().as_bstr().to_str_lossy().into_owned()),
-            _ => None,
-        };
         let [filter, encoding, ident] = &states[..] else { return Conversion::default() };
-        let is_utf8 = |label: &String| ["utf-8", "utf8"].contains(&label.to_ascii_lowercase().as_str());
         Conversion {
-            filter: value(filter).filter(|name| self.settings.filters.contains(name)),
-            encoding: value(encoding).filter(|label| !label.is_empty() && !is_utf8(label)),
+            filter: attribute_value(filter).filter(|name| self.settings.filters.contains(name)),
+            encoding: attribute_value(encoding).filter(|label| !label.is_empty() && !is_utf8(label)),
             ident: *ident == State::Set,
         }
     }
@@ -202,9 +197,11 @@ impl<'a> Attributes<'a> {
         let mut files = self.files.borrow_mut();
         for end in std::iter::once(0).chain(dir.match_indices('/').map(|(at, _)| at + 1)) {
             let dir = &dir[..end];
-            let read = files.entry(dir.to_owned()).or_insert_with(|| read_in(self.root, dir));
-            let tracked = || self.tracked(&format!("{dir}{FILE}"));
-            let bytes = read.as_deref().map(Cow::Borrowed).or_else(|| tracked().map(Cow::Owned));
+            let read = files.entry(dir.to_owned()).or_insert_with(|| read_attributes(self.root, dir));
+            let bytes = read
+                .as_deref()
+                .map(Cow::Borrowed)
+                .or_else(|| self.read_tracked(&format!("{dir}{FILE}")).map(Cow::Owned));
             let file = self.root.join(dir).join(FILE);
             add(&bytes.unwrap_or_default(), file, Some(self.root), end == 0);
         }
@@ -216,14 +213,32 @@ impl<'a> Attributes<'a> {
     }
 
     /// Returns a file as git's index has it.
-    fn tracked(&self, path: &str) -> Option<Vec<u8>> {
+    fn read_tracked(&self, path: &str) -> Option<Vec<u8>> {
         let (tracked, objects) = self.index;
         objects?.blob(tracked.blob(path.into())?, MOST_BYTES).ok().flatten()
     }
 }
 
+/// Reads a file; one that cannot be read is empty.
+fn read_or_empty(path: &Path) -> Vec<u8> {
+    read_regular(path).unwrap_or_default()
+}
+
+/// Returns the value of an attribute, if it has one.
+fn attribute_value(state: &State) -> Option<String> {
+    match state {
+        State::Value(value) => Some(value.as_ref().as_bstr().to_str_lossy().into_owned()),
+        _ => None,
+    }
+}
+
+/// Returns whether an encoding is UTF-8.
+fn is_utf8(label: &str) -> bool {
+    ["utf-8", "utf8"].contains(&label.to_ascii_lowercase().as_str())
+}
+
 /// Reads the file of a directory; git does not follow a link there.
-fn read_in(root: &Path, dir: &str) -> Option<Vec<u8>> {
+fn read_attributes(root: &Path, dir: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(&root.join(dir).join(FILE), false).ok()?.read_to_end(&mut bytes).ok()?;
     Some(bytes)

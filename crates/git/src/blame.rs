@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use gix::ObjectId;
 
-use super::line_map::{hunks, split};
-use super::moved::Target;
+use super::line_map::{diff_hunks, split_lines};
+use super::moved::LineTarget;
 use super::{GitError, Node, Objects, TreeEntry};
 
 /// Files larger than this are not blamed, bytes.
@@ -31,7 +31,7 @@ pub struct Blame {
     /// For each commit, newest first: the name of the file in it, and the lines of the text, 1-based, ascending.
     pub commits: Vec<(ObjectId, String, Vec<u32>)>,
     /// Where lines were followed to, because a commit moved them.
-    pub moves: Vec<Move>,
+    pub moves: Vec<LineMove>,
     /// Uncommitted lines.
     pub uncommitted: Vec<u32>,
     /// Lines whose commit was not found, because of the time limit or a gap in history.
@@ -44,7 +44,7 @@ pub struct Blame {
 
 /// Lines that a commit took from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
+pub struct LineMove {
     /// The commit.
     pub id: ObjectId,
     /// The file that it removed them from.
@@ -81,7 +81,7 @@ impl Objects {
         lines: &BTreeSet<u32>,
         until: Instant,
     ) -> Result<Blame, GitError> {
-        let n_lines = u32::try_from(split(text).len()).unwrap_or(u32::MAX);
+        let n_lines = u32::try_from(split_lines(text).len()).unwrap_or(u32::MAX);
         let wanted: Lines = lines.range(1..=n_lines).map(|line| (line - 1, line - 1)).collect();
         let node = self.node(head)?;
         let entry = self.entry(node.tree, path)?.filter(TreeEntry::is_file);
@@ -96,12 +96,12 @@ impl Objects {
         };
         let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
         let (kept, new) = match &old {
-            Some(old) => pass(old, text, wanted),
+            Some(old) => split_inherited(old, text, wanted),
             None => (Vec::new(), wanted),
         };
-        suspects.blame.uncommitted = numbers(&new);
+        suspects.blame.uncommitted = line_numbers(&new);
         if let Some(entry) = entry {
-            suspects.push(head, node, path, entry, kept);
+            suspects.queue_version(head, node, path, entry, kept);
         }
         suspects.run(until);
         Ok(suspects.blame)
@@ -111,10 +111,10 @@ impl Objects {
     ///
     /// # Errors
     /// When `head` or its file cannot be read.
-    pub fn uncommitted(&self, head: ObjectId, path: &str, text: &[u8]) -> Result<Vec<u32>, GitError> {
+    pub fn uncommitted_lines(&self, head: ObjectId, path: &str, text: &[u8]) -> Result<Vec<u32>, GitError> {
         let entry = self.entry(self.node(head)?.tree, path)?.filter(TreeEntry::is_file);
         let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
-        let new = hunks(&old.unwrap_or_default(), text).into_iter().flat_map(|hunk| hunk.after);
+        let new = diff_hunks(&old.unwrap_or_default(), text).into_iter().flat_map(|hunk| hunk.after);
         Ok(new.map(|line| line + 1).collect())
     }
 }
@@ -128,16 +128,17 @@ impl Suspects<'_> {
             for (path, (entry, lines)) in versions {
                 if Instant::now() >= until {
                     self.blame.late = true;
-                    self.blame.unknown.extend(numbers(&lines));
+                    self.blame.unknown.extend(line_numbers(&lines));
                 } else {
-                    self.ask(id, &node, path, entry, lines);
+                    self.blame_version(id, &node, path, entry, lines);
                 }
             }
         }
         self.blame.unknown.sort_unstable();
     }
 
-    fn push(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
+    /// Queues a version of the file, in which lines are looked for.
+    fn queue_version(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
         if lines.is_empty() {
             return;
         }
@@ -149,47 +150,46 @@ impl Suspects<'_> {
     }
 
     /// Passes lines on to the parents that have them; the commit introduced the rest.
-    fn ask(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
-        let parents = match self.origins(node, &path, entry) {
+    fn blame_version(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
+        let parents = match self.find_origins(node, &path, entry) {
             Ok(parents) => parents,
             Err(error) => {
                 self.blame.gaps.push(error.to_string());
-                self.blame.unknown.extend(numbers(&lines));
+                self.blame.unknown.extend(line_numbers(&lines));
                 return;
             }
         };
         if let [(parent, parent_node, path, old)] = parents.as_slice()
             && old.id == entry.id
         {
-            return self.push(*parent, parent_node.clone(), path, *old, lines);
+            return self.queue_version(*parent, parent_node.clone(), path, *old, lines);
         }
         if !parents.is_empty() {
-            let read = |entry: TreeEntry| self.objects.blob(entry.id, MOST_BYTES);
-            let Ok(Some(text)) = read(entry) else {
-                self.blame.unknown.extend(numbers(&lines));
+            let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else {
+                self.blame.unknown.extend(line_numbers(&lines));
                 return;
             };
             for (parent, parent_node, path, old) in parents {
                 let kept = match self.objects.blob(old.id, MOST_BYTES) {
                     Ok(Some(old_text)) => {
-                        let (kept, rest) = pass(&old_text, &text, lines);
+                        let (kept, rest) = split_inherited(&old_text, &text, lines);
                         lines = rest;
                         kept
                     }
                     Ok(None) => Vec::new(),
                     Err(error) => {
                         self.blame.gaps.push(error.to_string());
-                        self.blame.unknown.extend(numbers(&lines));
+                        self.blame.unknown.extend(line_numbers(&lines));
                         return;
                     }
                 };
-                self.push(parent, parent_node, &path, old, kept);
+                self.queue_version(parent, parent_node, &path, old, kept);
             }
         }
         let lines = self.pass_moved(id, node, &path, entry, lines);
         if !lines.is_empty() {
             self.blame.gaps.extend(node.cut(id));
-            self.blame.commits.push((id, path, numbers(&lines)));
+            self.blame.commits.push((id, path, line_numbers(&lines)));
         }
     }
 
@@ -202,20 +202,22 @@ impl Suspects<'_> {
         self.n_searched += 1;
         let Ok(parent) = self.objects.node(*parent_id) else { return lines };
         let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else { return lines };
-        let target = Target { path, text: &text, lines: &lines };
-        let Ok(sources) = self.objects.moved(parent.tree, node.tree, &target) else { return lines };
+        let target = LineTarget { path, text: &text, lines: &lines };
+        let Ok(sources) = self.objects.find_moved_lines(parent.tree, node.tree, &target) else {
+            return lines;
+        };
         let mut moved = BTreeSet::new();
         for source in sources {
-            let (from, to, numbers) = (source.path, path.to_owned(), numbers(&source.lines));
+            let (from, to, numbers) = (source.path, path.to_owned(), line_numbers(&source.lines));
             moved.extend(numbers.iter().copied());
-            self.push(*parent_id, parent.clone(), &from, source.entry, source.lines);
-            self.blame.moves.push(Move { id, from, to, lines: numbers });
+            self.queue_version(*parent_id, parent.clone(), &from, source.entry, source.lines);
+            self.blame.moves.push(LineMove { id, from, to, lines: numbers });
         }
         lines.into_iter().filter(|(line, _)| !moved.contains(&(line + 1))).collect()
     }
 
     /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.
-    fn origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
+    fn find_origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
         let mut found = Vec::new();
         let mut nameless = Vec::new();
         for id in &child.parents {
@@ -243,8 +245,8 @@ impl Suspects<'_> {
 }
 
 /// Splits the lines of `new` into those that `old` has, with their place there, and the rest.
-fn pass(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
-    let hunks = hunks(old, new);
+fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
+    let hunks = diff_hunks(old, new);
     let (mut kept, mut rest) = (Vec::new(), Vec::new());
     for (line, at) in lines {
         let next = hunks.partition_point(|hunk| hunk.after.end <= at);
@@ -260,7 +262,8 @@ fn pass(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
     (kept, rest)
 }
 
-fn numbers(lines: &Lines) -> Vec<u32> {
+/// Returns the numbers of lines in the requested text, 1-based, ascending.
+fn line_numbers(lines: &Lines) -> Vec<u32> {
     let mut numbers: Vec<u32> = lines.iter().map(|(line, _)| line + 1).collect();
     numbers.sort_unstable();
     numbers
@@ -275,7 +278,7 @@ mod tests {
         let check = |old: &str, new: &str, kept: &[(u32, u32)], rest: &[u32]| {
             let n_lines = u32::try_from(new.lines().count()).unwrap();
             let all = (0..n_lines).map(|line| (line, line)).collect();
-            let (found, own) = pass(old.as_bytes(), new.as_bytes(), all);
+            let (found, own) = split_inherited(old.as_bytes(), new.as_bytes(), all);
             assert_eq!(
                 (found.as_slice(), own.iter().map(|line| line.0).collect::<Vec<_>>().as_slice()),
                 (kept, rest)

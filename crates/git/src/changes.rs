@@ -7,6 +7,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
 use gix::diff::tree::{Recorder, State, Visit, visit};
 use gix::objs::TreeRefIter;
+use gix::objs::tree::EntryMode;
 
 use super::GitError;
 use super::objects::{Objects, TreeEntry};
@@ -57,10 +58,11 @@ impl Objects {
         }
         let old_bytes = old.map_or(Ok(Vec::new()), |old| self.tree(old))?;
         let new_bytes = self.tree(new)?;
-        let iter = |bytes| TreeRefIter::from_bytes(bytes, self.object_hash());
-        let mut collect = Collect { most, until, at: Recorder::default(), changes: Changes::default() };
-        let compared =
-            gix::diff::tree(iter(&old_bytes), iter(&new_bytes), State::default(), self, &mut collect);
+        let mut collect =
+            ChangeCollector { most, until, at: Recorder::default(), changes: Changes::default() };
+        let old_entries = TreeRefIter::from_bytes(&old_bytes, self.object_hash());
+        let new_entries = TreeRefIter::from_bytes(&new_bytes, self.object_hash());
+        let compared = gix::diff::tree(old_entries, new_entries, State::default(), self, &mut collect);
         match compared {
             Err(error) if !collect.is_cut() => Err(GitError::Object { id: new, reason: error.to_string() }),
             _ => Ok(collect.changes),
@@ -87,7 +89,7 @@ impl Objects {
 }
 
 /// Collects files and skips directories.
-struct Collect {
+struct ChangeCollector {
     most: usize,
     /// Time after which nothing more is collected.
     until: Option<Instant>,
@@ -96,12 +98,13 @@ struct Collect {
     changes: Changes,
 }
 
-impl Collect {
+impl ChangeCollector {
     fn is_cut(&self) -> bool {
         self.changes.total >= MOST_COUNTED || self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    fn take(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
+    /// Adds the change of an entry, unless it is a directory.
+    fn add_change(&mut self, old: Option<TreeEntry>, new: Option<TreeEntry>) {
         let [old, new] = [old, new].map(|entry| entry.filter(|entry| !entry.is_directory()));
         if old.is_none() && new.is_none() {
             return;
@@ -114,7 +117,7 @@ impl Collect {
     }
 }
 
-impl Visit for Collect {
+impl Visit for ChangeCollector {
     fn pop_front_tracked_path_and_set_current(&mut self) {
         self.at.pop_front_tracked_path_and_set_current();
     }
@@ -133,14 +136,18 @@ impl Visit for Collect {
 
     fn visit(&mut self, change: visit::Change) -> visit::Action {
         use visit::Change::{Addition, Deletion, Modification};
-        let entry = |id, mode: gix::objs::tree::EntryMode| Some(TreeEntry { id, kind: mode.kind() });
         match change {
-            Addition { entry_mode, oid, .. } => self.take(None, entry(oid, entry_mode)),
-            Deletion { entry_mode, oid, .. } => self.take(entry(oid, entry_mode), None),
+            Addition { entry_mode, oid, .. } => self.add_change(None, tree_entry(oid, entry_mode)),
+            Deletion { entry_mode, oid, .. } => self.add_change(tree_entry(oid, entry_mode), None),
             Modification { previous_entry_mode, previous_oid, entry_mode, oid } => {
-                self.take(entry(previous_oid, previous_entry_mode), entry(oid, entry_mode));
+                self.add_change(tree_entry(previous_oid, previous_entry_mode), tree_entry(oid, entry_mode));
             }
         }
         if self.is_cut() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
+}
+
+/// Makes an entry from its id and mode.
+fn tree_entry(id: ObjectId, mode: EntryMode) -> Option<TreeEntry> {
+    Some(TreeEntry { id, kind: mode.kind() })
 }

@@ -3,7 +3,7 @@
 //! Git has iconv, whose tables of other encodings are not those of other libraries, nor the same on every platform.
 
 /// Returns the text of a content in an encoding; `None` for other encodings, and for what git refuses.
-pub(super) fn decode(bytes: &[u8], label: &str) -> Option<String> {
+pub(super) fn decode_text(bytes: &[u8], label: &str) -> Option<String> {
     let label = label.to_ascii_uppercase();
     let name = label.strip_prefix("UTF")?;
     let name = name.strip_prefix('-').unwrap_or(name);
@@ -27,24 +27,29 @@ pub(super) fn decode(bytes: &[u8], label: &str) -> Option<String> {
         _ => return None, // git refuses a mark where the name has the order, and needs one where it has not
     };
     let (units, []) = (rest.chunks_exact(width), rest.chunks_exact(width).remainder()) else { return None };
-    let number = |unit: &[u8]| {
-        let digit = |sum: u32, byte: &u8| sum << 8 | u32::from(*byte);
-        if is_big { unit.iter().fold(0, digit) } else { unit.iter().rev().fold(0, digit) }
-    };
     if width == 4 {
-        return units.map(|unit| char::from_u32(number(unit))).collect();
+        return units.map(|unit| char::from_u32(unit_value(unit, is_big))).collect();
     }
-    char::decode_utf16(units.map(|unit| number(unit) as u16)).collect::<Result<_, _>>().ok()
+    char::decode_utf16(units.map(|unit| unit_value(unit, is_big) as u16)).collect::<Result<_, _>>().ok()
+}
+
+/// Returns the number that the bytes of a unit encode.
+fn unit_value(unit: &[u8], is_big: bool) -> u32 {
+    if is_big {
+        unit.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+    } else {
+        unit.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::decode_text;
 
     #[test]
     fn the_order_of_bytes_is_in_the_name_or_in_the_mark() {
         let is = |bytes: &[u8], label: &str, expected: Option<&str>| {
-            assert_eq!(decode(bytes, label).as_deref(), expected, "{label} {bytes:?}");
+            assert_eq!(decode_text(bytes, label).as_deref(), expected, "{label} {bytes:?}");
         };
         is(b"h\0i\0", "UTF-16LE", Some("hi"));
         is(b"h\0i\0", "utf16le", Some("hi"));
@@ -70,7 +75,7 @@ mod tests {
             (b"hi", "SHIFT-JIS"),
             (b"hi", "UTF-7"),
         ] {
-            assert_eq!(decode(bytes, label), None, "{label} {bytes:?}");
+            assert_eq!(decode_text(bytes, label), None, "{label} {bytes:?}");
         }
     }
 }

@@ -7,7 +7,7 @@ use gix::config::{File, Source};
 use memod_base::paths::RepoLayout;
 
 use super::GitError;
-use super::settings::{UserDirs, is_true, load, path_value};
+use super::settings::{UserDirs, is_true, load_config, path_value};
 
 /// The hook settings of one worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,9 +35,9 @@ impl HookSettings {
     /// # Errors
     /// When a file does not parse, or the repository's own cannot be read; names it.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs, name: &str) -> Result<Self, GitError> {
-        let Some(config) = load(layout, dirs)? else { return Ok(Self::default()) };
+        let Some(config) = load_config(layout, dirs)? else { return Ok(Self::default()) };
         let hooks_path = path_value(&config, "core.hooksPath", &layout.root, dirs);
-        Ok(Self { hooks_path, named: NamedHook::of(&config, name) })
+        Ok(Self { hooks_path, named: NamedHook::from_config(&config, name) })
     }
 }
 
@@ -51,22 +51,27 @@ impl NamedHook {
         let metadata = Metadata::from(Source::Local).at(path);
         let config = File::from_bytes_owned(&mut text, metadata, init::Options::default())
             .map_err(|error| GitError::Config { path: path.to_owned(), reason: error.to_string() })?;
-        Ok(Self::of(&config, name))
+        Ok(Self::from_config(&config, name))
     }
 
-    fn of(config: &File, name: &str) -> Self {
-        let key = |key: &str| format!("hook.{name}.{key}");
-        let values = config.strings(key("event").as_str()).unwrap_or_default();
+    /// Reads a hook from the configuration.
+    fn from_config(config: &File, name: &str) -> Self {
+        let values = config.strings(hook_key(name, "event").as_str()).unwrap_or_default();
         let values: Vec<String> = values.iter().map(ToString::to_string).collect();
         // An empty value clears what came before, git-config(1).
         let start = values.iter().rposition(String::is_empty).map_or(0, |at| at + 1);
-        let enabled = key("enabled");
+        let enabled = hook_key(name, "enabled");
         Self {
-            command: config.string(key("command").as_str()).map(|command| command.to_string()),
+            command: config.string(hook_key(name, "command").as_str()).map(|command| command.to_string()),
             events: values[start..].to_vec(),
             enabled: config.string(enabled.as_str()).is_none() || is_true(config, &enabled),
         }
     }
+}
+
+/// Returns the full key of a setting of a hook.
+fn hook_key(name: &str, key: &str) -> String {
+    format!("hook.{name}.{key}")
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Reads from git's settings who writes, and what the repository is called.
 
+use gix::config::File;
 use memod_base::paths::RepoLayout;
 
 use super::UserDirs;
-use super::settings::load;
+use super::settings::load_config;
 
-/// Who writes, and where.
+/// The author, and the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// `Name <address>` as git would sign a commit here, or the part that is set.
@@ -17,21 +18,24 @@ pub struct Identity {
     pub remote: Option<String>,
 }
 
-/// Reads the settings of a worktree. What they do not say, or cannot be read of them, is absent.
+/// Reads the settings of a worktree. Values that are not set, or cannot be read, are absent.
 pub fn identity(layout: &RepoLayout, dirs: &UserDirs) -> Identity {
-    let config = load(layout, dirs).ok().flatten();
-    let of = |key: &str| {
-        let value = config.as_ref()?.string(key).map(|value| value.to_string());
-        value.filter(|value| !value.is_empty())
-    };
-    let author = match (of("user.name"), of("user.email")) {
+    let config = load_config(layout, dirs).ok().flatten();
+    let config = config.as_ref();
+    let author = match (read_text(config, "user.name"), read_text(config, "user.email")) {
         (Some(name), Some(email)) => Some(format!("{name} <{email}>")),
         (name, email) => name.or(email),
     };
-    let url = of("remote.origin.url");
+    let url = read_text(config, "remote.origin.url");
     let of_remote = url.as_deref().and_then(name_in_address).map(str::to_owned);
     let remote = url.as_deref().and_then(plain_address);
     Identity { author, repository: of_remote.or_else(|| directory_name(layout)), remote }
+}
+
+/// Returns the text of a setting, unless it is empty.
+fn read_text(config: Option<&File>, key: &str) -> Option<String> {
+    let value = config?.string(key).map(|value| value.to_string());
+    value.filter(|value| !value.is_empty())
 }
 
 /// Returns the host and the path of an address on another machine. Scheme, user, the scheme's own port, `.git` and the case of the
@@ -68,10 +72,9 @@ fn plain_address(address: &str) -> Option<String> {
 /// Invariant: neither credentials nor the host, a query or a fragment are in it. So everything up to the last `@` goes, also
 /// where it may be a part of the path.
 fn name_in_address(address: &str) -> Option<&str> {
-    let without_credentials = |part: &str| part.rfind('@').map_or(0, |at| at + 1);
     if let Some((_, rest)) = address.split_once("://") {
         let rest = rest.split(['?', '#']).next()?;
-        let (_, path) = rest[without_credentials(rest)..].split_once('/')?;
+        let (_, path) = rest[credentials_end(rest)..].split_once('/')?;
         return last_name(path);
     }
     if is_scp_like(address) {
@@ -79,10 +82,15 @@ fn name_in_address(address: &str) -> Option<&str> {
         if address.split_once("::").is_some_and(|(helper, _)| helper.chars().all(char::is_alphanumeric)) {
             return None;
         }
-        let (_, path) = address[without_credentials(address)..].split_once(':')?;
+        let (_, path) = address[credentials_end(address)..].split_once(':')?;
         return last_name(path);
     }
     last_name(address)
+}
+
+/// Returns the end of the part of an address that may have credentials.
+fn credentials_end(part: &str) -> usize {
+    part.rfind('@').map_or(0, |at| at + 1)
 }
 
 /// Returns whether an address is `user@host:path`, and not a path, also not one of Windows (`C:\shop`).

@@ -36,7 +36,7 @@ mod user_rules;
 mod walk;
 
 pub use attributes::{AttributeFile, Attributes, Conversion, OutsideAttributes, is_lfs_pointer_to};
-pub use blame::{Blame, Move};
+pub use blame::{Blame, LineMove};
 pub use changes::{Changes, PathChange};
 pub use gix::ObjectId;
 pub use gix::hash::Kind as ObjectHash;
@@ -44,7 +44,7 @@ pub use gix::objs::tree::EntryKind;
 pub use hook_settings::{HookSettings, NamedHook};
 pub use identity::{Identity, identity};
 pub use line_map::{ALIKE, likeness};
-pub use log::{Log, Touch};
+pub use log::{Log, PathTouch};
 pub use nested::is_repository;
 pub use objects::{Commit, Node, Objects, TreeEntry};
 pub use patterns::Patterns;
@@ -80,7 +80,7 @@ pub enum GitError {
     Ref {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
     },
     /// An object is missing, because of damage or a shallow or partial clone.
@@ -94,7 +94,7 @@ pub enum GitError {
     Object {
         /// Which one.
         id: ObjectId,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: String,
     },
     /// Something else is in the place of one of git's files, such as a FIFO. It is not opened, because that may block.
@@ -114,11 +114,11 @@ impl GitError {
         matches!(self, Self::Io(error) if error.is_transient())
     }
 
-    /// Returns whether a file is there that could not be read, so that nobody knows what it says; a retry may succeed, or needs a
+    /// Returns whether a file exists and could not be read, so that its content is unknown; a retry may succeed, or needs a
     /// permission first.
     pub fn is_unread(&self) -> bool {
-        let is_denied = |error: &PathError| error.source.kind() == io::ErrorKind::PermissionDenied;
-        matches!(self, Self::Io(error) if error.is_transient() || is_denied(error))
+        matches!(self, Self::Io(error)
+            if error.is_transient() || error.source.kind() == io::ErrorKind::PermissionDenied)
     }
 
     /// Returns the remedy, if it is known.
@@ -140,7 +140,7 @@ impl GitError {
 }
 
 /// Returns the error of the system that prevented gix from reading `path`, if it is transient or a permission is missing.
-fn interrupted(error: &gix::Error, path: &Path) -> Option<GitError> {
+fn find_system_error(error: &gix::Error, path: &Path) -> Option<GitError> {
     let is_unread =
         |error: &&io::Error| is_transient(error) || error.kind() == io::ErrorKind::PermissionDenied;
     let source = error.downcast_any_ref::<io::Error>().filter(is_unread)?;
@@ -157,7 +157,7 @@ const IN_REFTABLE: &str = "refs/heads/.invalid";
 
 /// Returns the content of the worktree's `HEAD`: a full branch name (born or not) or an object id. `None` outside git and
 /// with a reftable.
-pub fn head(layout: &RepoLayout) -> Option<String> {
+pub fn read_head(layout: &RepoLayout) -> Option<String> {
     let text = read_regular(&layout.git_dir.as_ref()?.join("HEAD")).ok()?;
     let text = std::str::from_utf8(&text).ok()?.trim();
     let head = text.strip_prefix("ref:").map_or(text, str::trim_start);
@@ -195,6 +195,6 @@ pub fn read_blob(
     let mut bytes = Vec::new();
     match odb.find_blob(id, &mut bytes) {
         Ok(_) => Ok(Some(bytes)),
-        Err(error) => interrupted(&error, objects).map_or(Ok(None), Err),
+        Err(error) => find_system_error(&error, objects).map_or(Ok(None), Err),
     }
 }

@@ -11,8 +11,8 @@ pub const ALIKE: usize = 50;
 ///
 /// Line ends are ignored, because the worktree may have others than the repository. The algorithm and the placement of
 /// spans are git's defaults, so that blame agrees with `git blame`.
-pub(super) fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
-    let (old, new) = (split(old), split(new));
+pub(super) fn diff_hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
+    let (old, new) = (split_lines(old), split_lines(new));
     let mut input: InternedInput<&[u8]> = InternedInput::default();
     input.update_before(old.into_iter());
     input.update_after(new.into_iter());
@@ -22,7 +22,7 @@ pub(super) fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
 }
 
 /// Returns the lines without their ends.
-pub(super) fn split(text: &[u8]) -> Vec<&[u8]> {
+pub(super) fn split_lines(text: &[u8]) -> Vec<&[u8]> {
     let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
@@ -37,11 +37,11 @@ pub fn likeness(old: &[u8], new: &[u8]) -> usize {
         return 0; // empty files are no copies of one another
     }
     let mut n_lines: HashMap<&[u8], usize> = HashMap::new();
-    for line in split(old) {
+    for line in split_lines(old) {
         *n_lines.entry(line).or_default() += 1;
     }
     let mut shared = 0;
-    for line in split(new) {
+    for line in split_lines(new) {
         if let Some(left) = n_lines.get_mut(line).filter(|left| **left > 0) {
             *left -= 1;
             shared += line.len() + 1;
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn spans_of_lines_that_differ() {
         let check = |old: &str, new: &str, expected: &[(u32, u32, u32, u32)]| {
-            let hunks = hunks(old.as_bytes(), new.as_bytes());
+            let hunks = diff_hunks(old.as_bytes(), new.as_bytes());
             let found: Vec<_> =
                 hunks.iter().map(|h| (h.before.start, h.before.end, h.after.start, h.after.end)).collect();
             assert_eq!(found, expected, "{old:?} {new:?}");

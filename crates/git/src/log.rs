@@ -10,7 +10,7 @@ use super::{GitError, Node, Objects, TreeEntry};
 
 /// A commit that touched a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct PathTouch {
     /// Which commit.
     pub id: ObjectId,
     /// Name of the path in it.
@@ -21,7 +21,7 @@ pub struct Touch {
 #[derive(Debug, Default)]
 pub struct Log {
     /// The first of them.
-    pub touches: Vec<Touch>,
+    pub touches: Vec<PathTouch>,
     /// Whether the limit was reached, so that there may be more.
     pub more: bool,
     /// Whether the time limit was reached before the end of history.
@@ -34,7 +34,7 @@ pub struct Log {
 type Version = (usize, Option<TreeEntry>);
 
 /// A commit that is still to be examined, with the versions of the path that are looked for in it.
-struct Step {
+struct PendingCommit {
     node: Node,
     versions: Vec<Version>,
 }
@@ -42,12 +42,12 @@ struct Step {
 /// Follows a path through history.
 ///
 /// Names belong to commits, not to the walk: where two branches meet, the path may have another name on each of them.
-struct Follow<'a> {
+struct PathFollower<'a> {
     objects: &'a Objects,
     /// All names of the path so far; versions refer to them by their place.
     names: Vec<String>,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
-    steps: HashMap<ObjectId, Step>,
+    steps: HashMap<ObjectId, PendingCommit>,
     /// Commits that were queued, each with the name.
     seen: HashSet<(ObjectId, usize)>,
     /// Commits that touched the path.
@@ -65,7 +65,7 @@ impl Objects {
     pub fn log(&self, head: ObjectId, path: &str, most: usize, until: Instant) -> Result<Log, GitError> {
         let node = self.node(head)?;
         let entry = self.entry(node.tree, path)?;
-        let mut follow = Follow {
+        let mut follow = PathFollower {
             objects: self,
             names: vec![path.to_owned()],
             queue: BinaryHeap::new(),
@@ -74,14 +74,14 @@ impl Objects {
             touched: HashSet::new(),
             gaps: Vec::new(),
         };
-        follow.push(head, &node, (0, entry));
+        follow.queue_version(head, &node, (0, entry));
         let mut log = Log::default();
         while let Some((_, _, id)) = follow.queue.pop() {
             if Instant::now() >= until {
                 log.late = true;
                 break;
             }
-            if let Some(touch) = follow.take(id) {
+            if let Some(touch) = follow.examine_commit(id) {
                 if log.touches.len() == most {
                     log.more = true;
                     break;
@@ -94,8 +94,9 @@ impl Objects {
     }
 }
 
-impl Follow<'_> {
-    fn push(&mut self, id: ObjectId, node: &Node, version: Version) {
+impl PathFollower<'_> {
+    /// Queues a commit to be examined for a version of the path, once for each name.
+    fn queue_version(&mut self, id: ObjectId, node: &Node, version: Version) {
         if !self.seen.insert((id, version.0)) {
             return;
         }
@@ -103,15 +104,15 @@ impl Follow<'_> {
             hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
             // A name that arrives after the commit was examined, because clocks differ, queues it again.
             hash_map::Entry::Vacant(free) => {
-                free.insert(Step { node: node.clone(), versions: vec![version] });
+                free.insert(PendingCommit { node: node.clone(), versions: vec![version] });
                 self.queue.push((node.time, Reverse(self.seen.len()), id));
             }
         }
     }
 
-    /// Queues the parents; returns the commit if it touched the path, once.
-    fn take(&mut self, id: ObjectId) -> Option<Touch> {
-        let Step { node, versions } = self.steps.remove(&id)?;
+    /// Queues the parents of a commit; returns the commit if it touched the path, once.
+    fn examine_commit(&mut self, id: ObjectId) -> Option<PathTouch> {
+        let PendingCommit { node, versions } = self.steps.remove(&id)?;
         let mut parents = Vec::new();
         for id in &node.parents {
             match self.objects.node(*id) {
@@ -119,24 +120,33 @@ impl Follow<'_> {
                 Err(error) => self.gaps.push(error.to_string()),
             }
         }
-        let touches: Vec<Version> =
-            versions.into_iter().filter(|version| self.pass(id, &node, &parents, *version)).collect();
+        let touches: Vec<Version> = versions
+            .into_iter()
+            .filter(|version| self.pass_to_parents(id, &node, &parents, *version))
+            .collect();
         // Of two names the one that the commit has is shown, and not the one that it removed.
         let (name, _) = touches.into_iter().max_by_key(|(_, entry)| entry.is_some())?;
         let path = self.names[name].clone();
-        self.touched.insert(id).then_some(Touch { id, path })
+        self.touched.insert(id).then_some(PathTouch { id, path })
     }
 
     /// Passes a version on to the parents, by the name that the path has there; returns whether the commit touched it.
-    fn pass(&mut self, id: ObjectId, node: &Node, parents: &[(ObjectId, Node)], version: Version) -> bool {
+    fn pass_to_parents(
+        &mut self,
+        id: ObjectId,
+        node: &Node,
+        parents: &[(ObjectId, Node)],
+        version: Version,
+    ) -> bool {
         let (name, entry) = version;
         let mut older = Vec::new();
         for (parent_id, parent) in parents {
             let is_same_tree = parent.tree == node.tree;
-            let read = || self.objects.entry(parent.tree, &self.names[name]);
-            match if is_same_tree { Ok(entry) } else { read() } {
+            let old =
+                if is_same_tree { Ok(entry) } else { self.objects.entry(parent.tree, &self.names[name]) };
+            match old {
                 Ok(old) if old == entry => {
-                    self.push(*parent_id, parent, version);
+                    self.queue_version(*parent_id, parent, version);
                     return false;
                 }
                 Ok(old) => older.push((parent_id, parent, old)),
@@ -149,14 +159,14 @@ impl Follow<'_> {
         }
         for (parent_id, parent, old) in older {
             let added = entry.filter(|added| old.is_none() && added.is_file());
-            let former = added.and_then(|added| self.former(id, node, parent, name, added));
-            self.push(*parent_id, parent, former.unwrap_or((name, old)));
+            let former = added.and_then(|added| self.find_former_version(id, node, parent, name, added));
+            self.queue_version(*parent_id, parent, former.unwrap_or((name, old)));
         }
         true
     }
 
-    /// Returns the version of a parent that a file which it lacks was made from.
-    fn former(
+    /// Returns the version in a parent from which a file was made that the parent lacks.
+    fn find_former_version(
         &mut self,
         id: ObjectId,
         node: &Node,

@@ -39,15 +39,18 @@ fn gitfile_leads_to_git_dir(dir: &Path, gitfile: &Path) -> io::Result<bool> {
 }
 
 fn is_git_dir(dir: &Path) -> io::Result<bool> {
-    let is_dir = |path: PathBuf| {
-        Ok::<_, io::Error>(if_readable(fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
-    };
-    let common_dir = common_dir(dir)?;
+    let common_dir = find_common_dir(dir)?;
     let has_head = if_readable(fs::symlink_metadata(dir.join("HEAD")))?.is_some_and(|meta| !meta.is_dir());
-    Ok(has_head && is_dir(common_dir.join("objects"))? && is_dir(common_dir.join("refs"))?)
+    Ok(has_head && is_dir(&common_dir.join("objects"))? && is_dir(&common_dir.join("refs"))?)
 }
 
-fn common_dir(git_dir: &Path) -> io::Result<PathBuf> {
+/// Returns whether a directory is at a path.
+fn is_dir(path: &Path) -> io::Result<bool> {
+    Ok(if_readable(fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
+}
+
+/// Returns the directory that the worktrees of a repository share.
+fn find_common_dir(git_dir: &Path) -> io::Result<PathBuf> {
     let bytes = if_readable(read_regular(&git_dir.join("commondir")))?;
     let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(text.map_or_else(|| git_dir.to_owned(), |text| git_dir.join(text.trim_end_matches(['\n', '\r']))))

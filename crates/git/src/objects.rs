@@ -15,7 +15,7 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use memod_base::paths::{PathError, RepoLayout, read_regular};
 
 use super::special::ObjectDirs;
-use super::{GitError, ObjectHash, copy_of, interrupted};
+use super::{GitError, ObjectHash, copy_of, find_system_error};
 
 /// Size of the cache for trees, which are stored as deltas, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;
@@ -132,7 +132,7 @@ impl Objects {
         let bytes = self.read(id, gix::objs::Kind::Commit)?;
         // Parse field by field, because the rest may be damaged and is not needed.
         let mut fields = CommitRefIter::from_bytes(&bytes, self.object_hash);
-        let tree = fields.tree_id().map_err(|error| damaged(id, &error))?;
+        let tree = fields.tree_id().map_err(|error| damaged_error(id, &error))?;
         let is_cut = self.shallow.contains(&id);
         let parents = if is_cut { Vec::new() } else { fields.parent_ids().collect() };
         let time = fields.committer().map_or(0, |committer| committer.seconds());
@@ -150,7 +150,7 @@ impl Objects {
             gix::objs::commit::ref_iter::Token::Encoding(label) => Some(label),
             _ => None,
         });
-        let decode = |bytes: &BStr| decode(bytes, encoding);
+        let decode = |bytes: &BStr| decode_text(bytes, encoding);
         // The message starts after the first blank line, even if the fields above are malformed.
         let message = bytes.find(b"\n\n").map(|at| decode(bytes[at + 2..].as_bstr()));
         let (subject, body) = split_message(&message.unwrap_or_default());
@@ -194,7 +194,7 @@ impl Objects {
     /// # Errors
     /// When it is missing or damaged.
     pub fn blob(&self, id: ObjectId, most_bytes: u64) -> Result<Option<Vec<u8>>, GitError> {
-        if self.header(id)?.size > most_bytes {
+        if self.read_header(id)?.size > most_bytes {
             return Ok(None);
         }
         self.read(id, gix::objs::Kind::Blob).map(Some)
@@ -218,9 +218,9 @@ impl Objects {
                 gix::objs::Kind::Tag => {
                     let bytes = self.read(id, gix::objs::Kind::Tag)?;
                     let tag = gix::objs::TagRefIter::from_bytes(&bytes, self.object_hash).target_id();
-                    id = tag.map_err(|error| damaged(id, &error))?;
+                    id = tag.map_err(|error| damaged_error(id, &error))?;
                 }
-                kind => return Err(wrong(id, kind, gix::objs::Kind::Commit)),
+                kind => return Err(wrong_type_error(id, kind, gix::objs::Kind::Commit)),
             }
         }
     }
@@ -230,7 +230,7 @@ impl Objects {
     /// # Errors
     /// When it is missing or damaged.
     pub fn kind(&self, id: ObjectId) -> Result<gix::objs::Kind, GitError> {
-        Ok(self.header(id)?.kind)
+        Ok(self.read_header(id)?.kind)
     }
 
     pub(super) fn object_hash(&self) -> ObjectHash {
@@ -238,7 +238,7 @@ impl Objects {
     }
 
     /// Returns the error for an object that was not found: it may be in a pack that cannot be opened, which gix leaves out.
-    fn missing(&self, id: ObjectId) -> GitError {
+    fn missing_error(&self, id: ObjectId) -> GitError {
         if let Some(PathError { action, path, source }) =
             self.unread_pack.get_or_init(|| self.dirs.find_unread())
         {
@@ -247,29 +247,31 @@ impl Objects {
         self.dirs.find_unread_loose(&id).map_or(GitError::Missing { id }, GitError::Io)
     }
 
-    /// Returns the error for an object that could not be read, with the pack that may not be opened, if that is why.
-    fn unread(&self, id: ObjectId, error: &gix::Error) -> GitError {
-        match interrupted(error, Path::new(&format!("git object {id}"))) {
+    /// Returns the error for an object that could not be read, which names the pack if that cannot be opened.
+    fn unread_error(&self, id: ObjectId, error: &gix::Error) -> GitError {
+        match find_system_error(error, Path::new(&format!("git object {id}"))) {
             Some(interrupted) if !interrupted.is_transient() => {
                 self.dirs.find_unread().map_or(interrupted, GitError::Io)
             }
             Some(interrupted) => interrupted,
-            None => damaged(id, error),
+            None => damaged_error(id, error),
         }
     }
 
-    fn header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
+    /// Reads the type and size of an object.
+    fn read_header(&self, id: ObjectId) -> Result<gix::objs::Header, GitError> {
         self.dirs.refuse_special(&id)?;
-        let header = self.odb.try_header(&id).map_err(|error| self.unread(id, &error))?;
-        header.ok_or_else(|| self.missing(id))
+        let header = self.odb.try_header(&id).map_err(|error| self.unread_error(id, &error))?;
+        header.ok_or_else(|| self.missing_error(id))
     }
 
+    /// Reads an object of a type.
     fn read(&self, id: ObjectId, kind: gix::objs::Kind) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
         self.dirs.refuse_special(&id)?;
-        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| self.unread(id, &error))?;
-        let found = found.ok_or_else(|| self.missing(id))?.kind;
-        if found == kind { Ok(bytes) } else { Err(wrong(id, found, kind)) }
+        let found = self.odb.try_find(&id, &mut bytes).map_err(|error| self.unread_error(id, &error))?;
+        let found = found.ok_or_else(|| self.missing_error(id))?.kind;
+        if found == kind { Ok(bytes) } else { Err(wrong_type_error(id, found, kind)) }
     }
 }
 
@@ -287,11 +289,13 @@ impl gix::objs::Find for Objects {
     }
 }
 
-fn wrong(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
+/// Returns the error for an object of another type.
+fn wrong_type_error(id: ObjectId, found: gix::objs::Kind, wanted: gix::objs::Kind) -> GitError {
     GitError::Object { id, reason: format!("a {found} where a {wanted} is needed") }
 }
 
-fn damaged(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
+/// Returns the error for an object that does not parse.
+fn damaged_error(id: ObjectId, error: &dyn std::fmt::Display) -> GitError {
     GitError::Object { id, reason: error.to_string() }
 }
 
@@ -302,7 +306,7 @@ fn read_shallow(path: &Path) -> HashSet<ObjectId> {
 }
 
 /// Converts text to UTF-8. Invalid bytes, also in an unknown encoding, become U+FFFD.
-fn decode(bytes: &BStr, encoding: Option<&BStr>) -> String {
+fn decode_text(bytes: &BStr, encoding: Option<&BStr>) -> String {
     let known = encoding.and_then(|label| encoding_rs::Encoding::for_label(label));
     match known {
         Some(encoding) => encoding.decode_without_bom_handling(bytes).0.into_owned(),
@@ -340,7 +344,7 @@ mod tests {
     #[test]
     fn encodings() {
         let check = |bytes: &[u8], encoding: Option<&str>, expected: &str| {
-            assert_eq!(decode(bytes.into(), encoding.map(BStr::new)), expected);
+            assert_eq!(decode_text(bytes.into(), encoding.map(BStr::new)), expected);
         };
         check("größe".as_bytes(), None, "größe");
         check(b"gr\xf6\xdfe", Some("ISO-8859-1"), "größe");

@@ -20,7 +20,7 @@ pub struct Range {
 }
 
 /// A walk from both ends at once, by commit time.
-struct Sides<'a> {
+struct RangeWalk<'a> {
     objects: &'a Objects,
     queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
     nodes: HashMap<ObjectId, Node>,
@@ -42,14 +42,14 @@ impl Objects {
             return Ok(Range::default());
         }
         let (queue, nodes, is_excluded, wanted) = Default::default();
-        let mut sides = Sides { objects: self, queue, nodes, is_excluded, n_queued: 0, wanted };
+        let mut sides = RangeWalk { objects: self, queue, nodes, is_excluded, n_queued: 0, wanted };
         base.map_or(Ok(()), |base| sides.push(base, true))?;
         sides.push(head, false)?;
         Ok(sides.walk(most))
     }
 }
 
-impl Sides<'_> {
+impl RangeWalk<'_> {
     fn walk(mut self, most: usize) -> Range {
         let (mut found, mut n_left, mut n_read) = (Vec::new(), SLOP, 0);
         while let Some((_, _, id)) = self.queue.pop() {

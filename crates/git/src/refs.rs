@@ -14,7 +14,7 @@ use gix::refs::{PartialName, Target};
 use memod_base::paths::RepoLayout;
 
 use super::special::refuse_special_ref;
-use super::{GitError, ObjectHash, interrupted};
+use super::{GitError, ObjectHash, find_system_error};
 
 /// Maximum depth of symbolic refs; the same as git's.
 const MOST_SYMBOLIC: usize = 5;
@@ -73,20 +73,21 @@ impl Refs {
     pub fn find(&self, name: &str) -> Result<Option<ObjectId>, GitError> {
         let mut name = name.to_owned();
         for _ in 0..=MOST_SYMBOLIC {
-            match self.target(&name)? {
+            match self.read_target(&name)? {
                 None => return Ok(None),
                 Some(Target::Object(id)) => return Ok(Some(id)),
                 Some(Target::Symbolic(next)) => name = next.as_bstr().to_string(),
             }
         }
-        Err(unreadable(&name, "symbolic refs form a circle".to_owned()))
+        Err(ref_error(&name, "symbolic refs form a circle".to_owned()))
     }
 
-    fn target(&self, name: &str) -> Result<Option<Target>, GitError> {
+    /// Reads the target of a ref; `None` if there is no such ref.
+    fn read_target(&self, name: &str) -> Result<Option<Target>, GitError> {
         let common_dir = self.layout.common_dir.as_ref();
         let (Some(git_dir), Some(common_dir)) = (&self.layout.git_dir, common_dir) else { return Ok(None) };
         if common_dir.join("reftable").is_dir() {
-            return Err(unreadable(name, "stored in a reftable, which is not supported".to_owned()));
+            return Err(ref_error(name, "stored in a reftable, which is not supported".to_owned()));
         }
         let Ok(partial) = PartialName::try_from(name) else { return Ok(None) };
         refuse_special_ref(git_dir, common_dir, name)?;
@@ -98,14 +99,14 @@ impl Refs {
             Err(error) => {
                 let places = [git_dir.join(name), common_dir.join(name), common_dir.join("packed-refs")];
                 let place = places.iter().find(|place| is_unread(place)).unwrap_or(&places[0]);
-                Err(interrupted(&error, place).unwrap_or_else(|| unreadable(name, error.to_string())))
+                Err(find_system_error(&error, place).unwrap_or_else(|| ref_error(name, error.to_string())))
             }
         }
     }
 
     /// Returns the full name of the branch that `HEAD` is on.
     pub fn branch(&self) -> Option<String> {
-        match self.target("HEAD") {
+        match self.read_target("HEAD") {
             Ok(Some(Target::Symbolic(name))) => name.as_bstr().to_str().ok().map(str::to_owned),
             _ => None,
         }
@@ -122,6 +123,7 @@ fn is_unread(path: &Path) -> bool {
     })
 }
 
-fn unreadable(name: &str, reason: String) -> GitError {
+/// Returns the error for a ref that cannot be read.
+fn ref_error(name: &str, reason: String) -> GitError {
     GitError::Ref { name: name.to_owned(), reason }
 }

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 1 << 20;
 pub(super) struct FormerName {
     /// The name and the entry.
     pub(super) found: Option<(String, TreeEntry)>,
-    /// Why it may have another one, because a limit was reached.
+    /// Why it may have a different former name: a limit was reached.
     pub(super) cut: Option<String>,
 }
 
@@ -36,12 +36,11 @@ impl Objects {
         is_gone: impl Fn(&str) -> bool,
         until: Instant,
     ) -> Result<Option<String>, GitError> {
-        let is_in_time = || Instant::now() < until;
-        let files = self.files_until(tree, Some(until))?.into_iter().take_while(|_| is_in_time());
+        let files = self.files_until(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
         let mut gone: Vec<(String, TreeEntry)> =
             files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
         gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));
-        let gone = gone.into_iter().take(MOST_COMPARED).take_while(|_| is_in_time());
+        let gone = gone.into_iter().take(MOST_COMPARED).take_while(|_| Instant::now() < until);
         let compared = gone.filter_map(|(old, entry)| {
             let was = self.blob(entry.id, MOST_BYTES).ok().flatten()?;
             Some((likeness(&was, text), old))
@@ -76,26 +75,29 @@ impl Objects {
         let gone = changes.iter().filter(|change| change.new.is_none());
         let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
         let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
-        let of = |(path, entry): (&String, TreeEntry)| (path.clone(), entry);
         // Of several with this content, the one that moved least, as git chooses by the name too.
         let same = removed.iter().filter(|(_, entry)| entry.id == added.id);
         if let Some(same) = same.min_by_key(|(old, _)| {
             (file_name(old) != file_name(path), directory_of(old) != directory_of(path))
         }) {
-            return FormerName { found: Some(of(*same)), cut: None };
+            return FormerName { found: Some((same.0.clone(), same.1)), cut: None };
         }
         let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
         // A moved file usually keeps its name, so those come first.
         removed.sort_by_key(|(old, _)| file_name(old) != file_name(path));
-        let share = |entry: &TreeEntry| {
-            let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
-            old.map_or(0, |old| likeness(&old, &text))
-        };
-        let compared = removed.iter().take(MOST_COMPARED).map(|old| (share(&old.1), *old));
+        let compared = removed.iter().take(MOST_COMPARED).map(|old| (self.likeness_to(old.1, &text), *old));
         let best = compared.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, _)| *share);
         let is_cut = best.is_none() && removed.len() > MOST_COMPARED;
         let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
-        FormerName { found: best.map(|(_, old)| of(old)), cut }
+        FormerName { found: best.map(|(_, (path, entry))| (path.clone(), entry)), cut }
+    }
+}
+
+impl Objects {
+    /// Returns the similarity of a file to a text; 0 if it cannot be read.
+    fn likeness_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
+        let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
+        old.map_or(0, |old| likeness(&old, text))
     }
 }
 

@@ -76,18 +76,14 @@ impl Objects {
             if !steps.is_empty() && !steps.starts_with(['~', '^']) {
                 return Err(RevisionError::Unknown(revision.to_owned()));
             }
-            let missing = |id: ObjectId, what: String| {
-                let revision = revision.to_owned();
-                RevisionError::NoParent { revision, id, what }
-            };
             if kind == '~' {
                 for _ in 0..number {
                     let parent = self.node(id)?.parents.first().copied();
-                    id = parent.ok_or_else(|| missing(id, "parent".to_owned()))?;
+                    id = parent.ok_or_else(|| no_parent_error(revision, id, "parent".to_owned()))?;
                 }
             } else if number > 0 {
                 let parent = self.node(id)?.parents.get(number - 1).copied();
-                id = parent.ok_or_else(|| missing(id, format!("parent {number}")))?;
+                id = parent.ok_or_else(|| no_parent_error(revision, id, format!("parent {number}")))?;
             }
         }
         Ok(id)
@@ -99,7 +95,6 @@ impl Objects {
         base: &str,
         upstream: impl Fn(&str) -> Option<String>,
     ) -> Result<ObjectId, RevisionError> {
-        let unknown = || RevisionError::Unknown(base.to_owned());
         let suffix = ["@{upstream}", "@{u}"].into_iter().find_map(|suffix| base.strip_suffix(suffix));
         if let Some(name) = suffix {
             let branch = match name {
@@ -108,7 +103,7 @@ impl Objects {
             };
             let tracked = branch.and_then(|branch| upstream(&branch));
             let tracked = tracked.ok_or_else(|| RevisionError::NoUpstream(base.to_owned()))?;
-            return refs.find(&tracked)?.ok_or_else(unknown);
+            return refs.find(&tracked)?.ok_or_else(|| unknown_error(base));
         }
         if let Some(id) = refs.find(base)? {
             return Ok(id);
@@ -118,13 +113,13 @@ impl Objects {
             return Err(RevisionError::Unborn(branch.trim_start_matches("refs/heads/").to_owned()));
         }
         if base.len() < LEAST_DIGITS || !base.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(unknown());
+            return Err(unknown_error(base));
         }
-        self.by_prefix(base)?.ok_or_else(unknown)
+        self.find_by_prefix(base)?.ok_or_else(|| unknown_error(base))
     }
 
     /// Returns the commit or tag whose id begins with these digits.
-    fn by_prefix(&self, digits: &str) -> Result<Option<ObjectId>, RevisionError> {
+    fn find_by_prefix(&self, digits: &str) -> Result<Option<ObjectId>, RevisionError> {
         let Ok(prefix) = gix::hash::Prefix::from_hex(digits) else { return Ok(None) };
         let mut found = HashSet::new();
         let looked_up = self.odb.lookup_prefix(prefix, Some(&mut found));
@@ -142,4 +137,14 @@ impl Objects {
             }),
         }
     }
+}
+
+/// Returns the error for a name that nothing has.
+fn unknown_error(name: &str) -> RevisionError {
+    RevisionError::Unknown(name.to_owned())
+}
+
+/// Returns the error for a commit without the requested parent.
+fn no_parent_error(revision: &str, id: ObjectId, what: String) -> RevisionError {
+    RevisionError::NoParent { revision: revision.to_owned(), id, what }
 }

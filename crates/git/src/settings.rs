@@ -13,7 +13,7 @@ use gix::config::{File, Source};
 use memod_base::paths::{PathError, RepoLayout, is_transient, read_regular};
 
 use super::special::refuse_special;
-use super::{GitError, ObjectHash, head, interrupted};
+use super::{GitError, ObjectHash, find_system_error, read_head};
 
 /// Deepest nesting of included files; the same as git's.
 const MOST_INCLUDES: u8 = 10;
@@ -32,32 +32,29 @@ pub struct UserDirs {
 impl UserDirs {
     /// Reads the environment of this process. Ignores `GIT_*` variables, which a hook sets for its own worktree.
     pub fn read() -> Self {
-        let path = |name: &str| {
-            let value: Option<OsString> = std::env::var_os(name);
-            value.filter(|value| !value.is_empty()).map(PathBuf::from)
-        };
         Self {
-            home: path("HOME").or_else(|| path("USERPROFILE")),
-            config_home: path("XDG_CONFIG_HOME"),
+            home: env_path("HOME").or_else(|| env_path("USERPROFILE")),
+            config_home: env_path("XDG_CONFIG_HOME"),
             system_config: cfg!(unix).then(|| PathBuf::from("/etc/gitconfig")),
         }
     }
 
     /// Returns the configuration files of the system and the user, existing or not, in git's order.
     pub fn config_files(&self) -> Vec<PathBuf> {
-        self.sources().into_iter().filter_map(|(_, path)| path).collect()
+        self.config_sources().into_iter().filter_map(|(_, path)| path).collect()
     }
 
-    fn sources(&self) -> [(Source, Option<PathBuf>); 3] {
+    /// Returns the configuration files of the system and the user with their kinds, in git's order.
+    fn config_sources(&self) -> [(Source, Option<PathBuf>); 3] {
         [
             (Source::System, self.system_config.clone()),
-            (Source::Git, self.xdg("config")),
+            (Source::Git, self.xdg_file("config")),
             (Source::User, self.home.as_ref().map(|home| home.join(".gitconfig"))),
         ]
     }
 
     /// Returns `$XDG_CONFIG_HOME/git/<name>`, or its default below the home directory.
-    pub(super) fn xdg(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn xdg_file(&self, name: &str) -> Option<PathBuf> {
         let config_home = self.config_home.clone().or_else(|| Some(self.home.as_ref()?.join(".config")))?;
         Some(config_home.join("git").join(name))
     }
@@ -92,27 +89,27 @@ impl Settings {
     /// # Errors
     /// When a file does not parse, the repository's own is unreadable, or a read fails for the moment; names the file.
     pub fn read(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
-        let (Some(config), Some(common_dir)) = (load(layout, dirs)?, &layout.common_dir) else {
-            return Ok(Self::fallback(dirs));
+        let (Some(config), Some(common_dir)) = (load_config(layout, dirs)?, &layout.common_dir) else {
+            return Ok(Self::git_defaults(dirs));
         };
         Ok(Self {
             excludes_file: user_file(&config, "core.excludesFile", "ignore", &layout.root, dirs),
             attributes_file: user_file(&config, "core.attributesFile", "attributes", &layout.root, dirs),
-            filters: filters(&config),
+            filters: list_filters(&config),
             ignore_case: is_true(&config, "core.ignoreCase"),
             file_mode: config.boolean("core.fileMode").ok().flatten().unwrap_or(cfg!(unix)),
             symlinks: config.boolean("core.symlinks").ok().flatten().unwrap_or(cfg!(unix)),
-            object_hash: object_hash(&config, common_dir)?,
+            object_hash: read_object_hash(&config, common_dir)?,
             is_bare: is_true(&config, "core.bare") && layout.git_dir.as_ref() == Some(common_dir),
-            files: files(&config, dirs),
+            files: list_files(&config, dirs),
         })
     }
 
     /// Returns the full name of the ref that tracks the upstream of a branch (`refs/heads/…`), if one is set; with the
     /// names that `git clone` gives.
-    pub fn upstream(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
+    pub fn upstream_ref(layout: &RepoLayout, dirs: &UserDirs, branch: &str) -> Option<String> {
         let (git_dir, common_dir) = (layout.git_dir.as_ref()?, layout.common_dir.as_ref()?);
-        let config = Cascade { git_dir, branch: None, dirs }.load(common_dir).ok()?;
+        let config = ConfigCascade { git_dir, branch: None, dirs }.load_files(common_dir).ok()?;
         let name = branch.strip_prefix("refs/heads/")?;
         let of_branch =
             |key: &str| config.string_by("branch", Some(name.into()), key).map(|value| value.to_string());
@@ -129,15 +126,16 @@ impl Settings {
     /// When a read fails for the moment; names the file.
     pub fn read_or_default(layout: &RepoLayout, dirs: &UserDirs) -> Result<Self, GitError> {
         match Self::read(layout, dirs) {
-            Err(error) if !error.is_transient() => Ok(Self::fallback(dirs)),
+            Err(error) if !error.is_transient() => Ok(Self::git_defaults(dirs)),
             read => read,
         }
     }
 
-    fn fallback(dirs: &UserDirs) -> Self {
+    /// Returns git's defaults.
+    fn git_defaults(dirs: &UserDirs) -> Self {
         Self {
-            excludes_file: dirs.xdg("ignore"),
-            attributes_file: dirs.xdg("attributes"),
+            excludes_file: dirs.xdg_file("ignore"),
+            attributes_file: dirs.xdg_file("attributes"),
             filters: BTreeSet::new(),
             ignore_case: false,
             file_mode: cfg!(unix),
@@ -153,25 +151,25 @@ impl Settings {
 ///
 /// # Errors
 /// See [`Settings::read`].
-pub(super) fn load(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>, GitError> {
+pub(super) fn load_config(layout: &RepoLayout, dirs: &UserDirs) -> Result<Option<File>, GitError> {
     let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
         return Ok(None);
     };
-    Cascade { git_dir, branch: branch(layout), dirs }.load(common_dir).map(Some)
+    ConfigCascade { git_dir, branch: current_branch(layout), dirs }.load_files(common_dir).map(Some)
 }
 
 /// The data that is common to all configuration files.
-struct Cascade<'a> {
+struct ConfigCascade<'a> {
     git_dir: &'a Path,
     branch: Option<gix::refs::FullName>,
     dirs: &'a UserDirs,
 }
 
-impl Cascade<'_> {
+impl ConfigCascade<'_> {
     /// Loads every file in git's order; later values take precedence.
-    fn load(&self, common_dir: &Path) -> Result<File, GitError> {
+    fn load_files(&self, common_dir: &Path) -> Result<File, GitError> {
         let mut config = File::new(Metadata::api());
-        for (source, path) in self.dirs.sources() {
+        for (source, path) in self.dirs.config_sources() {
             if let Some(path) = path {
                 self.add(&mut config, source, &path)?;
             }
@@ -189,23 +187,20 @@ impl Cascade<'_> {
         };
         self.refuse_special_includes(path, &bytes, MOST_INCLUDES)?;
         let metadata = Metadata::from(source).at(path);
-        let invalid = |error: gix::Error| {
-            let damaged = || GitError::Config { path: path.to_owned(), reason: error.to_string() };
-            interrupted(&error, path).unwrap_or_else(damaged) // an include is read here
-        };
-        let file = File::from_bytes_owned(&mut bytes, metadata, self.options()).map_err(invalid)?;
-        config.append(file).map_err(invalid)?;
+        let file = File::from_bytes_owned(&mut bytes, metadata, self.parse_options())
+            .map_err(|error| config_error(&error, path))?;
+        config.append(file).map_err(|error| config_error(&error, path))?;
         Ok(())
     }
 
     /// Refuses special files that a file includes, whether or not the condition of the include holds.
     fn refuse_special_includes(&self, path: &Path, bytes: &[u8], depth: u8) -> Result<(), GitError> {
         let metadata = Metadata::from(Source::Local).at(path);
-        let alone = init::Options { includes: includes::Options::no_follow(), ..self.options() };
+        let alone = init::Options { includes: includes::Options::no_follow(), ..self.parse_options() };
         let Ok(file) = File::from_bytes_owned(&mut bytes.to_vec(), metadata, alone) else {
-            return Ok(()); // who reads it reports that
+            return Ok(()); // the reader of the file reports that
         };
-        for included in files(&file, self.dirs).into_iter().filter(|included| included != path) {
+        for included in list_files(&file, self.dirs).into_iter().filter(|included| included != path) {
             if included != Path::new("/dev/null") {
                 refuse_special(&included)?;
             }
@@ -218,14 +213,27 @@ impl Cascade<'_> {
         Ok(())
     }
 
-    fn options(&self) -> init::Options<'_> {
+    /// Returns the options for parsing a file with its includes.
+    fn parse_options(&self) -> init::Options<'_> {
         let conditional = conditional::Context {
             git_dir: Some(self.git_dir),
             branch_name: self.branch.as_ref().map(gix::refs::FullName::as_ref),
         };
-        let includes = includes::Options::follow(interpolation(self.dirs), conditional);
+        let includes = includes::Options::follow(interpolation_context(self.dirs), conditional);
         init::Options { includes, lossy: true, ignore_io_errors: true }
     }
+}
+
+/// Returns the path in a variable of the environment, unless it is empty.
+fn env_path(name: &str) -> Option<PathBuf> {
+    let value: Option<OsString> = std::env::var_os(name);
+    value.filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// Returns the error for a file that does not parse, or that includes a file that cannot be read.
+fn config_error(error: &gix::Error, path: &Path) -> GitError {
+    find_system_error(error, path)
+        .unwrap_or_else(|| GitError::Config { path: path.to_owned(), reason: error.to_string() })
 }
 
 /// Reads one configuration file; `None` if git ignores its absence too.
@@ -241,11 +249,12 @@ fn read_config_file(path: &Path, source: Source) -> Result<Option<Vec<u8>>, GitE
     }
 }
 
-fn branch(layout: &RepoLayout) -> Option<gix::refs::FullName> {
-    head(layout).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
+/// Returns the branch that `HEAD` is on.
+fn current_branch(layout: &RepoLayout) -> Option<gix::refs::FullName> {
+    read_head(layout).filter(|head| head.starts_with("refs/")).and_then(|head| head.try_into().ok())
 }
 
-fn interpolation(dirs: &UserDirs) -> interpolate::Context<'_> {
+fn interpolation_context(dirs: &UserDirs) -> interpolate::Context<'_> {
     interpolate::Context {
         git_install_dir: None,
         home_dir: dirs.home.as_deref(),
@@ -259,14 +268,14 @@ pub(super) fn is_true(config: &File, key: &str) -> bool {
 
 /// Returns the files of the sections and those that they include. One that is absent or empty has no section, and one whose
 /// condition does not hold may come to apply.
-fn files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
+fn list_files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = Vec::new();
     for section in config.sections() {
         let file = section.meta().path.clone();
         let name = section.header().name();
         if name.eq_ignore_ascii_case(b"include") || name.eq_ignore_ascii_case(b"includeIf") {
             let paths = section.values("path").into_iter().map(gix::config::Path::from);
-            let paths = paths.filter_map(|path| path.interpolate(interpolation(dirs)).ok());
+            let paths = paths.filter_map(|path| path.interpolate(interpolation_context(dirs)).ok());
             let dir = file.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
             files.extend(paths.map(|path| dir.join(path)));
         }
@@ -279,31 +288,37 @@ fn files(config: &File, dirs: &UserDirs) -> Vec<PathBuf> {
 fn user_file(config: &File, key: &str, default: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
     match config.path(key) {
         Some(_) => path_value(config, key, root, dirs),
-        None => dirs.xdg(default),
+        None => dirs.xdg_file(default),
     }
 }
 
 /// Returns the filters with a program to store contents, and those without which git refuses to.
-fn filters(config: &File) -> BTreeSet<String> {
+fn list_filters(config: &File) -> BTreeSet<String> {
     let sections = config.sections_by_name("filter").into_iter().flatten();
     let names = sections.filter_map(|section| Some(section.header().subsection_name()?.to_string()));
     let mut filters: BTreeSet<String> = names.collect();
     filters.retain(|name| {
-        let value = |key: &str| config.string_by("filter", Some(name.as_str().into()), key);
-        let is_set = |key: &str| value(key).is_some_and(|value| !value.is_empty());
         let required = config.boolean_by("filter", Some(name.as_str().into()), "required");
-        is_set("clean") || is_set("process") || required.ok().flatten().unwrap_or(false)
+        is_filter_set(config, name, "clean")
+            || is_filter_set(config, name, "process")
+            || required.ok().flatten().unwrap_or(false)
     });
     filters
 }
 
+/// Returns whether a setting of a filter has a value.
+fn is_filter_set(config: &File, name: &str, key: &str) -> bool {
+    config.string_by("filter", Some(name.into()), key).is_some_and(|value| !value.is_empty())
+}
+
 /// Returns the path in a setting; a relative one starts at the root, where git runs.
 pub(super) fn path_value(config: &File, key: &str, root: &Path, dirs: &UserDirs) -> Option<PathBuf> {
-    let path = config.path(key)?.interpolate(interpolation(dirs)).ok()?;
+    let path = config.path(key)?.interpolate(interpolation_context(dirs)).ok()?;
     (!path.as_os_str().is_empty()).then(|| root.join(path))
 }
 
-fn object_hash(config: &File, common_dir: &Path) -> Result<ObjectHash, GitError> {
+/// Returns how the repository names its objects.
+fn read_object_hash(config: &File, common_dir: &Path) -> Result<ObjectHash, GitError> {
     let Some(name) = config.string("extensions.objectFormat") else {
         return Ok(ObjectHash::Sha1);
     };

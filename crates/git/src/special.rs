@@ -36,8 +36,12 @@ pub(super) fn refuse_special_ref(git_dir: &Path, common_dir: &Path, name: &str) 
 pub(super) fn refuse_special_index(index: &Path) -> Result<(), GitError> {
     let dir = index.parent().unwrap_or(Path::new("/"));
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let is_shared = |entry: &fs::DirEntry| entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.");
-    entries.filter(is_shared).try_for_each(|entry| refuse_special(&entry.path()))
+    entries.filter(is_shared_index).try_for_each(|entry| refuse_special(&entry.path()))
+}
+
+/// Returns whether a file is a part of a split index.
+fn is_shared_index(entry: &fs::DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b"sharedindex.")
 }
 
 /// The directories of the objects of a repository, its own first.
@@ -54,7 +58,7 @@ impl ObjectDirs {
             let list = dir.join("info/alternates");
             refuse_special(&list)?;
             let bytes = if_readable(read_regular(&list)).at("read", &list)?.unwrap_or_default();
-            // What does not parse is reported by gix, which reads the same list.
+            // Gix reads the same list, and reports lines that do not parse.
             for path in gix::odb::alternate::parse(&bytes).unwrap_or_default() {
                 let path = objects.join(path);
                 if !dirs.contains(&path) {
@@ -109,8 +113,12 @@ fn if_there(path: PathBuf, source: io::Error) -> Option<PathError> {
 
 fn refuse_special_packs(dir: &Path) -> Result<(), GitError> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let is_plain = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
-    entries.filter(|entry| !is_plain(entry)).try_for_each(|entry| refuse_special(&entry.path()))
+    entries.filter(|entry| !is_plain_file(entry)).try_for_each(|entry| refuse_special(&entry.path()))
+}
+
+/// Returns whether an entry of a directory is a regular file.
+fn is_plain_file(entry: &fs::DirEntry) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_file())
 }
 
 /// Opens the objects of a repository; reads of single objects still have to be checked with the directories.

@@ -15,7 +15,7 @@ use memod_base::paths::{IoContext, is_transient, open_regular};
 use memod_base::types::Stat;
 
 use super::special::refuse_special_index;
-use super::{GitError, interrupted};
+use super::{GitError, find_system_error};
 
 /// Largest index that is read: one of ten million paths.
 const MOST_BYTES: u64 = 1 << 30;
@@ -34,12 +34,12 @@ pub enum TrackedAs {
 /// The paths of one index, read at one moment.
 pub struct Tracked {
     index: Option<File>,
-    folded: Option<Folded>,
+    folded: Option<FoldedPaths>,
 }
 
 /// Look-up tables with ASCII letters in lower case, for `core.ignoreCase`.
 #[derive(Default)]
-struct Folded {
+struct FoldedPaths {
     entries: HashMap<Vec<u8>, usize>,
     directories: HashSet<Vec<u8>>,
 }
@@ -68,7 +68,6 @@ impl Tracked {
     /// # Errors
     /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
     pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
-        let damaged = |reason: String| GitError::Index { path: path.to_owned(), reason };
         // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process.
         let (bytes, meta) = match read_with_meta(path) {
             Ok(read) => read,
@@ -76,28 +75,27 @@ impl Tracked {
                 return Ok(Self::nothing());
             }
             Err(error) if is_transient(&error) => return Err(error).at("read", path)?,
-            Err(error) => return Err(damaged(error.to_string())),
+            Err(error) => return Err(damaged_error(path, error.to_string())),
         };
         let written = FileTime::from_last_modification_time(&meta);
-        let failed =
-            |error: gix::Error| interrupted(&error, path).unwrap_or_else(|| damaged(error.to_string()));
-        let (state, _) =
-            State::from_bytes(&bytes, written, object_hash, decode::Options::default()).map_err(failed)?;
+        let (state, _) = State::from_bytes(&bytes, written, object_hash, decode::Options::default())
+            .map_err(|error| index_error(&error, path))?;
         let index = match state.link() {
             None => File::from_state(state, path),
             Some(_) => {
                 refuse_special_index(path)?;
                 // Without the checksum, as git reads it outside `git fsck`.
-                File::at(path, object_hash, true, decode::Options::default()).map_err(failed)?
+                File::at(path, object_hash, true, decode::Options::default())
+                    .map_err(|error| index_error(&error, path))?
             }
         };
-        let folded = ignore_case.then(|| Folded::of(&index));
+        let folded = ignore_case.then(|| FoldedPaths::from_index(&index));
         Ok(Self { index: Some(index), folded })
     }
 
     /// Returns the entry at `path`, ignoring case if `core.ignoreCase` is set.
     pub fn entry(&self, path: &BStr) -> TrackedAs {
-        match self.find(path).map(|(index, at)| index.entry(at).mode) {
+        match self.find_entry(path).map(|(index, at)| index.entry(at).mode) {
             None | Some(Mode::DIR) => TrackedAs::Untracked,
             Some(Mode::COMMIT) => TrackedAs::Repository,
             Some(_) => TrackedAs::File,
@@ -137,20 +135,17 @@ impl Tracked {
 
     /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
     /// same second as the index, so that git itself would read the file.
-    pub fn noted(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
-        let (index, at) = self.find(path)?;
+    pub fn recorded_content(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
+        let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
-        let time = |time: gix::index::entry::stat::Time| {
-            i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
-        };
         let known = entry.stat;
         let is_racy = i64::from(known.mtime.secs) >= index.timestamp().unix_seconds();
-        let is_same = time(known.mtime) == stat.mtime_ns
-            && time(known.ctime) == stat.ctime_ns
+        let is_same = time_ns(known.mtime) == stat.mtime_ns
+            && time_ns(known.ctime) == stat.ctime_ns
             && known.size == stat.size as u32
             && known.ino == stat.inode as u32;
-        let is_told = entry.stage() == Stage::Unconflicted && !entry.flags.contains(Flags::INTENT_TO_ADD);
-        (is_same && is_told).then_some((entry.id, is_racy))
+        let is_certain = entry.stage() == Stage::Unconflicted && !entry.flags.contains(Flags::INTENT_TO_ADD);
+        (is_same && is_certain).then_some((entry.id, is_racy))
     }
 
     /// Returns the submodules with the commits that are recorded of them, after a conflict ours; names that are not UTF-8
@@ -170,25 +165,26 @@ impl Tracked {
 
     /// Returns the type of an entry.
     pub fn kind(&self, path: &BStr) -> Option<EntryKind> {
-        let (index, at) = self.find(path)?;
+        let (index, at) = self.find_entry(path)?;
         Some(index.entry(at).mode.to_tree_entry_mode()?.kind())
     }
 
     /// Returns the content of a file or a link.
     pub fn blob(&self, path: &BStr) -> Option<ObjectId> {
-        let (index, at) = self.find(path)?;
+        let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         (!matches!(entry.mode, Mode::DIR | Mode::COMMIT)).then_some(entry.id)
     }
 
     /// Returns the blob of a path that a sparse checkout leaves out of the worktree.
     pub fn left_out(&self, path: &BStr) -> Option<ObjectId> {
-        let (index, at) = self.find(path)?;
+        let (index, at) = self.find_entry(path)?;
         let entry = index.entry(at);
         entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)
     }
 
-    fn find(&self, path: &BStr) -> Option<(&File, usize)> {
+    /// Returns the place of a path in the index.
+    fn find_entry(&self, path: &BStr) -> Option<(&File, usize)> {
         let index = self.index.as_ref()?;
         let at = match &self.folded {
             Some(folded) => folded.entries.get(&path.to_ascii_lowercase()).copied()?,
@@ -196,6 +192,21 @@ impl Tracked {
         };
         Some((index, at))
     }
+}
+
+/// Returns the error for an index that does not parse.
+fn damaged_error(path: &Path, reason: String) -> GitError {
+    GitError::Index { path: path.to_owned(), reason }
+}
+
+/// Returns the error for an index that gix could not read.
+fn index_error(error: &gix::Error, path: &Path) -> GitError {
+    find_system_error(error, path).unwrap_or_else(|| damaged_error(path, error.to_string()))
+}
+
+/// Converts a time of the index to nanoseconds since the epoch.
+fn time_ns(time: gix::index::entry::stat::Time) -> i64 {
+    i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
 }
 
 fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
@@ -208,8 +219,9 @@ fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
     Ok((bytes, meta))
 }
 
-impl Folded {
-    fn of(index: &File) -> Self {
+impl FoldedPaths {
+    /// Builds the tables of an index.
+    fn from_index(index: &File) -> Self {
         let mut folded = Self::default();
         for (at, entry) in index.entries().iter().enumerate() {
             let path = entry.path(index).to_ascii_lowercase();

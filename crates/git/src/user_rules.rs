@@ -20,12 +20,12 @@ const RACY: Duration = Duration::from_secs(2);
 /// The files outside the repository that affect which files git lists, as they were at one moment.
 #[derive(Default)]
 pub struct UserRules {
-    seen: Vec<Seen>,
+    seen: Vec<SeenFile>,
     is_forgotten: bool,
 }
 
 /// A file, existing or not.
-struct Seen {
+struct SeenFile {
     path: PathBuf,
     signature: Signature,
     /// Hash of the content, of a file whose signature may be that of a later content too.
@@ -43,7 +43,7 @@ impl UserRules {
     pub fn record(&mut self, dirs: &UserDirs, mut files: BTreeSet<PathBuf>) {
         files.extend(dirs.config_files());
         let now = SystemTime::now();
-        self.seen = files.into_iter().map(|path| Seen::of(path, now)).collect();
+        self.seen = files.into_iter().map(|path| SeenFile::record(path, now)).collect();
         self.is_forgotten = false;
     }
 
@@ -54,44 +54,46 @@ impl UserRules {
 
     /// Returns whether a file was changed, created or removed since.
     pub fn changed(&self) -> bool {
-        self.is_forgotten || self.seen.iter().any(Seen::has_changed)
+        self.is_forgotten || self.seen.iter().any(SeenFile::has_changed)
     }
 }
 
-impl Seen {
-    fn of(path: PathBuf, now: SystemTime) -> Self {
-        let signature = signature(&path);
+impl SeenFile {
+    /// Records a file as it is now.
+    fn record(path: PathBuf, now: SystemTime) -> Self {
+        let signature = read_signature(&path);
         let written = signature.and_then(|(_, written, _)| written);
-        let apart = |written| now.duration_since(written).unwrap_or_else(|later| later.duration());
-        let is_racy = written.is_some_and(|written| apart(written) <= RACY);
-        let content = is_racy.then(|| content(&path));
+        let is_racy = written.is_some_and(|written| {
+            now.duration_since(written).unwrap_or_else(|later| later.duration()) <= RACY
+        });
+        let content = is_racy.then(|| hash_content(&path));
         Self { path, signature, content }
     }
 
     fn has_changed(&self) -> bool {
-        let now = signature(&self.path);
-        now != self.signature || self.content.is_some_and(|seen| content(&self.path) != seen)
+        let now = read_signature(&self.path);
+        now != self.signature || self.content.is_some_and(|seen| hash_content(&self.path) != seen)
     }
 }
 
 /// Reads a signature through symbolic links, which git follows here.
-fn signature(path: &Path) -> Signature {
-    fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok(), identity(&meta)))
+fn read_signature(path: &Path) -> Signature {
+    fs::metadata(path).ok().map(|meta| (meta.len(), meta.modified().ok(), file_identity(&meta)))
 }
 
 #[cfg(unix)]
-fn identity(meta: &fs::Metadata) -> Identity {
+fn file_identity(meta: &fs::Metadata) -> Identity {
     use std::os::unix::fs::MetadataExt;
     (meta.ino(), meta.ctime(), meta.ctime_nsec())
 }
 
 #[cfg(not(unix))]
-fn identity(_: &fs::Metadata) -> Identity {
+fn file_identity(_: &fs::Metadata) -> Identity {
     (0, 0, 0)
 }
 
 /// Hashes a file, one that cannot be read as an empty one, as git takes it.
-fn content(path: &Path) -> blake3::Hash {
+fn hash_content(path: &Path) -> blake3::Hash {
     blake3::hash(&read_file(path).unwrap_or_default())
 }
 

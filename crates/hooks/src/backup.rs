@@ -14,8 +14,8 @@ pub(super) struct Backups {
 }
 
 impl Backups {
-    /// Returns the backups of a repository, which may be empty.
-    pub(super) fn of(layout: &RepoLayout) -> Self {
+    /// Returns the backups of a repository; there may be none.
+    pub(super) fn new(layout: &RepoLayout) -> Self {
         Self { dir: layout.state_dir.join("hooks") }
     }
 
@@ -23,9 +23,9 @@ impl Backups {
     ///
     /// # Errors
     /// When it cannot be written; the hook must not be changed then.
-    pub(super) fn keep(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
+    pub(super) fn store_original(&self, hook: &Path, text: Option<&[u8]>) -> Result<(), PathError> {
         create_private_dir_in(&self.dir)?;
-        let (backup, record) = self.files(hook);
+        let (backup, record) = self.backup_paths(hook);
         if let Some(text) = text
             && !backup.exists()
         {
@@ -39,22 +39,23 @@ impl Backups {
     }
 
     /// Returns the hooks that are on record.
-    pub(super) fn hooks(&self) -> Vec<PathBuf> {
+    pub(super) fn recorded_hooks(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten().map(|entry| entry.path());
         let records = entries.filter(|path| path.extension().is_some_and(|extension| extension == "path"));
         records.filter_map(|path| fs::read_to_string(path).ok()).map(PathBuf::from).collect()
     }
 
     /// Removes the backup of a hook that has nothing of ours any more.
-    pub(super) fn forget(&self, hook: &Path) {
-        let (backup, record) = self.files(hook);
+    pub(super) fn remove_backup(&self, hook: &Path) {
+        let (backup, record) = self.backup_paths(hook);
         for file in [backup, record] {
             let _ = fs::remove_file(file); // most hooks have none
         }
         let _ = fs::remove_dir(&self.dir); // only when it is empty
     }
 
-    fn files(&self, hook: &Path) -> (PathBuf, PathBuf) {
+    /// Returns the paths of the backup and of the record of a hook.
+    fn backup_paths(&self, hook: &Path) -> (PathBuf, PathBuf) {
         let hash = blake3::hash(hook.as_os_str().as_encoded_bytes()).to_hex();
         let event = hook.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{event}-{}", &hash[..16]);

@@ -10,7 +10,7 @@ const END: &str = "\n# <<< memo hooks <<<";
 
 /// The kind of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Text {
+pub(super) enum HookKind {
     /// Our own, unchanged.
     Ours,
     /// Another hook with our block.
@@ -24,24 +24,28 @@ pub(super) enum Text {
 }
 
 /// Returns the kind of a hook.
-pub(super) fn classify(text: &[u8]) -> Text {
+pub(super) fn classify_hook(text: &[u8]) -> HookKind {
     if text == HOOK.as_bytes() {
-        return Text::Ours;
+        return HookKind::Ours;
     }
-    if let Some((start, end)) = span(text) {
-        let is_current = &text[start..end] == block().as_bytes();
-        return if is_current { Text::Chained } else { Text::Outdated };
+    if let Some((start, end)) = find_block(text) {
+        let is_current = &text[start..end] == block_text().as_bytes();
+        return if is_current { HookKind::Chained } else { HookKind::Outdated };
     }
     if text.contains(&0) {
-        return Text::Foreign("a program");
+        return HookKind::Foreign("a program");
     }
     // Git runs a text without a `#!` line with sh.
-    let Some(rest) = text.strip_prefix(b"#!") else { return Text::Shell };
+    let Some(rest) = text.strip_prefix(b"#!") else { return HookKind::Shell };
     let first = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
     if first.ends_with(b"\r") {
-        return Text::Foreign("its first line ends with CR LF, so no system finds its interpreter");
+        return HookKind::Foreign("its first line ends with CR LF, so no system finds its interpreter");
     }
-    if is_shell(&String::from_utf8_lossy(first)) { Text::Shell } else { Text::Foreign("not a shell script") }
+    if is_shell(&String::from_utf8_lossy(first)) {
+        HookKind::Shell
+    } else {
+        HookKind::Foreign("not a shell script")
+    }
 }
 
 /// Returns whether the text after `#!` starts a POSIX shell.
@@ -56,19 +60,19 @@ fn is_shell(interpreter: &str) -> bool {
 }
 
 /// Returns the text with our block before all commands, because a block after an `exit` or `exec` would never run.
-pub(super) fn insert(text: &[u8]) -> Vec<u8> {
+pub(super) fn insert_block(text: &[u8]) -> Vec<u8> {
     let has_interpreter = text.starts_with(b"#!");
     let first_line = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| at + 1);
     let (before, after) = text.split_at(if has_interpreter { first_line } else { 0 });
     match before.last() {
-        Some(b'\n') | None => [before, block().as_bytes(), b"\n", after].concat(),
-        Some(_) => [before, b"\n", block().as_bytes()].concat(), // nothing but the first line, and no line feed
+        Some(b'\n') | None => [before, block_text().as_bytes(), b"\n", after].concat(),
+        Some(_) => [before, b"\n", block_text().as_bytes()].concat(), // nothing but the first line, and no line feed
     }
 }
 
 /// Returns the text without our block; `None` if there is no block.
-pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
-    let (start, end) = span(text)?;
+pub(super) fn remove_block(text: &[u8]) -> Option<Vec<u8>> {
+    let (start, end) = find_block(text)?;
     Some(match (&text[..start], &text[end..]) {
         (before, [b'\n', after @ ..]) => [before, after].concat(),
         (before, []) => before.strip_suffix(b"\n").unwrap_or(before).to_owned(),
@@ -76,38 +80,38 @@ pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns whether the rest is what [`remove`] leaves of [`HOOK`], so that the file can be deleted.
+/// Returns whether the rest is what [`remove_block`] leaves of [`HOOK`], so that the file can be deleted.
 pub(super) fn is_bare(left: &[u8]) -> bool {
-    left == header().as_bytes()
+    left == header_text().as_bytes()
 }
 
 /// Returns the commands of the block, one after the other, as one line.
 pub(super) fn one_line() -> String {
-    let commands = block().strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
+    let commands = block_text().strip_prefix(START).and_then(|rest| rest.strip_suffix(END));
     commands.expect("the hook has both marks").replace('\n', "; ")
 }
 
 /// Returns our lines, marks included, without the last line feed.
-fn block() -> &'static str {
-    let (start, end) = span(HOOK.as_bytes()).expect("the hook has both marks");
+fn block_text() -> &'static str {
+    let (start, end) = find_block(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[start..end]
 }
 
 /// Returns the text above our lines in our own hook.
-fn header() -> &'static str {
-    let (start, _) = span(HOOK.as_bytes()).expect("the hook has both marks");
+fn header_text() -> &'static str {
+    let (start, _) = find_block(HOOK.as_bytes()).expect("the hook has both marks");
     &HOOK[..start]
 }
 
 /// Returns where the block is, marks included, without the line feed behind it.
-fn span(text: &[u8]) -> Option<(usize, usize)> {
-    let start = find(text, START.as_bytes())?;
-    let end = start + find(&text[start..], END.as_bytes())? + END.len();
+fn find_block(text: &[u8]) -> Option<(usize, usize)> {
+    let start = find_bytes(text, START.as_bytes())?;
+    let end = start + find_bytes(&text[start..], END.as_bytes())? + END.len();
     Some((start, end))
 }
 
 /// Returns where some bytes begin.
-pub(super) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+pub(super) fn find_bytes(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
@@ -133,9 +137,9 @@ mod tests {
         ];
         for text in cases {
             let shown = String::from_utf8_lossy(text).into_owned();
-            let chained = insert(text);
-            assert_eq!(classify(&chained), Text::Chained, "{shown:?}");
-            assert_eq!(remove(&chained).as_deref(), Some(text), "{shown:?}");
+            let chained = insert_block(text);
+            assert_eq!(classify_hook(&chained), HookKind::Chained, "{shown:?}");
+            assert_eq!(remove_block(&chained).as_deref(), Some(text), "{shown:?}");
             let code = String::from_utf8_lossy(&chained).into_owned();
             let first = code.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
             assert!(first.contains("doorbell"), "ours runs first: {code}");
@@ -144,32 +148,35 @@ mod tests {
 
     #[test]
     fn what_a_neighbour_wrote_since_stays() {
-        let chained = String::from_utf8(insert(b"#!/bin/sh\nexit 0\n")).expect("it is UTF-8");
+        let chained = String::from_utf8(insert_block(b"#!/bin/sh\nexit 0\n")).expect("it is UTF-8");
         let edited = chained.replace("exit 0", "echo new\nexit 1") + "# end";
-        assert_eq!(remove(edited.as_bytes()).expect("ours is in it"), b"#!/bin/sh\necho new\nexit 1\n# end");
-        let appended = format!("{HOOK}echo neighbour\n");
-        let left = remove(appended.as_bytes()).expect("ours is in it");
-        assert_eq!(left, format!("{}echo neighbour\n", header()).as_bytes());
-        let last = format!("#!/bin/sh\n{}", block());
         assert_eq!(
-            remove(format!("{last}\necho more\n").as_bytes()).expect("ours"),
+            remove_block(edited.as_bytes()).expect("ours is in it"),
+            b"#!/bin/sh\necho new\nexit 1\n# end"
+        );
+        let appended = format!("{HOOK}echo neighbour\n");
+        let left = remove_block(appended.as_bytes()).expect("ours is in it");
+        assert_eq!(left, format!("{}echo neighbour\n", header_text()).as_bytes());
+        let last = format!("#!/bin/sh\n{}", block_text());
+        assert_eq!(
+            remove_block(format!("{last}\necho more\n").as_bytes()).expect("ours"),
             b"#!/bin/sh\necho more\n"
         );
     }
 
     #[test]
     fn of_our_own_hook_nothing_is_left() {
-        assert!(is_bare(&remove(HOOK.as_bytes()).expect("ours is in it")));
+        assert!(is_bare(&remove_block(HOOK.as_bytes()).expect("ours is in it")));
         assert!(!is_bare(b"") && !is_bare(b"#!/bin/sh\n"), "a person's hook may be as short");
-        assert_eq!(remove(b"#!/bin/sh\necho hi\n"), None);
-        assert_eq!(remove(START.as_bytes()), None, "half a block is nobody's");
+        assert_eq!(remove_block(b"#!/bin/sh\necho hi\n"), None);
+        assert_eq!(remove_block(START.as_bytes()), None, "half a block is nobody's");
     }
 
     #[test]
     fn hooks_are_told_apart() {
         let check = |text: &str, expected: &str| {
-            let found = match classify(text.as_bytes()) {
-                Text::Foreign(_) => "foreign".to_owned(),
+            let found = match classify_hook(text.as_bytes()) {
+                HookKind::Foreign(_) => "foreign".to_owned(),
                 known => format!("{known:?}").to_lowercase(),
             };
             assert_eq!(found, expected, "{text:?}");

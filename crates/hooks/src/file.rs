@@ -31,15 +31,15 @@ pub(super) fn is_executable(path: &Path) -> bool {
     return path.exists();
 }
 
-/// Creates an executable file for everybody who can commit here. An existing file stays.
+/// Creates a file that everybody who can commit here may execute. An existing file stays.
 ///
 /// # Errors
 /// When something exists, or the file cannot be written; nothing is left behind.
-pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
+pub(super) fn create_executable(path: &Path, text: &[u8]) -> Result<(), PathError> {
     let dir = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(dir).at("create directory", dir)?;
-    let aside = aside(path);
-    let made = write(&aside, text, executable()).and_then(|()| link_or_rename(&aside, path));
+    let aside = aside_path(path);
+    let made = write_temp_file(&aside, text, executable_mode()).and_then(|()| link_or_rename(&aside, path));
     let _ = fs::remove_file(&aside);
     made.at("create", path)
 }
@@ -51,10 +51,10 @@ pub(super) fn create(path: &Path, text: &[u8]) -> Result<(), PathError> {
 ///
 /// # Errors
 /// When it has changed, git is changing it, or it cannot be written; the file is unchanged then.
-pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
+pub(super) fn replace_text(path: &Path, before: &[u8], text: &[u8]) -> Result<(), PathError> {
     let mode = fs::metadata(path).at("look at", path)?.permissions();
-    let aside = aside(path);
-    let replaced = write(&aside, text, Some(mode)).and_then(|()| {
+    let aside = aside_path(path);
+    let replaced = write_temp_file(&aside, text, Some(mode)).and_then(|()| {
         if fs::read(path)? != before || is_locked(path) {
             return Err(io::Error::other("another program changed it just now; try again"));
         }
@@ -64,20 +64,20 @@ pub(super) fn replace(path: &Path, before: &[u8], text: &[u8]) -> Result<(), Pat
 }
 
 /// Returns the lock that git takes to change a file.
-pub(super) fn lock_of(path: &Path) -> PathBuf {
+pub(super) fn lock_path(path: &Path) -> PathBuf {
     path.with_added_extension("lock")
 }
 
 /// Returns whether git is changing a file, or was interrupted when it did.
 pub(super) fn is_locked(path: &Path) -> bool {
-    fs::symlink_metadata(lock_of(path)).is_ok()
+    fs::symlink_metadata(lock_path(path)).is_ok()
 }
 
 /// Removes a file. Succeeds if it is gone already.
 ///
 /// # Errors
 /// When it cannot be removed.
-pub(super) fn remove(path: &Path) -> Result<(), PathError> {
+pub(super) fn remove_file(path: &Path) -> Result<(), PathError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).at("remove", path),
         _ => Ok(()),
@@ -93,7 +93,7 @@ fn link_or_rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Writes a temporary file next to another, and replaces one that an interrupted process with our pid has left.
-fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
+fn write_temp_file(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> {
     let _ = fs::remove_file(path);
     let mut file = File::create_new(path)?;
     file.write_all(text)?;
@@ -103,7 +103,7 @@ fn write(path: &Path, text: &[u8], mode: Option<Permissions>) -> io::Result<()> 
     file.sync_all()
 }
 
-fn executable() -> Option<Permissions> {
+fn executable_mode() -> Option<Permissions> {
     #[cfg(unix)]
     return Some(std::os::unix::fs::PermissionsExt::from_mode(0o755));
     #[cfg(not(unix))]
@@ -111,7 +111,7 @@ fn executable() -> Option<Permissions> {
 }
 
 /// Returns a name next to `path` that neither git nor another tool takes for a hook.
-fn aside(path: &Path) -> PathBuf {
+fn aside_path(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".memo-{}", std::process::id()));

@@ -3,19 +3,19 @@
 use memod_base::paths::PathError;
 use memod_git::NamedHook;
 
-use super::{Done, EVENTS, Hooks, HooksError, block, file, rings, section};
+use super::{EVENTS, Hooks, HooksError, InstallOutcome, block, file, rings_doorbell, section};
 
 impl Hooks<'_> {
     /// Writes our section; returns false if another hook has that name.
-    pub(super) fn install_config(&mut self, done: &mut Done) -> Result<bool, HooksError> {
-        let text = self.config_text()?;
-        let named = self.named(&text)?;
-        if named.command.is_some() && !rings(&named) {
+    pub(super) fn install_config(&mut self, done: &mut InstallOutcome) -> Result<bool, HooksError> {
+        let text = self.read_config()?;
+        let named = self.parse_named_hook(&text)?;
+        if named.command.is_some() && !rings_doorbell(&named) {
             return Ok(false);
         }
-        let without = section::remove(&text);
-        let with = section::insert(without.as_ref().unwrap_or(&text));
-        let written = self.named(&with)?;
+        let without = section::remove_section(&text);
+        let with = section::insert_section(without.as_ref().unwrap_or(&text));
+        let written = self.parse_named_hook(&with)?;
         if !is_current(&written) {
             return Err(HooksError::Unreadable(self.config.clone()));
         }
@@ -28,10 +28,10 @@ impl Hooks<'_> {
     }
 
     /// Removes our section, if it exists.
-    pub(super) fn uninstall_config(&mut self, done: &mut Done) -> Result<(), HooksError> {
-        let text = self.config_text()?;
-        let Some(left) =
-            section::remove(&text).filter(|_| self.named(&text).is_ok_and(|named| rings(&named)))
+    pub(super) fn uninstall_config(&mut self, done: &mut InstallOutcome) -> Result<(), HooksError> {
+        let text = self.read_config()?;
+        let Some(left) = section::remove_section(&text)
+            .filter(|_| self.parse_named_hook(&text).is_ok_and(|named| rings_doorbell(&named)))
         else {
             return Ok(());
         };
@@ -40,19 +40,19 @@ impl Hooks<'_> {
         Ok(())
     }
 
-    fn config_text(&self) -> Result<Vec<u8>, PathError> {
+    fn read_config(&self) -> Result<Vec<u8>, PathError> {
         Ok(file::read(&self.config)?.unwrap_or_default())
     }
 
-    fn named(&self, config: &[u8]) -> Result<NamedHook, HooksError> {
+    fn parse_named_hook(&self, config: &[u8]) -> Result<NamedHook, HooksError> {
         Ok(NamedHook::parse(config, &self.config, section::NAME)?)
     }
 
-    fn write_config(&self, before: &[u8], text: &[u8], done: &mut Done) -> Result<(), HooksError> {
+    fn write_config(&self, before: &[u8], text: &[u8], done: &mut InstallOutcome) -> Result<(), HooksError> {
         if file::is_locked(&self.config) {
-            return Err(HooksError::Locked(file::lock_of(&self.config)));
+            return Err(HooksError::Locked(file::lock_path(&self.config)));
         }
-        file::replace(&self.config, before, text)?;
+        file::replace_text(&self.config, before, text)?;
         done.changed.push(self.config.clone());
         Ok(())
     }

@@ -7,8 +7,8 @@ use memod_base::paths::PathError;
 use memod_proto::HookMethod;
 
 use super::backup::Backups;
-use super::block::{self, Text};
-use super::{Done, EVENTS, Hooks, file};
+use super::block::{self, HookKind};
+use super::{EVENTS, Hooks, InstallOutcome, file};
 
 /// Suffixes that lefthook and pre-commit append to hooks that existed before theirs.
 pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
@@ -17,7 +17,7 @@ pub(super) const ASIDE: [&str; 2] = ["old", "legacy"];
 const OF_GIT_LFS: [&str; 3] = ["post-commit", "post-checkout", "post-merge"];
 
 impl Hooks<'_> {
-    pub(super) fn install_files(&self, chain: bool, done: &mut Done) {
+    pub(super) fn install_files(&self, chain: bool, done: &mut InstallOutcome) {
         for event in EVENTS {
             match self.install_file(event, chain) {
                 Ok(true) => done.changed.push(self.dir.join(event)),
@@ -31,19 +31,19 @@ impl Hooks<'_> {
     fn install_file(&self, event: &str, chain: bool) -> Result<bool, PathError> {
         let path = self.dir.join(event);
         let may_touch = chain || (self.foreign_dir.is_none() && !self.is_left_to_git_lfs(event));
-        let backups = Backups::of(self.layout);
+        let backups = Backups::new(self.layout);
         match file::read(&path)? {
             None if may_touch => {
                 if self.foreign_dir.is_some() {
-                    backups.keep(&path, None)?;
+                    backups.store_original(&path, None)?;
                 }
-                file::create(&path, block::HOOK.as_bytes())?;
+                file::create_executable(&path, block::HOOK.as_bytes())?;
             }
-            Some(text) => match block::classify(&text) {
-                Text::Outdated => file::replace(&path, &text, &renewed(&text))?,
-                Text::Shell if chain && file::is_executable(&path) && !self.rings(event) => {
-                    backups.keep(&path, Some(&text))?;
-                    file::replace(&path, &text, &block::insert(&text))?;
+            Some(text) => match block::classify_hook(&text) {
+                HookKind::Outdated => file::replace_text(&path, &text, &renew_block(&text))?,
+                HookKind::Shell if chain && file::is_executable(&path) && !self.is_ringing(event) => {
+                    backups.store_original(&path, Some(&text))?;
+                    file::replace_text(&path, &text, &block::insert_block(&text))?;
                 }
                 _ => return Ok(false),
             },
@@ -58,17 +58,17 @@ impl Hooks<'_> {
     }
 
     /// Returns whether a hook rings already, even if another tool has moved ours.
-    fn rings(&self, event: &str) -> bool {
-        self.look(event, &Done::default()).method > HookMethod::WatchOnly
+    fn is_ringing(&self, event: &str) -> bool {
+        self.inspect_hook(event, &InstallOutcome::default()).method > HookMethod::WatchOnly
     }
 
-    pub(super) fn uninstall_files(&self, done: &mut Done) {
-        let backups = Backups::of(self.layout);
-        for (event, path) in self.files(&backups) {
+    pub(super) fn uninstall_files(&self, done: &mut InstallOutcome) {
+        let backups = Backups::new(self.layout);
+        for (event, path) in self.possible_files(&backups) {
             match uninstall_file(&path) {
                 Err(error) => done.failures.push((event, error)),
                 Ok(was_there) => {
-                    backups.forget(&path);
+                    backups.remove_backup(&path);
                     done.changed.extend(was_there.then_some(path));
                 }
             }
@@ -76,19 +76,24 @@ impl Hooks<'_> {
     }
 
     /// Returns every path that may have something of ours, with its hook.
-    fn files(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
-        let on_record = backups.hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
+    fn possible_files(&self, backups: &Backups) -> Vec<(&'static str, PathBuf)> {
+        let on_record =
+            backups.recorded_hooks().into_iter().filter_map(|hook| Some(hook.parent()?.to_owned()));
         let mut dirs: Vec<_> = on_record.chain([self.own_dir.clone(), self.dir.clone()]).collect();
         dirs.sort();
         dirs.dedup();
-        let named = |dir: &Path, event: &str| {
-            let hook = dir.join(event);
-            let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
-            [hook].into_iter().chain(aside)
-        };
-        let of = |dir: &PathBuf| EVENTS.map(|event| named(dir, event).map(move |path| (event, path)));
-        dirs.iter().flat_map(of).flatten().collect()
+        dirs.iter()
+            .flat_map(|dir| EVENTS.map(|event| paths_of_hook(dir, event).map(move |path| (event, path))))
+            .flatten()
+            .collect()
     }
+}
+
+/// Returns the path of a hook, and the names to which other tools move it.
+fn paths_of_hook(dir: &Path, event: &str) -> impl Iterator<Item = PathBuf> + use<> {
+    let hook = dir.join(event);
+    let aside = ASIDE.map(|aside| hook.with_added_extension(aside));
+    [hook].into_iter().chain(aside)
 }
 
 /// Removes our part of a file; returns whether there was any.
@@ -97,19 +102,19 @@ fn uninstall_file(path: &Path) -> Result<bool, PathError> {
         return Ok(false); // we never write through a link
     }
     let Some(text) = file::read(path)? else { return Ok(false) };
-    match block::remove(&text) {
-        Some(left) if block::is_bare(&left) => file::remove(path)?,
-        Some(left) => file::replace(path, &text, &left)?,
+    match block::remove_block(&text) {
+        Some(left) if block::is_bare(&left) => file::remove_file(path)?,
+        Some(left) => file::replace_text(path, &text, &left)?,
         None => return Ok(false),
     }
     Ok(true)
 }
 
 /// Returns a hook with the block of this version.
-fn renewed(text: &[u8]) -> Vec<u8> {
-    match block::remove(text) {
+fn renew_block(text: &[u8]) -> Vec<u8> {
+    match block::remove_block(text) {
         Some(left) if block::is_bare(&left) => block::HOOK.as_bytes().to_owned(),
-        Some(left) => block::insert(&left),
+        Some(left) => block::insert_block(&left),
         None => text.to_owned(),
     }
 }

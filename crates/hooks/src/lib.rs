@@ -52,15 +52,15 @@ pub enum HooksError {
 
 impl From<HooksError> for RpcError {
     fn from(error: HooksError) -> Self {
-        let told = Self::new(code::GIT, error.to_string());
+        let rpc_error = Self::new(code::GIT, error.to_string());
         match error {
-            HooksError::Locked(lock) => told.with_hint(format!(
+            HooksError::Locked(lock) => rpc_error.with_hint(format!(
                 "try again; if no git is running, an interrupted one left {} behind",
                 lock.display()
             )),
-            HooksError::Io(error) => told.with_hint_if(error.hint()),
-            HooksError::Git(error) => told.with_hint_if(error.hint()),
-            HooksError::Unreadable(_) => told, // it says itself where to look
+            HooksError::Io(error) => rpc_error.with_hint_if(error.hint()),
+            HooksError::Git(error) => rpc_error.with_hint_if(error.hint()),
+            HooksError::Unreadable(_) => rpc_error, // it says itself where to look
         }
     }
 }
@@ -89,7 +89,7 @@ impl<'a> Hooks<'a> {
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn of(
+    pub fn read(
         layout: &'a RepoLayout,
         dirs: &UserDirs,
         params: &HooksParams,
@@ -118,7 +118,7 @@ impl<'a> Hooks<'a> {
             dir: hooks_path.unwrap_or_else(|| own_dir.clone()),
             own_dir,
             foreign_dir,
-            git: params.git_version.as_deref().and_then(version),
+            git: params.git_version.as_deref().and_then(parse_version),
             git_lfs: params.git_lfs,
         }))
     }
@@ -130,13 +130,13 @@ impl<'a> Hooks<'a> {
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
     pub fn install(mut self, chain: bool) -> Result<HooksResult, HooksError> {
-        let mut done = Done::default();
+        let mut done = InstallOutcome::default();
         if self.git.is_some_and(|git| git >= CONFIG_SINCE) && self.install_config(&mut done)? {
             self.uninstall_files(&mut done); // it would ring twice
         } else {
             self.install_files(chain, &mut done);
         }
-        Ok(self.result(&done))
+        Ok(self.build_result(&done))
     }
 
     /// Removes everything of ours, even if other tools have moved it.
@@ -144,33 +144,33 @@ impl<'a> Hooks<'a> {
     /// # Errors
     /// When git's configuration cannot be changed; nothing was then.
     pub fn uninstall(mut self) -> Result<HooksResult, HooksError> {
-        let mut done = Done::default();
+        let mut done = InstallOutcome::default();
         self.uninstall_config(&mut done)?;
         self.uninstall_files(&mut done);
-        Ok(self.result(&done))
+        Ok(self.build_result(&done))
     }
 
     /// Reports the installed hooks.
     pub fn status(&self) -> HooksResult {
-        self.result(&Done::default())
+        self.build_result(&InstallOutcome::default())
     }
 }
 
 /// The results of an installation.
 #[derive(Default)]
-struct Done {
+struct InstallOutcome {
     changed: Vec<PathBuf>,
     /// The hooks that failed, and why.
     failures: Vec<(&'static str, PathError)>,
 }
 
 /// Returns whether a named hook of any version rings our doorbell.
-fn rings(named: &NamedHook) -> bool {
+fn rings_doorbell(named: &NamedHook) -> bool {
     named.command.as_ref().is_some_and(|command| command.contains("/memo/cookies/doorbell"))
 }
 
 /// Parses `git version 2.54.1.windows.1`, or only the number.
-fn version(text: &str) -> Option<(u32, u32)> {
+fn parse_version(text: &str) -> Option<(u32, u32)> {
     let number = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
     let mut parts = number.split('.').map(|part| part.parse().ok());
     Some((parts.next()??, parts.next()??))

@@ -15,8 +15,8 @@ const HEADER: &str = "[hook \"memo\"]";
 const KEYS: [&str; 4] = ["command", "event", "enabled", "parallel"];
 
 /// Returns the text with our section at the end.
-pub(super) fn insert(text: &[u8]) -> Vec<u8> {
-    let section = section();
+pub(super) fn insert_section(text: &[u8]) -> Vec<u8> {
+    let section = section_text();
     match text.last() {
         Some(b'\n') | None => [text, section.as_bytes()].concat(),
         Some(_) => [text, b"\n", section.trim_end().as_bytes()].concat(),
@@ -24,7 +24,7 @@ pub(super) fn insert(text: &[u8]) -> Vec<u8> {
 }
 
 /// Returns the text without our section; `None` if there is no section.
-pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn remove_section(text: &[u8]) -> Option<Vec<u8>> {
     let mut left = Vec::with_capacity(text.len());
     let (mut inside, mut found) = (false, false);
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -32,7 +32,7 @@ pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
         if trimmed.starts_with(b"[") {
             inside = trimmed == HEADER.as_bytes();
         }
-        if inside && (trimmed == HEADER.as_bytes() || sets_ours(trimmed)) {
+        if inside && (trimmed == HEADER.as_bytes() || sets_our_key(trimmed)) {
             found = true;
             if !line.ends_with(b"\n") && left.ends_with(b"\n") {
                 left.pop(); // we wrote it before our section, for a file that had no last line feed
@@ -44,12 +44,12 @@ pub(super) fn remove(text: &[u8]) -> Option<Vec<u8>> {
     found.then_some(left)
 }
 
-fn sets_ours(line: &[u8]) -> bool {
+fn sets_our_key(line: &[u8]) -> bool {
     let word = line.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default();
     KEYS.iter().any(|key| word.eq_ignore_ascii_case(key.as_bytes()))
 }
 
-fn section() -> String {
+fn section_text() -> String {
     let command = one_line().replace('\\', "\\\\").replace('"', "\\\"");
     let events = EVENTS.map(|event| format!("\tevent = {event}\n")).concat();
     format!("{HEADER}\n\tcommand = \"{command}\"\n{events}")
@@ -77,28 +77,28 @@ mod tests {
         ];
         for text in cases {
             let shown = String::from_utf8_lossy(text).into_owned();
-            let with = insert(text);
+            let with = insert_section(text);
             let hook = NamedHook::parse(&with, Path::new("config"), NAME).expect("git can read it");
             assert_eq!(hook.command, Some(one_line()), "{shown:?}");
             assert_eq!(hook.events, EVENTS, "{shown:?}");
-            assert_eq!(remove(&with).as_deref(), Some(text), "{shown:?}");
+            assert_eq!(remove_section(&with).as_deref(), Some(text), "{shown:?}");
         }
     }
 
     #[test]
     fn what_others_wrote_since_stays() {
-        let with = insert(b"[core]\n\tbare = false\n");
+        let with = insert_section(b"[core]\n\tbare = false\n");
         let edited = [&with, b"\tenabled = false\n# mine\n[remote \"o\"]\n\tevent = x\n".as_slice()].concat();
-        let left = remove(&edited).expect("ours is in it");
+        let left = remove_section(&edited).expect("ours is in it");
         assert_eq!(left, b"[core]\n\tbare = false\n# mine\n[remote \"o\"]\n\tevent = x\n");
-        assert_eq!(remove(b"[core]\n\tbare = false\n"), None);
+        assert_eq!(remove_section(b"[core]\n\tbare = false\n"), None);
     }
 
     #[test]
     fn a_file_without_last_line_feed_gets_the_one_git_would_have_added() {
         let edited =
-            [insert(b"[core]\n\tbare = false").as_slice(), b"\n[remote \"o\"]\n\turl = x\n"].concat();
-        let left = remove(&edited).expect("ours is in it");
+            [insert_section(b"[core]\n\tbare = false").as_slice(), b"\n[remote \"o\"]\n\turl = x\n"].concat();
+        let left = remove_section(&edited).expect("ours is in it");
         assert_eq!(left, b"[core]\n\tbare = false\n[remote \"o\"]\n\turl = x\n");
     }
 }

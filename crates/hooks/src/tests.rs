@@ -22,7 +22,7 @@ fn versions_of_git() {
         ("", None),
     ];
     for (text, expected) in cases {
-        assert_eq!(version(text), expected, "{text}");
+        assert_eq!(parse_version(text), expected, "{text}");
     }
 }
 
@@ -53,7 +53,7 @@ impl Repo {
             git_lfs: git.ends_with("lfs"),
             ..HooksParams::default()
         };
-        Hooks::of(&self.layout, &UserDirs::default(), &params).expect("settings").expect("a repository")
+        Hooks::read(&self.layout, &UserDirs::default(), &params).expect("settings").expect("a repository")
     }
 
     fn put(&self, name: &str, text: &str, mode: u32) {

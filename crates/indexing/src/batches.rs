@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use memod_base::types::SourceKey;
 use memod_index_db::Change;
 
-use super::prepare::Prepared;
+use super::prepare::PreparedFile;
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
 /// Most changes of a transaction …
@@ -42,10 +42,10 @@ impl<'a> Batches<'a> {
     }
 
     /// Adds a prepared file, and writes when the batch is full.
-    pub(super) fn push(&mut self, prepared: Prepared) -> Result<(), IndexError> {
-        let Prepared::Change(change) = prepared else {
+    pub(super) fn push(&mut self, prepared: PreparedFile) -> Result<(), IndexError> {
+        let PreparedFile::Change(change) = prepared else {
             self.walk.add_done(1);
-            if let Prepared::Unread(unread) = prepared {
+            if let PreparedFile::Unread(unread) = prepared {
                 self.outcome.unread.push(unread);
             }
             return Ok(());
@@ -63,7 +63,7 @@ impl<'a> Batches<'a> {
 
     /// Adds changes that need no reading, and writes everything.
     pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
-        changes.map(Prepared::Change).try_for_each(|change| {
+        changes.map(PreparedFile::Change).try_for_each(|change| {
             self.walk.add_handled(0);
             self.push(change)
         })?;
@@ -79,7 +79,7 @@ impl<'a> Batches<'a> {
             return Err(IndexError::Cancelled);
         }
         let changes = std::mem::take(&mut self.changes);
-        self.outcome.note(&changes, self.walk);
+        self.outcome.note_removals(&changes, self.walk);
         self.bytes = 0;
         let n_changes = changes.len() as u64;
         let (seq, again) = (self.apply)(changes)?;

@@ -18,7 +18,7 @@ use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 use memod_text::words;
 
-use super::prepare::{embedded_text_hash, now_s, pieces};
+use super::prepare::{compute_pieces, embedded_text_hash, now_s};
 use super::{IndexError, Progress};
 
 /// Name of the format, which no file has.
@@ -39,11 +39,11 @@ const BATCH: usize = 128;
 pub(super) struct HistoryProgress {
     /// Results of the last walk that the next one reuses.
     nodes: HashMap<ObjectId, Node>,
-    plan: Option<Plan>,
+    plan: Option<CommitPlan>,
 }
 
 /// Remaining work for one tip.
-struct Plan {
+struct CommitPlan {
     tip: Tip,
     /// To be read, the newest last.
     todo: Vec<ObjectId>,
@@ -57,14 +57,14 @@ struct Plan {
     n_pathless: usize,
 }
 
-impl Plan {
+impl CommitPlan {
     fn new(tip: &Tip) -> Self {
         let (todo, gone, notes) = Default::default();
         Self { tip: tip.clone(), todo, gone, notes, unread: None, has_older: false, n_pathless: 0 }
     }
 
-    /// Records what could not be read.
-    fn note(&mut self, error: String, is_transient: bool) {
+    /// Records a failure to read part of the history.
+    fn note_failure(&mut self, error: String, is_transient: bool) {
         if is_transient {
             self.unread.get_or_insert_with(|| error.clone());
         }
@@ -113,7 +113,7 @@ impl Commits {
     ///
     /// # Errors
     /// When the database fails; earlier steps stay written.
-    pub fn step(
+    pub fn index_step(
         &mut self,
         writer: &mut Writer,
         layout: &RepoLayout,
@@ -126,28 +126,28 @@ impl Commits {
             Err(error) => (None, Some((error.to_string(), error.is_unread()))),
         };
         if history.plan.as_ref().is_none_or(|plan| plan.tip != *tip) {
-            let mut plan = self.plan(view, tip, objects.as_ref(), &mut history.nodes)?;
+            let mut plan = self.plan_commits(view, tip, objects.as_ref(), &mut history.nodes)?;
             if let Some((error, is_transient)) = complaint.take() {
-                plan.note(error, is_transient);
+                plan.note_failure(error, is_transient);
             }
             history.plan = Some(plan);
         }
         let plan = history.plan.as_mut().expect("it was made above");
         let mut step = CommitStep::default();
         match &objects {
-            Some(objects) => self.read(writer, view, objects, &history.nodes, plan, &mut step)?,
+            Some(objects) => self.index_planned(writer, view, objects, &history.nodes, plan, &mut step)?,
             None => plan.todo.clear(),
         }
         step.n_left = plan.todo.len();
         if step.n_left == 0 {
             let removals: Vec<Change> =
                 plan.gone.drain(..).map(|key| Change::Remove { key, is_secret: false }).collect();
-            self.put(writer, view, &removals, &mut step)?;
+            self.write_changes(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
             step.unread = plan.unread.take();
             step.has_older = plan.has_older;
             step.may_come_back = !step.notes.is_empty();
-            step.notes.extend(pathless(plan.n_pathless));
+            step.notes.extend(describe_pathless(plan.n_pathless));
             history.plan = None;
         }
         self.histories.insert(view, history);
@@ -155,7 +155,7 @@ impl Commits {
     }
 
     /// Discards unfinished work, after the index was emptied.
-    pub fn forget(&mut self) {
+    pub fn forget_all(&mut self) {
         self.histories.clear();
     }
 
@@ -165,21 +165,21 @@ impl Commits {
     }
 
     /// Walks history and compares it with the index.
-    fn plan(
+    fn plan_commits(
         &self,
         view: ViewId,
         tip: &Tip,
         objects: Option<&Objects>,
         nodes: &mut HashMap<ObjectId, Node>,
-    ) -> Result<Plan, IndexError> {
-        let mut plan = Plan::new(tip);
+    ) -> Result<CommitPlan, IndexError> {
+        let mut plan = CommitPlan::new(tip);
         let mut indexed = self.reader.commits(view)?;
         match (&tip.head, objects) {
             (Ok(head), _) if self.limit == 0 => plan.has_older = head.is_some(),
             _ if self.limit == 0 => {}
             // A commit that cannot be read now may have been read before.
             (Err(error), _) => {
-                plan.note(error.clone(), tip.is_unread);
+                plan.note_failure(error.clone(), tip.is_unread);
                 return Ok(plan);
             }
             (Ok(Some(_)), None) => return Ok(plan),
@@ -188,7 +188,7 @@ impl Commits {
                 // The boundary of a shallow history can move without any new commit.
                 nodes.retain(|_, node| !node.is_cut && !tip.is_shallow());
                 let mut walk = Walk::new(objects, nodes, *head);
-                let found: Vec<(ObjectId, Node)> = self.newest(&mut walk);
+                let found: Vec<(ObjectId, Node)> = self.take_newest(&mut walk);
                 plan.has_older = found.len() == self.limit && walk.next().is_some();
                 plan.notes.append(&mut walk.gaps);
                 plan.unread = walk.unread.take();
@@ -210,18 +210,19 @@ impl Commits {
     }
 
     /// Returns the newest commits of a walk, up to the limit.
-    fn newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
+    fn take_newest(&self, walk: &mut Walk<'_>) -> Vec<(ObjectId, Node)> {
         // Commits missing from an interrupted walk must not count as gone, so nothing is written after it.
         walk.take(self.limit).take_while(|_| !self.progress.is_cancelled()).collect()
     }
 
-    fn read(
+    /// Renders planned commits and writes them, until the time of a step is over.
+    fn index_planned(
         &self,
         writer: &mut Writer,
         view: ViewId,
         objects: &Objects,
         nodes: &HashMap<ObjectId, Node>,
-        plan: &mut Plan,
+        plan: &mut CommitPlan,
         step: &mut CommitStep,
     ) -> Result<(), IndexError> {
         let began = Instant::now();
@@ -234,23 +235,24 @@ impl Commits {
                 if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
                     continue;
                 }
-                let rendered = caught(|| Rendered::of(objects, nodes, id));
+                let rendered = caught(|| RenderedCommit::read(objects, nodes, id));
                 match rendered {
                     Ok(Ok(rendered)) => {
                         plan.n_pathless += usize::from(rendered.is_partial);
                         changes.push(rendered.into_change(key));
                     }
-                    Ok(Err(error)) => plan.note(error.to_string(), error.is_unread()),
+                    Ok(Err(error)) => plan.note_failure(error.to_string(), error.is_unread()),
                     Err(_) => plan.notes.push(format!("git object {id}: reading it panicked")),
                 }
             }
-            self.put(writer, view, &changes, step)?;
+            self.write_changes(writer, view, &changes, step)?;
             self.progress.done_commits.fetch_add(changes.len() as u64, Ordering::Relaxed);
         }
         Ok(())
     }
 
-    fn put(
+    /// Writes changes of a view, unless the daemon is stopping.
+    fn write_changes(
         &self,
         writer: &mut Writer,
         view: ViewId,
@@ -267,34 +269,36 @@ impl Commits {
     }
 }
 
-fn pathless(n_pathless: usize) -> Option<String> {
+/// Returns the note about commits that are indexed without their changed paths, if there are any.
+fn describe_pathless(n_pathless: usize) -> Option<String> {
     let note =
         "without their changed paths: what is needed to tell them is not in this shallow or partial clone";
     (n_pathless > 0).then(|| format!("{n_pathless} commits are searched {note}"))
 }
 
 /// A rendered commit.
-struct Rendered {
+struct RenderedCommit {
     subject: String,
-    /// A line `<oid> <date> <author>`, an empty line, and the part that [`embedded`] returns.
+    /// A line `<oid> <date> <author>`, an empty line, and the part that [`embedded_part`] returns.
     text: String,
     /// Whether the changed paths are still unknown.
     is_partial: bool,
 }
 
 /// Returns the part of a rendered commit that is embedded and shown: its message and changed paths.
-pub(super) fn embedded(text: &str) -> &str {
+pub(super) fn embedded_part(text: &str) -> &str {
     text.split_once("\n\n").map_or(text, |(_, rest)| rest)
 }
 
-impl Rendered {
-    fn of(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Self, GitError> {
+impl RenderedCommit {
+    /// Reads a commit with its changed paths, and renders it.
+    fn read(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Self, GitError> {
         let commit = objects.commit(id)?;
         let paths = changed_paths(objects, nodes, id);
         Ok(Self::new(&commit, paths.ok().flatten()))
     }
 
-    /// `paths` are the first changed paths and their total number; `None` if they are unknown.
+    /// Renders a commit. `paths` are the first changed paths and their total number; `None` if they are unknown.
     fn new(commit: &Commit, paths: Option<(Vec<String>, usize)>) -> Self {
         let is_partial = paths.is_none();
         let mut message = format!("{}\n\n{}", commit.subject, commit.body);
@@ -324,7 +328,7 @@ impl Rendered {
         let hash: [u8; 32] = blake3::hash(self.text.as_bytes()).into();
         let size = self.text.len() as u64;
         let stat = Stat { size, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: Stat::COMMIT_MODE };
-        let body = embedded(&self.text);
+        let body = embedded_part(&self.text);
         let header = self.text.lines().next().unwrap_or_default();
         let (oid, written) = header.split_once(' ').unwrap_or((header, ""));
         let mut index_words = [String::new(), String::new(), format!("{oid} ")];
@@ -334,7 +338,7 @@ impl Rendered {
         words::index_words(body, &mut index_words[2]);
         let chunk = NewChunk {
             kind: Kind::Commit,
-            pieces: pieces(&[&self.subject, body], &[]),
+            pieces: compute_pieces(&[&self.subject, body], &[]),
             bytes: (0, self.text.len()),
             lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
             symbol: None,
@@ -356,18 +360,22 @@ impl Rendered {
     }
 }
 
+/// Returns the node of a commit from an earlier walk, or else reads it.
+fn find_node(objects: &Objects, nodes: &HashMap<ObjectId, Node>, id: ObjectId) -> Result<Node, GitError> {
+    nodes.get(&id).cloned().map_or_else(|| objects.node(id), Ok)
+}
+
 /// Returns the first paths that differ from the first parent, and their total number; `None` at a shallow boundary.
 fn changed_paths(
     objects: &Objects,
     nodes: &HashMap<ObjectId, Node>,
     id: ObjectId,
 ) -> Result<Option<(Vec<String>, usize)>, GitError> {
-    let node = |id: ObjectId| nodes.get(&id).cloned().map_or_else(|| objects.node(id), Ok);
-    let commit = node(id)?;
+    let commit = find_node(objects, nodes, id)?;
     if commit.is_cut {
         return Ok(None);
     }
-    let parent = commit.parents.first().map(|parent| node(*parent)).transpose()?;
+    let parent = commit.parents.first().map(|parent| find_node(objects, nodes, *parent)).transpose()?;
     let changes = objects.changes(parent.map(|parent| parent.tree), commit.tree, MOST_PATHS)?;
     // A change of type is a removal and an addition.
     let mut seen = HashSet::new();

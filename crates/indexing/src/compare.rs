@@ -8,15 +8,15 @@ use memod_base::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
 use memod_extract::EXTRACTOR_VERSION;
 use memod_git::UserDirs;
 use memod_index_db::{Entry, Reader};
-use memod_scan::{Admission, Found, ScanError, Verdict, Visit};
+use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit};
 
-use super::plan::{Action, decide};
-use super::progress::Look;
-use super::{IndexError, Missed, Progress, Scope, Unread};
+use super::plan::{Action, decide_action};
+use super::progress::PathAccess;
+use super::{IndexError, MissedFiles, Progress, Scope, UnreadPath};
 
-/// The actions for the differences.
+/// The actions that bring the manifest up to date.
 #[derive(Default)]
-pub(super) struct Todo {
+pub(super) struct TodoList {
     pub(super) reads: Vec<(SourceKey, Stat)>,
     pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
     /// Removed entries, with their former signatures.
@@ -24,14 +24,15 @@ pub(super) struct Todo {
     /// Ignored files with secret names.
     pub(super) ignored_secrets: Vec<Stat>,
     pub(super) problems: Vec<String>,
-    pub(super) unread: Vec<Unread>,
-    pub(super) missed: Missed,
+    pub(super) unread: Vec<UnreadPath>,
+    pub(super) missed: MissedFiles,
 }
 
-impl Todo {
-    fn take(&mut self, found: Option<Found>, known: Option<&Entry>) {
+impl TodoList {
+    /// Adds the action for a file that exists.
+    fn add_found(&mut self, found: Option<ListedFile>, known: Option<&Entry>) {
         let Some(found) = found else { return };
-        match decide(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
+        match decide_action(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
             Action::Keep => {}
             Action::Read => self.reads.push((found.key, found.stat)),
             Action::Refuse(refusal) => self.refusals.push((found.key, found.stat, refusal)),
@@ -48,9 +49,9 @@ pub(super) struct Comparison<'a> {
     admission: Admission,
     spellings: Spellings,
     on_dir: &'a mut dyn FnMut(&Path),
-    /// Reports what is being examined.
-    look: &'a Look<'a>,
-    todo: Todo,
+    /// Reports which path is being examined.
+    access: &'a PathAccess<'a>,
+    todo: TodoList,
 }
 
 impl<'a> Comparison<'a> {
@@ -65,9 +66,9 @@ impl<'a> Comparison<'a> {
         max_file_bytes: u64,
         progress: &'a Progress,
         on_dir: &'a mut dyn FnMut(&Path),
-        look: &'a Look<'a>,
+        access: &'a PathAccess<'a>,
     ) -> Result<Self, IndexError> {
-        let mut todo = Todo::default();
+        let mut todo = TodoList::default();
         let admission = match Admission::open(layout, max_file_bytes) {
             Err(error) if !error.is_transient() => {
                 todo.problems.push(format!("{error}; what git tracks is not known, its ignore files decide"));
@@ -76,11 +77,11 @@ impl<'a> Comparison<'a> {
             opened => opened?,
         };
         let spellings = Spellings::default();
-        Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, look, todo })
+        Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, access, todo })
     }
 
     /// Returns a digest of the rules; `None` if some could not be read.
-    pub(super) fn rules(&self) -> Option<u64> {
+    pub(super) fn rules_digest(&self) -> Option<u64> {
         self.todo.problems.is_empty().then(|| self.admission.digest())
     }
 
@@ -88,44 +89,45 @@ impl<'a> Comparison<'a> {
     ///
     /// # Errors
     /// When the worktree or the manifest cannot be read, or the daemon is stopping.
-    pub(super) fn run(mut self, scope: &Scope) -> Result<Todo, IndexError> {
+    pub(super) fn run(mut self, scope: &Scope) -> Result<TodoList, IndexError> {
         match scope {
             Scope::Full => {
                 let known = self.reader.entries(self.view, None)?;
-                self.walk(None, known)?;
+                self.compare_dir(None, known)?;
             }
             Scope::Paths(keys) => {
                 // A nested repository may be recognised only after the event of its first file.
-                let mut keys: BTreeSet<_> = keys.iter().map(|key| self.nested(key)).collect();
-                keys.extend(keys.clone().iter().map(|key| self.spelled(key)));
+                let mut keys: BTreeSet<_> =
+                    keys.iter().map(|key| self.nested_repository_or_path(key)).collect();
+                keys.extend(keys.clone().iter().map(|key| self.spelling_on_disk(key)));
                 for key in &keys {
-                    self.path(key)?;
+                    self.compare_path(key)?;
                 }
-                self.other_names(keys)?;
+                self.compare_other_names(keys)?;
             }
         }
         Ok(self.todo)
     }
 
     /// Compares one path and everything below it. The rows of paths that cannot be examined at the moment stay.
-    fn path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
-        self.look.move_to(&self.layout.root.join(key.as_str()));
-        let stat = match self.lstat(key) {
+    fn compare_path(&mut self, key: &SourceKey) -> Result<(), IndexError> {
+        self.access.move_to(&self.layout.root.join(key.as_str()));
+        let stat = match self.lstat_as_spelled(key) {
             Ok(stat) => stat,
             Err(error) => {
-                self.todo.unread.push(Unread { key: Some(key.clone()), why: error.to_string() });
+                self.todo.unread.push(UnreadPath { key: Some(key.clone()), why: error.to_string() });
                 return Ok(());
             }
         };
-        if let Some(why) = self.admission.undecided(key, stat.is_some_and(|stat| stat.is_dir())) {
-            self.todo.unread.push(Unread { key: Some(key.clone()), why });
+        if let Some(why) = self.admission.undecided_reason(key, stat.is_some_and(|stat| stat.is_dir())) {
+            self.todo.unread.push(UnreadPath { key: Some(key.clone()), why });
             return Ok(());
         }
         let mut below = self.reader.entries(self.view, Some(key))?;
         let own = self.reader.entry(self.view, key)?;
-        if stat.is_some_and(|stat| stat.is_dir()) && self.admission.enters(key) {
+        if stat.is_some_and(|stat| stat.is_dir()) && self.admission.should_enter(key) {
             below.extend(own.map(|own| (key.clone(), own))); // a directory that cannot be listed keeps its row
-            return self.walk(Some(key), below);
+            return self.compare_dir(Some(key), below);
         }
         self.todo.removals.extend(below.into_iter().map(|(key, entry)| (key, entry.stat)));
         // A directory that is renamed during the check looks like one that is not entered; its new name is not visited here.
@@ -133,68 +135,75 @@ impl<'a> Comparison<'a> {
         if stat.is_none() {
             self.todo.missed.moving = Some(key.clone());
         }
-        let found = stat.and_then(|stat| self.judge(key, stat));
+        let found = stat.and_then(|stat| self.judge_path(key, stat));
         // A directory that is not entered may be another repository, which git lists as a whole, and may become ours.
         if found.is_some() && stat.is_some_and(|stat| stat.is_dir()) {
             (self.on_dir)(&self.layout.root.join(key.as_str()));
         }
         match found {
-            Some(found) => self.todo.take(Some(found), own.as_ref()),
+            Some(found) => self.todo.add_found(Some(found), own.as_ref()),
             None => self.todo.removals.extend(own.map(|own| (key.clone(), own.stat))),
         }
         Ok(())
     }
 
     /// Compares the other names of files with several, because an event names only the one that was written through.
-    fn other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
+    fn compare_other_names(&mut self, mut done: BTreeSet<SourceKey>) -> Result<(), IndexError> {
         done.extend(self.todo.reads.iter().map(|(key, _)| key.clone()));
         done.extend(self.todo.refusals.iter().map(|(key, ..)| key.clone()));
-        let inode = |key: &SourceKey| memod_scan::shared_inode(&self.layout.root.join(key.as_str()));
-        let inodes: Vec<u64> = done.iter().filter_map(inode).collect();
+        let paths = done.iter().map(|key| self.layout.root.join(key.as_str()));
+        let inodes: Vec<u64> = paths.filter_map(|path| memod_scan::shared_inode(&path)).collect();
         if inodes.is_empty() {
             return Ok(());
         }
         let names = self.reader.paths_of_inodes(self.view, &inodes)?;
-        names.iter().filter(|name| !done.contains(name)).try_for_each(|name| self.path(name))
+        names.iter().filter(|name| !done.contains(name)).try_for_each(|name| self.compare_path(name))
     }
 
     /// Compares everything below a directory with `known`.
-    fn walk(
+    fn compare_dir(
         &mut self,
         below: Option<&SourceKey>,
         known: HashMap<SourceKey, Entry>,
     ) -> Result<(), IndexError> {
-        let Self { layout, progress, admission, on_dir, look, todo, .. } = self;
+        let Self { layout, progress, admission, on_dir, access, todo, .. } = self;
         let root = &layout.root;
         todo.missed.listed = true;
-        let mut walk = Walk { todo, root, known, on_dir, look, progress, unlisted: Unlisted::default() };
+        let mut walk =
+            WalkVisitor { todo, root, known, on_dir, access, progress, unlisted: UnlistedPaths::default() };
         let is_steady = memod_scan::walk(layout, admission, below, &mut walk)?;
         if walk.stopped() {
             return Err(IndexError::Cancelled); // what was not met is not gone
         }
-        let Walk { known, unlisted, .. } = walk;
-        let gone = |key: &SourceKey| !unlisted.holds(key) || is_gone(&root.join(key.as_str()));
-        let gone = known.into_iter().filter(|(key, _)| gone(key));
+        let WalkVisitor { known, unlisted, .. } = walk;
+        let gone = known
+            .into_iter()
+            .filter(|(key, _)| !unlisted.covers_path(key) || is_gone(&root.join(key.as_str())));
         self.todo.removals.extend(gone.map(|(key, entry)| (key, entry.stat)));
         self.todo.missed.shifted |= !is_steady;
         Ok(())
     }
 
     /// Returns the nested repository around a path, or the path itself.
-    fn nested(&mut self, key: &SourceKey) -> SourceKey {
+    fn nested_repository_or_path(&mut self, key: &SourceKey) -> SourceKey {
         let mut dirs = key.as_str().match_indices('/').map(|(at, _)| SourceKey::new(&key.as_str()[..at]));
-        let barred = dirs.find(|dir| !self.admission.enters(dir));
-        let is_nested = |dir: &SourceKey| match self.lstat(dir) {
-            Ok(stat) => stat.is_some_and(|stat| {
-                self.admission.judge(dir, &stat) == Verdict::Refused(Refusal::NestedRepository)
-            }),
-            Err(_) => true, // who compares it is told why
-        };
-        barred.filter(is_nested).unwrap_or_else(|| key.clone())
+        let barred = dirs.find(|dir| !self.admission.should_enter(dir));
+        barred.filter(|dir| self.is_nested_repository(dir)).unwrap_or_else(|| key.clone())
     }
 
-    fn judge(&mut self, key: &SourceKey, stat: Stat) -> Option<Found> {
-        let refusal = match self.admission.judge(key, &stat) {
+    /// Returns whether a directory is a nested repository, or cannot be examined.
+    fn is_nested_repository(&mut self, dir: &SourceKey) -> bool {
+        match self.lstat_as_spelled(dir) {
+            Ok(stat) => stat.is_some_and(|stat| {
+                self.admission.judge_path(dir, &stat) == Verdict::Refused(Refusal::NestedRepository)
+            }),
+            Err(_) => true, // the comparison of the path reports the error
+        }
+    }
+
+    /// Applies the rules to a path; `None` if it is ignored.
+    fn judge_path(&mut self, key: &SourceKey, stat: Stat) -> Option<ListedFile> {
+        let refusal = match self.admission.judge_path(key, &stat) {
             Verdict::Admitted => None,
             Verdict::Refused(refusal) => Some(refusal),
             Verdict::Ignored => {
@@ -202,12 +211,12 @@ impl<'a> Comparison<'a> {
                 return None;
             }
         };
-        Some(Found { key: key.clone(), stat, refusal })
+        Some(ListedFile { key: key.clone(), stat, refusal })
     }
 
     /// Returns a path as the directories spell it, where a file is found under other spellings, too: an event of a rename that
     /// changes only the case names both.
-    fn spelled(&mut self, key: &SourceKey) -> SourceKey {
+    fn spelling_on_disk(&mut self, key: &SourceKey) -> SourceKey {
         match FOLDS {
             true => SourceKey::new(self.spellings.of(&self.layout.root, key.as_str())),
             false => key.clone(),
@@ -215,8 +224,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// Returns the signature of a path; `None` if it is gone, not accessible or spelled otherwise.
-    fn lstat(&mut self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
-        if self.spelled(key) != *key {
+    fn lstat_as_spelled(&mut self, key: &SourceKey) -> Result<Option<Stat>, PathError> {
+        if self.spelling_on_disk(key) != *key {
             return Ok(None);
         }
         let path = self.layout.root.join(key.as_str());
@@ -225,55 +234,55 @@ impl<'a> Comparison<'a> {
 }
 
 /// One walk; the entries that it does not visit stay in `known`.
-struct Walk<'a> {
-    todo: &'a mut Todo,
+struct WalkVisitor<'a> {
+    todo: &'a mut TodoList,
     root: &'a Path,
     known: HashMap<SourceKey, Entry>,
     on_dir: &'a mut dyn FnMut(&Path),
-    look: &'a Look<'a>,
+    access: &'a PathAccess<'a>,
     progress: &'a Progress,
-    unlisted: Unlisted,
+    unlisted: UnlistedPaths,
 }
 
 /// The paths that a walk could not examine. Files there may still exist, while others that it did not visit are gone or
 /// ignored.
 #[derive(Default)]
-struct Unlisted {
+struct UnlistedPaths {
     is_all: bool,
     keys: HashSet<SourceKey>,
 }
 
-impl Unlisted {
+impl UnlistedPaths {
     fn add(&mut self, key: Option<SourceKey>) {
         self.is_all |= key.is_none();
         self.keys.extend(key);
     }
 
     /// Returns whether a path is one of them or below one.
-    fn holds(&self, key: &SourceKey) -> bool {
+    fn covers_path(&self, key: &SourceKey) -> bool {
         let mut around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
         self.is_all || !self.keys.is_empty() && around.any(|dir| self.keys.contains(&SourceKey::new(dir)))
     }
 }
 
-impl Visit for Walk<'_> {
+impl Visit for WalkVisitor<'_> {
     fn dir(&mut self, path: &Path, _key: Option<&SourceKey>) {
-        self.look.move_to(path);
+        self.access.move_to(path);
         (self.on_dir)(path);
     }
 
     fn approach(&mut self, path: &Path) {
-        self.look.move_to(path);
+        self.access.move_to(path);
     }
 
-    fn file(&mut self, found: Found) {
-        self.look.note_file();
+    fn file(&mut self, found: ListedFile) {
+        self.access.note_file();
         if found.refusal == Some(Refusal::NestedRepository) {
             // If its `.git` is removed, it becomes an ordinary directory.
             (self.on_dir)(&self.root.join(found.key.as_str()));
         }
         let known = self.known.remove(&found.key);
-        self.todo.take(Some(found), known.as_ref());
+        self.todo.add_found(Some(found), known.as_ref());
     }
 
     fn ignored_secret(&mut self, stat: Stat) {
@@ -287,7 +296,7 @@ impl Visit for Walk<'_> {
 
     fn unread(&mut self, key: Option<SourceKey>, why: String) {
         self.unlisted.add(key.clone());
-        self.todo.unread.push(Unread { key, why });
+        self.todo.unread.push(UnreadPath { key, why });
     }
 
     fn stopped(&self) -> bool {
@@ -295,6 +304,7 @@ impl Visit for Walk<'_> {
     }
 }
 
+/// Returns whether nothing is at a path any more.
 fn is_gone(path: &Path) -> bool {
     use std::io::ErrorKind::{NotADirectory, NotFound};
     memod_scan::lstat(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))

@@ -15,7 +15,7 @@ use super::commits;
 
 /// The vectors of one step.
 #[derive(Debug, Default)]
-pub struct Batch {
+pub struct VectorBatch {
     /// Vectors to store.
     pub vectors: Vec<NewVector>,
     /// Start of the next step.
@@ -23,14 +23,14 @@ pub struct Batch {
     /// Number of texts; 0 when none is left.
     pub n_seen: usize,
     /// Why none of them got a vector, if they failed.
-    pub failed: Option<Failed>,
+    pub failed: Option<FailedTexts>,
     /// The first file that cannot be read at the moment, whose texts got none.
     pub unread: Option<PathError>,
 }
 
 /// The model, or what comes before it, failed on some of these texts.
 #[derive(Debug)]
-pub struct Failed {
+pub struct FailedTexts {
     /// The texts with names for the log.
     pub texts: Vec<(Embedded, String)>,
     /// The error.
@@ -47,10 +47,10 @@ pub fn embed_chunks(
     after: ChunkId,
     pending: &[PendingChunk],
     max_file_bytes: u64,
-) -> Batch {
+) -> VectorBatch {
     let mut unread = None;
-    let vectors = caught(|| {
-        chunk_vectors(embedder, pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
+    let vectors = catch_panic(|| {
+        compute_chunk_vectors(embedder, pending, |chunk| match read_same(reader, chunk, max_file_bytes) {
             Ok(text) => text,
             Err(error) => {
                 unread.get_or_insert(error);
@@ -58,45 +58,52 @@ pub fn embed_chunks(
             }
         })
     });
-    let name = |chunk: &PendingChunk| format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
-    let texts = || pending.iter().map(|chunk| (Embedded::Chunk(chunk.id, chunk.text_hash), name(chunk)));
     let last = pending.last().map_or(after, |chunk| chunk.id);
-    Batch { last, unread, ..Batch::of(pending.len(), vectors, || texts().collect()) }
+    let batch = VectorBatch::from_result(pending.len(), vectors, || pending.iter().map(name_chunk).collect());
+    VectorBatch { last, unread, ..batch }
+}
+
+/// Returns a chunk with its name for the log.
+fn name_chunk(chunk: &PendingChunk) -> (Embedded, String) {
+    let name = format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
+    (Embedded::Chunk(chunk.id, chunk.text_hash), name)
 }
 
 /// Embeds paths, given with their ids.
-pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> Batch {
-    let vectors = caught(|| {
+pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> VectorBatch {
+    let vectors = catch_panic(|| {
         let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
         let vectors = paths.iter().zip(embedder.embed(&texts)?);
         Ok(vectors.map(|((id, _), vector)| new_vector(Embedded::Path(*id), vector.as_deref())).collect())
     });
-    let texts = || paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone()));
-    Batch::of(paths.len(), vectors, || texts().collect())
+    VectorBatch::from_result(paths.len(), vectors, || {
+        paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone())).collect()
+    })
 }
 
-impl Batch {
-    fn of(
+impl VectorBatch {
+    fn from_result(
         n_seen: usize,
         vectors: Result<Vec<NewVector>, String>,
         texts: impl FnOnce() -> Vec<(Embedded, String)>,
     ) -> Self {
         match vectors {
             Ok(vectors) => Self { n_seen, vectors, ..Self::default() },
-            Err(why) => Self { n_seen, failed: Some(Failed { texts: texts(), why }), ..Self::default() },
+            Err(why) => Self { n_seen, failed: Some(FailedTexts { texts: texts(), why }), ..Self::default() },
         }
     }
 }
 
 /// Runs code on untrusted text, and converts a panic to an error.
-fn caught<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
+fn catch_panic<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
     match threads::caught(run) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(why) => Err(format!("panicked: {why}")),
     }
 }
 
-fn chunk_vectors(
+/// Computes the vectors of chunks; `read` returns the text of a chunk's file.
+fn compute_chunk_vectors(
     embedder: &dyn Embedder,
     pending: &[PendingChunk],
     mut read: impl FnMut(&PendingChunk) -> Option<RedactedText>,
@@ -113,7 +120,7 @@ fn chunk_vectors(
             }
         };
         if let Some(body) = body {
-            fields.push((head(chunk), body));
+            fields.push((title_or_symbol(chunk), body));
             ready.push(Embedded::Chunk(chunk.id, chunk.text_hash));
         }
     }
@@ -155,9 +162,10 @@ fn read_same(
 /// Returns the embedded text of a chunk that is not part of a file.
 fn own_body(chunk: &PendingChunk) -> Option<&str> {
     let text = chunk.text.as_deref()?;
-    Some(if chunk.kind == Kind::Commit { commits::embedded(text) } else { text })
+    Some(if chunk.kind == Kind::Commit { commits::embedded_part(text) } else { text })
 }
 
-fn head(chunk: &PendingChunk) -> String {
+/// Returns the title of a chunk, or else its symbol.
+fn title_or_symbol(chunk: &PendingChunk) -> String {
     chunk.title.clone().or_else(|| chunk.symbol.clone()).unwrap_or_default()
 }

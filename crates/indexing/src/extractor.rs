@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use memod_base::threads::lock;
 use memod_extract::Extracted;
 
-use super::worker::{self, Task};
+use super::worker::{self, ExtractTask};
 use super::{IndexError, Progress};
 
 /// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
@@ -24,13 +24,13 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_ABORTS: usize = 2;
 
 /// Interval at which a wait for a reply checks whether the daemon is stopping.
-const LOOK_UP: Duration = Duration::from_millis(100);
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Extracts texts one after the other, in a process that the first one starts.
 pub struct Extractor {
     program: PathBuf,
     progress: Arc<Progress>,
-    process: Option<Process>,
+    process: Option<ExtractProcess>,
 }
 
 /// Why a text is left out.
@@ -54,12 +54,12 @@ impl Extractor {
     pub fn extract(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let mut n_aborts = 0;
         loop {
-            match self.ask(path, text)? {
+            match self.run_task(path, text)? {
                 Ok(extracted) => return Ok(Ok(extracted)),
                 Err(LeftOut { is_own: false, .. }) if n_aborts + 1 < MAX_ABORTS => n_aborts += 1,
                 Err(left_out) => {
                     // An empty text shows whether the text or the process is the cause.
-                    return match self.ask("nothing.txt", "")? {
+                    return match self.run_task("nothing.txt", "")? {
                         Ok(_) => Ok(Err(left_out)),
                         Err(LeftOut { why, .. }) => Err(IndexError::Extractor(io::Error::other(why))),
                     };
@@ -68,13 +68,14 @@ impl Extractor {
         }
     }
 
-    fn ask(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
+    /// Runs one task, in the process that is there or in a new one.
+    fn run_task(&mut self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
         let process = match self.process.take() {
             Some(process) => process,
-            None => Process::start(&self.program).map_err(IndexError::Extractor)?,
+            None => ExtractProcess::start(&self.program).map_err(IndexError::Extractor)?,
         };
-        let task = Task { path: path.into(), text: text.into() }.to_line();
-        let reply = process.ask(task, &self.progress);
+        let task = ExtractTask { path: path.into(), text: text.into() }.to_line();
+        let reply = process.run_task(task, &self.progress);
         if self.progress.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
@@ -86,26 +87,26 @@ impl Extractor {
 }
 
 /// A few extractors that the threads of all worktrees share. One is lent only for as long as a text is extracted, which
-/// needs no file: what hangs holds none of them.
-pub(super) struct Extractors {
+/// needs no file: a hanging file system holds none of them.
+pub(super) struct ExtractorPool {
     /// The last is the one that was used last: its process is likeliest to be there.
     free: Mutex<Vec<Extractor>>,
     returned: Condvar,
 }
 
-impl Extractors {
+impl ExtractorPool {
     /// Makes `n` of them; `program` is `memod`.
     pub(super) fn new(program: &Path, progress: &Arc<Progress>, n: usize) -> Self {
         let free = (0..n).map(|_| Extractor::new(program, progress)).collect();
         Self { free: Mutex::new(free), returned: Condvar::new() }
     }
 
-    /// As [`Extractor::extract`], by one that is free.
+    /// Does the same as [`Extractor::extract`], with an extractor that is free.
     ///
     /// # Errors
     /// As there.
     pub(super) fn extract(&self, path: &str, text: &str) -> Result<Result<Extracted, LeftOut>, IndexError> {
-        let mut free = self.free();
+        let mut free = self.lock_free_extractors();
         let extractor = loop {
             match free.pop() {
                 Some(extractor) => break extractor,
@@ -113,55 +114,56 @@ impl Extractors {
             }
         };
         drop(free);
-        let mut lent = Lent { pool: self, extractor: Some(extractor) };
+        let mut lent = LentExtractor { pool: self, extractor: Some(extractor) };
         lent.extractor.as_mut().expect("it is given back by the drop alone").extract(path, text)
     }
 
-    /// Ends the processes of all but one: what parsing took is given back.
-    pub(super) fn rest(&self) {
-        let mut free = self.free();
+    /// Ends the processes of all extractors but one, to release their memory.
+    pub(super) fn stop_all_but_one(&self) {
+        let mut free = self.lock_free_extractors();
         let n_others = free.len().saturating_sub(1);
         free[..n_others].iter_mut().for_each(|extractor| extractor.process = None);
     }
 
-    fn free(&self) -> MutexGuard<'_, Vec<Extractor>> {
+    fn lock_free_extractors(&self) -> MutexGuard<'_, Vec<Extractor>> {
         lock(&self.free)
     }
 }
 
 /// An extractor that is given back even by a panic.
-struct Lent<'a> {
-    pool: &'a Extractors,
+struct LentExtractor<'a> {
+    pool: &'a ExtractorPool,
     extractor: Option<Extractor>,
 }
 
-impl Drop for Lent<'_> {
+impl Drop for LentExtractor<'_> {
     fn drop(&mut self) {
-        self.pool.free().extend(self.extractor.take());
+        self.pool.lock_free_extractors().extend(self.extractor.take());
         self.pool.returned.notify_one();
     }
 }
 
 impl LeftOut {
-    fn own(why: String) -> Self {
+    /// Makes the reason of a text that is itself the cause.
+    fn caused_by_text(why: String) -> Self {
         Self { why, is_own: true }
     }
 }
 
-/// One `memod extract`. Dropped, it is killed.
-struct Process {
+/// One `memod extract`, which is killed when this is dropped.
+struct ExtractProcess {
     child: Child,
     tasks: Sender<String>,
     replies: Receiver<String>,
 }
 
-impl Process {
+impl ExtractProcess {
     fn start(program: &Path) -> io::Result<Self> {
         let mut command = Command::new(program);
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt as _;
-            command.arg0("memod").process_group(0); // what a terminal interrupts is the daemon
+            command.arg0("memod").process_group(0); // a terminal interrupts the daemon only
         }
         command.arg("extract").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn()?;
@@ -170,22 +172,23 @@ impl Process {
         let (tasks, task_queue) = channel();
         let (reply_sender, replies) = channel();
         // Not every system can read a pipe with a deadline, so a thread reads it.
-        let exchange = move || exchange(stdin, stdout, &task_queue, &reply_sender);
+        let transfer = move || transfer_lines(stdin, stdout, &task_queue, &reply_sender);
         let process = Self { child, tasks, replies };
-        thread::Builder::new().name("extract-pipe".to_owned()).spawn(exchange)?;
+        thread::Builder::new().name("extract-pipe".to_owned()).spawn(transfer)?;
         Ok(process)
     }
 
-    /// Returns the reply, and the process for the next task.
-    fn ask(mut self, task: String, progress: &Progress) -> Result<(Extracted, Self), LeftOut> {
+    /// Sends a task; returns the reply, and the process for the next task.
+    fn run_task(mut self, task: String, progress: &Progress) -> Result<(Extracted, Self), LeftOut> {
         let _ = self.tasks.send(task); // it fails when the process has ended, and then there is no reply
         let until = Instant::now() + REPLY_TIMEOUT;
         loop {
-            match self.replies.recv_timeout(LOOK_UP) {
+            match self.replies.recv_timeout(CANCEL_CHECK_INTERVAL) {
                 Ok(line) => {
                     let extracted = serde_json::from_str(&line);
-                    let nonsense = |error| LeftOut::own(format!("extraction replied nonsense: {error}"));
-                    return extracted.map(|extracted| (extracted, self)).map_err(nonsense);
+                    return extracted
+                        .map(|extracted| (extracted, self))
+                        .map_err(|error| nonsense_reply(&error));
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until || progress.is_cancelled() => {
                     let why = format!("extraction took over {} s", REPLY_TIMEOUT.as_secs());
@@ -193,41 +196,49 @@ impl Process {
                     return Err(LeftOut { why, is_own: !worker::IS_LIMITED });
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(self.ending()),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.kill_and_explain()),
             }
         }
     }
 
-    fn ending(&mut self) -> LeftOut {
+    /// Ends the process; returns why its text is left out.
+    fn kill_and_explain(&mut self) -> LeftOut {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
         match self.child.wait() {
-            Ok(status) => left_out(status),
-            Err(error) => LeftOut::own(format!("extraction ended: {error}")),
+            Ok(status) => explain_exit(status),
+            Err(error) => LeftOut::caused_by_text(format!("extraction ended: {error}")),
         }
     }
 }
 
-/// Converts the exit status of the process.
+/// Returns the error for a reply that does not parse.
+fn nonsense_reply(error: &serde_json::Error) -> LeftOut {
+    LeftOut::caused_by_text(format!("extraction replied nonsense: {error}"))
+}
+
+/// Returns why a text is left out after the process ended with this status.
 #[cfg(unix)]
-fn left_out(status: ExitStatus) -> LeftOut {
+fn explain_exit(status: ExitStatus) -> LeftOut {
     // Signals that the process itself can cause. Others come from outside, or from a system that is short of memory.
     const OWN: [i32; 6] =
         [libc::SIGABRT, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGSEGV, libc::SIGTRAP];
     match std::os::unix::process::ExitStatusExt::signal(&status) {
-        Some(libc::SIGXCPU) => LeftOut::own(format!("extraction took over {} s of CPU time", worker::CPU_S)),
+        Some(libc::SIGXCPU) => {
+            LeftOut::caused_by_text(format!("extraction took over {} s of CPU time", worker::CPU_S))
+        }
         Some(signal) if !OWN.contains(&signal) => {
             LeftOut { why: format!("extraction was aborted: {status}"), is_own: false }
         }
-        _ => LeftOut::own(format!("extraction ended with {status}")),
+        _ => LeftOut::caused_by_text(format!("extraction ended with {status}")),
     }
 }
 
 #[cfg(not(unix))]
-fn left_out(status: ExitStatus) -> LeftOut {
-    LeftOut::own(format!("extraction ended with {status}"))
+fn explain_exit(status: ExitStatus) -> LeftOut {
+    LeftOut::caused_by_text(format!("extraction ended with {status}"))
 }
 
-impl Drop for Process {
+impl Drop for ExtractProcess {
     fn drop(&mut self) {
         // Both fail only if the process is gone.
         let _ = self.child.kill();
@@ -236,7 +247,12 @@ impl Drop for Process {
 }
 
 /// Transfers tasks and replies until one side is gone.
-fn exchange(mut stdin: ChildStdin, stdout: ChildStdout, tasks: &Receiver<String>, replies: &Sender<String>) {
+fn transfer_lines(
+    mut stdin: ChildStdin,
+    stdout: ChildStdout,
+    tasks: &Receiver<String>,
+    replies: &Sender<String>,
+) {
     let mut stdout = BufReader::new(stdout);
     for task in tasks {
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Keeps index.db equal to the worktrees.
+//! Compares worktrees and commits with index.db, and prepares the rows that differ.
 //!
 //! `compare` finds differences between manifest and disk, and `plan` (pure) decides on them. `prepare` reads and extracts
 //! files, through `extractor` in a separate process (`worker`). `pipeline` runs these on the caller's thread and sends
@@ -18,10 +18,10 @@ pub mod worker;
 
 pub use batches::{Applied, Apply};
 pub use commits::{CommitStep, Commits};
-pub use embedding::{Batch, Failed, embed_chunks, embed_paths};
+pub use embedding::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
-pub use pipeline::{Indexer, Reading, Reconciler, Scope};
-pub use progress::{Missed, Progress, ReconcileOutcome, Unread, WalkProgress, WalkStep};
+pub use pipeline::{Indexer, ReadLimits, Reconciler, Scope};
+pub use progress::{MissedFiles, Progress, ReconcileOutcome, UnreadPath, WalkProgress, WalkStep};
 
 use memod_base::threads;
 use memod_database::DatabaseError;
@@ -58,7 +58,7 @@ impl IndexError {
     ///
     /// # Errors
     /// When `run` fails or panics.
-    pub fn caught<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
+    pub fn catch_panic<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
         threads::caught(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
     }
 

@@ -18,9 +18,9 @@ use memod_database::DatabaseError;
 use memod_index_db::{Change, Reader, Writer};
 
 use super::batches::{Apply, Batches};
-use super::compare::{Comparison, Todo};
-use super::extractor::Extractors;
-use super::prepare::{Prepared, Preparer};
+use super::compare::{Comparison, TodoList};
+use super::extractor::ExtractorPool;
+use super::prepare::{PreparedFile, Preparer};
 use super::secret_files::{self, SecretFiles};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
@@ -42,7 +42,7 @@ pub enum Scope {
 
 /// Limits for reading files.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ReadLimits {
     /// Maximum size of a file, bytes.
     pub max_file_bytes: u64,
     /// Threads that read files of one worktree at a time, and processes that parse for all worktrees.
@@ -52,16 +52,16 @@ pub struct Reading {
 /// The data that the reconciles of all worktrees share.
 pub struct Indexer {
     index_db: PathBuf,
-    extractors: Extractors,
+    extractors: ExtractorPool,
     secret_files: Mutex<SecretFiles>,
-    reading: Reading,
+    reading: ReadLimits,
     progress: Arc<Progress>,
 }
 
 impl Indexer {
     /// Prepares to fill `index_db`; `memod` is the program that extracts texts.
-    pub fn new(index_db: &Path, memod: &Path, reading: Reading, progress: Arc<Progress>) -> Self {
-        let extractors = Extractors::new(memod, &progress, reading.n_threads);
+    pub fn new(index_db: &Path, memod: &Path, reading: ReadLimits, progress: Arc<Progress>) -> Self {
+        let extractors = ExtractorPool::new(memod, &progress, reading.n_threads);
         let (index_db, secret_files) = (index_db.to_owned(), Mutex::default());
         Self { index_db, extractors, secret_files, reading, progress }
     }
@@ -124,14 +124,14 @@ impl Reconciler {
     ) -> Result<ReconcileOutcome, IndexError> {
         let Self { indexer, layout, view, reader, walk, rules: last_rules } = self;
         walk.begin_listing();
-        let look = walk.look_at(&layout.root);
+        let access = walk.begin_access(&layout.root);
         let (max_file_bytes, progress) = (indexer.reading.max_file_bytes, &indexer.progress);
-        let comparison = Comparison::new(layout, *view, reader, max_file_bytes, progress, on_dir, &look)?;
-        let rules = comparison.rules();
+        let comparison = Comparison::new(layout, *view, reader, max_file_bytes, progress, on_dir, &access)?;
+        let rules = comparison.rules_digest();
         let other = git_changed && (rules.is_none() || *last_rules != Some(rules));
         let whole = other || *scope == Scope::Full;
         let todo = comparison.run(if whole { &Scope::Full } else { scope })?;
-        drop(look);
+        drop(access);
         let outcome = self.carry_out(todo, apply)?;
         if whole {
             self.rules = Some(rules);
@@ -139,20 +139,21 @@ impl Reconciler {
         Ok(ReconcileOutcome { whole, ..outcome })
     }
 
-    fn carry_out(&mut self, todo: Todo, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
+    /// Reads and writes the differences.
+    fn carry_out(&mut self, todo: TodoList, apply: &mut Apply<'_>) -> Result<ReconcileOutcome, IndexError> {
         let Self { indexer, layout, view, reader, walk, rules } = &*self;
         let secrets = {
             let mut secret_files = lock(&indexer.secret_files);
-            secret_files.meet(&todo, rules.is_some())
+            secret_files.record_new(&todo, rules.is_some())
         };
-        let Todo { problems, unread, missed, reads, refusals, removals, .. } = todo;
+        let TodoList { problems, unread, missed, reads, refusals, removals, .. } = todo;
         let outcome = ReconcileOutcome { problems, unread, missed, ..ReconcileOutcome::default() };
         let n_bytes = reads.iter().map(|(_, stat)| stat.size).sum();
-        walk.begin((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
+        walk.begin_reading((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
         let mut batches = Batches::new(apply, &indexer.progress, walk, outcome);
         let refusals = refusals.into_iter();
         batches.put_all(refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal }))?;
-        let files = Files { indexer, view: *view, root: &layout.root, walk };
+        let files = ReadContext { indexer, view: *view, root: &layout.root, walk };
         files.read_all(reads, reader, &mut batches)?;
         // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
         // name is not shown, because each hit is checked against the disk.
@@ -166,14 +167,14 @@ impl Reconciler {
 
 /// The files to read, and the means.
 #[derive(Clone, Copy)]
-struct Files<'a> {
+struct ReadContext<'a> {
     indexer: &'a Indexer,
     view: ViewId,
     root: &'a Path,
     walk: &'a WalkProgress,
 }
 
-impl<'a> Files<'a> {
+impl<'a> ReadContext<'a> {
     /// Reads files that differ, a few on this thread and more on several. Afterwards all extracting processes but one end,
     /// to release their memory.
     fn read_all(
@@ -185,43 +186,45 @@ impl<'a> Files<'a> {
         if reads.len() > INLINE_FILES {
             // Read the latest changes first: a request that does not wait for all files most likely wants those.
             reads.sort_by_key(|(_, stat)| Reverse(stat.mtime_ns));
-            let read = Reads { reads: &reads, next: AtomicUsize::new(0), files: self }.by_threads(batches);
-            self.indexer.extractors.rest();
+            let read =
+                ReadQueue { reads: &reads, next: AtomicUsize::new(0), files: self }.read_on_threads(batches);
+            self.indexer.extractors.stop_all_but_one();
             return read;
         }
-        let preparer = self.preparer(reader);
+        let preparer = self.new_preparer(reader);
         reads.iter().try_for_each(|(key, stat)| batches.push(preparer.prepare_or_refuse(key, stat)?))?;
         batches.flush()
     }
 
-    fn preparer(self, reader: &'a Reader) -> Preparer<'a> {
+    fn new_preparer(self, reader: &'a Reader) -> Preparer<'a> {
         let Self { indexer: Indexer { extractors, reading, .. }, view, root, walk } = self;
         Preparer { view, root, max_file_bytes: reading.max_file_bytes, reader, extractors, walk }
     }
 }
 
 /// A list of files that threads share.
-struct Reads<'a> {
+struct ReadQueue<'a> {
     reads: &'a [(SourceKey, Stat)],
     next: AtomicUsize,
-    files: Files<'a>,
+    files: ReadContext<'a>,
 }
 
-type Run = Result<Vec<Prepared>, IndexError>;
+type PreparedRun = Result<Vec<PreparedFile>, IndexError>;
 
-impl Reads<'_> {
+impl ReadQueue<'_> {
     /// Reads the files on several threads; this thread passes on the changes.
-    fn by_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
+    fn read_on_threads(&self, batches: &mut Batches<'_>) -> Result<(), IndexError> {
         let (sender, receiver) = sync_channel(QUEUE);
         thread::scope(|scope| {
             for n in 0..self.files.indexer.reading.n_threads {
                 let sender = sender.clone();
-                let work = move || {
-                    if let Err(error) = self.work(&sender) {
-                        let _ = sender.send(Err(error)); // nobody hears it when another has failed before
-                    }
-                };
-                match thread::Builder::new().name(format!("read-{n}")).spawn_scoped(scope, work) {
+                let spawned =
+                    thread::Builder::new().name(format!("read-{n}")).spawn_scoped(scope, move || {
+                        if let Err(error) = self.send_runs(&sender) {
+                            let _ = sender.send(Err(error)); // nobody receives it if another thread has failed before
+                        }
+                    });
+                match spawned {
                     Ok(_) => {}
                     Err(error) if n == 0 => return Err(IndexError::Thread(error)),
                     Err(_) => break, // those that run do its share
@@ -235,13 +238,13 @@ impl Reads<'_> {
         })
     }
 
-    /// Takes files from the list until it is empty or the receiver is gone.
-    fn work(&self, sender: &SyncSender<Run>) -> Result<(), IndexError> {
+    /// Prepares files of the list and sends them, until the list is empty or the receiver is gone.
+    fn send_runs(&self, sender: &SyncSender<PreparedRun>) -> Result<(), IndexError> {
         let reader = Reader::open(&self.files.indexer.index_db)?;
-        let preparer = self.files.preparer(&reader);
+        let preparer = self.files.new_preparer(&reader);
         let mut heard = true;
         while heard {
-            let changes = self.run(&preparer)?;
+            let changes = self.prepare_run(&preparer)?;
             if changes.is_empty() {
                 break;
             }
@@ -251,13 +254,13 @@ impl Reads<'_> {
     }
 
     /// Prepares the next files, up to the first with new content; `None` when none is left.
-    fn run(&self, preparer: &Preparer<'_>) -> Run {
+    fn prepare_run(&self, preparer: &Preparer<'_>) -> PreparedRun {
         let mut run = Vec::new();
         while run.len() < RUN
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             let prepared = preparer.prepare_or_refuse(key, stat)?;
-            let is_new = matches!(prepared, Prepared::Change(Change::Put { blob: Some(_), .. }));
+            let is_new = matches!(prepared, PreparedFile::Change(Change::Put { blob: Some(_), .. }));
             run.push(prepared);
             if is_new {
                 break;

@@ -3,7 +3,7 @@
 use memod_base::types::{Refusal, Stat};
 use memod_index_db::Entry;
 
-/// What to do about a path.
+/// The action for a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// The manifest is right.
@@ -18,7 +18,7 @@ pub(super) enum Action {
 ///
 /// Equal signatures mean "not written since", unless the row is racy: the file was written so shortly before it was read
 /// that a later write could have the same time.
-pub(super) fn decide(
+pub(super) fn decide_action(
     known: Option<&Entry>,
     stat: &Stat,
     refusal: Option<Refusal>,
@@ -28,7 +28,7 @@ pub(super) fn decide(
     match (refusal, same) {
         (Some(reason), Some(entry)) if entry.refusal == Some(reason) => Action::Keep,
         (Some(reason), _) => Action::Refuse(reason),
-        (None, Some(entry)) if entry.refusal.is_some_and(by_content) => Action::Keep,
+        (None, Some(entry)) if entry.refusal.is_some_and(depends_on_content) => Action::Keep,
         (None, Some(entry)) if entry.hash.is_some() && entry.extractor_version == extractor_version => {
             Action::Keep
         }
@@ -37,7 +37,7 @@ pub(super) fn decide(
 }
 
 /// Returns whether a refusal depends on the bytes or their size, and so holds while the signature is the same.
-fn by_content(refusal: Refusal) -> bool {
+fn depends_on_content(refusal: Refusal) -> bool {
     matches!(refusal, Refusal::Binary | Refusal::TooBig)
 }
 
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn only_an_equal_signature_that_is_not_racy_is_kept() {
         let check = |known: Option<Entry>, stat: &Stat, refusal, expected| {
-            assert_eq!(decide(known.as_ref(), stat, refusal, 3), expected, "{known:?} {refusal:?}");
+            assert_eq!(decide_action(known.as_ref(), stat, refusal, 3), expected, "{known:?} {refusal:?}");
         };
         let touched = Stat { mtime_ns: 2, ..STAT };
         check(None, &STAT, None, Action::Read);

@@ -13,20 +13,20 @@ use memod_index_db::{Change, NewBlob, NewChunk, Reader};
 use memod_scan::{Content, Read, ReadError};
 use memod_text::{redact, words};
 
-use super::extractor::{Extractors, LeftOut};
-use super::{IndexError, Unread, WalkProgress};
+use super::extractor::{ExtractorPool, LeftOut};
+use super::{IndexError, UnreadPath, WalkProgress};
 
-/// Lines that say what a definition is for: its comment, or its signature.
+/// Number of first lines that explain a definition: its comment, or its signature.
 const N_HEAD_LINES: usize = 6;
 
-/// What happens to the manifest row of a file.
-pub(super) enum Prepared {
+/// The action for the manifest row of a file.
+pub(super) enum PreparedFile {
     /// The row is written.
     Change(Change),
     /// The row is correct.
     Unchanged,
     /// The row stays although it may be wrong, because the file could not be read.
-    Unread(Unread),
+    Unread(UnreadPath),
 }
 
 /// Reads and extracts files, one after the other.
@@ -35,7 +35,7 @@ pub(super) struct Preparer<'a> {
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
     pub(super) reader: &'a Reader,
-    pub(super) extractors: &'a Extractors,
+    pub(super) extractors: &'a ExtractorPool,
     pub(super) walk: &'a WalkProgress,
 }
 
@@ -50,9 +50,9 @@ pub(super) fn now_s() -> i64 {
 }
 
 impl Preparer<'_> {
-    /// Like [`Self::prepare`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
-    pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
-        let prepared = caught(|| self.prepare(key, stat)).unwrap_or_else(|why| {
+    /// Like [`Self::prepare_file`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
+    pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<PreparedFile, IndexError> {
+        let prepared = caught(|| self.prepare_file(key, stat)).unwrap_or_else(|why| {
             self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
         });
         self.walk.add_handled(stat.size);
@@ -67,10 +67,10 @@ impl Preparer<'_> {
     ///
     /// # Errors
     /// When the index cannot be read, or the extracting process cannot be started.
-    fn prepare(&self, key: &SourceKey, stat: &Stat) -> Result<Prepared, IndexError> {
+    fn prepare_file(&self, key: &SourceKey, stat: &Stat) -> Result<PreparedFile, IndexError> {
         let read_at_ns = now_ns();
         let read = {
-            let _look = self.walk.look_at(&self.root.join(key.as_str()));
+            let _access = self.walk.begin_access(&self.root.join(key.as_str()));
             memod_scan::read(self.root, key, self.max_file_bytes)
         };
         let read = match read {
@@ -81,52 +81,52 @@ impl Preparer<'_> {
         let text = match content {
             Content::Text(text) => text,
             Content::Refused(refusal) => {
-                return Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat, refusal }));
+                return Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat, refusal }));
             }
         };
         let lang = memod_extract::format_name(key.as_str(), &text);
         let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
-        let blob = if known { None } else { Some(Box::new(self.extract(key, &text, stat.size)?)) };
+        let blob = if known { None } else { Some(Box::new(self.extract_text(key, &text, stat.size)?)) };
         let racy = memod_scan::is_racy(&stat, read_at_ns);
-        Ok(Prepared::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
+        Ok(PreparedFile::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
     }
 
+    /// Returns the action for a file that could not be read.
     fn prepare_unread(
         &self,
         key: &SourceKey,
         stat: &Stat,
         error: &ReadError,
-    ) -> Result<Prepared, IndexError> {
+    ) -> Result<PreparedFile, IndexError> {
         if matches!(error, ReadError::Transient(_)) {
-            return Ok(Prepared::Unread(Unread { key: Some(key.clone()), why: error.to_string() }));
+            return Ok(PreparedFile::Unread(UnreadPath { key: Some(key.clone()), why: error.to_string() }));
         }
         let Some(refusal) = error.refusal() else {
-            return Ok(Prepared::Change(Change::Remove { key: key.clone(), is_secret: false }));
+            return Ok(PreparedFile::Change(Change::Remove { key: key.clone(), is_secret: false }));
         };
         if matches!(error, ReadError::Unreadable(_)) {
             return self.refuse_unreadable(key, stat, &error.to_string());
         }
         tracing::warn!(path = %key, %error, "not indexed");
-        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+        Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
-    /// Records that a file cannot be read, unless the manifest has that already: a change would be looked at again. One that was
-    /// binary, and was not written since, still is.
-    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<Prepared, IndexError> {
+    /// Records that a file cannot be read, unless the manifest has that already: a changed row would be compared again. A file
+    /// that was binary, and was not written since, still is.
+    fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<PreparedFile, IndexError> {
         let known = self.reader.entry(self.view, key)?;
-        let is_unwritten = |known: Stat| (known.size, known.mtime_ns) == (stat.size, stat.mtime_ns);
         let refusal = match known.map(|known| (known.refusal, known.stat)) {
-            Some((Some(Refusal::Unreadable), _)) => return Ok(Prepared::Unchanged),
-            Some((Some(Refusal::Binary), known)) if is_unwritten(known) => Refusal::Binary,
+            Some((Some(Refusal::Unreadable), _)) => return Ok(PreparedFile::Unchanged),
+            Some((Some(Refusal::Binary), known)) if is_unwritten(&known, stat) => Refusal::Binary,
             _ => Refusal::Unreadable,
         };
         tracing::warn!(path = %key, why, "not indexed");
-        Ok(Prepared::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+        Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
     /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the
     /// content itself is the cause, as `parse-aborted` when a later attempt may succeed.
-    fn extract(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
+    fn extract_text(&self, key: &SourceKey, text: &str, size: u64) -> Result<NewBlob, IndexError> {
         let blob = self.extractors.extract(key.as_str(), text)?.and_then(|extracted| {
             if let Some(why) = &extracted.refused {
                 return Err(LeftOut { why: why.clone(), is_own: true });
@@ -146,6 +146,11 @@ impl Preparer<'_> {
             }
         }))
     }
+}
+
+/// Returns whether a file has the size and time that it had before.
+fn is_unwritten(known: &Stat, stat: &Stat) -> bool {
+    (known.size, known.mtime_ns) == (stat.size, stat.mtime_ns)
 }
 
 fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
@@ -191,7 +196,10 @@ fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>],
     words::index_words(keywords, &mut index_words[1]);
     NewChunk {
         kind: chunk.kind,
-        pieces: pieces(&[symbol, title, keywords, &body], &[symbol, title, keywords, head(&body)]),
+        pieces: compute_pieces(
+            &[symbol, title, keywords, &body],
+            &[symbol, title, keywords, first_lines(&body)],
+        ),
         text_hash: embedded_text_hash(chunk.kind, symbol, title, &body),
         embeds,
         words: index_words,
@@ -204,17 +212,17 @@ fn into_chunk(chunk: memod_extract::Chunk, text: &str, secrets: &[Range<usize>],
 }
 
 /// Returns the first lines of a chunk.
-fn head(body: &str) -> &str {
+fn first_lines(body: &str) -> &str {
     let end = body.match_indices('\n').nth(N_HEAD_LINES - 1).map_or(body.len(), |(at, _)| at);
     &body[..end]
 }
 
-/// Returns the pieces of the words of texts, and of what of it is the head; none where the model is broken, which searches
-/// report.
-pub(super) fn pieces(texts: &[&str], head: &[&str]) -> Pieces {
+/// Returns the pieces of the words of texts, and those of the head, a part of them; none where the model is broken, which
+/// searches report.
+pub(super) fn compute_pieces(texts: &[&str], head: &[&str]) -> Pieces {
     let Ok(model) = Builtin::shared() else { return Pieces::default() };
-    let of = |texts: &[&str]| model.pieces(&texts.join("\n")).into();
-    Pieces { text: of(texts), head: of(head) }
+    let [text, head] = [texts, head].map(|texts| model.pieces(&texts.join("\n")).into());
+    Pieces { text, head }
 }
 
 /// Returns the hash of the text that is embedded for a chunk.

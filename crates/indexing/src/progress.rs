@@ -45,7 +45,7 @@ pub struct WalkProgress {
     total_bytes: AtomicU64,
     read_bytes: AtomicU64,
     removals: AtomicU64,
-    looks: Mutex<Looks>,
+    accesses: Mutex<PathAccesses>,
 }
 
 /// How far a running reconcile is.
@@ -67,13 +67,13 @@ pub enum WalkStep {
 
 /// The path that each thread examines, and since when.
 #[derive(Debug, Default)]
-struct Looks {
+struct PathAccesses {
     n_begun: u64,
     open: HashMap<u64, (Instant, PathBuf)>,
 }
 
 /// A running access to a directory or file.
-pub(super) struct Look<'a> {
+pub(super) struct PathAccess<'a> {
     walk: &'a WalkProgress,
     number: u64,
 }
@@ -81,12 +81,12 @@ pub(super) struct Look<'a> {
 impl WalkProgress {
     /// Starts listing files.
     pub fn begin_listing(&self) {
-        self.begin(0, 0);
+        self.begin_reading(0, 0);
         self.found_files.store(0, Ordering::Relaxed);
     }
 
     /// Starts counting files and bytes, up to new totals.
-    pub fn begin(&self, total_files: u64, total_bytes: u64) {
+    pub fn begin_reading(&self, total_files: u64, total_bytes: u64) {
         for counter in [&self.done_files, &self.handled_files, &self.read_bytes] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -101,7 +101,7 @@ impl WalkProgress {
     }
 
     /// Returns how far the reconcile is, if one runs.
-    pub fn step(&self) -> WalkStep {
+    pub fn current_step(&self) -> WalkStep {
         let [found, files, all_files, bytes, all_bytes] =
             [&self.found_files, &self.handled_files, &self.total_files, &self.read_bytes, &self.total_bytes]
                 .map(|counter| counter.load(Ordering::Relaxed));
@@ -132,25 +132,25 @@ impl WalkProgress {
 
     /// Returns the path that has been examined for this long without an answer, if any.
     pub fn unanswered_for(&self, long: Duration) -> Option<PathBuf> {
-        let looks = lock(&self.looks);
-        let longest = looks.open.values().min_by_key(|(since, _)| *since)?;
+        let accesses = lock(&self.accesses);
+        let longest = accesses.open.values().min_by_key(|(since, _)| *since)?;
         (longest.0.elapsed() >= long).then(|| longest.1.clone())
     }
 
     /// Records an access to a path until the returned guard is dropped.
-    pub(super) fn look_at(&self, path: &Path) -> Look<'_> {
-        let mut looks = lock(&self.looks);
-        looks.n_begun += 1;
-        let number = looks.n_begun;
-        looks.open.insert(number, (Instant::now(), path.to_owned()));
-        Look { walk: self, number }
+    pub(super) fn begin_access(&self, path: &Path) -> PathAccess<'_> {
+        let mut accesses = lock(&self.accesses);
+        accesses.n_begun += 1;
+        let number = accesses.n_begun;
+        accesses.open.insert(number, (Instant::now(), path.to_owned()));
+        PathAccess { walk: self, number }
     }
 }
 
-impl Look<'_> {
+impl PathAccess<'_> {
     /// Records the next path of the access.
     pub(super) fn move_to(&self, path: &Path) {
-        lock(&self.walk.looks).open.insert(self.number, (Instant::now(), path.to_owned()));
+        lock(&self.walk.accesses).open.insert(self.number, (Instant::now(), path.to_owned()));
     }
 
     /// Counts a file that was met.
@@ -159,9 +159,9 @@ impl Look<'_> {
     }
 }
 
-impl Drop for Look<'_> {
+impl Drop for PathAccess<'_> {
     fn drop(&mut self) {
-        lock(&self.walk.looks).open.remove(&self.number);
+        lock(&self.walk.accesses).open.remove(&self.number);
     }
 }
 
@@ -173,18 +173,18 @@ pub struct ReconcileOutcome {
     /// Paths that must be compared again.
     pub again: Vec<SourceKey>,
     /// Why it may have missed files.
-    pub missed: Missed,
+    pub missed: MissedFiles,
     /// Directories that could not be listed, and git's files that could not be read.
     pub problems: Vec<String>,
     /// Files that could not be read this time; their rows are unchanged.
-    pub unread: Vec<Unread>,
+    pub unread: Vec<UnreadPath>,
     /// Whether everything was compared.
     pub whole: bool,
 }
 
 /// A path that could not be examined, with everything below it.
 #[derive(Debug)]
-pub struct Unread {
+pub struct UnreadPath {
     /// The path; `None` for the root.
     pub key: Option<SourceKey>,
     /// The failure, with path and error.
@@ -193,7 +193,7 @@ pub struct Unread {
 
 /// Why a reconcile may have missed a file that existed all the time.
 #[derive(Debug, Default)]
-pub struct Missed {
+pub struct MissedFiles {
     /// A path is gone, or changes faster than it can be read. Its content may be under another name that was not examined.
     pub moving: Option<SourceKey>,
     /// A directory was listed. A file that is renamed during a listing can be missing from it under both names.
@@ -203,8 +203,8 @@ pub struct Missed {
 }
 
 impl ReconcileOutcome {
-    /// Records what is about to be removed from the manifest.
-    pub(super) fn note(&mut self, changes: &[Change], walk: &WalkProgress) {
+    /// Records the files that are about to be removed from the manifest.
+    pub(super) fn note_removals(&mut self, changes: &[Change], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
             Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {
                 Some(key)
@@ -226,22 +226,22 @@ mod tests {
     fn listing_comes_before_a_total() {
         let walk = WalkProgress::default();
         walk.begin_listing();
-        let look = walk.look_at(Path::new("a"));
-        look.note_file();
-        look.note_file();
-        assert_eq!(walk.step(), WalkStep::Listing { n_found: 2 });
-        walk.begin(2, 30);
+        let access = walk.begin_access(Path::new("a"));
+        access.note_file();
+        access.note_file();
+        assert_eq!(walk.current_step(), WalkStep::Listing { n_found: 2 });
+        walk.begin_reading(2, 30);
         walk.add_handled(10);
-        assert_eq!(walk.step(), WalkStep::Reading { files: (1, 2), bytes: (10, 30) });
+        assert_eq!(walk.current_step(), WalkStep::Reading { files: (1, 2), bytes: (10, 30) });
         walk.begin_listing();
-        assert_eq!(walk.step(), WalkStep::Listing { n_found: 0 });
+        assert_eq!(walk.current_step(), WalkStep::Listing { n_found: 0 });
     }
 
     #[test]
     fn the_look_that_takes_longest_is_named() {
         let walk = WalkProgress::default();
         assert_eq!(walk.unanswered_for(Duration::ZERO), None);
-        let (first, second) = (walk.look_at(Path::new("a")), walk.look_at(Path::new("b")));
+        let (first, second) = (walk.begin_access(Path::new("a")), walk.begin_access(Path::new("b")));
         assert_eq!(walk.unanswered_for(Duration::ZERO), Some("a".into()));
         first.move_to(Path::new("c"));
         assert_eq!(walk.unanswered_for(Duration::ZERO), Some("b".into()), "the other goes on");

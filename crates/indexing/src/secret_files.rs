@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::{Refusal, Stat};
 
-use super::compare::Todo;
+use super::compare::TodoList;
 
 /// Time after the appearance of a secret file during which removed contents are compared with it.
 const RECENT: Duration = Duration::from_secs(600);
@@ -20,8 +20,8 @@ pub(super) struct SecretFiles {
 }
 
 impl SecretFiles {
-    /// Returns the files with secret names that are new.
-    pub(super) fn meet(&mut self, todo: &Todo, was_walked: bool) -> Vec<Stat> {
+    /// Records the files with secret names, and returns those that are new.
+    pub(super) fn record_new(&mut self, todo: &TodoList, was_walked: bool) -> Vec<Stat> {
         let refused = todo.refusals.iter();
         let refused = refused.filter(|(.., reason)| *reason == Refusal::SecretName).map(|(_, stat, _)| *stat);
         let at = was_walked.then(Instant::now);
@@ -37,9 +37,13 @@ impl SecretFiles {
 
     /// Returns the sizes of those that appeared recently.
     pub(super) fn recent_sizes(&self) -> Vec<u64> {
-        let is_recent = |met: &Option<Instant>| met.is_some_and(|met| met.elapsed() < RECENT);
-        self.met.iter().filter(|(_, met)| is_recent(met)).map(|(stat, _)| stat.size).collect()
+        self.met.iter().filter(|(_, met)| is_recent(**met)).map(|(stat, _)| stat.size).collect()
     }
+}
+
+/// Returns whether a file appeared recently, after the first walk.
+fn is_recent(met: Option<Instant>) -> bool {
+    met.is_some_and(|met| met.elapsed() < RECENT)
 }
 
 /// Returns whether a file with a secret name may hold the former content of another file.

@@ -26,14 +26,14 @@ const MOST_DEFINITIONS: usize = 65_536;
 
 /// One text to extract.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Task<'a> {
+pub(super) struct ExtractTask<'a> {
     #[serde(borrow)]
     pub(super) path: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) text: Cow<'a, str>,
 }
 
-impl Task<'_> {
+impl ExtractTask<'_> {
     /// Returns the task as a line for the pipe.
     pub(super) fn to_line(&self) -> String {
         let mut line = serde_json::to_string(self).expect("plain strings serialize");
@@ -52,16 +52,17 @@ pub fn run() -> io::Result<()> {
     for line in stdin.lines() {
         limit_time();
         let line = line?;
-        let task: Task<'_> = serde_json::from_str(&line)?;
-        let mut reply = serde_json::to_string(&shortened(memod_extract::extract(&task.path, &task.text)))?;
+        let task: ExtractTask<'_> = serde_json::from_str(&line)?;
+        let mut reply =
+            serde_json::to_string(&truncate_lists(memod_extract::extract(&task.path, &task.text)))?;
         reply.push('\n');
         stdout.write_all(reply.as_bytes())?;
     }
     Ok(())
 }
 
-/// Returns what is indexed of a file: what goes over the pipe costs time, too.
-fn shortened(mut extracted: Extracted) -> Extracted {
+/// Drops chunks and definitions that are not indexed, because everything that goes over the pipe costs time.
+fn truncate_lists(mut extracted: Extracted) -> Extracted {
     let n_chunks = extracted.chunks.len();
     if n_chunks > MOST_CHUNKS {
         extracted.problems.push(format!("{n_chunks} chunks; only the first {MOST_CHUNKS} are indexed"));

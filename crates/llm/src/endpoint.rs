@@ -66,7 +66,7 @@ pub enum NoEndpoint {
 }
 
 impl NoEndpoint {
-    /// Returns what to do about it.
+    /// Returns what a user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Unset => {
@@ -84,11 +84,14 @@ impl NoEndpoint {
 }
 
 impl Endpoint {
-    /// Takes the settings, and the key from the environment.
+    /// Reads the settings, and the key from the environment.
     ///
     /// # Errors
     /// When there is no server, or it may not be asked.
-    pub fn of(settings: &Llm, look_up: impl Fn(&str) -> Option<String>) -> Result<Self, NoEndpoint> {
+    pub fn from_settings(
+        settings: &Llm,
+        look_up: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, NoEndpoint> {
         if settings.url.trim().is_empty() {
             return Err(NoEndpoint::Unset);
         }
@@ -137,7 +140,7 @@ impl Endpoint {
     }
 
     /// Returns the address as it may be shown: a query may have a key.
-    pub fn shown(&self) -> &str {
+    pub fn display_url(&self) -> &str {
         self.url.split('?').next().unwrap_or_default()
     }
 }
@@ -155,7 +158,7 @@ mod tests {
 
     fn check(url: &str, expected: Result<&str, &str>) {
         let settings = Llm { url: url.to_owned(), ..Config::default().llm };
-        let found = Endpoint::of(&settings, |_| None).map(|endpoint| endpoint.url);
+        let found = Endpoint::from_settings(&settings, |_| None).map(|endpoint| endpoint.url);
         let found = found.map_err(|error| error.to_string());
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{url}");
     }
@@ -189,14 +192,18 @@ mod tests {
             key_env: "API_KEY".to_owned(),
             ..Config::default().llm
         };
-        let endpoint = Endpoint::of(&settings, |name| (name == "API_KEY").then(|| " secret\n".to_owned()));
+        let endpoint =
+            Endpoint::from_settings(&settings, |name| (name == "API_KEY").then(|| " secret\n".to_owned()));
         let endpoint = endpoint.unwrap();
         assert_eq!(endpoint.key.as_ref().unwrap().secret(), "secret");
         assert!(!format!("{endpoint:?}").contains("secret"));
-        assert_eq!(Endpoint::of(&settings, |_| None), Err(NoEndpoint::NoKey("API_KEY".to_owned())));
-        let broken = Endpoint::of(&settings, |_| Some("sec\nret".to_owned()));
+        assert_eq!(
+            Endpoint::from_settings(&settings, |_| None),
+            Err(NoEndpoint::NoKey("API_KEY".to_owned()))
+        );
+        let broken = Endpoint::from_settings(&settings, |_| Some("sec\nret".to_owned()));
         assert_eq!(broken, Err(NoEndpoint::BadKey("API_KEY".to_owned())));
         let off = Llm { enabled: false, ..settings };
-        assert_eq!(Endpoint::of(&off, |_| None), Err(NoEndpoint::Disabled));
+        assert_eq!(Endpoint::from_settings(&off, |_| None), Err(NoEndpoint::Disabled));
     }
 }

@@ -1,9 +1,9 @@
 //! Asks a language model for help, through any server that speaks the chat completions of OpenAI.
 //!
-//! Nothing is sent unless `llm.url` is set. `endpoint` says where to, `messages` marks as data
-//! what comes from the repository, `chat` sends one request and `model_answer` reads its answer. `spending` keeps the tokens of each day.
-//! A task of `tasks` turns texts into a prompt, and an answer into a checked proposal. What a model says is not trusted: it is
-//! shown or searched for, and never changes anything.
+//! Nothing is sent unless `llm.url` is set. `endpoint` checks the address, `messages` marks texts
+//! of the repository as data, `chat` sends one request and `model_answer` reads its answer. `spending` keeps the tokens of each day.
+//! A task of `tasks` turns texts into a prompt, and an answer into a checked proposal. The words of a model are not trusted: they
+//! are shown or searched for, and never change anything.
 
 pub mod chat;
 pub mod endpoint;
@@ -12,7 +12,7 @@ pub mod model_answer;
 pub mod spending;
 pub mod tasks;
 
-pub use chat::{Answered, Chat, Failed};
+pub use chat::{ChatAnswer, ChatClient, ChatFailure};
 pub use endpoint::{Endpoint, NoEndpoint};
 pub use messages::{Prompt, Purpose};
 pub use spending::{Day, Spending, SpendingError};

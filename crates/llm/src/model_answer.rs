@@ -3,15 +3,15 @@
 use memod_memory::outgoing::{is_odd, outgoing};
 use serde_json::Value;
 
-/// Longest quotation of what a server says about an error, characters.
+/// Longest quotation of a server's error message, characters.
 const MOST_QUOTED: usize = 200;
 
-/// What a server answered.
+/// The content of a server's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// What the model wrote.
+pub struct ParsedAnswer {
+    /// Text of the model.
     pub text: String,
-    /// Tokens that the server counted, if it says so.
+    /// Tokens that the server counted, if the answer has their number.
     pub used: Option<u64>,
 }
 
@@ -19,12 +19,11 @@ pub struct Said {
 ///
 /// # Errors
 /// Why nothing can be read from it.
-pub fn said(body: &[u8]) -> Result<Said, &'static str> {
+pub fn parse_answer(body: &[u8]) -> Result<ParsedAnswer, &'static str> {
     let value: Value =
         serde_json::from_slice(body).map_err(|_| "answered with something that is not JSON")?;
     let usage = &value["usage"];
-    let sum = || Some(usage["prompt_tokens"].as_u64()?.saturating_add(usage["completion_tokens"].as_u64()?));
-    let used = usage["total_tokens"].as_u64().max(sum());
+    let used = usage["total_tokens"].as_u64().max(sum_usage(usage));
     let message = &value["choices"][0]["message"]["content"];
     let text = match message {
         Value::String(text) => text.clone(),
@@ -34,19 +33,24 @@ pub fn said(body: &[u8]) -> Result<Said, &'static str> {
     if text.trim().is_empty() {
         return Err("answered without a text");
     }
-    Ok(Said { text, used })
+    Ok(ParsedAnswer { text, used })
 }
 
-/// Returns what the body of a refusal says, on one line, without the key and other credentials.
-pub fn complaint(body: &[u8], key: Option<&str>) -> String {
+/// Returns the sum of the tokens of prompt and answer, if the server counted both.
+fn sum_usage(usage: &Value) -> Option<u64> {
+    Some(usage["prompt_tokens"].as_u64()?.saturating_add(usage["completion_tokens"].as_u64()?))
+}
+
+/// Reads the message in the body of a refusal, as one line without the key and other credentials.
+pub fn read_complaint(body: &[u8], key: Option<&str>) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
     let message = message.into_iter().find_map(Value::as_str).unwrap_or(&text);
-    line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
+    clean_line(&outgoing(message, key).text, MOST_QUOTED).unwrap_or_default()
 }
 
-/// Returns the JSON in what a model wrote: the whole, or else the outermost object or array in it. Thoughts before the answer and
+/// Returns the JSON in a text of a model: the whole, or else the outermost object or array in it. Thoughts before the answer and
 /// the fence around it are ignored.
 ///
 /// # Errors
@@ -67,7 +71,7 @@ pub fn json_in(text: &str) -> Result<Value, &'static str> {
 
 /// Returns a text on one line without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
-pub fn line(text: &str, most_chars: usize) -> Option<String> {
+pub fn clean_line(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = match line.char_indices().nth(most_chars) {
@@ -79,7 +83,7 @@ pub fn line(text: &str, most_chars: usize) -> Option<String> {
 
 /// Returns a text of several lines without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
-pub fn lines(text: &str, most_chars: usize) -> Option<String> {
+pub fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
     let plain = plain.trim();
     let cut = match plain.char_indices().nth(most_chars) {
@@ -90,7 +94,7 @@ pub fn lines(text: &str, most_chars: usize) -> Option<String> {
 }
 
 /// Returns the strings of an array; of anything else none.
-pub fn strings(value: &Value) -> impl Iterator<Item = &str> {
+pub fn strings_in(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
@@ -101,7 +105,7 @@ mod tests {
     #[test]
     fn an_answer_is_read_whatever_it_is() {
         let check = |body: &str, expected: Result<(&str, Option<u64>), &str>| {
-            let found = said(body.as_bytes());
+            let found = parse_answer(body.as_bytes());
             let found = found.as_ref().map(|said| (said.text.as_str(), said.used)).map_err(|why| *why);
             assert_eq!(found, expected, "{body}");
         };
@@ -135,15 +139,15 @@ mod tests {
 
     #[test]
     fn texts_are_plain() {
-        assert_eq!(line(" a\n\u{1b}[31mb\u{202e} ", 10).as_deref(), Some("a [31mb"));
-        assert_eq!(line("abcdef", 3).as_deref(), Some("abc…"));
-        assert_eq!((line("\u{7}\n", 3), line("…", 3)), (None, None));
-        assert_eq!(lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
-        assert_eq!(complaint(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
-        assert_eq!(complaint(br#"{"error":"no model"}"#, None), "no model");
-        assert_eq!(complaint(b"<html>", None), "<html>");
+        assert_eq!(clean_line(" a\n\u{1b}[31mb\u{202e} ", 10).as_deref(), Some("a [31mb"));
+        assert_eq!(clean_line("abcdef", 3).as_deref(), Some("abc…"));
+        assert_eq!((clean_line("\u{7}\n", 3), clean_line("…", 3)), (None, None));
+        assert_eq!(clean_lines("a\n\n\u{1b}b\r\n", 10).as_deref(), Some("a\n\nb"));
+        assert_eq!(read_complaint(br#"{"error":{"message":"no\nmodel"}}"#, None), "no model");
+        assert_eq!(read_complaint(br#"{"error":"no model"}"#, None), "no model");
+        assert_eq!(read_complaint(b"<html>", None), "<html>");
         // Where the quotation ends, half a key would not be recognised.
         let wrong = format!("{} own-key", "x".repeat(MOST_QUOTED - 4));
-        assert!(!complaint(wrong.as_bytes(), Some("own-key")).contains("own"));
+        assert!(!read_complaint(wrong.as_bytes(), Some("own-key")).contains("own"));
     }
 }

@@ -1,7 +1,7 @@
 //! Keeps how many tokens were spent each day, by all daemons of a user.
 //!
-//! Tokens are reserved before a request is sent, so requests at the same time cannot exceed the limit together. What a request
-//! that failed may have cost stays counted.
+//! Tokens are reserved before a request is sent, so requests at the same time cannot exceed the limit together. The possible cost
+//! of a request that failed stays counted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -24,7 +24,7 @@ pub struct Spending {
     file: PathBuf,
 }
 
-/// What one day has cost.
+/// The cost of one day.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Day {
@@ -32,11 +32,11 @@ pub struct Day {
     pub tokens: u64,
     /// Requests that may have cost something.
     pub requests: u64,
-    /// Tokens by what they were for.
+    /// Tokens by purpose.
     pub by: BTreeMap<String, u64>,
 }
 
-/// What the file has, by day as `2026-11-25`.
+/// The content of the file, by day as `2026-11-25`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Kept {
@@ -45,7 +45,7 @@ struct Kept {
 
 /// Tokens that are set aside for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
+pub struct TokenReservation {
     day: String,
     purpose: Purpose,
     tokens: u64,
@@ -69,7 +69,7 @@ pub enum SpendingError {
     Damaged {
         /// Which file.
         file: PathBuf,
-        /// What is wrong.
+        /// Its defect.
         why: String,
     },
     /// The file cannot be read or written.
@@ -78,7 +78,7 @@ pub enum SpendingError {
 }
 
 impl Spending {
-    /// Takes the directory in which the file is.
+    /// Takes the directory of the file, which is not read yet.
     pub fn new(dir: &Path) -> Self {
         Self { file: dir.join("tokens.json") }
     }
@@ -88,12 +88,12 @@ impl Spending {
         &self.file
     }
 
-    /// Returns what a day has cost.
+    /// Returns the cost of a day.
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn of(&self, day: &str) -> Result<Day, SpendingError> {
-        Ok(self.read()?.days.remove(day).unwrap_or_default())
+    pub fn read_day(&self, day: &str) -> Result<Day, SpendingError> {
+        Ok(self.read_file()?.days.remove(day).unwrap_or_default())
     }
 
     /// Sets tokens aside for a request.
@@ -106,8 +106,8 @@ impl Spending {
         purpose: Purpose,
         tokens: u64,
         limit: u64,
-    ) -> Result<Reserved, SpendingError> {
-        self.change(|kept| {
+    ) -> Result<TokenReservation, SpendingError> {
+        self.update_file(|kept| {
             let today = kept.days.entry(day.to_owned()).or_default();
             if today.tokens.saturating_add(tokens) > limit {
                 let spent = today.tokens;
@@ -119,28 +119,28 @@ impl Spending {
             while kept.days.len() > MOST_DAYS {
                 kept.days.pop_first();
             }
-            Ok(Reserved { day: day.to_owned(), purpose, tokens })
+            Ok(TokenReservation { day: day.to_owned(), purpose, tokens })
         })
     }
 
-    /// Replaces what was set aside by what a request has cost. If that cannot be written, what was set aside stays.
+    /// Replaces the tokens that were set aside by the cost of the request. If that cannot be written, they stay set aside.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn settle(&self, reserved: &Reserved, cost: u64) -> Result<(), SpendingError> {
-        self.change(|kept| {
+    pub fn settle(&self, reserved: &TokenReservation, cost: u64) -> Result<(), SpendingError> {
+        self.update_file(|kept| {
             if let Some(day) = kept.days.get_mut(&reserved.day) {
-                let settled = |counted: u64| counted.saturating_sub(reserved.tokens).saturating_add(cost);
-                day.tokens = settled(day.tokens);
+                day.tokens = settle_count(day.tokens, reserved.tokens, cost);
                 let by = day.by.entry(reserved.purpose.as_str().to_owned()).or_default();
-                *by = settled(*by);
+                *by = settle_count(*by, reserved.tokens, cost);
                 day.requests = day.requests.saturating_sub(u64::from(cost == 0));
             }
             Ok(())
         })
     }
 
-    fn change<T>(
+    /// Changes the file under its lock.
+    fn update_file<T>(
         &self,
         change: impl FnOnce(&mut Kept) -> Result<T, SpendingError>,
     ) -> Result<T, SpendingError> {
@@ -148,14 +148,15 @@ impl Spending {
         paths::create_private_dir(dir)?;
         let lock = paths::open_lock(&self.file.with_extension("lock"))?;
         let _locked = paths::lock_within(lock, PATIENCE).at("lock", &self.file)?;
-        let mut kept = self.read()?;
+        let mut kept = self.read_file()?;
         let value = change(&mut kept)?;
         let json = serde_json::to_vec(&kept).map_err(io::Error::from).at("write", &self.file)?;
         paths::replace_private(&self.file, &json)?;
         Ok(value)
     }
 
-    fn read(&self) -> Result<Kept, SpendingError> {
+    /// Reads the file; an absent one is empty.
+    fn read_file(&self) -> Result<Kept, SpendingError> {
         let bytes = match paths::read_file(&self.file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Kept::default()),
             read => read.at("read", &self.file)?,
@@ -165,6 +166,11 @@ impl Spending {
     }
 }
 
+/// Returns a count of tokens with the cost in place of the reserved ones.
+fn settle_count(counted: u64, reserved: u64, cost: u64) -> u64 {
+    counted.saturating_sub(reserved).saturating_add(cost)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,7 +178,7 @@ mod tests {
     const DAY: &str = "2026-11-25";
 
     fn spent(spending: &Spending) -> (u64, u64) {
-        let day = spending.of(DAY).unwrap();
+        let day = spending.read_day(DAY).unwrap();
         assert_eq!(day.by.values().sum::<u64>(), day.tokens);
         (day.tokens, day.requests)
     }
@@ -208,7 +214,7 @@ mod tests {
         assert_eq!(spent(&spending), (7, 1));
         spending.settle(&second, u64::MAX).unwrap();
         assert!(reserve(1).is_err());
-        assert_eq!(spending.of("2026-11-26").unwrap(), Day::default());
+        assert_eq!(spending.read_day("2026-11-26").unwrap(), Day::default());
         assert!(spending.reserve("2026-11-26", Purpose::Expand, 100, 100).is_ok());
     }
 

@@ -11,41 +11,43 @@ use memod_proto::{Hit, SearchResult};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::tool::View;
+use super::tool::AnswerView;
 use super::verbs::{Answer, Failure};
 
 /// Most characters of a text; `memo export` could print a whole database.
 const MOST_TEXT: usize = 100_000;
 
 /// Returns the text of an answer.
-pub(super) fn text(answer: &Answer, view: View) -> String {
+pub(super) fn render_answer(answer: &Answer, view: AnswerView) -> String {
     let notes = answer.notes.join("\n");
     // The notes of a search are memo's own; others may quote a commit or a memory.
     let mut parts = match view {
-        View::Hits => {
-            let hits = answer.json.as_ref().and_then(hits);
-            vec![fenced(hits.as_deref().unwrap_or(&answer.text)), notes]
+        AnswerView::Hits => {
+            let hits = answer.json.as_ref().and_then(render_hits);
+            vec![fence_text(hits.as_deref().unwrap_or(&answer.text)), notes]
         }
-        View::Data => vec![fenced([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))],
-        View::Plain => vec![cut(answer.text.trim_end()), fenced(&notes)],
+        AnswerView::Data => {
+            vec![fence_text([answer.text.trim_end(), &notes].join("\n").trim_start_matches('\n'))]
+        }
+        AnswerView::Plain => vec![shorten_text(answer.text.trim_end()), fence_text(&notes)],
     };
-    parts.extend(answer.failure.as_ref().map(error));
+    parts.extend(answer.failure.as_ref().map(render_failure));
     parts.retain(|part| !part.is_empty());
     if parts.is_empty() { "done".to_owned() } else { parts.join("\n") }
 }
 
 /// Returns the text of a failure.
-pub(super) fn error(failure: &Failure) -> String {
+pub(super) fn render_failure(failure: &Failure) -> String {
     if !failure.is_quoting {
         return format!("error: {failure}");
     }
     let hint = failure.hint.iter().map(|hint| format!("\nhint: {hint}"));
-    format!("error: the reason:\n{}{}", fenced(&failure.message), hint.collect::<String>())
+    format!("error: the reason:\n{}{}", fence_text(&failure.message), hint.collect::<String>())
 }
 
 /// Returns a text between fences that it cannot close.
-pub(super) fn fenced(text: &str) -> String {
-    let text = cut(text.trim_end());
+pub(super) fn fence_text(text: &str) -> String {
+    let text = shorten_text(text.trim_end());
     if text.is_empty() {
         return text;
     }
@@ -58,7 +60,7 @@ fn longest_run(text: &str) -> usize {
     text.split(|c| c != '`').map(str::len).max().unwrap_or_default()
 }
 
-fn cut(text: &str) -> String {
+fn shorten_text(text: &str) -> String {
     match text.char_indices().nth(MOST_TEXT) {
         None => text.to_owned(),
         Some((end, _)) => {
@@ -69,14 +71,14 @@ fn cut(text: &str) -> String {
 }
 
 /// Returns the hits, one line each and their snippets as `LINE:TEXT`; `None` for what is not a result of a search.
-fn hits(json: &Value) -> Option<String> {
+fn render_hits(json: &Value) -> Option<String> {
     let result = SearchResult::deserialize(json).ok()?;
     let shown = lines_of_definitions(&result.hits);
     let mut out = String::new();
-    for hit in result.hits.iter().filter(|hit| !repeats(hit, &shown)) {
-        let _ = writeln!(out, "{}", head(hit)); // a string takes every text
+    for hit in result.hits.iter().filter(|hit| !repeats_definitions(hit, &shown)) {
+        let _ = writeln!(out, "{}", render_heading(hit)); // a string takes every text
         let is_numbered = hit.commit.is_none() && hit.memory.is_none();
-        for (number, line) in numbered(hit) {
+        for (number, line) in numbered_lines(hit) {
             let _ = match is_numbered {
                 true => writeln!(out, "{number}:{line}"),
                 false if hit.title.as_deref() == Some(line) => Ok(()),
@@ -90,26 +92,27 @@ fn hits(json: &Value) -> Option<String> {
     Some(out)
 }
 
-fn numbered(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
+fn numbered_lines(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
     hit.numbered_lines().into_iter()
 }
 
 /// Returns the lines that hits of definitions show.
 fn lines_of_definitions(hits: &[Hit]) -> HashSet<(&str, u32)> {
     let definitions = hits.iter().filter(|hit| hit.kind == Kind::Symbol);
-    definitions.flat_map(|hit| numbered(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
+    definitions.flat_map(|hit| numbered_lines(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
 }
 
 /// Returns whether a hit is the outline of a small file, and its lines are shown with their definitions.
-fn repeats(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
-    hit.kind == Kind::Map && numbered(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))
+fn repeats_definitions(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
+    hit.kind == Kind::Map
+        && numbered_lines(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))
 }
 
-fn head(hit: &Hit) -> String {
+fn render_heading(hit: &Hit) -> String {
     let mut head = match (&hit.commit, &hit.id) {
         (Some(commit), _) => {
             let oid: String = commit.oid.chars().take(12).collect();
-            format!("commit {oid} {}", day(&commit.date))
+            format!("commit {oid} {}", day_of(&commit.date))
         }
         (None, Some(id)) => format!("memory {id}"),
         (None, None) if hit.lines.0 == hit.lines.1 => format!("{}:{}", hit.path, hit.lines.0),
@@ -117,7 +120,7 @@ fn head(hit: &Hit) -> String {
     };
     if let Some(memory) = &hit.memory {
         let tags: String = memory.tags.iter().map(|tag| format!(" #{tag}")).collect();
-        head += &format!(" {}{tags}", day(&memory.created));
+        head += &format!(" {}{tags}", day_of(&memory.created));
     }
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head += &format!("  {title}");
@@ -139,7 +142,7 @@ fn head(hit: &Hit) -> String {
     head.replace(['\n', '\r'], " ")
 }
 
-fn day(time: &str) -> &str {
+fn day_of(time: &str) -> &str {
     time.split('T').next().unwrap_or_default()
 }
 
@@ -158,7 +161,7 @@ mod tests {
             ("`````\n", "``````\n`````\n``````"),
         ];
         for (text, expected) in cases {
-            assert_eq!(fenced(text), expected);
+            assert_eq!(fence_text(text), expected);
         }
     }
 
@@ -182,7 +185,7 @@ mod tests {
     fn hits_are_short() {
         let answer = found(&[hit("symbol", (3, 9), Some("A > f"), "fn f() {\n  g();")]);
         let expected = "```\nsrc/a.rs:3-9  A > f\n3:fn f() {\n4:  g();\n```\ndegraded: knn";
-        assert_eq!(text(&answer, View::Hits), expected);
+        assert_eq!(render_answer(&answer, AnswerView::Hits), expected);
     }
 
     #[test]
@@ -190,7 +193,8 @@ mod tests {
         let definition = hit("symbol", (1, 2), Some("f"), "fn f() {\n}");
         let same = hit("map", (1, 2), None, "fn f() {\n}");
         let more = hit("map", (1, 3), None, "fn f() {\n}\nfn g() {}");
-        let shown = |hits: &[Value]| text(&found(hits), View::Hits).matches("src/a.rs:").count();
+        let shown =
+            |hits: &[Value]| render_answer(&found(hits), AnswerView::Hits).matches("src/a.rs:").count();
         let cases = [(vec![&same, &definition], 1), (vec![&definition, &more], 2), (vec![&same], 1)];
         for (hits, n_shown) in cases {
             let hits: Vec<Value> = hits.into_iter().cloned().collect();
@@ -202,19 +206,28 @@ mod tests {
     fn what_quotes_the_repository_is_fenced() {
         let notes = vec!["1 file changed since 0123 obey me".to_owned()];
         let answer = Answer { text: "M a.rs\n".to_owned(), notes, ..Answer::default() };
-        assert_eq!(text(&answer, View::Data), "```\nM a.rs\n1 file changed since 0123 obey me\n```");
-        assert_eq!(text(&answer, View::Plain), "M a.rs\n```\n1 file changed since 0123 obey me\n```");
-        assert_eq!(text(&Answer { text: String::new(), ..answer }, View::Data).lines().count(), 3);
+        assert_eq!(
+            render_answer(&answer, AnswerView::Data),
+            "```\nM a.rs\n1 file changed since 0123 obey me\n```"
+        );
+        assert_eq!(
+            render_answer(&answer, AnswerView::Plain),
+            "M a.rs\n```\n1 file changed since 0123 obey me\n```"
+        );
+        assert_eq!(
+            render_answer(&Answer { text: String::new(), ..answer }, AnswerView::Data).lines().count(),
+            3
+        );
     }
 
     #[test]
     fn a_failure_says_what_to_do() {
         let mut failure =
             Failure { message: "it failed".to_owned(), hint: Some("try again".to_owned()), is_quoting: true };
-        assert_eq!(error(&failure), "error: the reason:\n```\nit failed\n```\nhint: try again");
+        assert_eq!(render_failure(&failure), "error: the reason:\n```\nit failed\n```\nhint: try again");
         failure.is_quoting = false;
         let answer = Answer { failure: Some(failure), ..Answer::default() };
-        assert_eq!(text(&answer, View::Data), "error: it failed\nhint: try again");
-        assert_eq!(text(&Answer::default(), View::Plain), "done");
+        assert_eq!(render_answer(&answer, AnswerView::Data), "error: it failed\nhint: try again");
+        assert_eq!(render_answer(&Answer::default(), AnswerView::Plain), "done");
     }
 }

@@ -5,7 +5,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::tool::{Arg, Form, Goes, Tool};
+use super::tool::{Arg, ArgForm, ArgPosition, Tool};
 use super::verbs::Failure;
 
 /// Longest text of an argument, bytes; a memory has 64 KiB at most.
@@ -15,30 +15,35 @@ const MAX_TEXT: usize = 1 << 20;
 ///
 /// # Errors
 /// When an argument is missing, unknown, of the wrong type or too long.
-pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Failure> {
+pub(super) fn build_words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Failure> {
     if let Some(name) = given.keys().find(|name| tool.args.iter().all(|arg| arg.name != name.as_str())) {
-        return Err(wrong(format!("unknown argument: {}", shortened(name)), &taken(tool)));
+        return Err(argument_error(
+            format!("unknown argument: {}", shorten_name(name)),
+            &describe_arguments(tool),
+        ));
     }
     let mut words: Vec<String> = tool.verb.iter().map(ToString::to_string).collect();
     let mut after = Vec::new();
     for arg in tool.args {
         let value = given.get(arg.name).filter(|value| !value.is_null());
         if value.is_none() && arg.is_required {
-            return Err(wrong(format!("{}: missing", arg.name), arg.form.needed()));
+            return Err(argument_error(format!("{}: missing", arg.name), arg.form.needed_type()));
         }
         match (arg.form, value) {
-            (Form::Confirm, value) => words.push(confirmation(arg, value)?),
+            (ArgForm::Confirm, value) => words.push(confirmation_flag(arg, value)?),
             (_, None) => words.extend(arg.default.map(|value| format!("--{}={value}", arg.name))),
-            (Form::Words, Some(value)) => return command(arg, value),
-            (Form::Switch, Some(value)) => match value.as_bool() {
+            (ArgForm::Words, Some(value)) => return split_command(arg, value),
+            (ArgForm::Switch, Some(value)) => match value.as_bool() {
                 Some(is_given) => words.extend(is_given.then(|| format!("--{}", arg.name))),
-                None => return Err(of_type(arg, value)),
+                None => return Err(wrong_type_error(arg, value)),
             },
             (_, Some(value)) => {
-                let texts = texts(arg, value)?;
-                match arg.goes {
-                    Goes::Flag => words.extend(texts.iter().map(|text| format!("--{}={text}", arg.name))),
-                    Goes::Word => after.extend(texts),
+                let texts = parse_texts(arg, value)?;
+                match arg.position {
+                    ArgPosition::Flag => {
+                        words.extend(texts.iter().map(|text| format!("--{}={text}", arg.name)));
+                    }
+                    ArgPosition::Word => after.extend(texts),
                 }
             }
         }
@@ -50,20 +55,20 @@ pub(super) fn words(tool: &Tool, given: &JsonObject) -> Result<Vec<String>, Fail
     Ok(words)
 }
 
-/// Returns a failure of the command line that [`words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
-pub(super) fn in_terms_of(tool: &Tool, failure: Failure) -> Failure {
+/// Returns a failure of the command line that [`build_words`] made, in terms of the arguments: `kind`, and not `--kind <KIND>`.
+pub(super) fn rephrase_failure(tool: &Tool, failure: Failure) -> Failure {
     let quoted_flag = |arg: &&Arg| {
         let (before, rest) = failure.message.split_once(&format!("'--{} ", arg.name))?;
         Some(format!("{before}{}{}", arg.name, rest.split_once('\'')?.1))
     };
     match tool.args.iter().find_map(|arg| quoted_flag(&arg)) {
-        Some(message) => wrong(message, &taken(tool)),
+        Some(message) => argument_error(message, &describe_arguments(tool)),
         None => failure,
     }
 }
 
-/// Says which arguments a tool takes.
-fn taken(tool: &Tool) -> String {
+/// Describes the arguments that a tool takes.
+fn describe_arguments(tool: &Tool) -> String {
     let names: Vec<_> = tool.args.iter().map(|arg| arg.name).collect();
     match names.as_slice() {
         [] => format!("{} takes no arguments", tool.name),
@@ -71,19 +76,20 @@ fn taken(tool: &Tool) -> String {
     }
 }
 
-fn confirmation(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
+fn confirmation_flag(arg: &Arg, value: Option<&Value>) -> Result<String, Failure> {
     let is_given = value.map_or(Some(false), Value::as_bool);
-    let is_given = is_given.ok_or_else(|| of_type(arg, value.unwrap_or(&Value::Null)))?;
+    let is_given = is_given.ok_or_else(|| wrong_type_error(arg, value.unwrap_or(&Value::Null)))?;
     Ok(if is_given { "--yes" } else { "--dry-run" }.to_owned())
 }
 
 /// Returns a command line as words: a string as a shell takes it, or a list of words.
-fn command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+fn split_command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     let mut words = match value {
-        Value::String(line) if line.len() > MAX_TEXT => return Err(too_long(arg)),
-        Value::String(line) => shlex::split(line)
-            .ok_or_else(|| wrong(format!("{}: a quote is not closed", arg.name), "quote as in a shell"))?,
-        _ => texts(arg, value)?,
+        Value::String(line) if line.len() > MAX_TEXT => return Err(too_long_error(arg)),
+        Value::String(line) => shlex::split(line).ok_or_else(|| {
+            argument_error(format!("{}: a quote is not closed", arg.name), "quote as in a shell")
+        })?,
+        _ => parse_texts(arg, value)?,
     };
     if words.first().is_some_and(|first| first == "memo") {
         words.remove(0);
@@ -94,34 +100,38 @@ fn command(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     Ok(words)
 }
 
-fn texts(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
+fn parse_texts(arg: &Arg, value: &Value) -> Result<Vec<String>, Failure> {
     let values = value.as_array().map_or_else(|| std::slice::from_ref(value), Vec::as_slice);
-    if values.len() > 1 && arg.form != Form::Texts && arg.form != Form::Words && arg.goes == Goes::Word {
-        return Err(of_type(arg, value));
+    if values.len() > 1
+        && arg.form != ArgForm::Texts
+        && arg.form != ArgForm::Words
+        && arg.position == ArgPosition::Word
+    {
+        return Err(wrong_type_error(arg, value));
     }
-    values.iter().map(|value| text(arg, value)).collect()
+    values.iter().map(|value| parse_text(arg, value)).collect()
 }
 
-fn text(arg: &Arg, value: &Value) -> Result<String, Failure> {
+fn parse_text(arg: &Arg, value: &Value) -> Result<String, Failure> {
     let text = match (arg.form, value) {
-        (Form::Text | Form::Texts | Form::Words, Value::String(text)) => text.clone(),
-        (Form::Integer, Value::Number(number)) if !number.is_f64() => number.to_string(),
+        (ArgForm::Text | ArgForm::Texts | ArgForm::Words, Value::String(text)) => text.clone(),
+        (ArgForm::Integer, Value::Number(number)) if !number.is_f64() => number.to_string(),
         // JSON has one type of numbers, and some clients write 5 as 5.0.
-        (Form::Integer, Value::Number(number)) => match number.as_f64() {
+        (ArgForm::Integer, Value::Number(number)) => match number.as_f64() {
             Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => format!("{number:.0}"),
-            _ => return Err(of_type(arg, value)),
+            _ => return Err(wrong_type_error(arg, value)),
         },
-        (Form::Number, Value::Number(number)) => number.to_string(),
-        _ => return Err(of_type(arg, value)),
+        (ArgForm::Number, Value::Number(number)) => number.to_string(),
+        _ => return Err(wrong_type_error(arg, value)),
     };
     if text.len() > MAX_TEXT {
-        return Err(too_long(arg));
+        return Err(too_long_error(arg));
     }
     Ok(text)
 }
 
-impl Form {
-    fn needed(self) -> &'static str {
+impl ArgForm {
+    fn needed_type(self) -> &'static str {
         match self {
             Self::Text | Self::Words => "a string is needed",
             Self::Texts => "a list of strings is needed",
@@ -132,7 +142,7 @@ impl Form {
     }
 }
 
-fn of_type(arg: &Arg, value: &Value) -> Failure {
+fn wrong_type_error(arg: &Arg, value: &Value) -> Failure {
     let is = match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
@@ -141,18 +151,18 @@ fn of_type(arg: &Arg, value: &Value) -> Failure {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     };
-    wrong(format!("{}: {is}", arg.name), arg.form.needed())
+    argument_error(format!("{}: {is}", arg.name), arg.form.needed_type())
 }
 
-fn too_long(arg: &Arg) -> Failure {
-    wrong(format!("{}: longer than {} MiB", arg.name, MAX_TEXT >> 20), "shorten it")
+fn too_long_error(arg: &Arg) -> Failure {
+    argument_error(format!("{}: longer than {} MiB", arg.name, MAX_TEXT >> 20), "shorten it")
 }
 
-fn wrong(message: String, hint: &str) -> Failure {
+fn argument_error(message: String, hint: &str) -> Failure {
     Failure { message, hint: Some(hint.to_owned()), is_quoting: false }
 }
 
-fn shortened(name: &str) -> String {
+fn shorten_name(name: &str) -> String {
     name.chars().take(80).collect()
 }
 
@@ -161,13 +171,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::tools;
+    use crate::tools::tools_of_profile;
     use crate::verbs::Profile;
 
     fn shown(name: &str, given: Value) -> String {
-        let tool = tools(Profile::Full).find(|tool| tool.name == name).expect("a tool");
+        let tool = tools_of_profile(Profile::Full).find(|tool| tool.name == name).expect("a tool");
         let Value::Object(given) = given else { panic!("arguments are an object") };
-        match words(tool, &given) {
+        match build_words(tool, &given) {
             Ok(words) => words.join(" "),
             Err(failure) => failure.to_string().replace('\n', "; "),
         }

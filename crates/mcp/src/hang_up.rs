@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 /// # Errors
 /// When no thread can be started.
 #[cfg(unix)]
-pub(super) fn watch(
+pub(super) fn watch_for_hang_up(
     input: &File,
     output: &File,
     n_steps: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ pub(super) fn watch(
 ) -> io::Result<()> {
     let (input, output) = (input.try_clone()?, output.try_clone()?);
     std::thread::Builder::new().name("mcp-hang-up".to_owned()).spawn(move || {
-        if unix::wait(&input, &output, &n_steps).is_ok() {
+        if unix::wait_for_hang_up(&input, &output, &n_steps).is_ok() {
             gone();
         }
     })?;
@@ -30,7 +30,7 @@ pub(super) fn watch(
 
 /// Does nothing: here, only a write finds out that nobody reads.
 #[cfg(not(unix))]
-pub(super) fn watch(_: &File, _: &File, _: Arc<AtomicU64>, _: impl FnOnce()) -> io::Result<()> {
+pub(super) fn watch_for_hang_up(_: &File, _: &File, _: Arc<AtomicU64>, _: impl FnOnce()) -> io::Result<()> {
     Ok(())
 }
 
@@ -56,7 +56,7 @@ mod unix {
     ///
     /// # Errors
     /// When the streams cannot be waited for.
-    pub(super) fn wait(input: &File, output: &File, n_steps: &AtomicU64) -> Result<(), Errno> {
+    pub(super) fn wait_for_hang_up(input: &File, output: &File, n_steps: &AtomicU64) -> Result<(), Errno> {
         let mut ends = [PollFd::new(output, PollFlags::empty()), PollFd::new(input, NOTHING_COMES)];
         retry_on_intr(|| poll(&mut ends, None))?;
         while !is_closed(&ends[0])? {

@@ -1,4 +1,4 @@
-//! Holds what a model is told about the server, in every session.
+//! Holds the text about the server that a model gets in every session.
 
 /// When to use what comes first: some clients show only the beginning.
 pub(super) const INSTRUCTIONS: &str = "\

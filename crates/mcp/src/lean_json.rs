@@ -1,4 +1,4 @@
-//! Takes out of a result what a model pays for and does not use.
+//! Removes the fields of a result that a model pays for and does not use.
 //!
 //! Pure. Beyond what `--json` leaves out, scores, numbers of lines that the text has, and what is usual (fresh).
 
@@ -20,11 +20,11 @@ pub(super) fn lean_json(mut result: Value) -> Value {
         fields.retain(|key, _| !is_fresh || !OF_FRESHNESS.contains(&key.as_str()));
     }
     drop_usual_trust(&mut result);
-    // What was a value stays one.
+    // A value stays a value.
     Ordered::lean(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
 }
 
-/// Leaves out whose word something is, except of a memory that nobody here vouches for.
+/// Removes `trust`, which names the origin of a text, except from a memory that nobody here vouches for.
 fn drop_usual_trust(value: &mut Value) {
     match value {
         Value::Object(fields) => {

@@ -32,8 +32,8 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 use server::Server;
-use stdio::Stdio;
-pub use verbs::{Answer, Failure, Indexing, Profile, Verbs};
+use stdio::StdioTransport;
+pub use verbs::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 
 /// Threads that run verbs, at most. A call whose client has gone keeps its thread until the verb's own deadline.
 const MOST_CALLS: usize = 128;
@@ -54,34 +54,34 @@ pub enum ServeError {
 /// # Errors
 /// When the streams of this process cannot be used, or the client does not begin as the protocol says. A client that leaves
 /// before it has said anything is no error.
-pub fn serve(profile: Profile, verbs: Arc<dyn Verbs>) -> Result<(), ServeError> {
+pub fn serve_client(profile: Profile, verbs: Arc<dyn VerbRunner>) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .max_blocking_threads(MOST_CALLS)
         .thread_name("mcp-call")
         .build()?;
-    let (stdio, mut ends) = Stdio::open()?;
+    let (stdio, mut ends) = StdioTransport::open()?;
     let server = Server::new(profile, verbs, ends.input);
     let served = runtime.block_on(async {
         let served = tokio::select! {
-            Some(error) = ends.output.recv() => return unwritten(error),
-            served = converse(server, stdio) => served,
+            Some(error) = ends.output.recv() => return classify_write_failure(error),
+            served = answer_requests(server, stdio) => served,
         };
-        // A failure to write is the cause, and not what follows from it. It is told first, by another thread.
-        ends.output.try_recv().map_or(served, unwritten)
+        // A failure to write is the cause, not its consequence. Another thread reports it first.
+        ends.output.try_recv().map_or(served, classify_write_failure)
     });
-    // Verbs that still run belong to calls that nobody waits for.
+    // VerbRunner that still run belong to calls that nobody waits for.
     runtime.shutdown_background();
     served
 }
 
-/// Returns what a failure to write means; a client that reads no more has gone.
-fn unwritten(error: io::Error) -> Result<(), ServeError> {
+/// Returns the result of serving after a failure to write; a client that reads no more has gone.
+fn classify_write_failure(error: io::Error) -> Result<(), ServeError> {
     if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) }
 }
 
 /// Answers until the input ends.
-async fn converse(server: Server, stdio: Stdio) -> Result<(), ServeError> {
+async fn answer_requests(server: Server, stdio: StdioTransport) -> Result<(), ServeError> {
     match server.serve(stdio).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(|error| io::Error::other(error).into()),
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

@@ -2,37 +2,37 @@
 //!
 //! They are those of comparable servers, under their names, on our verbs.
 
-use super::tool::View::{Data, Plain};
-use super::tool::{ADDED, ANY, Arg, Effect, Form, MEMORIES, Tool, View, flag, word};
+use super::tool::AnswerView::{Data, Plain};
+use super::tool::{ADDED, ANY, AnswerView, Arg, ArgForm, MEMORIES, Tool, ToolEffect, flag, word};
 
-const TAG: Arg = flag("tag", Form::Text).about("comma-separated");
-const CONTAINER: Arg = flag("container", Form::Text);
-const TIER: Arg = flag("tier", Form::Text).about("short, mid or long");
-const TTL: Arg = flag("ttl", Form::Text).about("3d, 2026-11-01 or never");
-const TITLE: Arg = flag("title", Form::Text);
-const PRIORITY: Arg = flag("priority", Form::Integer).about("1 to 10");
-const CONFIDENCE: Arg = flag("confidence", Form::Number).about("0 to 1");
-const META: Arg = flag("meta", Form::Texts).about("KEY=VALUE");
-const ABOUT: Arg = flag("about", Form::Texts).about("PATH#SYMBOL it is about");
-const AGENT: Arg = flag("agent", Form::Text).about("part of its name");
-const SOURCE: Arg = flag("source", Form::Text).about("agent, user, cli, import, …");
-const MATCH: Arg = flag("match", Form::Text).about("words that must all be there");
-const SINCE: Arg = flag("since", Form::Text).about("added since: 30d or a date");
-const UNTIL: Arg = flag("until", Form::Text).about("added before: 30d or a date");
-const ARCHIVED_SINCE: Arg = flag("since", Form::Text).about("archived since: 30d or a date");
-const ARCHIVED_UNTIL: Arg = flag("until", Form::Text).about("archived before: 30d or a date");
-const LIMIT: Arg = flag("limit", Form::Integer);
-const ID: Arg = word("id", Form::Text);
-const IDS: Arg = word("ids", Form::Texts);
-const YES: Arg = flag("yes", Form::Confirm).about("without it, shows what would be done");
+const TAG: Arg = flag("tag", ArgForm::Text).about("comma-separated");
+const CONTAINER: Arg = flag("container", ArgForm::Text);
+const TIER: Arg = flag("tier", ArgForm::Text).about("short, mid or long");
+const TTL: Arg = flag("ttl", ArgForm::Text).about("3d, 2026-11-01 or never");
+const TITLE: Arg = flag("title", ArgForm::Text);
+const PRIORITY: Arg = flag("priority", ArgForm::Integer).about("1 to 10");
+const CONFIDENCE: Arg = flag("confidence", ArgForm::Number).about("0 to 1");
+const META: Arg = flag("meta", ArgForm::Texts).about("KEY=VALUE");
+const ABOUT: Arg = flag("about", ArgForm::Texts).about("PATH#SYMBOL it is about");
+const AGENT: Arg = flag("agent", ArgForm::Text).about("part of its name");
+const SOURCE: Arg = flag("source", ArgForm::Text).about("agent, user, cli, import, …");
+const MATCH: Arg = flag("match", ArgForm::Text).about("words that must all be there");
+const SINCE: Arg = flag("since", ArgForm::Text).about("added since: 30d or a date");
+const UNTIL: Arg = flag("until", ArgForm::Text).about("added before: 30d or a date");
+const ARCHIVED_SINCE: Arg = flag("since", ArgForm::Text).about("archived since: 30d or a date");
+const ARCHIVED_UNTIL: Arg = flag("until", ArgForm::Text).about("archived before: 30d or a date");
+const LIMIT: Arg = flag("limit", ArgForm::Integer);
+const ID: Arg = word("id", ArgForm::Text);
+const IDS: Arg = word("ids", ArgForm::Texts);
+const YES: Arg = flag("yes", ArgForm::Confirm).about("without it, shows what would be done");
 
 const fn row(
-    view: View,
+    view: AnswerView,
     name: &'static str,
     about: &'static str,
     verb: &'static [&'static str],
     args: &'static [Arg],
-    effect: Effect,
+    effect: ToolEffect,
     output: &'static str,
 ) -> Tool {
     Tool { name, about, verb, args, effect, view, output }
@@ -46,7 +46,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Add a memory, with every field.",
         &["add"],
         &[
-            word("text", Form::Text),
+            word("text", ArgForm::Text),
             TITLE,
             TAG,
             CONTAINER,
@@ -56,13 +56,13 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             CONFIDENCE,
             META,
             ABOUT,
-            flag("force", Form::Switch).about("even if another says nearly the same"),
-            flag("merge", Form::Switch).about("into one that says nearly the same"),
+            flag("force", ArgForm::Switch).about("even if another says nearly the same"),
+            flag("merge", ArgForm::Switch).about("into one that says nearly the same"),
         ],
-        Effect::AddsOnce,
+        ToolEffect::AddsOnce,
         ADDED,
     ),
-    row(Data, "get", "Show memories by id.", &["get"], &[IDS], Effect::Reads, MEMORIES),
+    row(Data, "get", "Show memories by id.", &["get"], &[IDS], ToolEffect::Reads, MEMORIES),
     row(
         Data,
         "list",
@@ -77,16 +77,24 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             MATCH,
             SINCE,
             UNTIL,
-            flag("state", Form::Text).about("fresh, drifted or orphaned"),
-            flag("about", Form::Text).about("PATH, PATH#SYMBOL or NAME"),
-            flag("sort", Form::Text).about("created, updated or priority"),
+            flag("state", ArgForm::Text).about("fresh, drifted or orphaned"),
+            flag("about", ArgForm::Text).about("PATH, PATH#SYMBOL or NAME"),
+            flag("sort", ArgForm::Text).about("created, updated or priority"),
             LIMIT,
-            flag("offset", Form::Integer),
+            flag("offset", ArgForm::Integer),
         ],
-        Effect::Reads,
+        ToolEffect::Reads,
         MEMORIES,
     ),
-    row(Data, "recent", "List the memories changed last.", &["recent"], &[LIMIT], Effect::Reads, MEMORIES),
+    row(
+        Data,
+        "recent",
+        "List the memories changed last.",
+        &["recent"],
+        &[LIMIT],
+        ToolEffect::Reads,
+        MEMORIES,
+    ),
     row(
         Plain,
         "update",
@@ -94,7 +102,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         &["update"],
         &[
             ID,
-            flag("content", Form::Text),
+            flag("content", ArgForm::Text),
             TITLE,
             CONTAINER,
             TIER,
@@ -103,9 +111,9 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
             CONFIDENCE,
             META,
             ABOUT,
-            flag("replace", Form::Switch).about("remove metadata that is not given"),
+            flag("replace", ArgForm::Switch).about("remove metadata that is not given"),
         ],
-        Effect::ChangesOnce,
+        ToolEffect::ChangesOnce,
         ADDED,
     ),
     row(
@@ -113,8 +121,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "append",
         "Append a line to a memory.",
         &["append"],
-        &[ID, word("text", Form::Text)],
-        Effect::Adds,
+        &[ID, word("text", ArgForm::Text)],
+        ToolEffect::Adds,
         ADDED,
     ),
     row(
@@ -122,8 +130,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "tag",
         "Add tags to a memory.",
         &["tag"],
-        &[ID, word("tags", Form::Texts)],
-        Effect::AddsOnce,
+        &[ID, word("tags", ArgForm::Texts)],
+        ToolEffect::AddsOnce,
         ADDED,
     ),
     row(
@@ -131,8 +139,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "untag",
         "Remove tags from a memory.",
         &["untag"],
-        &[ID, word("tags", Form::Texts)],
-        Effect::ChangesOnce,
+        &[ID, word("tags", ArgForm::Texts)],
+        ToolEffect::ChangesOnce,
         ADDED,
     ),
     row(
@@ -141,7 +149,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "A memory still holds for its code.",
         &["confirm"],
         &[ID],
-        Effect::ChangesOnce,
+        ToolEffect::ChangesOnce,
         ADDED,
     ),
     row(
@@ -150,7 +158,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Archive memories by id; archive_restore brings them back.",
         &["forget", "--yes"],
         &[IDS],
-        Effect::ChangesOnce,
+        ToolEffect::ChangesOnce,
         ANY,
     ),
     row(
@@ -159,7 +167,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Archive the memories that meet all conditions.",
         &["forget"],
         &[CONTAINER, TAG, TIER, MATCH, SINCE, UNTIL, YES],
-        Effect::ChangesOnce,
+        ToolEffect::ChangesOnce,
         ANY,
     ),
     row(
@@ -167,24 +175,24 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "promote",
         "Move a memory up a tier.",
         &["promote"],
-        &[ID, flag("to", Form::Text).about("mid or long; else the next tier")],
-        Effect::Adds,
+        &[ID, flag("to", ArgForm::Text).about("mid or long; else the next tier")],
+        ToolEffect::Adds,
         ADDED,
     ),
-    row(Plain, "stats", "Count memories, by tier and more.", &["stats"], &[], Effect::Reads, ANY),
-    row(Plain, "tags", "Count memories by tag.", &["tags"], &[], Effect::Reads, ANY),
-    row(Plain, "containers", "Count memories by container.", &["containers"], &[], Effect::Reads, ANY),
+    row(Plain, "stats", "Count memories, by tier and more.", &["stats"], &[], ToolEffect::Reads, ANY),
+    row(Plain, "tags", "Count memories by tag.", &["tags"], &[], ToolEffect::Reads, ANY),
+    row(Plain, "containers", "Count memories by container.", &["containers"], &[], ToolEffect::Reads, ANY),
     row(
         Plain,
         "link",
         "Link a memory to another.",
         &["link"],
         &[
-            word("from", Form::Text),
-            word("to", Form::Text),
-            flag("kind", Form::Text).about("related_to, supersedes, contradicts or derived_from"),
+            word("from", ArgForm::Text),
+            word("to", ArgForm::Text),
+            flag("kind", ArgForm::Text).about("related_to, supersedes, contradicts or derived_from"),
         ],
-        Effect::AddsOnce,
+        ToolEffect::AddsOnce,
         ANY,
     ),
     row(
@@ -192,8 +200,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "unlink",
         "Remove links between two memories.",
         &["unlink"],
-        &[word("from", Form::Text), word("to", Form::Text), flag("kind", Form::Text)],
-        Effect::ChangesOnce,
+        &[word("from", ArgForm::Text), word("to", ArgForm::Text), flag("kind", ArgForm::Text)],
+        ToolEffect::ChangesOnce,
         ANY,
     ),
     row(
@@ -201,8 +209,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "links",
         "Show what a memory is linked to.",
         &["links"],
-        &[ID, flag("depth", Form::Integer)],
-        Effect::Reads,
+        &[ID, flag("depth", ArgForm::Integer)],
+        ToolEffect::Reads,
         ANY,
     ),
     row(
@@ -211,7 +219,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Memories linked to one or close to it in meaning.",
         &["related"],
         &[ID, LIMIT],
-        Effect::Reads,
+        ToolEffect::Reads,
         ANY,
     ),
     row(
@@ -219,8 +227,8 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "resolve",
         "Say which of two contradicting memories holds.",
         &["resolve"],
-        &[word("winner", Form::Text), word("loser", Form::Text)],
-        Effect::ChangesOnce,
+        &[word("winner", ArgForm::Text), word("loser", ArgForm::Text)],
+        ToolEffect::ChangesOnce,
         ANY,
     ),
     row(
@@ -229,7 +237,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Show near-duplicates and how to merge them.",
         &["dedupe"],
         &[CONTAINER],
-        Effect::Reads,
+        ToolEffect::Reads,
         ANY,
     ),
     row(
@@ -237,28 +245,36 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "consolidate",
         "Combine memories into one, and archive them.",
         &["consolidate"],
-        &[IDS, TITLE, flag("summary", Form::Text).required(), CONTAINER],
-        Effect::Any,
+        &[IDS, TITLE, flag("summary", ArgForm::Text).required(), CONTAINER],
+        ToolEffect::Any,
         ANY,
     ),
-    row(Data, "history", "Show every change of a memory.", &["history"], &[ID], Effect::Reads, ANY),
+    row(Data, "history", "Show every change of a memory.", &["history"], &[ID], ToolEffect::Reads, ANY),
     row(
         Data,
         "archive_list",
         "List archived memories.",
         &["list", "--archived"],
-        &[CONTAINER, TAG, MATCH, ARCHIVED_SINCE, ARCHIVED_UNTIL, LIMIT, flag("offset", Form::Integer)],
-        Effect::Reads,
+        &[CONTAINER, TAG, MATCH, ARCHIVED_SINCE, ARCHIVED_UNTIL, LIMIT, flag("offset", ArgForm::Integer)],
+        ToolEffect::Reads,
         MEMORIES,
     ),
-    row(Data, "archive_restore", "Bring memories back.", &["restore"], &[IDS], Effect::ChangesOnce, MEMORIES),
+    row(
+        Data,
+        "archive_restore",
+        "Bring memories back.",
+        &["restore"],
+        &[IDS],
+        ToolEffect::ChangesOnce,
+        MEMORIES,
+    ),
     row(
         Data,
         "archive_purge",
         "Show what `memo purge` would delete for good; only the user may run it, in a terminal.",
         &["purge", "--dry-run"],
         &[IDS.optional(), CONTAINER, TAG, ARCHIVED_SINCE, ARCHIVED_UNTIL],
-        Effect::Reads,
+        ToolEffect::Reads,
         ANY,
     ),
     row(
@@ -267,7 +283,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "Count archived memories.",
         &["list", "--archived", "--limit=1"],
         &[],
-        Effect::Reads,
+        ToolEffect::Reads,
         MEMORIES,
     ),
     row(
@@ -276,7 +292,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "What the daemon knows, runs and lacks.",
         &["status"],
         &[],
-        Effect::Reads,
+        ToolEffect::Reads,
         ANY,
     ),
     row(
@@ -285,7 +301,7 @@ pub(super) const MORE_TOOLS: &[Tool] = &[
         "The project in brief: memories, changes, commits and its code.",
         &["brief", "--budget=4096"],
         &[],
-        Effect::Reads,
+        ToolEffect::Reads,
         ANY,
     ),
 ];

@@ -3,7 +3,7 @@
 //! Pure. They are texts that a person sends on purpose, so they may be longer than the instructions.
 
 use rmcp::model::{
-    ContentBlock, GetPromptResult, JsonObject, Prompt as Listed, PromptArgument, PromptMessage, Role,
+    ContentBlock, GetPromptResult, JsonObject, Prompt as ListedPrompt, PromptArgument, PromptMessage, Role,
 };
 
 /// One prompt.
@@ -13,9 +13,9 @@ struct Prompt {
     about: &'static str,
     /// Name and meaning of its argument, and whether it is needed.
     argument: Option<(&'static str, &'static str, bool)>,
-    /// `{}` stands for the argument.
+    /// Has `{}` in the place of the argument.
     text: &'static str,
-    /// Stands for an argument that is not given.
+    /// Replaces an argument that is not given.
     otherwise: &'static str,
 }
 
@@ -57,25 +57,28 @@ const PROMPTS: &[Prompt] = &[
 ];
 
 /// Returns the prompts as clients list them.
-pub(super) fn listed() -> Vec<Listed> {
-    let argument = |(name, about, is_required): (&str, &str, bool)| {
-        PromptArgument::new(name).with_description(about).with_required(is_required)
-    };
-    let listed = |prompt: &Prompt| {
-        let arguments = prompt.argument.map(|given| vec![argument(given)]);
-        Listed::new(prompt.name, Some(prompt.about), arguments)
-    };
-    PROMPTS.iter().map(listed).collect()
+pub(super) fn list_prompts() -> Vec<ListedPrompt> {
+    PROMPTS.iter().map(to_listed_prompt).collect()
+}
+
+/// Returns a prompt as clients list it.
+fn to_listed_prompt(prompt: &Prompt) -> ListedPrompt {
+    let arguments = prompt.argument.map(|argument| vec![to_listed_argument(argument)]);
+    ListedPrompt::new(prompt.name, Some(prompt.about), arguments)
+}
+
+/// Returns an argument of a prompt as clients list it.
+fn to_listed_argument((name, about, is_required): (&str, &str, bool)) -> PromptArgument {
+    PromptArgument::new(name).with_description(about).with_required(is_required)
 }
 
 /// Returns a prompt, filled in.
 ///
 /// # Errors
 /// When there is none of this name, or its argument is missing.
-pub(super) fn get(name: &str, given: Option<&JsonObject>) -> Result<GetPromptResult, String> {
-    let known = || PROMPTS.iter().map(|prompt| prompt.name).collect::<Vec<_>>().join(", ");
+pub(super) fn fill_prompt(name: &str, given: Option<&JsonObject>) -> Result<GetPromptResult, String> {
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
-    let prompt = prompt.ok_or_else(|| format!("unknown prompt; there are: {}", known()))?;
+    let prompt = prompt.ok_or_else(|| format!("unknown prompt; there are: {}", prompt_names()))?;
     let value = prompt.argument.and_then(|(name, ..)| given?.get(name)?.as_str()).map(str::trim);
     let value = match (value.filter(|value| !value.is_empty()), prompt.argument) {
         (None, Some((name, _, true))) => return Err(format!("{name}: missing")),
@@ -84,6 +87,11 @@ pub(super) fn get(name: &str, given: Option<&JsonObject>) -> Result<GetPromptRes
     let text = prompt.text.replacen("{}", value, 1);
     let message = PromptMessage::new(Role::User, ContentBlock::text(text));
     Ok(GetPromptResult::new(vec![message]).with_description(prompt.about))
+}
+
+/// Returns the names of all prompts, with commas between them.
+fn prompt_names() -> String {
+    PROMPTS.iter().map(|prompt| prompt.name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -95,7 +103,7 @@ mod tests {
     #[test]
     fn prompts_are_filled_in() {
         let text = |name: &str, given: serde_json::Value| {
-            let got = get(name, given.as_object())?;
+            let got = fill_prompt(name, given.as_object())?;
             let shown = serde_json::to_value(&got).expect("a prompt is JSON");
             Ok::<_, String>(shown["messages"][0]["content"]["text"].as_str().expect("a text").to_owned())
         };
@@ -109,6 +117,6 @@ mod tests {
         assert_eq!(text("query", json!({})), Err("topic: missing".to_owned()));
         let unknown = "unknown prompt; there are: query, recall-first, memory-workflow";
         assert_eq!(text("x", json!({})), Err(unknown.to_owned()));
-        assert_eq!(listed().len(), PROMPTS.len());
+        assert_eq!(list_prompts().len(), PROMPTS.len());
     }
 }

@@ -14,38 +14,38 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
 use super::in_flight::InFlight;
-use super::stdio::Outgoing;
+use super::stdio::OutgoingMessage;
 
 /// Longest line that is read, bytes; the daemon takes 8 MiB.
 const MAX_LINE: usize = 16 << 20;
 
-/// What the reading thread passes messages to.
-pub(super) struct Reader {
+/// Passes the messages that a thread reads to the server.
+pub(super) struct MessageReader {
     pub(super) forward: mpsc::Sender<ClientJsonRpcMessage>,
-    pub(super) replies: mpsc::Sender<Outgoing>,
+    pub(super) replies: mpsc::Sender<OutgoingMessage>,
     pub(super) in_flight: Arc<InFlight>,
     /// Its drop is the end of the input.
     pub(super) _is_open: watch::Sender<()>,
 }
 
-impl Reader {
+impl MessageReader {
     /// Reads lines until the input ends or nobody takes them.
-    pub(super) fn run(&self, mut input: impl BufRead) {
+    pub(super) fn read_messages(&self, mut input: impl BufRead) {
         let mut has_begun = false;
         let mut bytes = Vec::new();
         loop {
             let decoded = match next_line(&mut input, &mut bytes) {
-                Ok(Line::End) | Err(_) => return,
-                Ok(Line::Whole) => decode(&bytes),
-                Ok(Line::TooLong) => {
+                Ok(LineEnding::End) | Err(_) => return,
+                Ok(LineEnding::Whole) => decode_line(&bytes),
+                Ok(LineEnding::TooLong) => {
                     let message = format!("the message is longer than {} MiB", MAX_LINE >> 20);
-                    Decoded::Refused(ErrorData::invalid_request(message, None), None)
+                    DecodedLine::Refused(ErrorData::invalid_request(message, None), None)
                 }
             };
             let is_taken = match decoded {
-                Decoded::Nothing => true,
-                Decoded::Refused(error, id) => self.refuse(error, id),
-                Decoded::Message(message) => self.pass(*message, &mut has_begun),
+                DecodedLine::Nothing => true,
+                DecodedLine::Refused(error, id) => self.send_refusal(error, id),
+                DecodedLine::Message(message) => self.pass_message(*message, &mut has_begun),
             };
             if !is_taken {
                 return;
@@ -54,20 +54,21 @@ impl Reader {
     }
 
     /// Passes a message on; returns whether more are wanted.
-    fn pass(&self, message: ClientJsonRpcMessage, has_begun: &mut bool) -> bool {
+    fn pass_message(&self, message: ClientJsonRpcMessage, has_begun: &mut bool) -> bool {
         match &message {
             JsonRpcMessage::Request(request) => {
-                *has_begun |= begins(&request.request);
-                if !self.in_flight.begin(&request.id) {
+                *has_begun |= names_generation(&request.request);
+                if !self.in_flight.begin_request(&request.id) {
                     let why = format!("id {}: a request with this id has no answer yet", request.id);
-                    return self.refuse(ErrorData::invalid_request(why, None), Some(request.id.clone()));
+                    return self
+                        .send_refusal(ErrorData::invalid_request(why, None), Some(request.id.clone()));
                 }
             }
             // The SDK ends a connection that begins with a notification, although there is nothing to answer.
             JsonRpcMessage::Notification(_) if !*has_begun => return true,
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
-                    cancelled.params.request_id.as_ref().inspect(|id| self.in_flight.cancel(id));
+                    cancelled.params.request_id.as_ref().inspect(|id| self.in_flight.cancel_request(id));
                 }
             }
             // Nothing was asked of the client, and before the beginning the SDK would end the connection.
@@ -77,36 +78,37 @@ impl Reader {
     }
 
     /// Answers what cannot be served; returns whether it could.
-    fn refuse(&self, error: ErrorData, id: Option<RequestId>) -> bool {
-        let refusal = Outgoing::refusal(&ServerJsonRpcMessage::error(error, id));
+    fn send_refusal(&self, error: ErrorData, id: Option<RequestId>) -> bool {
+        let refusal = OutgoingMessage::new_refusal(&ServerJsonRpcMessage::error(error, id));
         refusal.map_or(true, |refusal| self.replies.blocking_send(refusal).is_ok())
     }
 }
 
 /// Returns whether a request says which generation the client speaks: those that only probe leave it open, and so does one that
 /// the SDK refuses for its version.
-fn begins(request: &ClientRequest) -> bool {
+fn names_generation(request: &ClientRequest) -> bool {
     let meta = request.get_meta();
-    let is_served = |version| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
         _ => {
             meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
-                && meta.protocol_version().is_some_and(is_served)
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
         }
     }
 }
 
-/// How a line ended.
-enum Line {
+/// The way in which a line ended.
+enum LineEnding {
     Whole,
     TooLong,
     End,
 }
 
 /// Reads a line without its end. The last one needs none.
-fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> {
+fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEnding> {
     bytes.clear();
     let mut is_too_long = false;
     loop {
@@ -116,7 +118,7 @@ fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> 
         };
         if available.is_empty() {
             let is_whole = !bytes.is_empty() && !is_too_long;
-            return Ok(if is_whole { Line::Whole } else { Line::End });
+            return Ok(if is_whole { LineEnding::Whole } else { LineEnding::End });
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let n_read = end.map_or(available.len(), |at| at + 1);
@@ -128,14 +130,14 @@ fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<Line> 
         }
         input.consume(n_read);
         if end.is_some() {
-            return Ok(if is_too_long { Line::TooLong } else { Line::Whole });
+            return Ok(if is_too_long { LineEnding::TooLong } else { LineEnding::Whole });
         }
     }
 }
 
-/// What a line means.
+/// The meaning of a line.
 #[derive(Debug)]
-enum Decoded {
+enum DecodedLine {
     /// To be served.
     Message(Box<ClientJsonRpcMessage>),
     /// To be answered with an error; the id if it could be read.
@@ -144,32 +146,36 @@ enum Decoded {
     Nothing,
 }
 
-fn decode(line: &[u8]) -> Decoded {
+/// Parses a line.
+fn decode_line(line: &[u8]) -> DecodedLine {
     let line = line.trim_ascii();
     if line.is_empty() {
-        return Decoded::Nothing;
+        return DecodedLine::Nothing;
     }
     if let Ok(message) = serde_json::from_slice(line) {
-        return Decoded::Message(Box::new(message));
+        return DecodedLine::Message(Box::new(message));
     }
-    let refused =
-        |message: &str, id| Decoded::Refused(ErrorData::invalid_request(message.to_owned(), None), id);
     match serde_json::from_slice::<Value>(line) {
-        Err(error) => Decoded::Refused(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
-        Ok(Value::Array(_)) => refused("batches are not served: send one message a line", None),
+        Err(error) => DecodedLine::Refused(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
+        Ok(Value::Array(_)) => refuse_line("batches are not served: send one message a line", None),
         Ok(Value::Object(message)) => {
             let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
             match message.get("method") {
-                Some(Value::String(_)) if !message.contains_key("id") => Decoded::Nothing,
+                Some(Value::String(_)) if !message.contains_key("id") => DecodedLine::Nothing,
                 Some(Value::String(_)) => {
-                    refused("not a request: id is a number or a string, params an object", id)
+                    refuse_line("not a request: id is a number or a string, params an object", id)
                 }
-                Some(_) => refused("method: a string is needed", id),
-                None => refused("method is missing", id),
+                Some(_) => refuse_line("method: a string is needed", id),
+                None => refuse_line("method is missing", id),
             }
         }
-        Ok(_) => refused("not a JSON object", None),
+        Ok(_) => refuse_line("not a JSON object", None),
     }
+}
+
+/// Refuses a line that is JSON and no message.
+fn refuse_line(message: &str, id: Option<RequestId>) -> DecodedLine {
+    DecodedLine::Refused(ErrorData::invalid_request(message.to_owned(), None), id)
 }
 
 #[cfg(test)]
@@ -179,10 +185,10 @@ mod tests {
     use super::*;
 
     fn shown(line: &str) -> String {
-        match decode(line.as_bytes()) {
-            Decoded::Message(_) => "message".to_owned(),
-            Decoded::Nothing => "nothing".to_owned(),
-            Decoded::Refused(error, id) => {
+        match decode_line(line.as_bytes()) {
+            DecodedLine::Message(_) => "message".to_owned(),
+            DecodedLine::Nothing => "nothing".to_owned(),
+            DecodedLine::Refused(error, id) => {
                 format!(
                     "{} {} {}",
                     error.code.0,
@@ -221,9 +227,9 @@ mod tests {
         let mut seen = Vec::new();
         loop {
             match next_line(&mut input, &mut bytes).expect("memory can be read") {
-                Line::End => break,
-                Line::TooLong => seen.push("too long".to_owned()),
-                Line::Whole => seen.push(bytes.len().to_string()),
+                LineEnding::End => break,
+                LineEnding::TooLong => seen.push("too long".to_owned()),
+                LineEnding::Whole => seen.push(bytes.len().to_string()),
             }
         }
         assert_eq!(seen, ["1", "too long", "1", &(MAX_LINE - 1).to_string(), "1"]);

@@ -14,9 +14,9 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::Value;
 
-use super::verbs::{Answer, Verbs};
+use super::verbs::{Answer, VerbRunner};
 
-/// What a URI does not take as it is (RFC 3986, section 3.3); a `%` begins an escape.
+/// Characters that a URI does not take as they are (RFC 3986, section 3.3); a `%` begins an escape.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -51,20 +51,20 @@ pub(super) enum ResourceError {
     /// It does not exist, or may not be read.
     #[error("{0}")]
     NotFound(String),
-    /// Whether it exists cannot be said.
+    /// It cannot be said whether it exists.
     #[error("{0}")]
     Failed(String),
 }
 
 /// The content of a resource.
 #[derive(Debug)]
-pub(super) struct Content {
+pub(super) struct ResourceContent {
     pub(super) mime_type: &'static str,
     pub(super) text: String,
 }
 
 /// Returns the templates.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+pub(super) fn list_templates() -> Vec<ResourceTemplate> {
     vec![
         ResourceTemplate::new(MEMORY_TEMPLATE, "memory")
             .with_description("A memory, by its id or the beginning of it")
@@ -78,20 +78,24 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 ///
 /// # Errors
 /// When the daemon cannot be asked.
-pub(super) fn list(verbs: &dyn Verbs) -> Result<Vec<Resource>, ResourceError> {
-    let memories = ask(verbs, &["list", "--all", "--sort=updated"])?;
-    let memories = array(memories.json.as_ref(), "memories").iter().filter_map(memory);
+pub(super) fn list_resources(verbs: &dyn VerbRunner) -> Result<Vec<Resource>, ResourceError> {
+    let memories = run_verb(verbs, &["list", "--all", "--sort=updated"])?;
+    let memories = array_field(memories.json.as_ref(), "memories").iter().filter_map(memory_resource);
     let mut all: Vec<Resource> = memories.collect();
-    let root = root(verbs)?;
-    let documents = files(verbs)?.into_iter().filter(|path| document_type(path).is_some());
-    all.extend(documents.map(|path| document(&root, &path)));
+    let root = worktree_root(verbs)?;
+    let documents = list_indexed_files(verbs)?.into_iter().filter(|path| document_type(path).is_some());
+    all.extend(documents.map(|path| document_resource(&root, &path)));
     Ok(all)
 }
 
 /// Returns the ids of memories that begin with a text, last changed first.
-pub(super) fn memory_ids(verbs: &dyn Verbs, start: &str, most: usize) -> Result<Vec<String>, ResourceError> {
-    let answer = ask(verbs, &["list", "--sort=updated", "--limit=1000"])?;
-    let ids = array(answer.json.as_ref(), "memories").iter().filter_map(|memory| memory["id"].as_str());
+pub(super) fn memory_ids(
+    verbs: &dyn VerbRunner,
+    start: &str,
+    most: usize,
+) -> Result<Vec<String>, ResourceError> {
+    let answer = run_verb(verbs, &["list", "--sort=updated", "--limit=1000"])?;
+    let ids = array_field(answer.json.as_ref(), "memories").iter().filter_map(|memory| memory["id"].as_str());
     Ok(ids.filter(|id| id.starts_with(start)).take(most).map(str::to_owned).collect())
 }
 
@@ -99,7 +103,7 @@ pub(super) fn memory_ids(verbs: &dyn Verbs, start: &str, most: usize) -> Result<
 ///
 /// # Errors
 /// When the URI names nothing that may be read.
-pub(super) fn read(verbs: &dyn Verbs, uri: &str) -> Result<Content, ResourceError> {
+pub(super) fn read_resource(verbs: &dyn VerbRunner, uri: &str) -> Result<ResourceContent, ResourceError> {
     if let Some(id) = uri.strip_prefix("memory://") {
         return read_memory(verbs, id);
     }
@@ -111,22 +115,22 @@ pub(super) fn read(verbs: &dyn Verbs, uri: &str) -> Result<Content, ResourceErro
     read_file(verbs, &path)
 }
 
-fn read_memory(verbs: &dyn Verbs, id: &str) -> Result<Content, ResourceError> {
+fn read_memory(verbs: &dyn VerbRunner, id: &str) -> Result<ResourceContent, ResourceError> {
     let is_id = !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_id {
         return Err(ResourceError::NotFound(format!("not the id of a memory: {id}")));
     }
-    let answer = verbs.run(["get", "--", id].map(str::to_owned).to_vec(), None);
+    let answer = verbs.run_verb(["get", "--", id].map(str::to_owned).to_vec(), None);
     if let Some(failure) = answer.failure {
         return Err(ResourceError::NotFound(failure.to_string()));
     }
-    let memory = array(answer.json.as_ref(), "memories").first();
+    let memory = array_field(answer.json.as_ref(), "memories").first();
     let memory = memory.ok_or_else(|| ResourceError::NotFound(format!("no memory {id}")))?;
-    Ok(Content { mime_type: "text/markdown", text: markdown(memory) })
+    Ok(ResourceContent { mime_type: "text/markdown", text: render_markdown(memory) })
 }
 
 /// Returns a memory as Markdown with front matter.
-fn markdown(memory: &Value) -> String {
+fn render_markdown(memory: &Value) -> String {
     let mut text = "---\n".to_owned();
     for key in [
         "id",
@@ -151,33 +155,45 @@ fn markdown(memory: &Value) -> String {
     format!("{text}---\n\n{}\n", memory["content"].as_str().unwrap_or_default())
 }
 
-fn read_file(verbs: &dyn Verbs, path: &str) -> Result<Content, ResourceError> {
+fn read_file(verbs: &dyn VerbRunner, path: &str) -> Result<ResourceContent, ResourceError> {
     let path_on_disk = if cfg!(windows) { PathBuf::from(path) } else { Path::new("/").join(path) };
     let shown: String = path_on_disk.display().to_string().chars().take(MOST_SHOWN).collect();
-    let refused = || ResourceError::NotFound(format!("not an indexed file of this worktree: {shown}"));
-    let root = root(verbs)?;
-    let relative = path_on_disk.strip_prefix(&root).ok().and_then(Path::to_str).ok_or_else(refused)?;
+    let root = worktree_root(verbs)?;
+    let relative = path_on_disk
+        .strip_prefix(&root)
+        .ok()
+        .and_then(Path::to_str)
+        .ok_or_else(|| not_indexed_error(&shown))?;
     let relative = if cfg!(windows) { relative.replace('\\', "/") } else { relative.to_owned() };
     // The list has no `..`, no secret file and nothing behind a symbolic link.
-    if !files(verbs)?.contains(&relative) {
-        return Err(refused());
+    if !list_indexed_files(verbs)?.contains(&relative) {
+        return Err(not_indexed_error(&shown));
     }
-    let failed = |error: io::Error| ResourceError::Failed(format!("cannot read {shown}: {error}"));
-    // What has come into its place since it was listed is refused.
-    let file = open_regular(&path_on_disk, false).map_err(failed)?;
+    // A thing that has come into its place since it was listed is refused.
+    let file = open_regular(&path_on_disk, false).map_err(|error| read_error(&shown, &error))?;
     // A directory above it may have become a link since.
     if canonical(&path_on_disk).ok().as_ref() != Some(&path_on_disk) {
-        return Err(refused());
+        return Err(not_indexed_error(&shown));
     }
-    let bytes = contents(file).map_err(failed)?;
+    let bytes = read_whole(file).map_err(|error| read_error(&shown, &error))?;
     let mime_type = document_type(&relative).unwrap_or("text/plain");
-    // Which words of code are values, only a grammar knows, and this program has none: rather one too many is replaced.
+    // Only a grammar knows which words of code are values, and this program has none: rather one too many is replaced.
     let text = redact(&String::from_utf8_lossy(&bytes), Syntax::Prose).into_owned();
-    Ok(Content { mime_type, text })
+    Ok(ResourceContent { mime_type, text })
+}
+
+/// Returns the error for a path that is not indexed.
+fn not_indexed_error(shown: &str) -> ResourceError {
+    ResourceError::NotFound(format!("not an indexed file of this worktree: {shown}"))
+}
+
+/// Returns the error for a file that cannot be read.
+fn read_error(shown: &str, error: &io::Error) -> ResourceError {
+    ResourceError::Failed(format!("cannot read {shown}: {error}"))
 }
 
 /// Reads a file whole: of a half, a credential could not be recognised.
-fn contents(file: File) -> io::Result<Vec<u8>> {
+fn read_whole(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_DOCUMENT + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_DOCUMENT {
@@ -187,30 +203,30 @@ fn contents(file: File) -> io::Result<Vec<u8>> {
 }
 
 /// Returns the indexed files, relative to the top of the worktree.
-fn files(verbs: &dyn Verbs) -> Result<Vec<String>, ResourceError> {
-    ask(verbs, &["sync", "--wait-ms=5000"])?;
-    let status = ask(verbs, &["status", "--files"])?;
-    let paths = array(status.json.as_ref(), "files").iter().filter_map(Value::as_str);
+fn list_indexed_files(verbs: &dyn VerbRunner) -> Result<Vec<String>, ResourceError> {
+    run_verb(verbs, &["sync", "--wait-ms=5000"])?;
+    let status = run_verb(verbs, &["status", "--files"])?;
+    let paths = array_field(status.json.as_ref(), "files").iter().filter_map(Value::as_str);
     Ok(paths.map(str::to_owned).collect())
 }
 
-fn ask(verbs: &dyn Verbs, words: &[&str]) -> Result<Answer, ResourceError> {
-    let answer = verbs.run(words.iter().map(ToString::to_string).collect(), None);
+fn run_verb(verbs: &dyn VerbRunner, words: &[&str]) -> Result<Answer, ResourceError> {
+    let answer = verbs.run_verb(words.iter().map(ToString::to_string).collect(), None);
     match answer.failure {
         Some(failure) => Err(ResourceError::Failed(failure.to_string())),
         None => Ok(answer),
     }
 }
 
-fn root(verbs: &dyn Verbs) -> Result<PathBuf, ResourceError> {
-    verbs.root().map_err(|failure| ResourceError::Failed(failure.to_string()))
+fn worktree_root(verbs: &dyn VerbRunner) -> Result<PathBuf, ResourceError> {
+    verbs.worktree_root().map_err(|failure| ResourceError::Failed(failure.to_string()))
 }
 
-fn array<'a>(result: Option<&'a Value>, key: &str) -> &'a [Value] {
+fn array_field<'a>(result: Option<&'a Value>, key: &str) -> &'a [Value] {
     result.and_then(|result| result[key].as_array()).map_or(&[], Vec::as_slice)
 }
 
-fn memory(memory: &Value) -> Option<Resource> {
+fn memory_resource(memory: &Value) -> Option<Resource> {
     let id = memory["id"].as_str()?;
     let line =
         memory["title"].as_str().or_else(|| memory["content"].as_str()?.lines().next()).unwrap_or_default();
@@ -218,7 +234,7 @@ fn memory(memory: &Value) -> Option<Resource> {
     Some(Resource::new(format!("memory://{id}"), id).with_title(title).with_mime_type("text/markdown"))
 }
 
-fn document(root: &Path, path: &str) -> Resource {
+fn document_resource(root: &Path, path: &str) -> Resource {
     let whole = root.join(path).display().to_string().replace('\\', "/");
     let uri = format!("file:///{}", utf8_percent_encode(whole.trim_start_matches('/'), ESCAPED));
     Resource::new(uri, path).with_mime_type(document_type(path).unwrap_or("text/plain"))
@@ -253,11 +269,11 @@ mod tests {
         std::os::unix::fs::symlink(&file, &link).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
         assert!(made.success());
-        assert_eq!(contents(open_regular(&file, false).unwrap()).unwrap(), b"text");
+        assert_eq!(read_whole(open_regular(&file, false).unwrap()).unwrap(), b"text");
         for path in [&link, &fifo, &dir.path().to_owned()] {
             assert!(open_regular(path, false).is_err(), "{}", path.display());
         }
         std::fs::write(&file, vec![b'x'; (1 << 20) + 1]).unwrap();
-        assert!(contents(open_regular(&file, false).unwrap()).is_err(), "half a file is not the file");
+        assert!(read_whole(open_regular(&file, false).unwrap()).is_err(), "half a file is not the file");
     }
 }

@@ -15,38 +15,38 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::hang_up;
 use super::in_flight::InFlight;
-use super::reader::Reader;
+use super::reader::MessageReader;
 
 /// Messages that wait to be served, or to be written. When there are more, the client or the server waits.
 const MOST_WAITING: usize = 64;
 
 /// Both ends of the connection.
-pub(super) struct Stdio {
+pub(super) struct StdioTransport {
     incoming: mpsc::Receiver<ClientJsonRpcMessage>,
-    outgoing: mpsc::Sender<Outgoing>,
+    outgoing: mpsc::Sender<OutgoingMessage>,
     in_flight: Arc<InFlight>,
 }
 
-/// Tells when everything was read.
+/// A signal that everything was read.
 #[derive(Clone, Debug)]
 pub(super) struct InputEnd(watch::Receiver<()>);
 
 impl InputEnd {
     /// Waits for the end of the input.
-    pub(super) async fn reached(&self) {
+    pub(super) async fn wait_until_reached(&self) {
         let _ = self.0.clone().wait_for(|()| false).await; // fails when the reading thread ends
     }
 }
 
-/// What else there is to know about the streams.
-pub(super) struct Ends {
+/// The ends of the streams, and the cause of that of the output.
+pub(super) struct StreamEnds {
     pub(super) input: InputEnd,
     /// Why nothing can be written any more.
     pub(super) output: mpsc::Receiver<io::Error>,
 }
 
 /// A message to be written.
-pub(super) struct Outgoing {
+pub(super) struct OutgoingMessage {
     line: Vec<u8>,
     /// The request in flight that it answers.
     answers: Option<RequestId>,
@@ -54,22 +54,22 @@ pub(super) struct Outgoing {
     written: Option<oneshot::Sender<io::Result<()>>>,
 }
 
-impl Outgoing {
+impl OutgoingMessage {
     /// Returns an answer to what never was in flight.
     ///
     /// # Errors
     /// When it has no form in JSON.
-    pub(super) fn refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
-        Ok(Self { line: line(message)?, answers: None, written: None })
+    pub(super) fn new_refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
+        Ok(Self { line: encode_line(message)?, answers: None, written: None })
     }
 }
 
-impl Stdio {
+impl StdioTransport {
     /// Takes stdin and stdout for the protocol: what else prints goes to stderr, and what else reads finds nothing.
     ///
     /// # Errors
     /// When the streams cannot be taken, or no thread can be started.
-    pub(super) fn open() -> io::Result<(Self, Ends)> {
+    pub(super) fn open() -> io::Result<(Self, StreamEnds)> {
         let (input, output) = take_streams()?;
         let (outgoing, lines) = mpsc::channel(MOST_WAITING);
         let (forward, incoming) = mpsc::channel(MOST_WAITING);
@@ -78,24 +78,24 @@ impl Stdio {
         let (in_flight, n_steps) = (Arc::new(InFlight::default()), Arc::new(AtomicU64::new(0)));
 
         let close_by_client = close.clone();
-        hang_up::watch(&input, &output, n_steps.clone(), move || {
+        hang_up::watch_for_hang_up(&input, &output, n_steps.clone(), move || {
             let _ = close_by_client.try_send(io::ErrorKind::BrokenPipe.into()); // or the writer has said it
         })?;
         let replies = outgoing.clone();
-        let reader = Reader { forward, replies, in_flight: in_flight.clone(), _is_open: is_open };
+        let reader = MessageReader { forward, replies, in_flight: in_flight.clone(), _is_open: is_open };
         thread::Builder::new()
             .name("mcp-read".to_owned())
-            .spawn(move || reader.run(BufReader::new(input)))?;
+            .spawn(move || reader.read_messages(BufReader::new(input)))?;
         let for_writer = in_flight.clone();
         thread::Builder::new()
             .name("mcp-write".to_owned())
-            .spawn(move || write(output, lines, &close, &for_writer, &n_steps))?;
-        let ends = Ends { input: InputEnd(input_end), output: closed };
+            .spawn(move || write_messages(output, lines, &close, &for_writer, &n_steps))?;
+        let ends = StreamEnds { input: InputEnd(input_end), output: closed };
         Ok((Self { incoming, outgoing, in_flight }, ends))
     }
 }
 
-impl Transport<RoleServer> for Stdio {
+impl Transport<RoleServer> for StdioTransport {
     type Error = io::Error;
 
     fn send(
@@ -109,15 +109,14 @@ impl Transport<RoleServer> for Stdio {
         };
         // A cancellation comes too late from now on.
         if let Some(id) = &answers {
-            self.in_flight.answer(id);
+            self.in_flight.mark_answered(id);
         }
-        let (line, outgoing) = (line(&message), self.outgoing.clone());
+        let (line, outgoing) = (encode_line(&message), self.outgoing.clone());
         async move {
             let (written, result) = oneshot::channel();
-            let closed = || io::Error::from(io::ErrorKind::BrokenPipe);
-            let message = Outgoing { line: line?, answers, written: Some(written) };
-            outgoing.send(message).await.map_err(|_| closed())?;
-            result.await.map_err(|_| closed())?
+            let message = OutgoingMessage { line: line?, answers, written: Some(written) };
+            outgoing.send(message).await.map_err(|_| closed_error())?;
+            result.await.map_err(|_| closed_error())?
         }
     }
 
@@ -130,24 +129,30 @@ impl Transport<RoleServer> for Stdio {
     }
 }
 
-fn line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+/// Returns a message as a line of JSON.
+fn encode_line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Writes messages until there are no more, or one cannot be written, which `close` is told: then no other can. Counts the
-/// beginnings and the ends of writes.
-fn write(
+/// Returns the error for an output that nobody writes any more.
+fn closed_error() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// Writes messages until there are no more, or one cannot be written: then no other can, and `close` gets the error. Counts
+/// the beginnings and the ends of writes.
+fn write_messages(
     mut output: impl Write,
-    mut messages: mpsc::Receiver<Outgoing>,
+    mut messages: mpsc::Receiver<OutgoingMessage>,
     close: &mpsc::Sender<io::Error>,
     in_flight: &InFlight,
     n_steps: &AtomicU64,
 ) {
-    while let Some(Outgoing { line, answers, written }) = messages.blocking_recv() {
+    while let Some(OutgoingMessage { line, answers, written }) = messages.blocking_recv() {
         // A client that has its answer may use the id again, before this thread goes on.
-        answers.inspect(|id| in_flight.end(id));
+        answers.inspect(|id| in_flight.end_request(id));
         n_steps.fetch_add(1, Ordering::Relaxed);
         let result = output.write_all(&line).and_then(|()| output.flush());
         n_steps.fetch_add(1, Ordering::Relaxed);

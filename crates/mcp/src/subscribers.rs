@@ -1,4 +1,4 @@
-//! Tells clients that the list of resources has changed, in the way of their generation.
+//! Notifies clients that the list of resources has changed, in the way of their generation.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -24,7 +24,7 @@ impl Subscribers {
     }
 
     /// Returns what a subscription gets: tools and prompts never change, single resources are not watched.
-    pub(super) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
+    pub(super) fn accepted_filter(requested: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = SubscriptionFilter::default();
         accepted.resources_list_changed = requested.resources_list_changed;
         accepted
@@ -34,23 +34,23 @@ impl Subscribers {
     ///
     /// # Errors
     /// When too many are open.
-    pub(super) async fn hold(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+    pub(super) async fn hold_subscription(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = context.sink().clone();
-        if !self.add(&sink) {
+        if !self.add_sink(&sink) {
             let why = format!("{MOST_SUBSCRIPTIONS} subscriptions are open: cancel one");
             return Err(ErrorData::invalid_request(why, None));
         }
         tokio::select! {
             () = context.cancelled() => {}
-            () = self.input_end.reached() => {}
+            () = self.input_end.wait_until_reached() => {}
         }
-        self.sinks().retain(|other| other.id() != sink.id());
+        self.lock_sinks().retain(|other| other.id() != sink.id());
         Ok(())
     }
 
     /// Adds a subscription; returns whether there was room for it.
-    fn add(&self, sink: &SubscriptionSink) -> bool {
-        let mut sinks = self.sinks();
+    fn add_sink(&self, sink: &SubscriptionSink) -> bool {
+        let mut sinks = self.lock_sinks();
         let has_room = sinks.len() < MOST_SUBSCRIPTIONS;
         if has_room {
             sinks.push(sink.clone());
@@ -59,16 +59,16 @@ impl Subscribers {
     }
 
     /// Sends the notice, unless the input has ended: the SDK sends none then, and would not say so.
-    pub(super) async fn resources_changed(&self, peer: &Peer<RoleServer>) {
+    pub(super) async fn notify_resources_changed(&self, peer: &Peer<RoleServer>) {
         tokio::select! {
-            () = self.notify(peer) => {}
-            () = self.input_end.reached() => {}
+            () = self.notify_subscribers(peer) => {}
+            () = self.input_end.wait_until_reached() => {}
         }
     }
 
     /// Notifies the subscribers. A client of the older generation gets the notice without asking, as its rules say.
-    async fn notify(&self, peer: &Peer<RoleServer>) {
-        let sinks = self.sinks().clone();
+    async fn notify_subscribers(&self, peer: &Peer<RoleServer>) {
+        let sinks = self.lock_sinks().clone();
         for sink in sinks {
             let _ = sink.notify_resource_list_changed().await; // one that has gone needs no notice
         }
@@ -77,7 +77,7 @@ impl Subscribers {
         }
     }
 
-    fn sinks(&self) -> MutexGuard<'_, Vec<SubscriptionSink>> {
+    fn lock_sinks(&self) -> MutexGuard<'_, Vec<SubscriptionSink>> {
         lock(&self.sinks)
     }
 }

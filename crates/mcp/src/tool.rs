@@ -1,24 +1,24 @@
-//! Says what a tool is, and lists one.
+//! Declares the parts of a tool, and lists one.
 //!
 //! A tool is a row: the words of a verb, its arguments (named as the flags are) and the shape of the answer. One function
 //! lists them all, and one runs them all.
 
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool as Listed, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as ListedTool, ToolAnnotations};
 use serde_json::{Value, json};
 
 /// One tool.
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// What it does; models read this in every session.
+    /// A description; models read it in every session.
     pub(super) about: &'static str,
-    /// The words of the command line that it stands for; empty for the tool that takes them.
+    /// The words of the command line that it runs; empty for the tool that takes them.
     pub(super) verb: &'static [&'static str],
     pub(super) args: &'static [Arg],
-    pub(super) effect: Effect,
-    pub(super) view: View,
+    pub(super) effect: ToolEffect,
+    pub(super) view: AnswerView,
     /// The JSON schema of the structured content.
     pub(super) output: &'static str,
 }
@@ -27,8 +27,8 @@ pub(super) struct Tool {
 #[derive(Debug)]
 pub(super) struct Arg {
     pub(super) name: &'static str,
-    pub(super) form: Form,
-    pub(super) goes: Goes,
+    pub(super) form: ArgForm,
+    pub(super) position: ArgPosition,
     pub(super) is_required: bool,
     /// Empty where the name says it.
     pub(super) about: &'static str,
@@ -36,9 +36,9 @@ pub(super) struct Arg {
     pub(super) default: Option<u32>,
 }
 
-/// What an argument may be.
+/// The form of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ArgForm {
     /// A string; several are taken as well, where the flag may be repeated.
     Text,
     /// A list of strings; one is taken as well.
@@ -55,18 +55,18 @@ pub(super) enum Form {
     Words,
 }
 
-/// Where an argument goes in the command line.
+/// The position of an argument in the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Goes {
+pub(super) enum ArgPosition {
     /// `--NAME=VALUE`.
     Flag,
     /// After the flags.
     Word,
 }
 
-/// What calling a tool changes.
+/// The effect of a call of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum ToolEffect {
     /// Nothing.
     Reads,
     /// Something is added, each time.
@@ -79,9 +79,9 @@ pub(super) enum Effect {
     Any,
 }
 
-/// How the text of an answer is shown to a model.
+/// The way in which the text of an answer is shown to a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum View {
+pub(super) enum AnswerView {
     /// Hits of a search: shorter than for people.
     Hits,
     /// As for people, fenced as data.
@@ -90,12 +90,12 @@ pub(super) enum View {
     Plain,
 }
 
-pub(super) const fn flag(name: &'static str, form: Form) -> Arg {
-    Arg { name, form, goes: Goes::Flag, is_required: false, about: "", default: None }
+pub(super) const fn flag(name: &'static str, form: ArgForm) -> Arg {
+    Arg { name, form, position: ArgPosition::Flag, is_required: false, about: "", default: None }
 }
 
-pub(super) const fn word(name: &'static str, form: Form) -> Arg {
-    Arg { name, form, goes: Goes::Word, is_required: true, about: "", default: None }
+pub(super) const fn word(name: &'static str, form: ArgForm) -> Arg {
+    Arg { name, form, position: ArgPosition::Word, is_required: true, about: "", default: None }
 }
 
 impl Arg {
@@ -103,7 +103,7 @@ impl Arg {
         Self { about, ..self }
     }
 
-    pub(super) const fn or(self, default: u32) -> Self {
+    pub(super) const fn with_default(self, default: u32) -> Self {
         Self { default: Some(default), ..self }
     }
 
@@ -131,14 +131,14 @@ pub(super) const ANY: &str = r#"{"type":"object"}"#;
 
 impl Tool {
     /// Returns the tool as clients list it.
-    pub(super) fn listed(&self) -> Listed {
-        let mut listed = Listed::new(self.name, self.about, self.input_schema());
-        listed.output_schema = Some(Arc::new(object(self.output)));
-        listed.with_annotations(self.effect.annotations())
+    pub(super) fn to_listed_tool(&self) -> ListedTool {
+        let mut listed = ListedTool::new(self.name, self.about, self.input_schema());
+        listed.output_schema = Some(Arc::new(parse_schema(self.output)));
+        listed.with_annotations(self.effect.to_annotations())
     }
 
     fn input_schema(&self) -> Arc<JsonObject> {
-        let properties = self.args.iter().map(|arg| (arg.name.to_owned(), arg.schema()));
+        let properties = self.args.iter().map(|arg| (arg.name.to_owned(), arg.build_schema()));
         let mut schema = JsonObject::new();
         schema.insert("type".to_owned(), json!("object"));
         schema.insert("properties".to_owned(), Value::Object(properties.collect()));
@@ -151,13 +151,13 @@ impl Tool {
 }
 
 impl Arg {
-    fn schema(&self) -> Value {
+    fn build_schema(&self) -> Value {
         let mut schema = match self.form {
-            Form::Text | Form::Words => json!({ "type": "string" }),
-            Form::Texts => json!({ "type": "array", "items": { "type": "string" } }),
-            Form::Integer => json!({ "type": "integer" }),
-            Form::Number => json!({ "type": "number" }),
-            Form::Switch | Form::Confirm => json!({ "type": "boolean" }),
+            ArgForm::Text | ArgForm::Words => json!({ "type": "string" }),
+            ArgForm::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            ArgForm::Integer => json!({ "type": "integer" }),
+            ArgForm::Number => json!({ "type": "number" }),
+            ArgForm::Switch | ArgForm::Confirm => json!({ "type": "boolean" }),
         };
         if !self.about.is_empty() {
             schema["description"] = json!(self.about);
@@ -169,8 +169,8 @@ impl Arg {
     }
 }
 
-impl Effect {
-    fn annotations(self) -> ToolAnnotations {
+impl ToolEffect {
+    fn to_annotations(self) -> ToolAnnotations {
         let (is_read_only, is_destructive, is_idempotent) = match self {
             Self::Reads => (true, false, true),
             Self::Adds => (false, false, false),
@@ -187,6 +187,6 @@ impl Effect {
 }
 
 /// Returns a schema of the tables as JSON.
-fn object(schema: &str) -> JsonObject {
+fn parse_schema(schema: &str) -> JsonObject {
     serde_json::from_str(schema).expect("a test parses every schema")
 }

@@ -1,7 +1,7 @@
 //! Declares the tools of the default profile.
 
 use super::more_tools::MORE_TOOLS;
-use super::tool::{ADDED, ANY, Effect, Form, MEMORIES, Tool, View, flag, word};
+use super::tool::{ADDED, ANY, AnswerView, ArgForm, MEMORIES, Tool, ToolEffect, flag, word};
 use super::verbs::Profile;
 
 /// Hits of a search. Played sessions seldom use a later one, and each costs about 80 tokens.
@@ -14,32 +14,32 @@ const TOOLS: &[Tool] = &[
         about: "Find code, docs, commits and memories by words or meaning. Use before grep or reading files.",
         verb: &["search"],
         args: &[
-            word("query", Form::Text),
-            flag("kind", Form::Text).about("symbol, doc, text, commit, memory"),
-            flag("only", Form::Text).about("e.g. tests"),
-            flag("path", Form::Text).about("glob"),
-            flag("limit", Form::Integer).or(HITS_SHOWN),
+            word("query", ArgForm::Text),
+            flag("kind", ArgForm::Text).about("symbol, doc, text, commit, memory"),
+            flag("only", ArgForm::Text).about("e.g. tests"),
+            flag("path", ArgForm::Text).about("glob"),
+            flag("limit", ArgForm::Integer).with_default(HITS_SHOWN),
         ],
-        effect: Effect::Reads,
-        view: View::Hits,
+        effect: ToolEffect::Reads,
+        view: AnswerView::Hits,
         output: HITS,
     },
     Tool {
         name: "map",
         about: "The main files and signatures, around focus.",
         verb: &["map"],
-        args: &[flag("focus", Form::Text).about("path"), flag("budget", Form::Integer).about("tokens")],
-        effect: Effect::Reads,
-        view: View::Data,
+        args: &[flag("focus", ArgForm::Text).about("path"), flag("budget", ArgForm::Integer).about("tokens")],
+        effect: ToolEffect::Reads,
+        view: AnswerView::Data,
         output: TEXT,
     },
     Tool {
         name: "brief",
         about: "What to know before starting work here.",
         verb: &["brief"],
-        args: &[flag("budget", Form::Integer)],
-        effect: Effect::Reads,
-        view: View::Data,
+        args: &[flag("budget", ArgForm::Integer)],
+        effect: ToolEffect::Reads,
+        view: AnswerView::Data,
         output: TEXT,
     },
     Tool {
@@ -47,48 +47,48 @@ const TOOLS: &[Tool] = &[
         about: "Keep a decision or fact for later sessions.",
         verb: &["add"],
         args: &[
-            word("text", Form::Text),
-            flag("about", Form::Text).about("PATH#SYMBOL it is about"),
-            flag("tag", Form::Text),
+            word("text", ArgForm::Text),
+            flag("about", ArgForm::Text).about("PATH#SYMBOL it is about"),
+            flag("tag", ArgForm::Text),
         ],
-        effect: Effect::AddsOnce,
-        view: View::Plain,
+        effect: ToolEffect::AddsOnce,
+        view: AnswerView::Plain,
         output: ADDED,
     },
     Tool {
         name: "recall",
         about: "Find memories; those that help live longer.",
         verb: &["recall"],
-        args: &[word("query", Form::Text)],
-        effect: Effect::Adds,
-        view: View::Data,
+        args: &[word("query", ArgForm::Text)],
+        effect: ToolEffect::Adds,
+        view: AnswerView::Data,
         output: MEMORIES,
     },
     Tool {
         name: "why",
         about: "Memories and commits behind a piece of code.",
         verb: &["why"],
-        args: &[word("target", Form::Text).about("PATH, PATH:LINE, PATH#SYMBOL or NAME")],
-        effect: Effect::Reads,
-        view: View::Data,
+        args: &[word("target", ArgForm::Text).about("PATH, PATH:LINE, PATH#SYMBOL or NAME")],
+        effect: ToolEffect::Reads,
+        view: AnswerView::Data,
         output: COMMITS,
     },
     Tool {
         name: "changed",
         about: "Files and definitions changed since.",
         verb: &["changed"],
-        args: &[flag("since", Form::Text).about("revision, date or 3d; else HEAD")],
-        effect: Effect::Reads,
-        view: View::Data,
+        args: &[flag("since", ArgForm::Text).about("revision, date or 3d; else HEAD")],
+        effect: ToolEffect::Reads,
+        view: AnswerView::Data,
         output: FILES,
     },
     Tool {
         name: "memo",
         about: "Run another verb: callers, impact, tests, show, get, update, … or help.",
         verb: &[],
-        args: &[word("command", Form::Words).about("as in a shell")],
-        effect: Effect::Any,
-        view: View::Data,
+        args: &[word("command", ArgForm::Words).about("as in a shell")],
+        effect: ToolEffect::Any,
+        view: AnswerView::Data,
         output: ANY,
     },
 ];
@@ -118,7 +118,7 @@ const FILES: &str = r#"{"type":"object","required":["files","total"],"properties
     "fresh":{"type":"boolean"},"reason":{"type":"string"}}}"#;
 
 /// Returns the tools of a profile.
-pub(super) fn tools(profile: Profile) -> impl Iterator<Item = &'static Tool> {
+pub(super) fn tools_of_profile(profile: Profile) -> impl Iterator<Item = &'static Tool> {
     let more = if profile == Profile::Full { MORE_TOOLS } else { &[] };
     TOOLS.iter().chain(more)
 }
@@ -131,12 +131,12 @@ mod tests {
 
     #[test]
     fn every_row_can_be_listed() {
-        let mut names: Vec<_> = tools(Profile::Full).map(|tool| tool.name).collect();
-        for tool in tools(Profile::Full) {
-            let listed = tool.listed();
+        let mut names: Vec<_> = tools_of_profile(Profile::Full).map(|tool| tool.name).collect();
+        for tool in tools_of_profile(Profile::Full) {
+            let listed = tool.to_listed_tool();
             assert_eq!(listed.output_schema.expect("every tool has one")["type"], "object", "{}", tool.name);
             assert!(
-                !tool.verb.is_empty() || tool.args.iter().all(|arg| arg.form == Form::Words),
+                !tool.verb.is_empty() || tool.args.iter().all(|arg| arg.form == ArgForm::Words),
                 "{}",
                 tool.name
             );
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn the_default_list_is_small() {
         let given = |tool: &Tool| {
-            let listed = tool.listed();
+            let listed = tool.to_listed_tool();
             json!({ "name": listed.name, "description": listed.description, "input_schema": listed.input_schema })
         };
-        let list: Vec<_> = tools(Profile::Default).map(given).collect();
+        let list: Vec<_> = tools_of_profile(Profile::Default).map(given).collect();
         let characters = serde_json::to_string(&list).expect("a list is JSON").len();
         assert!(characters <= 1_900, "{characters} characters");
     }

@@ -1,10 +1,10 @@
-//! Declares what the server asks for: verbs that run in this process, and their answers.
+//! Declares the verbs that the server runs in this process, and their answers.
 
 use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// Which tools are offered.
+/// A choice of tools to offer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// Few, so that their list costs few tokens in every session.
@@ -15,21 +15,21 @@ pub enum Profile {
 }
 
 /// Runs verbs of the command line in this process.
-pub trait Verbs: Send + Sync + 'static {
+pub trait VerbRunner: Send + Sync + 'static {
     /// Runs a verb with its arguments for an agent, by its name. Neither stdin nor stdout is touched.
-    fn run(&self, words: Vec<String>, agent: Option<String>) -> Answer;
+    fn run_verb(&self, words: Vec<String>, agent: Option<String>) -> Answer;
 
     /// Returns the top of the worktree.
     ///
     /// # Errors
     /// When the directory of the server is in none.
-    fn root(&self) -> Result<PathBuf, Failure>;
+    fn worktree_root(&self) -> Result<PathBuf, Failure>;
 
     /// Returns how far the first index is; `None` if no daemon runs, or it has nothing to do.
-    fn indexing(&self) -> Option<Indexing>;
+    fn indexing_progress(&self) -> Option<IndexingProgress>;
 }
 
-/// What a verb answered.
+/// The answer of a verb.
 #[derive(Debug, Default)]
 pub struct Answer {
     /// The text for people.
@@ -38,16 +38,16 @@ pub struct Answer {
     pub json: Option<Value>,
     /// Sentences beside the text, such as why it is not up to date.
     pub notes: Vec<String>,
-    /// Why it failed. That nothing was found is no failure.
+    /// The reason for which it failed. To find nothing is no failure.
     pub failure: Option<Failure>,
 }
 
 /// Why a verb failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Failure {
-    /// What failed, for which path, and why.
+    /// The step that failed, for which path, and why.
     pub message: String,
-    /// What to do about it.
+    /// A way to solve it.
     pub hint: Option<String>,
     /// The message may quote the repository or a memory.
     pub is_quoting: bool,
@@ -60,9 +60,9 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// How far indexing is.
+/// The progress of indexing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Indexing {
+pub struct IndexingProgress {
     /// Files done.
     pub done: u64,
     /// Files to examine.

@@ -18,10 +18,10 @@ const LINE_BYTES: usize = 8;
 pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Anchor> {
     let mut kept: Vec<Anchor> = Vec::new();
     for anchor in anchors {
-        let is_same = |known: &&mut Anchor| {
-            known.to_string() == anchor.to_string() && known.seen.text == anchor.seen.text
-        };
-        match kept.iter_mut().find(is_same) {
+        let same = kept
+            .iter_mut()
+            .find(|known| known.to_string() == anchor.to_string() && known.seen.text == anchor.seen.text);
+        match same {
             Some(known) => *known = anchor.clone(),
             None => kept.push(anchor.clone()),
         }
@@ -33,16 +33,16 @@ pub fn each_once<'a>(anchors: impl IntoIterator<Item = &'a Anchor>) -> Vec<Ancho
 ///
 /// # Errors
 /// When there are more than [`MOST`].
-pub fn check(anchors: &[Anchor]) -> Result<(), Refused> {
+pub fn check_count(anchors: &[Anchor]) -> Result<(), Refused> {
     if anchors.len() <= MOST {
         return Ok(());
     }
     Err(Refused::new("about", format!("{} places, over {MOST}", anchors.len()))
-        .hint("one memory for each is easier to keep true"))
+        .with_hint("one memory for each is easier to keep true"))
 }
 
 /// Returns the hash of a whole text, independent of its line ends.
-pub fn whole(text: &str) -> TextHash {
+pub fn hash_text(text: &str) -> TextHash {
     let mut hasher = blake3::Hasher::new();
     for line in text.split_inclusive('\n') {
         match line.strip_suffix("\r\n") {
@@ -54,15 +54,14 @@ pub fn whole(text: &str) -> TextHash {
 }
 
 /// The hashes of the lines of a text.
-pub struct Lines {
+pub struct LineHashes {
     hashes: Vec<u8>,
 }
 
-impl Lines {
+impl LineHashes {
     /// Hashes the lines, without their ends.
     pub fn new(text: &str) -> Self {
-        let hash = |line: &str| *blake3::hash(line.trim_end_matches('\r').as_bytes()).as_bytes();
-        let hashes = text.lines().flat_map(|line| hash(line)[..LINE_BYTES].to_vec()).collect();
+        let hashes = text.lines().flat_map(|line| hash_line(line)[..LINE_BYTES].to_vec()).collect();
         Self { hashes }
     }
 
@@ -84,28 +83,33 @@ impl Lines {
     }
 
     /// Returns the first line of each run of `n_lines` with this hash.
-    pub fn places(&self, n_lines: u32, run: &str) -> Vec<u32> {
+    pub fn find_runs(&self, n_lines: u32, run: &str) -> Vec<u32> {
         let last_start = (self.len() + 1).saturating_sub(n_lines.max(1));
-        let is_it = |first: &u32| {
-            self.run((*first, *first + n_lines - 1)).is_some_and(|found| found.to_string() == run)
-        };
-        (1..=last_start).filter(is_it).collect()
+        (1..=last_start)
+            .filter(|first| {
+                self.run((*first, *first + n_lines - 1)).is_some_and(|found| found.to_string() == run)
+            })
+            .collect()
     }
 
     /// Returns the present place of lines that were at `lines` with this hash, as the `nth` of `n` equal runs; `None` if
     /// they, or one of the equal runs, are gone.
     pub fn find(&self, lines: (u32, u32), run: &str, nth: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let n_lines = lines.1 - lines.0 + 1;
-        let places = self.places(n_lines, run);
+        let places = self.find_runs(n_lines, run);
         let (nth, n_then) = nth.unwrap_or((1, 1));
-        let nearest = || places.iter().copied().min_by_key(|first| first.abs_diff(lines.0));
         let first = match places.len() as u32 {
             n if n < n_then => None,
             n if n == n_then => places.get(nth as usize - 1).copied(),
-            _ => nearest(),
+            _ => places.iter().copied().min_by_key(|first| first.abs_diff(lines.0)),
         }?;
         Some((first, first + n_lines - 1))
     }
+}
+
+/// Returns the hash of a line without its end.
+fn hash_line(line: &str) -> [u8; 32] {
+    *blake3::hash(line.trim_end_matches('\r').as_bytes()).as_bytes()
 }
 
 #[cfg(test)]
@@ -115,11 +119,11 @@ mod tests {
     use super::*;
 
     fn find(then: &str, lines: (u32, u32), now: &str) -> Option<(u32, u32)> {
-        let was = Lines::new(then);
+        let was = LineHashes::new(then);
         let run = was.run(lines).unwrap().to_string();
-        let places = was.places(lines.1 - lines.0 + 1, &run);
+        let places = was.find_runs(lines.1 - lines.0 + 1, &run);
         let nth = places.iter().position(|first| *first == lines.0).unwrap() as u32 + 1;
-        Lines::new(now).find(lines, &run, Some((nth, places.len() as u32)))
+        LineHashes::new(now).find(lines, &run, Some((nth, places.len() as u32)))
     }
 
     #[test]
@@ -134,7 +138,7 @@ mod tests {
         assert_eq!(find(text, (4, 4), "x\na\nb\nc\nb\n"), Some((5, 5)), "the second of two");
         assert_eq!(find(text, (4, 4), "a\nb\nc\n"), None, "one of two is gone: which?");
         assert_eq!(find(text, (3, 3), "c\na\nb\nc\nb\n"), Some((4, 4)), "copied: the nearest");
-        assert_eq!(Lines::new(text).run((5, 6)), None);
+        assert_eq!(LineHashes::new(text).run((5, 6)), None);
         assert_eq!(find(text, (1, 5), "a\n"), None);
     }
 
@@ -149,14 +153,14 @@ mod tests {
         let other = anchor("b", "1", "x");
         assert_eq!(each_once([&old, &other, &same, &new, &other]), [same, other, new]);
         let many = vec![old; MOST + 1];
-        assert_eq!(check(&many).unwrap_err().to_string(), "about: 21 places, over 20");
-        assert_eq!(check(&many[1..]), Ok(()));
+        assert_eq!(check_count(&many).unwrap_err().to_string(), "about: 21 places, over 20");
+        assert_eq!(check_count(&many[1..]), Ok(()));
     }
 
     #[test]
     fn a_whole_text_by_its_lines() {
-        assert_eq!(whole("a\nb\n"), whole("a\r\nb\r\n"));
+        assert_eq!(hash_text("a\nb\n"), hash_text("a\r\nb\r\n"));
         let others = ["a\nb", "a\nb\n\n", "a\n b\n", "a\rb\n", ""];
-        assert!(others.iter().all(|other| whole(other) != whole("a\nb\n")));
+        assert!(others.iter().all(|other| hash_text(other) != hash_text("a\nb\n")));
     }
 }

@@ -3,8 +3,8 @@
 use memod_text::redact::REDACTED;
 use serde_json::{Map, Value};
 
-use super::privacy::{announced, check_secrets, without_private};
-use super::{Refused, quoted};
+use super::privacy::{check_secrets, find_announced, without_private};
+use super::{Refused, quote_value};
 
 /// Longest content, bytes.
 pub const MAX_CONTENT: usize = 64 << 10;
@@ -36,7 +36,7 @@ pub const MAX_ACCESS_COUNT: u64 = i64::MAX.unsigned_abs();
 
 /// A text to store.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept {
+pub struct KeptText {
     /// The text without private parts.
     pub text: String,
     /// Number of private parts.
@@ -48,10 +48,10 @@ pub struct Kept {
 ///
 /// # Errors
 /// When nothing is left, or it is too long, has a NUL or looks like a credential.
-pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
-    let kept = clean("content", raw, trim_content, MAX_CONTENT, allow_secret)?;
+pub fn validate_content(raw: &str, allow_secret: bool) -> Result<KeptText, Refused> {
+    let kept = clean_text("content", raw, trim_content, MAX_CONTENT, allow_secret)?;
     if kept.text.is_empty() {
-        return Err(Refused::new("content", "empty").hint("write what to remember"));
+        return Err(Refused::new("content", "empty").with_hint("write what to remember"));
     }
     if kept.text.replace(REDACTED, "").trim().is_empty() {
         return Err(Refused::new("content", "all of it is private, so nothing is left to store"));
@@ -60,8 +60,8 @@ pub fn content(raw: &str, allow_secret: bool) -> Result<Kept, Refused> {
 }
 
 /// Returns a warning about a text that was taken: it may have a credential that does not look like one.
-pub fn warning(field: &str, text: &str) -> Option<String> {
-    let (line, word) = announced(text)?;
+pub fn warn_of_credential(field: &str, text: &str) -> Option<String> {
+    let (line, word) = find_announced(text)?;
     Some(format!(
         "{field}: what follows \"{word}\" in line {line} may be a credential; if so, forget and purge it"
     ))
@@ -71,14 +71,15 @@ pub fn warning(field: &str, text: &str) -> Option<String> {
 ///
 /// # Errors
 /// When it is too long, has a NUL or a line break, or looks like a credential.
-pub fn title(raw: &str, allow_secret: bool) -> Result<Option<Kept>, Refused> {
-    let kept = clean("title", raw, str::trim, MAX_TITLE, allow_secret)?;
+pub fn validate_title(raw: &str, allow_secret: bool) -> Result<Option<KeptText>, Refused> {
+    let kept = clean_text("title", raw, str::trim, MAX_TITLE, allow_secret)?;
     if kept.text.contains(['\n', '\r']) {
-        return Err(Refused::new("title", format!("{} has more than one line", quoted(&kept.text))));
+        return Err(Refused::new("title", format!("{} has more than one line", quote_value(&kept.text))));
     }
     Ok((!kept.text.is_empty()).then_some(kept))
 }
 
+/// Removes the space around a content, except the indentation of the first of several lines.
 fn trim_content(text: &str) -> &str {
     let text = text.trim_end();
     let blank: usize =
@@ -87,43 +88,47 @@ fn trim_content(text: &str) -> &str {
     if text.contains('\n') { text } else { text.trim_start() }
 }
 
-fn clean(
+/// Returns a text without private parts, trimmed and checked.
+fn clean_text(
     field: &'static str,
     raw: &str,
     trim: fn(&str) -> &str,
     most: usize,
     allow_secret: bool,
-) -> Result<Kept, Refused> {
-    no_nul(field, raw)?;
+) -> Result<KeptText, Refused> {
+    check_no_nul(field, raw)?;
     let (text, redacted) = without_private(raw);
     let text = trim(&text).to_owned();
-    at_most(field, &text, most)?;
+    check_length(field, &text, most)?;
     if !allow_secret {
         check_secrets(field, &text)?;
     }
-    Ok(Kept { text, redacted })
+    Ok(KeptText { text, redacted })
 }
 
 /// Returns the normal form of a container's name: lower case, with a dash for each run of characters other than `a-z0-9`.
 ///
 /// # Errors
 /// When nothing is left, or it is too long.
-pub fn container(raw: &str) -> Result<String, Refused> {
-    no_nul("container", raw)?;
-    at_most("container", raw.trim(), MAX_CONTAINER)?;
+pub fn validate_container(raw: &str) -> Result<String, Refused> {
+    check_no_nul("container", raw)?;
+    check_length("container", raw.trim(), MAX_CONTAINER)?;
     check_name("container", raw)?;
     let lower = raw.trim().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
     if name.is_empty() {
-        return Err(Refused::new("container", format!("{} has no letter a-z and no digit", quoted(raw))));
+        return Err(Refused::new(
+            "container",
+            format!("{} has no letter a-z and no digit", quote_value(raw)),
+        ));
     }
     if name == AUTO_CONTAINER {
         return Err(Refused::new(
             "container",
             "auto is for memories that are written, not a name to look for",
         )
-        .hint("`memo containers` lists the names"));
+        .with_hint("`memo containers` lists the names"));
     }
     Ok(name)
 }
@@ -132,8 +137,8 @@ pub fn container(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When there are too many, or one is empty, too long, or has a comma or a control character.
-pub fn tags(raw: &[String]) -> Result<Vec<String>, Refused> {
-    let mut tags = raw.iter().map(|raw| tag(raw)).collect::<Result<Vec<_>, _>>()?;
+pub fn validate_tags(raw: &[String]) -> Result<Vec<String>, Refused> {
+    let mut tags = raw.iter().map(|raw| validate_tag(raw)).collect::<Result<Vec<_>, _>>()?;
     tags.sort();
     tags.dedup();
     if tags.len() > MAX_TAGS {
@@ -142,13 +147,14 @@ pub fn tags(raw: &[String]) -> Result<Vec<String>, Refused> {
     Ok(tags)
 }
 
-fn tag(raw: &str) -> Result<String, Refused> {
+/// Returns the normal form of one tag.
+fn validate_tag(raw: &str) -> Result<String, Refused> {
     let tag = raw.split_whitespace().collect::<Vec<_>>().join("-").to_lowercase();
-    at_most("tag", &tag, MAX_TAG)?;
+    check_length("tag", &tag, MAX_TAG)?;
     if tag.is_empty() || tag.contains(|c: char| c == ',' || c.is_control()) {
         return Err(Refused::new(
             "tag",
-            format!("{} is not a tag: it must not be empty or have a comma", quoted(raw)),
+            format!("{} is not a tag: it must not be empty or have a comma", quote_value(raw)),
         ));
     }
     check_name("tag", raw)?;
@@ -159,11 +165,11 @@ fn tag(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When it is empty, too long, has a control character or looks like a credential.
-pub fn name(field: &'static str, raw: &str) -> Result<String, Refused> {
+pub fn validate_name(field: &'static str, raw: &str) -> Result<String, Refused> {
     let name = raw.trim();
-    at_most(field, name, MAX_NAME)?;
+    check_length(field, name, MAX_NAME)?;
     if name.is_empty() || name.contains(char::is_control) {
-        return Err(Refused::new(field, format!("{} is not a name", quoted(raw))));
+        return Err(Refused::new(field, format!("{} is not a name", quote_value(raw))));
     }
     check_name(field, name)?;
     Ok(name.to_owned())
@@ -192,37 +198,46 @@ pub fn source_after_agent(source: &str) -> &str {
 /// written here without being one. Signs, upper case and digits for letters make no difference.
 pub fn imported_source(raw: &str) -> &str {
     let source = raw.trim();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+@ ".contains(&byte);
-    let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain);
-    let seems_own = !is_own_source(source) && OWN_SOURCES.iter().any(|own| looks(own) == looks(source));
+    let is_word = (1..=MAX_NAME).contains(&source.len()) && source.bytes().all(is_plain_byte);
+    let seems_own = !is_own_source(source)
+        && OWN_SOURCES.iter().any(|own| fold_lookalikes(own) == fold_lookalikes(source));
     if is_word && !seems_own { source } else { "import" }
 }
 
-/// Returns how a word looks: its letters, where some digits and letters look the same.
-fn looks(word: &str) -> Vec<u8> {
+/// Returns whether a byte may be in the name of a source.
+fn is_plain_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.:/+@ ".contains(&byte)
+}
+
+/// Returns the letters of a word in a form that is equal for words that look the same.
+fn fold_lookalikes(word: &str) -> Vec<u8> {
     let letters = word.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase());
-    let alike = |byte| match byte {
+    letters.map(fold_lookalike).collect()
+}
+
+/// Returns the letter that a digit or letter looks like.
+fn fold_lookalike(byte: u8) -> u8 {
+    match byte {
         b'0' => b'o',
         b'1' | b'l' => b'i',
         b'3' => b'e',
         b'4' => b'a',
         b'5' => b's',
         byte => byte,
-    };
-    letters.map(alike).collect()
+    }
 }
 
 /// Returns the source that a caller gives to a new memory.
 ///
 /// # Errors
 /// When it is none that a caller may give.
-pub fn source(raw: &str) -> Result<String, Refused> {
+pub fn validate_source(raw: &str) -> Result<String, Refused> {
     if SOURCES.contains(&raw) {
         return Ok(raw.to_owned());
     }
-    let why = format!("{} is none of {}", quoted(raw), SOURCES.join(", "));
+    let why = format!("{} is none of {}", quote_value(raw), SOURCES.join(", "));
     Err(Refused::new("source", why)
-        .hint("leave it out: cli, api, consolidation and system are stamped by memod"))
+        .with_hint("leave it out: cli, api, consolidation and system are stamped by memod"))
 }
 
 /// Fails if a name has a private part or a credential.
@@ -231,7 +246,9 @@ pub fn source(raw: &str) -> Result<String, Refused> {
 /// When it has one.
 pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
     if without_private(name).1 > 0 {
-        return Err(Refused::new(field, "has a private part").hint("leave it out: only texts may have one"));
+        return Err(
+            Refused::new(field, "has a private part").with_hint("leave it out: only texts may have one")
+        );
     }
     check_secrets(field, name)
 }
@@ -240,9 +257,9 @@ pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
 ///
 /// # Errors
 /// When it is empty, too long or has a NUL.
-pub fn key(raw: &str) -> Result<String, Refused> {
-    no_nul("key", raw)?;
-    at_most("key", raw, MAX_KEY)?;
+pub fn validate_key(raw: &str) -> Result<String, Refused> {
+    check_no_nul("key", raw)?;
+    check_length("key", raw, MAX_KEY)?;
     if raw.is_empty() {
         return Err(Refused::new("key", "empty"));
     }
@@ -253,23 +270,28 @@ pub fn key(raw: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When it is too large.
-pub fn access_count(raw: u64) -> Result<u64, Refused> {
-    let too_many = || Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}"));
-    (raw <= MAX_ACCESS_COUNT).then_some(raw).ok_or_else(too_many)
+pub fn validate_access_count(raw: u64) -> Result<u64, Refused> {
+    (raw <= MAX_ACCESS_COUNT)
+        .then_some(raw)
+        .ok_or_else(|| Refused::new("access_count", format!("{raw} is over {MAX_ACCESS_COUNT}")))
 }
 
+/// Returns a valid priority.
+///
 /// # Errors
 /// When it is not between 1 and 10.
-pub fn priority(raw: i64) -> Result<u8, Refused> {
+pub fn validate_priority(raw: i64) -> Result<u8, Refused> {
     u8::try_from(raw)
         .ok()
         .filter(|priority| (1..=MAX_PRIORITY).contains(priority))
         .ok_or_else(|| Refused::new("priority", format!("{raw} is not between 1 and 10")))
 }
 
+/// Returns a valid confidence.
+///
 /// # Errors
 /// When it is not a number between 0 and 1.
-pub fn confidence(raw: f64) -> Result<f64, Refused> {
+pub fn validate_confidence(raw: f64) -> Result<f64, Refused> {
     let is_good = raw.is_finite() && (0.0..=1.0).contains(&raw);
     is_good.then_some(raw).ok_or_else(|| Refused::new("confidence", format!("{raw} is not between 0 and 1")))
 }
@@ -278,16 +300,16 @@ pub fn confidence(raw: f64) -> Result<f64, Refused> {
 ///
 /// # Errors
 /// When it is too long, or a text of it has a NUL or looks like a credential.
-pub fn metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<String, Value>, Refused> {
+pub fn validate_metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<String, Value>, Refused> {
     let mut value = Value::Object(raw);
     let mut bad = None;
-    each_text(&mut value, &mut |text| {
-        bad = bad.take().or_else(|| no_nul("metadata", text).err());
+    for_each_text(&mut value, &mut |text| {
+        bad = bad.take().or_else(|| check_no_nul("metadata", text).err());
         *text = without_private(text).0;
     });
     bad.map_or(Ok(()), Err)?;
     let json = value.to_string();
-    at_most("metadata", &json, MAX_METADATA)?;
+    check_length("metadata", &json, MAX_METADATA)?;
     if !allow_secret {
         check_secrets("metadata", &json)?;
     }
@@ -297,16 +319,17 @@ pub fn metadata(raw: Map<String, Value>, allow_secret: bool) -> Result<Map<Strin
     }
 }
 
-fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
+/// Calls `see` with each text of a value, and with each key.
+fn for_each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     match value {
         Value::String(text) => see(text),
-        Value::Array(values) => values.iter_mut().for_each(|value| each_text(value, see)),
+        Value::Array(values) => values.iter_mut().for_each(|value| for_each_text(value, see)),
         Value::Object(map) => {
             *map = std::mem::take(map)
                 .into_iter()
                 .map(|(mut key, mut value)| {
                     see(&mut key);
-                    each_text(&mut value, see);
+                    for_each_text(&mut value, see);
                     (key, value)
                 })
                 .collect();
@@ -315,9 +338,8 @@ fn each_text(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Merges the metadata of several memories, of which later ones take precedence. Also returns the values that were
-/// replaced.
-pub fn united_metadata<'a>(
+/// Merges the metadata of several memories; later ones take precedence. Also returns the values that were replaced.
+pub fn unite_metadata<'a>(
     all: impl IntoIterator<Item = &'a Map<String, Value>>,
 ) -> (Map<String, Value>, Map<String, Value>) {
     let (mut united, mut replaced) = (Map::new(), Map::new());
@@ -344,14 +366,16 @@ pub fn merge_metadata(into: &mut Map<String, Value>, over: Map<String, Value>) {
     }
 }
 
-fn at_most(field: &'static str, text: &str, most: usize) -> Result<(), Refused> {
+/// Fails if a text is longer than `most` bytes.
+fn check_length(field: &'static str, text: &str, most: usize) -> Result<(), Refused> {
     if text.len() <= most {
         return Ok(());
     }
-    Err(Refused::new(field, format!("{} is {} bytes, over {most}", quoted(text), text.len())))
+    Err(Refused::new(field, format!("{} is {} bytes, over {most}", quote_value(text), text.len())))
 }
 
-fn no_nul(field: &'static str, text: &str) -> Result<(), Refused> {
+/// Fails if a text has a NUL.
+fn check_no_nul(field: &'static str, text: &str) -> Result<(), Refused> {
     match text.find('\0') {
         Some(at) => Err(Refused::new(field, format!("has a NUL at byte {at}"))),
         None => Ok(()),

@@ -15,11 +15,11 @@ use memod_proto::anchor::Anchor;
 use memod_proto::memory::{LinkKind, Tier};
 use serde_json::{Map, Value};
 
-use self::front::{Entry, Parts, plain_or_json};
+use self::front::{FileParts, FrontEntry, plain_or_json};
 use super::{Refused, anchor, fields, id, time};
 
-pub use self::conflict::{in_conflict, may_have_sides, own_side_first, sides};
-pub use self::three_way::{Merged, merge};
+pub use self::conflict::{may_have_sides, own_side_first, parse_sides, render_conflict};
+pub use self::three_way::{MergeOutcome, merge_versions};
 
 /// Directory of the files, from the top of a worktree.
 pub const DIR: &str = MEMORY_FILES_DIR;
@@ -30,7 +30,7 @@ pub const MAX_FILE: u64 = MAX_MEMORY_FILE;
 /// Line before and after the front matter.
 const FENCE: &str = "---";
 
-/// What the file of a memory says. Nothing of it is of one machine or one user alone.
+/// The content of the file of a memory. Nothing in it belongs to one machine or one user alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
 pub struct MemoryFile {
@@ -58,7 +58,7 @@ pub struct MemoryFile {
 }
 
 impl MemoryFile {
-    /// Returns whether both say the same, whenever it was written.
+    /// Returns whether both are the same, apart from the time of the last update.
     pub fn says_same(&self, other: &Self) -> bool {
         Self { updated: 0, ..self.clone() } == Self { updated: 0, ..other.clone() }
     }
@@ -69,7 +69,7 @@ impl MemoryFile {
     /// When a line is not of the front matter's form, a value is not allowed, or the text is empty, has a private part or looks
     /// like a credential.
     pub fn parse(text: &str) -> Result<Self, Refused> {
-        let Parts { entries, comments, content } = front::split(text)?;
+        let FileParts { entries, comments, content } = front::split_file(text)?;
         let mut file = Self {
             container: fields::DEFAULT_CONTAINER.to_owned(),
             priority: fields::DEFAULT_PRIORITY,
@@ -79,57 +79,61 @@ impl MemoryFile {
         let (mut created, mut updated) = (None, None);
         for entry in entries {
             match entry.key {
-                "created" => created = Some(time::exact("created", &entry.text()?)?),
-                "updated" => updated = Some(time::exact("updated", &entry.text()?)?),
-                _ => file.take(&entry)?,
+                "created" => created = Some(time::parse_rfc3339("created", &entry.text()?)?),
+                "updated" => updated = Some(time::parse_rfc3339("updated", &entry.text()?)?),
+                _ => file.set_field(&entry)?,
             }
         }
-        file.created = created.ok_or_else(|| missing("created"))?;
+        file.created = created.ok_or_else(|| missing_key_error("created"))?;
         file.updated = updated.unwrap_or(file.created);
         if file.author.is_empty() {
-            return Err(missing("author"));
+            return Err(missing_key_error("author"));
         }
         fields::check_name("file", &comments.join("\n"))?;
         file.comments = comments.into_iter().map(str::to_owned).collect();
-        let kept = fields::content(content, false)?;
-        no_private(kept.redacted, "content")?;
+        let kept = fields::validate_content(content, false)?;
+        check_no_private(kept.redacted, "content")?;
         file.content = kept.text;
         file.links.sort();
         file.links.dedup();
         Ok(file)
     }
 
-    fn take(&mut self, entry: &Entry<'_>) -> Result<(), Refused> {
+    /// Sets the field of an entry.
+    fn set_field(&mut self, entry: &FrontEntry<'_>) -> Result<(), Refused> {
         match entry.key {
             "title" => {
-                let kept = fields::title(&entry.text()?, false)?;
-                no_private(kept.as_ref().map_or(0, |kept| kept.redacted), "title")?;
+                let kept = fields::validate_title(&entry.text()?, false)?;
+                check_no_private(kept.as_ref().map_or(0, |kept| kept.redacted), "title")?;
                 self.title = kept.map(|kept| kept.text);
             }
-            "container" => self.container = fields::container(&entry.text()?)?,
-            "tags" => self.tags = fields::tags(&entry.texts()?)?,
+            "container" => self.container = fields::validate_container(&entry.text()?)?,
+            "tags" => self.tags = fields::validate_tags(&entry.texts()?)?,
             "tier" => {
                 let word = entry.text()?;
-                self.tier = Tier::parse(&word).ok_or_else(|| entry.bad("is none of short, mid, long"))?;
+                self.tier =
+                    Tier::parse(&word).ok_or_else(|| entry.value_error("is none of short, mid, long"))?;
             }
-            "priority" => self.priority = fields::priority(entry.number()?)?,
-            "confidence" => self.confidence = fields::confidence(entry.number()?)?,
-            "author" => self.author = fields::name("author", &entry.text()?)?,
-            "agent" => self.agent = Some(fields::name("agent", &entry.text()?)?),
+            "priority" => self.priority = fields::validate_priority(entry.number()?)?,
+            "confidence" => self.confidence = fields::validate_confidence(entry.number()?)?,
+            "author" => self.author = fields::validate_name("author", &entry.text()?)?,
+            "agent" => self.agent = Some(fields::validate_name("agent", &entry.text()?)?),
             "about" => {
-                self.anchors = entry.values()?.into_iter().map(anchor_of).collect::<Result<_, _>>()?;
-                anchor::check(&self.anchors)?;
+                self.anchors = entry.values()?.into_iter().map(parse_anchor).collect::<Result<_, _>>()?;
+                anchor::check_count(&self.anchors)?;
             }
             "metadata" => {
-                let Value::Object(metadata) = entry.json()? else { return Err(entry.bad("is no object")) };
-                let kept = fields::metadata(metadata.clone(), false)?;
-                no_private(usize::from(kept != metadata), "metadata")?;
+                let Value::Object(metadata) = entry.json()? else {
+                    return Err(entry.value_error("is no object"));
+                };
+                let kept = fields::validate_metadata(metadata.clone(), false)?;
+                check_no_private(usize::from(kept != metadata), "metadata")?;
                 self.metadata = kept;
             }
             key => match LinkKind::parse(key) {
                 Some(kind) => {
                     for target in entry.texts()? {
-                        self.links.push((kind, id::whole(&target)?));
+                        self.links.push((kind, id::parse_id(&target)?));
                     }
                 }
                 None => {
@@ -141,25 +145,26 @@ impl MemoryFile {
         Ok(())
     }
 
-    /// Returns what two sides have, but for the text, of which this is ours; of one side alone where the other one is no memory.
+    /// Returns the fields of two sides together, with the text of ours; those of one side alone if the other is no memory.
     ///
     /// # Errors
     /// When neither side is a memory, or both together have more than a memory may have.
     pub fn of_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
         match [ours, theirs].map(Self::parse) {
             [Ok(mut ours), Ok(theirs)] => {
-                ours.take_beside(theirs);
+                ours.take_missing_fields(theirs);
                 let is_allowed = Self::parse(&ours.render()).map(drop);
-                is_allowed
-                    .map_err(|why| why.hint("take one side, with --ours or --theirs, and change that"))?;
+                is_allowed.map_err(|why| {
+                    why.with_hint("take one side, with --ours or --theirs, and change that")
+                })?;
                 Ok(ours)
             }
             [ours, theirs] => ours.or(theirs),
         }
     }
 
-    /// Takes over what another version has beside the text, and this one has not.
-    fn take_beside(&mut self, other: Self) {
+    /// Adds what another version has beside the text, and this one has not.
+    fn take_missing_fields(&mut self, other: Self) {
         let Self { tags, anchors, links, metadata, others, comments, .. } = other;
         self.tags.extend(tags);
         self.tags.sort();
@@ -182,19 +187,19 @@ impl MemoryFile {
         );
     }
 
-    /// Returns the lines of the front matter that say nothing of the memory: comments, and keys that this version does not know.
+    /// Returns the lines of the front matter that are no fields of the memory: comments, and keys that this version does not know.
     pub fn remarks(&self) -> String {
         let comments = self.comments.iter().map(|comment| format!("{comment}\n"));
         comments.chain(self.others.iter().map(|(key, lines)| format!("{key}:{lines}\n"))).collect()
     }
 
-    /// Returns a file of which only [`Self::remarks`] and the links are known.
+    /// Returns a file with only [`Self::remarks`] and links.
     ///
     /// # Errors
     /// When the lines are not of the front matter's form.
     pub fn of_remarks(remarks: &str, links: Vec<(LinkKind, String)>) -> Result<Self, Refused> {
         let text = format!("{FENCE}\n{remarks}{FENCE}\n");
-        let Parts { entries, comments, .. } = front::split(&text)?;
+        let FileParts { entries, comments, .. } = front::split_file(&text)?;
         Ok(Self {
             comments: comments.into_iter().map(str::to_owned).collect(),
             others: entries.into_iter().map(|entry| (entry.key.to_owned(), entry.lines)).collect(),
@@ -209,40 +214,29 @@ impl MemoryFile {
         for comment in &self.comments {
             let _ = writeln!(text, "{comment}");
         }
-        let mut put = |key: &str, value: &str| {
-            let _ = writeln!(text, "{key}: {value}"); // a string takes everything
-        };
         if let Some(title) = &self.title {
-            put("title", &plain_or_json(title));
+            write_value(&mut text, "title", &plain_or_json(title));
         }
         if self.container != fields::DEFAULT_CONTAINER {
-            put("container", &plain_or_json(&self.container));
+            write_value(&mut text, "container", &plain_or_json(&self.container));
         }
-        put("tier", self.tier.as_str());
-        put("priority", &self.priority.to_string());
-        put("confidence", &self.confidence.to_string());
-        put("author", &plain_or_json(&self.author));
+        write_value(&mut text, "tier", self.tier.as_str());
+        write_value(&mut text, "priority", &self.priority.to_string());
+        write_value(&mut text, "confidence", &self.confidence.to_string());
+        write_value(&mut text, "author", &plain_or_json(&self.author));
         if let Some(agent) = &self.agent {
-            put("agent", &plain_or_json(agent));
+            write_value(&mut text, "agent", &plain_or_json(agent));
         }
-        put("created", &rfc3339(self.created));
-        put("updated", &rfc3339(self.updated));
+        write_value(&mut text, "created", &rfc3339(self.created));
+        write_value(&mut text, "updated", &rfc3339(self.updated));
         if !self.metadata.is_empty() {
-            put("metadata", &Value::Object(self.metadata.clone()).to_string());
+            write_value(&mut text, "metadata", &Value::Object(self.metadata.clone()).to_string());
         }
-        let mut list = |key: &str, items: Vec<String>| {
-            if !items.is_empty() {
-                let _ = writeln!(text, "{key}:");
-                for item in items {
-                    let _ = writeln!(text, "  - {item}");
-                }
-            }
-        };
-        list("tags", self.tags.iter().map(|tag| plain_or_json(tag)).collect());
-        list("about", self.anchors.iter().map(anchor_line).collect());
+        write_list(&mut text, "tags", self.tags.iter().map(|tag| plain_or_json(tag)).collect());
+        write_list(&mut text, "about", self.anchors.iter().map(render_anchor).collect());
         for kind in LinkKind::ALL {
             let targets = self.links.iter().filter(|(of, _)| *of == kind).map(|(_, target)| target.clone());
-            list(kind.as_str(), targets.collect());
+            write_list(&mut text, kind.as_str(), targets.collect());
         }
         for (key, lines) in &self.others {
             let _ = writeln!(text, "{key}:{lines}");
@@ -252,20 +246,35 @@ impl MemoryFile {
     }
 }
 
+/// Writes a key with one value.
+fn write_value(text: &mut String, key: &str, value: &str) {
+    let _ = writeln!(text, "{key}: {value}"); // a string takes everything
+}
+
+/// Writes a key with a list of items, if there are any.
+fn write_list(text: &mut String, key: &str, items: Vec<String>) {
+    if !items.is_empty() {
+        let _ = writeln!(text, "{key}:");
+        for item in items {
+            let _ = writeln!(text, "  - {item}");
+        }
+    }
+}
+
 /// Returns the name of the file of a memory.
-pub fn name(id: &str) -> String {
+pub fn file_name(id: &str) -> String {
     format!("{id}{ENDING}")
 }
 
-/// Returns the id that the name of a file says.
+/// Returns the id in the name of a file.
 ///
 /// # Errors
 /// When it is no id with `.md`.
 pub fn id_of(name: &str) -> Result<String, Refused> {
-    let id = name.strip_suffix(ENDING).map(id::whole);
+    let id = name.strip_suffix(ENDING).map(id::parse_id);
     id.and_then(Result::ok).ok_or_else(|| {
         Refused::new("name", "is not the id of a memory with .md")
-            .hint("`memo share` makes such files; keep others elsewhere")
+            .with_hint("`memo share` makes such files; keep others elsewhere")
     })
 }
 
@@ -279,7 +288,7 @@ pub fn text_of(bytes: &[u8]) -> Result<String, Refused> {
     }
     let text = std::str::from_utf8(bytes).map_err(|error| {
         Refused::new("file", format!("not UTF-8 from byte {} on", error.valid_up_to()))
-            .hint("save it as UTF-8")
+            .with_hint("save it as UTF-8")
     })?;
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n"))
 }
@@ -289,41 +298,53 @@ pub fn hash(text: &str) -> [u8; 32] {
     *blake3::hash(text.as_bytes()).as_bytes()
 }
 
-fn missing(key: &'static str) -> Refused {
-    Refused::new(key, "is missing").hint("a file without it is no memory; `memo share` writes whole ones")
+/// Returns the error for a file without a key that it must have.
+fn missing_key_error(key: &'static str) -> Refused {
+    Refused::new(key, "is missing")
+        .with_hint("a file without it is no memory; `memo share` writes whole ones")
 }
 
 /// Fails if private parts were removed: the file would still have them.
-fn no_private(n_parts: usize, field: &'static str) -> Result<(), Refused> {
+fn check_no_private(n_parts: usize, field: &'static str) -> Result<(), Refused> {
     if n_parts == 0 {
         return Ok(());
     }
     Err(Refused::new(field, "has a private part")
-        .hint("remove it from the file, and from the history of git"))
+        .with_hint("remove it from the file, and from the history of git"))
 }
 
-fn anchor_of(value: Value) -> Result<Anchor, Refused> {
-    let bad = |why: &str| Refused::new("about", why);
-    let anchor: Anchor = serde_json::from_value(value).map_err(|error| bad(&error.to_string()))?;
+/// Reads an anchor from its JSON.
+fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
+    let anchor: Anchor = serde_json::from_value(value).map_err(|error| anchor_error(&error.to_string()))?;
     let is_inside = !anchor.path.is_empty()
         && !anchor.path.starts_with('/')
         && !anchor.path.contains('\\')
         && anchor.path.split('/').all(|part| !matches!(part, "" | "." | ".."));
     if !is_inside {
-        return Err(bad("its path is not in the worktree"));
+        return Err(anchor_error("its path is not in the worktree"));
     }
-    let is_span = |(first, last): (u32, u32)| 1 <= first && first <= last;
     if !anchor.lines.is_none_or(is_span) || !anchor.seen.nth.is_none_or(is_span) {
-        return Err(bad("its lines are no span"));
+        return Err(anchor_error("its lines are no span"));
     }
     fields::check_name("about", &anchor.to_string())?;
     Ok(Anchor { state: None, now: None, note: None, ..anchor })
 }
 
-fn anchor_line(anchor: &Anchor) -> String {
+/// Returns an anchor as JSON, without its present state.
+fn render_anchor(anchor: &Anchor) -> String {
     let kept = Anchor { state: None, now: None, note: None, ..anchor.clone() };
     // By way of a value, whose keys are sorted.
     serde_json::to_value(kept).expect("strings and numbers are JSON").to_string()
+}
+
+/// Returns the error for an anchor that is not allowed.
+fn anchor_error(why: &str) -> Refused {
+    Refused::new("about", why)
+}
+
+/// Returns whether two numbers are the ends of a span, counted from 1.
+fn is_span((first, last): (u32, u32)) -> bool {
+    1 <= first && first <= last
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 //! An id is `mem_` and a ULID (<https://github.com/ulid/spec>): 48 bits of milliseconds, then 80 random bits, in Crockford's
 //! base 32, so ids sort by time. A unique prefix can replace an id, in upper or lower case and without `mem_`.
 
-use super::{Refused, quoted};
+use super::{Refused, quote_value};
 
-/// What every id starts with.
+/// Prefix of every id.
 pub const PREFIX: &str = "mem_";
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -20,7 +20,7 @@ pub fn new_id(now_ms: i64, random: [u8; 10]) -> String {
 }
 
 /// Returns the random bits of an id, its last 16 digits.
-pub fn ending(id: &str) -> &str {
+pub fn random_digits(id: &str) -> &str {
     &id[id.len().saturating_sub(16)..]
 }
 
@@ -28,15 +28,15 @@ pub fn ending(id: &str) -> &str {
 ///
 /// # Errors
 /// When it is invalid.
-pub fn whole(given: &str) -> Result<String, Refused> {
+pub fn parse_id(given: &str) -> Result<String, Refused> {
     let digits = given.strip_prefix(PREFIX).filter(|digits| digits.len() == DIGITS);
     // 26 digits hold 130 bits, an id has 128.
     let is_id = digits.is_some_and(|digits| {
         digits.as_bytes()[0] <= b'7' && digits.bytes().all(|byte| ALPHABET.contains(&byte))
     });
     if !is_id {
-        return Err(Refused::new("id", format!("{} is not the id of a memory", quoted(given)))
-            .hint("leave it out, or --new-ids: mem_ and 26 digits and letters"));
+        return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(given)))
+            .with_hint("leave it out, or --new-ids: mem_ and 26 digits and letters"));
     }
     Ok(given.to_owned())
 }
@@ -45,14 +45,14 @@ pub fn whole(given: &str) -> Result<String, Refused> {
 ///
 /// # Errors
 /// When no id can have this prefix.
-pub fn beginning(typed: &str) -> Result<String, Refused> {
+pub fn parse_prefix(typed: &str) -> Result<String, Refused> {
     let trimmed = typed.trim();
     let head = trimmed.get(..PREFIX.len()).filter(|head| head.eq_ignore_ascii_case(PREFIX));
     let digits = trimmed[head.map_or(0, str::len)..].to_ascii_uppercase();
     let is_good = (1..=DIGITS).contains(&digits.len()) && digits.bytes().all(|byte| ALPHABET.contains(&byte));
     if !is_good {
-        return Err(Refused::new("id", format!("{} is not the id of a memory", quoted(typed)))
-            .hint("`memo list` shows ids: mem_ and 26 digits and letters; a beginning will do"));
+        return Err(Refused::new("id", format!("{} is not the id of a memory", quote_value(typed)))
+            .with_hint("`memo list` shows ids: mem_ and 26 digits and letters; a beginning will do"));
     }
     Ok(format!("{PREFIX}{digits}"))
 }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_whole_id_is_all_there() {
         let id = new_id(i64::MAX, [0xff; 10]);
-        assert_eq!(whole(&id).as_deref(), Ok(&*id));
+        assert_eq!(parse_id(&id).as_deref(), Ok(&*id));
         for given in [
             "",
             "mem_0",
@@ -83,7 +83,7 @@ mod tests {
             &id.to_lowercase(),
             &id.replace("mem_7", "mem_8"),
         ] {
-            assert!(whole(given).is_err(), "{given}");
+            assert!(parse_id(given).is_err(), "{given}");
         }
     }
 
@@ -91,10 +91,10 @@ mod tests {
     fn a_beginning_is_read_in_any_case() {
         let cases = [("mem_01ar", "mem_01AR"), ("01AR", "mem_01AR"), (" MEM_0 ", "mem_0"), ("m", "mem_M")];
         for (typed, expected) in cases {
-            assert_eq!(beginning(typed).as_deref(), Ok(expected), "{typed}");
+            assert_eq!(parse_prefix(typed).as_deref(), Ok(expected), "{typed}");
         }
         for typed in ["", "mem_", "mem_0%", "mem_U", "é", "mem_0é", "0000000000000000000000000001 "] {
-            let error = beginning(typed).unwrap_err().to_string();
+            let error = parse_prefix(typed).unwrap_err().to_string();
             assert!(error.ends_with("is not the id of a memory"), "{typed}: {error}");
         }
     }

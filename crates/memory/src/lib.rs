@@ -21,9 +21,9 @@ pub use privacy::without_private;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {why}")]
 pub struct Refused {
-    /// Which param.
+    /// Name of the param.
     pub field: &'static str,
-    /// What is wrong with the value, with the value if it can be shown.
+    /// The problem with the value, with the value if it can be shown.
     pub why: String,
     /// The remedy.
     pub hint: Option<&'static str>,
@@ -34,12 +34,13 @@ impl Refused {
         Self { field, why: why.into(), hint: None }
     }
 
-    fn hint(self, hint: &'static str) -> Self {
+    /// Adds a remedy.
+    fn with_hint(self, hint: &'static str) -> Self {
         Self { hint: Some(hint), ..self }
     }
 }
 
-/// Returns a value for a message: quoted, escaped, shortened, and without private parts.
-fn quoted(value: &str) -> String {
-    format!("\"{}\"", text::cut(&privacy::without_secrets(value), 60).escape_debug())
+/// Returns a value for a message: quote_value, escaped, shortened, and without private parts.
+fn quote_value(value: &str) -> String {
+    format!("\"{}\"", text::shorten_text(&privacy::without_secrets(value), 60).escape_debug())
 }

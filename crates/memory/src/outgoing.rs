@@ -2,7 +2,7 @@
 
 use memod_text::redact::REDACTED;
 use memod_text::redact::redact;
-use memod_text::secrets::{Syntax, secrets};
+use memod_text::secrets::{Syntax, find_secret_spans};
 
 use super::without_private;
 
@@ -24,7 +24,7 @@ pub fn outgoing(text: &str, key: Option<&str>) -> Outgoing {
         n_cut += text.matches(key).count();
         text = text.replace(key, REDACTED);
     }
-    n_cut += secrets(&text, Syntax::Prose).len();
+    n_cut += find_secret_spans(&text, Syntax::Prose).len();
     Outgoing { text: redact(&text, Syntax::Prose).into_owned(), n_cut }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use memod_text::redact::{REDACTED, redact};
-use memod_text::secrets::{Secret, Syntax, find};
+use memod_text::secrets::{Secret, Syntax, find_secrets};
 use regex::Regex;
 
 use super::Refused;
@@ -53,24 +53,28 @@ static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(words).expect("a test compiles the pattern")
 });
 
-/// Returns the line and the word where something stands that may be a credential, though it does not look like one.
-pub(super) fn announced(text: &str) -> Option<(usize, &str)> {
-    // A placeholder begins with one of these.
-    let is_value = |value: &str| !value.starts_with(['<', '$', '[', '{', '*', '…', '.']);
+/// Returns the line of a value that may be a credential though it does not look like one, and the word before it.
+pub(super) fn find_announced(text: &str) -> Option<(usize, &str)> {
     let found = ANNOUNCED.captures_iter(text).find(|found| is_value(&found[2]))?;
     let word = found.get(1).expect("the pattern has two groups");
     Some((text[..word.start()].matches('\n').count() + 1, word.as_str()))
 }
 
+/// Returns whether a value is no placeholder, which begins with one of these characters.
+fn is_value(value: &str) -> bool {
+    !value.starts_with(['<', '$', '[', '{', '*', '…', '.'])
+}
+
 /// Refuses text that looks like a credential, without showing it.
 pub(super) fn check_secrets(field: &'static str, text: &str) -> Result<(), Refused> {
-    let Some(Secret { name, bytes }) = find(text, Syntax::Prose).into_iter().next() else {
+    let Some(Secret { name, bytes }) = find_secrets(text, Syntax::Prose).into_iter().next() else {
         return Ok(());
     };
     let line = text[..bytes.start].matches('\n').count() + 1;
     let why = format!("line {line} looks like a credential ({name})");
-    Err(Refused::new(field, why)
-        .hint("leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none"))
+    Err(Refused::new(field, why).with_hint(
+        "leave it out, put it in <private>…</private>, or --allow-secret (allow_secret) if it is none",
+    ))
 }
 
 #[cfg(test)]
@@ -143,7 +147,7 @@ mod tests {
             ("the token expires; the secret is rotated", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(announced(text), expected, "{text}");
+            assert_eq!(find_announced(text), expected, "{text}");
         }
     }
 }

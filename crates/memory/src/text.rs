@@ -27,7 +27,7 @@ pub fn vector_hash(title: Option<&str>, content: &str) -> String {
 
 /// Returns the words of title, tags and content that the full-text index holds, and their stems. Names of the files and
 /// definitions that a memory is about count as its tags do.
-pub fn index(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
+pub fn index_memory(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: &str) -> [String; 3] {
     let files = anchors.iter().filter_map(|anchor| anchor.path.rsplit('/').next());
     let definitions = anchors.iter().filter_map(|anchor| anchor.symbol.as_deref());
     let labels: Vec<&str> = tags.iter().map(String::as_str).chain(files).chain(definitions).collect();
@@ -41,22 +41,22 @@ pub fn index(title: Option<&str>, tags: &[String], anchors: &[Anchor], content: 
 
 /// Returns the FTS5 expression for texts with all words of `text`; `None` if it has no word.
 pub fn all_words(text: &str) -> Option<String> {
-    let terms: Vec<String> = words_of(text).iter().map(|token| term(token)).collect();
+    let terms: Vec<String> = words_of(text).iter().map(|token| quote_term(token)).collect();
     (!terms.is_empty()).then(|| terms.join(" AND "))
 }
 
 /// Returns the FTS5 expression for texts with one of `terms` at least, which are words of the index or their stems.
 pub fn any_of<'a>(terms: impl IntoIterator<Item = &'a String>) -> String {
-    let terms: Vec<String> = terms.into_iter().map(|token| term(token)).collect();
+    let terms: Vec<String> = terms.into_iter().map(|token| quote_term(token)).collect();
     terms.join(" OR ")
 }
 
-/// Says nothing about the subject of a title.
+/// Words that add nothing to the subject of a title.
 const LITTLE_WORDS: [&str; 16] =
     ["a", "an", "and", "at", "by", "for", "from", "in", "my", "of", "on", "our", "the", "to", "with", "your"];
 
-/// Returns what a title is about: the stems of its words without articles and prepositions.
-pub fn subject(title: &str) -> BTreeSet<String> {
+/// Returns the subject of a title: the stems of its words without articles and prepositions.
+pub fn title_stems(title: &str) -> BTreeSet<String> {
     let words = words_of(title).into_iter().filter(|word| !LITTLE_WORDS.contains(&word.as_str()));
     words.map(|word| stems::stem(&word).unwrap_or(word)).collect()
 }
@@ -69,7 +69,7 @@ pub fn words_of(text: &str) -> Vec<String> {
 }
 
 /// Quotes a token, which has only letters and digits. Short runs of unspaced scripts become prefixes of trigrams.
-fn term(token: &str) -> String {
+fn quote_term(token: &str) -> String {
     let is_short = token.starts_with(is_unspaced) && token.chars().count() < GRAM_CHARS;
     format!("\"{token}\"{}", if is_short { "*" } else { "" })
 }
@@ -78,12 +78,12 @@ fn term(token: &str) -> String {
 const LINE_CHARS: usize = 100;
 
 /// Returns one line that represents a memory: its title, or the beginning of its first line.
-pub fn line(title: Option<&str>, content: &str) -> String {
-    cut(title.unwrap_or_else(|| content.lines().next().unwrap_or_default()), LINE_CHARS)
+pub fn summary_line(title: Option<&str>, content: &str) -> String {
+    shorten_text(title.unwrap_or_else(|| content.lines().next().unwrap_or_default()), LINE_CHARS)
 }
 
 /// Shortens a text to `most` characters, with `…` for the rest.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(super) fn shorten_text(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn a_line_stands_for_a_memory() {
-        assert_eq!(line(Some("t"), "a\nb"), "t");
-        assert_eq!(line(None, "a\nb"), "a");
-        assert_eq!(line(None, &"é".repeat(101)), "é".repeat(100) + "…");
+        assert_eq!(summary_line(Some("t"), "a\nb"), "t");
+        assert_eq!(summary_line(None, "a\nb"), "a");
+        assert_eq!(summary_line(None, &"é".repeat(101)), "é".repeat(100) + "…");
     }
 }

@@ -6,9 +6,9 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-use memod_text::stems::unmarked;
+use memod_text::stems::strip_stem_mark;
 
-use super::text::{subject, words_of};
+use super::text::{title_stems, words_of};
 
 /// Minimum share of common stems, of all stems of two titles, for the same subject.
 const SIMILAR_TITLE: f64 = 0.75;
@@ -39,20 +39,20 @@ const UNITS: [(&str, &[&str]); 5] = [
 
 /// Most words that one of two texts may have besides those of the other: one of so many.
 const ONE_MORE_OF: usize = 5;
-/// Shortest beginning of a word that stands for the word, characters: `auth` is `authentication`.
+/// Shortest prefix of a word that counts as the word, characters: `auth` is `authentication`.
 const ABBREVIATION: usize = 4;
 
-/// The difference of two near texts that may contradict each other.
-pub fn difference(left: &str, right: &str) -> Option<&'static str> {
+/// Returns the difference of two near texts that may contradict each other.
+pub fn find_difference(left: &str, right: &str) -> Option<&'static str> {
     let (left, right) = (measured_words(left), measured_words(right));
-    if numbers(&left) != numbers(&right) {
+    if collect_numbers(&left) != collect_numbers(&right) {
         return Some("numbers");
     }
-    (negations(&left) != negations(&right)).then_some("negation")
+    (count_negations(&left) != count_negations(&right)).then_some("negation")
 }
 
 /// Returns whether one of two texts has all words of the other, and few more. Stems and abbreviations count as the word.
-/// Numbers and negations do not count, because [`difference`] compares them.
+/// Numbers and negations do not count, because [`find_difference`] compares them.
 pub fn has_same_words(left: &str, right: &str) -> bool {
     let (left, right) = (plain_words(left), plain_words(right));
     let (fewer, more) = if left.len() <= right.len() { (left, right) } else { (right, left) };
@@ -63,22 +63,30 @@ pub fn has_same_words(left: &str, right: &str) -> bool {
 /// Returns the stems of the words that are no number, no negation and no article.
 fn plain_words(text: &str) -> BTreeSet<String> {
     let words = measured_words(text).into_iter();
-    let is_plain = |word: &String| !has_digit(word) && !NEGATIONS.contains(&word.as_str());
-    let stems = subject(&words.filter(is_plain).collect::<Vec<_>>().join(" "));
-    stems.iter().map(|stem| unmarked(stem).to_owned()).collect()
+    let stems = title_stems(&words.filter(|word| is_plain_word(word)).collect::<Vec<_>>().join(" "));
+    stems.iter().map(|stem| strip_stem_mark(stem).to_owned()).collect()
+}
+
+/// Returns whether a word is no number and no negation.
+fn is_plain_word(word: &str) -> bool {
+    !has_digit(word) && !NEGATIONS.contains(&word)
 }
 
 /// Returns whether a word, its abbreviation, or what it abbreviates is among `words`.
 fn has_word(words: &BTreeSet<String>, word: &str) -> bool {
-    let is_long = |part: &str| part.chars().count() >= ABBREVIATION;
     let longer = words
         .range::<str, _>((Bound::Included(word), Bound::Unbounded))
         .next()
         .is_some_and(|next| next.starts_with(word));
     let ends = word.char_indices().map(|(at, _)| &word[..at]);
     words.contains(word)
-        || (is_long(word) && longer)
-        || ends.filter(|part| is_long(part)).any(|part| words.contains(part))
+        || (is_abbreviation(word) && longer)
+        || ends.filter(|part| is_abbreviation(part)).any(|part| words.contains(part))
+}
+
+/// Returns whether a part of a word is long enough to count as the word.
+fn is_abbreviation(part: &str) -> bool {
+    part.chars().count() >= ABBREVIATION
 }
 
 /// Returns the words of a text; a number and its unit of time are one, as in `24 hour` for `24h` and `24-hour`.
@@ -87,7 +95,7 @@ fn measured_words(text: &str) -> Vec<String> {
     for word in words_of(text) {
         let (number, rest) = word.split_at(word.find(|c: char| !c.is_ascii_digit()).unwrap_or(word.len()));
         let before = words.last_mut().filter(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
-        match (unit(rest), before) {
+        match (unit_of_time(rest), before) {
             (Some(unit), Some(before)) if number.is_empty() => *before = format!("{before} {unit}"),
             (Some(unit), _) if !number.is_empty() => words.push(format!("{number} {unit}")),
             _ => words.push(word),
@@ -96,7 +104,8 @@ fn measured_words(text: &str) -> Vec<String> {
     words
 }
 
-fn unit(word: &str) -> Option<&'static str> {
+/// Returns the unit of time that a word is.
+fn unit_of_time(word: &str) -> Option<&'static str> {
     UNITS.iter().find(|(_, written)| written.contains(&word)).map(|(unit, _)| *unit)
 }
 
@@ -104,26 +113,31 @@ fn has_digit(word: &str) -> bool {
     word.contains(|c: char| c.is_ascii_digit())
 }
 
-fn numbers(words: &[String]) -> BTreeSet<&str> {
+/// Returns the words that have a digit.
+fn collect_numbers(words: &[String]) -> BTreeSet<&str> {
     words.iter().map(String::as_str).filter(|word| has_digit(word)).collect()
 }
 
 /// Returns the number of negations; two are not the same as one. `don't` is two words, `don` and `t`.
-fn negations(words: &[String]) -> usize {
-    let is_short = |pair: &[String]| pair[1] == "t" && pair[0].ends_with('n');
+fn count_negations(words: &[String]) -> usize {
     words.iter().filter(|word| NEGATIONS.contains(&word.as_str())).count()
-        + words.windows(2).filter(|pair| is_short(pair)).count()
+        + words.windows(2).filter(|pair| is_short_negation(pair)).count()
+}
+
+/// Returns whether two words are the parts of a negation such as `don't`.
+fn is_short_negation(pair: &[String]) -> bool {
+    pair[1] == "t" && pair[0].ends_with('n')
 }
 
 /// Returns whether two titles are about the same subject.
 pub fn is_similar_title(left: &str, right: &str) -> bool {
-    let (left, right) = (subject(left), subject(right));
+    let (left, right) = (title_stems(left), title_stems(right));
     let (shared, all) = (left.intersection(&right).count(), left.union(&right).count());
     all > 0 && shared as f64 >= SIMILAR_TITLE * all as f64
 }
 
 /// Joins two contents; returns only the first if it has every word of the other.
-pub fn united(content: &str, other: &str) -> String {
+pub fn join_contents(content: &str, other: &str) -> String {
     let known: BTreeSet<String> = words_of(content).into_iter().collect();
     if words_of(other).iter().all(|word| known.contains(word)) {
         return content.to_owned();
@@ -153,8 +167,8 @@ mod tests {
             ("", "", None),
         ];
         for (left, right, expected) in cases {
-            assert_eq!(difference(left, right), expected, "{left} / {right}");
-            assert_eq!(difference(right, left), expected, "{right} / {left}");
+            assert_eq!(find_difference(left, right), expected, "{left} / {right}");
+            assert_eq!(find_difference(right, left), expected, "{right} / {left}");
         }
     }
 
@@ -164,7 +178,7 @@ mod tests {
             ("Auth uses JWT with 24h expiry", "Authentication uses JWT tokens with 24-hour expiry"),
             ("The config is read once at the start", "configuration is read once, at start"),
             ("tokens expire", "a token expires"),
-            ("do cache it", "do not cache it"), // `difference` tells these apart
+            ("do cache it", "do not cache it"), // `find_difference` tells these apart
         ];
         let other = [
             ("Auth uses JWT", "Auth uses JWT tokens that the gateway signs"),
@@ -195,7 +209,10 @@ mod tests {
 
     #[test]
     fn only_what_says_more_is_added() {
-        assert_eq!(united("sessions are signed tokens", "Tokens are signed!"), "sessions are signed tokens");
-        assert_eq!(united("a b", "b c"), "a b\n\nb c");
+        assert_eq!(
+            join_contents("sessions are signed tokens", "Tokens are signed!"),
+            "sessions are signed tokens"
+        );
+        assert_eq!(join_contents("a b", "b c"), "a b\n\nb c");
     }
 }

@@ -48,19 +48,18 @@ pub struct Retention {
 
 impl Tiers {
     /// Computes the tiers of these lifetimes.
-    pub fn of(lifetimes: &Lifetimes) -> Self {
-        let ms = |minutes: u64| i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(MINUTE_MS);
+    pub fn new(lifetimes: &Lifetimes) -> Self {
         Self {
-            short_ms: ms(lifetimes.short_minutes),
-            mid_ms: ms(lifetimes.mid_minutes),
-            short_extension_ms: ms(lifetimes.short_extension_minutes),
-            mid_extension_ms: ms(lifetimes.mid_extension_minutes),
+            short_ms: minutes_to_ms(lifetimes.short_minutes),
+            mid_ms: minutes_to_ms(lifetimes.mid_minutes),
+            short_extension_ms: minutes_to_ms(lifetimes.short_extension_minutes),
+            mid_extension_ms: minutes_to_ms(lifetimes.mid_extension_minutes),
             promote_at: lifetimes.promote_at,
         }
     }
 
     /// Returns the expiry of a memory that enters a tier now; `None` if it never expires.
-    pub fn end(&self, tier: Tier, now_ms: i64) -> Option<i64> {
+    pub fn expiry_in(&self, tier: Tier, now_ms: i64) -> Option<i64> {
         match tier {
             Tier::Short => Some(now_ms + self.short_ms),
             Tier::Mid => Some(now_ms + self.mid_ms),
@@ -74,7 +73,7 @@ impl Tiers {
         let next = if before.tier == Tier::Short { Tier::Mid } else { Tier::Long };
         let tier = Some(to.unwrap_or(next)).filter(|tier| *tier > before.tier)?;
         // `None`, no expiry, is the latest.
-        let expires_at = before.expires_at.zip(self.end(tier, now_ms)).map(|(old, new)| old.max(new));
+        let expires_at = before.expires_at.zip(self.expiry_in(tier, now_ms)).map(|(old, new)| old.max(new));
         Some(Retention { tier, expires_at, ..before })
     }
 
@@ -99,6 +98,11 @@ impl Tiers {
     }
 }
 
+/// Converts minutes to milliseconds, at most the largest number.
+fn minutes_to_ms(minutes: u64) -> i64 {
+    i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(MINUTE_MS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +111,7 @@ mod tests {
     const DAY_MS: i64 = 24 * HOUR_MS;
 
     fn tiers() -> Tiers {
-        Tiers::of(&Lifetimes {
+        Tiers::new(&Lifetimes {
             short_minutes: 6 * 60,
             mid_minutes: 7 * 24 * 60,
             short_extension_minutes: 60,

@@ -5,7 +5,7 @@
 use jiff::{Timestamp, Zoned};
 use memod_base::types::{Way, moment};
 
-use super::{Refused, quoted};
+use super::{Refused, quote_value};
 
 const HOUR_MS: i64 = 3_600_000;
 /// Longest lifetime; a memory that should last longer has no expiry.
@@ -18,15 +18,15 @@ const FORMS: &str =
 ///
 /// # Errors
 /// When it is invalid, in the past, or more than a year ahead.
-pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
+pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
     let at = parse("ttl", typed, now, Way::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
-        return Err(Refused::new("ttl", format!("{} is in the past", quoted(typed))));
+        return Err(Refused::new("ttl", format!("{} is in the past", quote_value(typed))));
     }
     if at - now_ms > MOST_MS {
-        let why = format!("{} is more than a year ahead", quoted(typed));
-        return Err(Refused::new("ttl", why).hint("leave it out: a memory of tier long never expires"));
+        let why = format!("{} is more than a year ahead", quote_value(typed));
+        return Err(Refused::new("ttl", why).with_hint("leave it out: a memory of tier long never expires"));
     }
     Ok(at)
 }
@@ -35,36 +35,45 @@ pub fn expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
 ///
 /// # Errors
 /// When it is invalid.
-pub fn past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
+pub fn parse_past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
     parse(field, typed, now, Way::Back)
 }
 
-/// Parses when a period begins and when it is over, as `since` and `until` of a request say.
+/// Parses the start and the end of a period, from `since` and `until` of a request.
 ///
 /// # Errors
 /// When one of them is invalid.
-pub fn period(
+pub fn parse_period(
     since: Option<&str>,
     until: Option<&str>,
     now: &Zoned,
 ) -> Result<(Option<i64>, Option<i64>), Refused> {
-    let end = |field, typed: Option<&str>| typed.map(|typed| past(field, typed, now)).transpose();
-    Ok((end("since", since)?, end("until", until)?))
+    Ok((parse_end("since", since, now)?, parse_end("until", until, now)?))
+}
+
+/// Parses one end of a period, if it is given.
+fn parse_end(field: &'static str, typed: Option<&str>, now: &Zoned) -> Result<Option<i64>, Refused> {
+    typed.map(|typed| parse_past(field, typed, now)).transpose()
 }
 
 /// Parses a time in RFC 3339, as in files.
 ///
 /// # Errors
 /// When it is invalid.
-pub fn exact(field: &'static str, written: &str) -> Result<i64, Refused> {
+pub fn parse_rfc3339(field: &'static str, written: &str) -> Result<i64, Refused> {
     let time: Option<Timestamp> = written.trim().parse().ok();
-    let no_time = || Refused::new(field, format!("{} is not a time", quoted(written)));
-    time.map(Timestamp::as_millisecond).ok_or_else(|| no_time().hint("write RFC 3339: 2026-11-01T12:00:00Z"))
+    time.map(Timestamp::as_millisecond)
+        .ok_or_else(|| no_time_error(field, written, "write RFC 3339: 2026-11-01T12:00:00Z"))
 }
 
+/// Parses a time before or after now.
 fn parse(field: &'static str, typed: &str, now: &Zoned, way: Way) -> Result<i64, Refused> {
-    let no_time = || Refused::new(field, format!("{} is not a time", quoted(typed))).hint(FORMS);
-    moment(typed, now, way).ok_or_else(no_time)
+    moment(typed, now, way).ok_or_else(|| no_time_error(field, typed, FORMS))
+}
+
+/// Returns the error for a value that is not a time.
+fn no_time_error(field: &'static str, value: &str, hint: &'static str) -> Refused {
+    Refused::new(field, format!("{} is not a time", quote_value(value))).with_hint(hint)
 }
 
 #[cfg(test)]
@@ -87,7 +96,7 @@ mod tests {
             ("2026-11-21T14:00:00+02:00", NOW_MS + HOUR_MS),
         ];
         for (typed, expected) in cases {
-            assert_eq!(expiry(typed, &now()), Ok(expected), "{typed}");
+            assert_eq!(parse_expiry(typed, &now()), Ok(expected), "{typed}");
         }
         let refused = [
             ("", "ttl: \"\" is not a time"),
@@ -99,25 +108,25 @@ mod tests {
             ("400d", "ttl: \"400d\" is more than a year ahead"),
         ];
         for (typed, expected) in refused {
-            assert_eq!(expiry(typed, &now()).unwrap_err().to_string(), expected);
+            assert_eq!(parse_expiry(typed, &now()).unwrap_err().to_string(), expected);
         }
     }
 
     #[test]
     fn a_duration_looks_back_too() {
-        assert_eq!(past("before", "3d", &now()), Ok(NOW_MS - 72 * HOUR_MS));
-        assert_eq!(past("before", "2026-11-21", &now()), Ok(NOW_MS - 12 * HOUR_MS));
-        assert_eq!(past("since", "x", &now()).unwrap_err().to_string(), "since: \"x\" is not a time");
+        assert_eq!(parse_past("before", "3d", &now()), Ok(NOW_MS - 72 * HOUR_MS));
+        assert_eq!(parse_past("before", "2026-11-21", &now()), Ok(NOW_MS - 12 * HOUR_MS));
+        assert_eq!(parse_past("since", "x", &now()).unwrap_err().to_string(), "since: \"x\" is not a time");
     }
 
     #[test]
     fn a_period_may_be_open_at_both_ends() {
         let day_ms = 24 * HOUR_MS;
-        assert_eq!(period(None, None, &now()), Ok((None, None)));
-        assert_eq!(period(Some("2d"), None, &now()), Ok((Some(NOW_MS - 2 * day_ms), None)));
-        let both = period(Some("2d"), Some("1d"), &now());
+        assert_eq!(parse_period(None, None, &now()), Ok((None, None)));
+        assert_eq!(parse_period(Some("2d"), None, &now()), Ok((Some(NOW_MS - 2 * day_ms), None)));
+        let both = parse_period(Some("2d"), Some("1d"), &now());
         assert_eq!(both, Ok((Some(NOW_MS - 2 * day_ms), Some(NOW_MS - day_ms))));
-        let refused = period(Some("2d"), Some("soon"), &now()).unwrap_err();
+        let refused = parse_period(Some("2d"), Some("soon"), &now()).unwrap_err();
         assert_eq!(refused.to_string(), "until: \"soon\" is not a time");
     }
 }

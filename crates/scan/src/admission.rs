@@ -5,7 +5,7 @@ use memod_base::paths::RepoLayout;
 use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
 use memod_git::{Settings, Tracked, TrackedAs, UserDirs};
 
-use super::rules::{Barrier, Rules};
+use super::rules::{Barrier, IgnoreRules};
 use super::{FileKind, RelPath, ScanError};
 
 /// The decision on a path.
@@ -24,7 +24,7 @@ pub enum Verdict {
 /// Limits: it caches every ignore file and directory that it has seen. Create a new one for each walk and each batch of
 /// events; otherwise changes of ignore files and of the index go unnoticed.
 pub struct Admission {
-    rules: Rules,
+    rules: IgnoreRules,
     max_file_bytes: u64,
 }
 
@@ -70,15 +70,15 @@ impl Admission {
         tracked: Tracked,
         max_file_bytes: u64,
     ) -> Result<Self, ScanError> {
-        let rules = Rules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
+        let rules = IgnoreRules::new(layout, settings, tracked).map_err(ScanError::Rules)?;
         Ok(Self { rules, max_file_bytes })
     }
 
     /// Decides about a path, given its [`super::lstat`], by the same rules as [`super::walk`].
     ///
-    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]; see [`Admission::enters`].
-    pub fn judge(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
-        match self.judge_kind(RelPath::new(key.as_str()), FileKind::of(stat)) {
+    /// A directory is refused if it is another repository, and otherwise [`Verdict::Ignored`]; see [`Admission::should_enter`].
+    pub fn judge_path(&mut self, key: &SourceKey, stat: &Stat) -> Verdict {
+        match self.judge_kind(RelPath::new(key.as_str()), FileKind::from_stat(stat)) {
             Verdict::Admitted => self.judge_size(stat),
             other => other,
         }
@@ -86,15 +86,15 @@ impl Admission {
 
     /// Returns whether to list and watch a directory: it must not be ignored, or must have tracked files, and be neither
     /// `.git` nor another repository.
-    pub fn enters(&mut self, dir: &SourceKey) -> bool {
-        self.enters_path(RelPath::new(dir.as_str()))
+    pub fn should_enter(&mut self, dir: &SourceKey) -> bool {
+        self.should_enter_path(RelPath::new(dir.as_str()))
     }
 
     /// Returns why the decision about `path`, and about everything below it, is uncertain: an ignore file or a `.git` could
     /// not be read. The decision must not be used then.
-    pub fn undecided(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
+    pub fn undecided_reason(&mut self, path: &SourceKey, is_dir: bool) -> Option<String> {
         let path = RelPath::new(path.as_str());
-        self.undecided_dir(if is_dir { path } else { super::rules::parent(path) })
+        self.undecided_dir_reason(if is_dir { path } else { super::rules::parent_dir(path) })
     }
 
     /// Returns a fingerprint of the tracked paths and of the patterns for the whole worktree.
@@ -103,25 +103,25 @@ impl Admission {
     }
 
     /// Returns whether `key` is an ignore file of git or ours, whose change affects other files.
-    pub fn is_rule(key: &SourceKey) -> bool {
+    pub fn is_ignore_file(key: &SourceKey) -> bool {
         key.as_str() == super::MEMO_IGNORE || key.as_str().rsplit('/').next() == Some(".gitignore")
     }
 
-    pub(super) fn rules(&self) -> &Rules {
+    pub(super) fn rules(&self) -> &IgnoreRules {
         &self.rules
     }
 
-    pub(super) fn undecided_dir(&mut self, dir: &RelPath) -> Option<String> {
-        self.rules.undecided(dir).map(str::to_owned)
+    pub(super) fn undecided_dir_reason(&mut self, dir: &RelPath) -> Option<String> {
+        self.rules.undecided_reason(dir).map(str::to_owned)
     }
 
-    pub(super) fn enters_path(&mut self, dir: &RelPath) -> bool {
-        self.rules.enters(dir)
+    pub(super) fn should_enter_path(&mut self, dir: &RelPath) -> bool {
+        self.rules.should_enter(dir)
     }
 
     /// Decides as far as possible without the size.
     pub(super) fn judge_kind(&mut self, path: &RelPath, kind: FileKind) -> Verdict {
-        if self.rules.is_reserved(path) || self.rules.barrier(super::rules::parent(path)).is_some() {
+        if self.rules.is_reserved(path) || self.rules.barrier_at(super::rules::parent_dir(path)).is_some() {
             return Verdict::Ignored;
         }
         let is_dir = kind == FileKind::Directory;
@@ -131,7 +131,7 @@ impl Admission {
             return Verdict::Ignored;
         }
         match kind {
-            FileKind::Directory if self.rules.barrier(path) == Some(Barrier::Repository) => {
+            FileKind::Directory if self.rules.barrier_at(path) == Some(Barrier::Repository) => {
                 Verdict::Refused(Refusal::NestedRepository)
             }
             FileKind::Directory => Verdict::Ignored,

@@ -20,10 +20,10 @@ mod stat;
 mod walk;
 
 pub use admission::{Admission, Verdict};
-pub use read::{Content, Read, ReadError, bytes, read, read_same};
+pub use read::{Content, Read, ReadError, read, read_bytes, read_same};
 use stat::FileKind;
 pub use stat::{is_racy, lstat, shared_inode};
-pub use walk::{Found, Visit, walk};
+pub use walk::{ListedFile, Visit, walk};
 
 /// Name of our ignore file in the root of a worktree, in gitignore(5) syntax; it applies to tracked files too.
 pub const MEMO_IGNORE: &str = ".memoignore";
@@ -67,7 +67,7 @@ impl ScanError {
 type RelPath = gix::bstr::BStr;
 
 /// Returns the absolute path of `path`.
-fn on_disk(root: &Path, path: &RelPath) -> PathBuf {
+fn path_on_disk(root: &Path, path: &RelPath) -> PathBuf {
     if path.is_empty() {
         return root.to_owned();
     }

@@ -22,7 +22,7 @@ pub struct Read {
     pub stat: Stat,
     /// BLAKE3 of its bytes. For a file that is too big, a hash of that fact and its size, because it is not read to the end.
     pub hash: [u8; 32],
-    /// What it holds.
+    /// Its text, or the reason why it has none.
     pub content: Content,
 }
 
@@ -100,7 +100,7 @@ pub fn read_same(
 ///
 /// # Errors
 /// When it is gone or cannot be read.
-pub fn bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+pub fn read_bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let path = root.join(key.as_str());
     if path.is_symlink() {
         return Ok(std::fs::read_link(path)?.into_os_string().into_string().ok().map(String::into_bytes));
@@ -113,16 +113,16 @@ pub fn bytes(root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<
 /// Reads once; `None` if the file changed during the read.
 fn read_once(root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Option<Read>, ReadError> {
     let path = root.join(key.as_str());
-    let failed = |source: io::Error| classify(source, key, &path);
+    let failed = |source: io::Error| classify_error(source, key, &path);
     let mut file = open_below(root, key).map_err(failed)?;
     let before = fstat(&file).map_err(failed)?;
-    if FileKind::of(&before) != FileKind::Regular {
+    if FileKind::from_stat(&before) != FileKind::Regular {
         return Err(ReadError::NotRegular(key.clone()));
     }
     let bytes = read_up_to(&mut file, before.size, max_bytes).map_err(failed)?;
     let after = lstat(&path).map_err(failed)?;
     let whole = bytes.as_ref().is_none_or(|bytes| bytes.len() as u64 == before.size);
-    Ok((before == after && whole).then(|| judge(before, bytes)))
+    Ok((before == after && whole).then(|| build_read(before, bytes)))
 }
 
 /// Reads a file of `size` bytes; `None` when it holds more than `max_bytes`.
@@ -135,7 +135,8 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
     Ok((bytes.len() as u64 <= max_bytes).then_some(bytes))
 }
 
-fn judge(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
+/// Returns the content of a file of which `bytes` were read; `None` means that it is too big.
+fn build_read(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();
         return Read { stat, hash, content: Content::Refused(Refusal::TooBig) };
@@ -181,7 +182,7 @@ fn open_below(root: &Path, key: &SourceKey) -> io::Result<File> {
     Ok(file)
 }
 
-fn classify(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {
+fn classify_error(error: io::Error, key: &SourceKey, path: &Path) -> ReadError {
     match error.kind() {
         io::ErrorKind::NotFound => ReadError::Gone(key.clone()),
         io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => {

@@ -13,13 +13,13 @@ use memod_base::paths::{
 use memod_base::types::MEMORY_FILES_DIR;
 use memod_git::{ObjectHash, Patterns, Settings, Tracked, TrackedAs};
 
-use super::{FileKind, MEMO_IGNORE, RelPath, lstat, on_disk};
+use super::{FileKind, MEMO_IGNORE, RelPath, lstat, path_on_disk};
 
 /// Largest ignore file; the same as git's limit (`PATTERN_MAX_FILE_SIZE` in its dir.c).
 const MAX_IGNORE_FILE_BYTES: u64 = 100 * 1024 * 1024;
 
 /// The rules of one worktree at one moment. It caches what it reads, so it must be short-lived.
-pub(super) struct Rules {
+pub(super) struct IgnoreRules {
     root: PathBuf,
     case: Case,
     tracked: Tracked,
@@ -31,12 +31,12 @@ pub(super) struct Rules {
     /// Common dir and hash, to read ignore files that a sparse checkout leaves out.
     objects: Option<(PathBuf, ObjectHash)>,
     /// Invariant: the first is the root; a parent comes before its children.
-    levels: Vec<Level>,
+    levels: Vec<DirLevel>,
     by_dir: HashMap<Vec<u8>, usize>,
 }
 
 /// The cached state of one directory.
-struct Level {
+struct DirLevel {
     /// Index of the directory above; the root refers to itself.
     parent: usize,
     /// Its path with a trailing slash; empty for the root.
@@ -61,7 +61,7 @@ pub(super) enum Barrier {
     Repository,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// Reads the rules for the whole worktree; cheap, because the caller has read the index.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Rules {
         let in_git = layout.common_dir.as_ref();
         let excludes = in_git.map(|dir| dir.join("info/exclude")).into_iter();
         let excludes = excludes.chain(in_git.and(settings.excludes_file.clone()));
-        let root = Level {
+        let root = DirLevel {
             parent: 0,
             prefix: Vec::new(),
             ignored: false,
@@ -112,14 +112,14 @@ impl Rules {
 
     /// Returns whether git ignores `path` if it is untracked.
     pub(super) fn is_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
-        let level = self.level(parent(path));
-        self.load(level);
-        self.decide(level, path, is_dir)
+        let level = self.ensure_level(parent_dir(path));
+        self.load_patterns(level);
+        self.is_ignored_at_level(level, path, is_dir)
     }
 
     /// Returns whether `.memoignore` ignores `path` or a directory above it.
     pub(super) fn is_memo_ignored(&mut self, path: &RelPath, is_dir: bool) -> bool {
-        let level = self.level(parent(path));
+        let level = self.ensure_level(parent_dir(path));
         self.levels[level].memo_ignored || self.memo.decide(path, is_dir, self.case) == Some(true)
     }
 
@@ -138,22 +138,22 @@ impl Rules {
     }
 
     /// Returns the obstacle to entering `dir`, apart from patterns.
-    pub(super) fn barrier(&mut self, dir: &RelPath) -> Option<Barrier> {
-        let level = self.level(dir);
+    pub(super) fn barrier_at(&mut self, dir: &RelPath) -> Option<Barrier> {
+        let level = self.ensure_level(dir);
         self.levels[level].barrier
     }
 
     /// Returns whether to enter `dir`: there is no obstacle, and it is not ignored or has tracked files.
-    pub(super) fn enters(&mut self, dir: &RelPath) -> bool {
-        let level = self.level(dir);
+    pub(super) fn should_enter(&mut self, dir: &RelPath) -> bool {
+        let level = self.ensure_level(dir);
         let level = &self.levels[level];
         level.barrier.is_none() && !level.memo_ignored && (!level.ignored || self.tracked.holds_below(dir))
     }
 
     /// Returns why the rules for the directory `dir` are uncertain, if they are.
-    pub(super) fn undecided(&mut self, dir: &RelPath) -> Option<&str> {
-        let mut at = self.level(dir);
-        self.load(at);
+    pub(super) fn undecided_reason(&mut self, dir: &RelPath) -> Option<&str> {
+        let mut at = self.ensure_level(dir);
+        self.load_patterns(at);
         while self.levels[at].undecided.is_none() && at != self.levels[at].parent {
             at = self.levels[at].parent;
         }
@@ -161,7 +161,7 @@ impl Rules {
     }
 
     /// Returns the index of a directory, adding the directories above it first.
-    fn level(&mut self, dir: &RelPath) -> usize {
+    fn ensure_level(&mut self, dir: &RelPath) -> usize {
         if let Some(known) = self.by_dir.get(dir.as_bytes()) {
             return *known;
         }
@@ -177,16 +177,16 @@ impl Rules {
     }
 
     fn add_level(&mut self, parent: usize, dir: &RelPath) -> usize {
-        self.load(parent);
+        self.load_patterns(parent);
         let above = &self.levels[parent];
         let found = match above.barrier {
             Some(_) => Ok(Some(Barrier::NotOurs)),
             None => self.find_barrier(dir),
         };
-        let level = Level {
+        let level = DirLevel {
             parent,
             prefix: [dir.as_bytes(), b"/"].concat(),
-            ignored: self.decide(parent, dir, true),
+            ignored: self.is_ignored_at_level(parent, dir, true),
             memo_ignored: above.memo_ignored || self.memo.decide(dir, true, self.case) == Some(true),
             undecided: found.as_ref().err().map(PathError::to_string),
             barrier: found.ok().flatten(),
@@ -199,9 +199,9 @@ impl Rules {
     }
 
     fn find_barrier(&self, dir: &RelPath) -> Result<Option<Barrier>, PathError> {
-        let path = on_disk(&self.root, dir);
+        let path = path_on_disk(&self.root, dir);
         let is_other = match lstat(&path) {
-            Ok(stat) => FileKind::of(&stat) != FileKind::Directory,
+            Ok(stat) => FileKind::from_stat(&stat) != FileKind::Directory,
             Err(error) if is_transient(&error) => return Err(error).at("look at", &path),
             // Listing an unreadable directory reports the error.
             Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
@@ -218,7 +218,7 @@ impl Rules {
     /// Checks the ignore files from the nearest to the farthest; the first with a matching pattern decides.
     ///
     /// Everything in an ignored directory is ignored, even if nearer patterns say otherwise (gitignore(5)).
-    fn decide(&self, level: usize, path: &RelPath, is_dir: bool) -> bool {
+    fn is_ignored_at_level(&self, level: usize, path: &RelPath, is_dir: bool) -> bool {
         if self.levels[level].ignored {
             return true;
         }
@@ -239,7 +239,7 @@ impl Rules {
     }
 
     /// Reads the ignore file of a directory, unless it is cached or irrelevant.
-    fn load(&mut self, level: usize) {
+    fn load_patterns(&mut self, level: usize) {
         let known = &self.levels[level];
         if known.patterns.is_some() {
             return;
@@ -259,12 +259,13 @@ impl Rules {
     fn read_ignore_file(&self, prefix: &[u8]) -> Result<Patterns, String> {
         let path = [prefix, b".gitignore"].concat();
         let path = path.as_bstr();
-        let read = read_patterns(&on_disk(&self.root, path), false).map_err(|error| error.to_string())?;
-        read.map_or_else(|| self.read_left_out(path), Ok)
+        let read =
+            read_patterns(&path_on_disk(&self.root, path), false).map_err(|error| error.to_string())?;
+        read.map_or_else(|| self.read_sparse_ignore_file(path), Ok)
     }
 
     /// Reads an ignore file that a sparse checkout leaves out of the worktree, but that applies nevertheless.
-    fn read_left_out(&self, path: &RelPath) -> Result<Patterns, String> {
+    fn read_sparse_ignore_file(&self, path: &RelPath) -> Result<Patterns, String> {
         let (Some(id), Some((objects, hash))) = (self.tracked.left_out(path), &self.objects) else {
             return Ok(Patterns::default());
         };
@@ -274,7 +275,7 @@ impl Rules {
 }
 
 /// Returns the directory of `path`; empty for the root.
-pub(super) fn parent(path: &RelPath) -> &RelPath {
+pub(super) fn parent_dir(path: &RelPath) -> &RelPath {
     path.rfind_byte(b'/').map_or(b"".as_bstr(), |slash| path[..slash].as_bstr())
 }
 
@@ -293,11 +294,11 @@ fn read_patterns(path: &Path, follow: bool) -> Result<Option<Patterns>, PathErro
     Ok(bytes.map(|bytes| Patterns::parse(&bytes)))
 }
 
-/// Reads `.memoignore`. Without the permission nobody knows what it hides, so its files do not count as if it were absent; of git's
-/// own ignore files git says that they do.
+/// Reads `.memoignore`. Fails without the permission to read it, because it is then unknown which files it hides; git's own
+/// ignore files count as absent in that case, as git specifies.
 ///
 /// # Errors
-/// When it is there, and cannot be read.
+/// When it exists and cannot be read.
 fn read_memo_ignore(root: &Path) -> Result<Patterns, PathError> {
     let path = root.join(MEMO_IGNORE);
     if let Some(patterns) = read_patterns(&path, false)? {

@@ -34,7 +34,7 @@ pub(super) enum FileKind {
 
 impl FileKind {
     /// Returns the kind in the type bits of a [`Stat`].
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(super) fn from_stat(stat: &Stat) -> Self {
         match stat.mode & TYPE_MASK {
             REGULAR => Self::Regular,
             DIRECTORY => Self::Directory,
@@ -43,7 +43,7 @@ impl FileKind {
         }
     }
 
-    pub(super) fn of_entry(kind: std::fs::FileType) -> Self {
+    pub(super) fn from_file_type(kind: std::fs::FileType) -> Self {
         if kind.is_file() {
             Self::Regular
         } else if kind.is_dir() {
@@ -56,24 +56,23 @@ impl FileKind {
     }
 }
 
-/// Returns the signature of a path; of a symbolic link, not of what it leads to. Of a network file system or FUSE it is
-/// the server's, not what is remembered here: `lstat` answers from that for seconds after a write elsewhere.
+/// Returns the signature of a path; for a symbolic link, that of the link itself. On a network file system or FUSE it
+/// comes from the server, not from the local cache, from which `lstat` answers for seconds after a write elsewhere.
 ///
 /// # Errors
 /// As lstat(2).
 #[cfg(target_os = "linux")]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
-    use rustix::fs::{AtFlags, CWD, StatxFlags, StatxTimestamp, makedev, statx};
+    use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
     let found = match statx(CWD, path, flags, StatxFlags::BASIC_STATS) {
         Err(rustix::io::Errno::NOSYS) => return symlink_metadata(path),
         found => found?,
     };
-    let ns = |time: StatxTimestamp| ns(time.tv_sec, i64::from(time.tv_nsec));
     Ok(Stat {
         size: found.stx_size,
-        mtime_ns: ns(found.stx_mtime),
-        ctime_ns: ns(found.stx_ctime),
+        mtime_ns: statx_ns(found.stx_mtime),
+        ctime_ns: statx_ns(found.stx_ctime),
         inode: found.stx_ino,
         dev: makedev(found.stx_dev_major, found.stx_dev_minor),
         mode: u32::from(found.stx_mode),
@@ -95,7 +94,7 @@ pub fn lstat(path: &Path) -> io::Result<Stat> {
 /// As lstat(2).
 #[cfg(windows)]
 pub fn lstat(path: &Path) -> io::Result<Stat> {
-    fstat(&windows::open(path)?)
+    fstat(&windows::open_attributes(path)?)
 }
 
 #[cfg(unix)]
@@ -111,7 +110,7 @@ pub(super) fn fstat(file: &File) -> io::Result<Stat> {
     #[cfg(unix)]
     return file.metadata().map(|meta| from_metadata(&meta));
     #[cfg(windows)]
-    windows::stat(file)
+    windows::read_stat(file)
 }
 
 /// Returns the inode of a file that has other names, in this worktree or elsewhere.
@@ -131,9 +130,16 @@ pub fn is_racy(stat: &Stat, read_at_ns: i64) -> bool {
     stat.mtime_ns.abs_diff(read_at_ns) <= RACY_NS
 }
 
+/// Returns a time in nanoseconds.
 #[cfg(unix)]
-fn ns(seconds: i64, nanos: i64) -> i64 {
+fn to_ns(seconds: i64, nanos: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+/// Returns the nanoseconds of a time of statx(2).
+#[cfg(target_os = "linux")]
+fn statx_ns(time: rustix::fs::StatxTimestamp) -> i64 {
+    to_ns(time.tv_sec, i64::from(time.tv_nsec))
 }
 
 #[cfg(unix)]
@@ -141,8 +147,8 @@ fn from_metadata(meta: &std::fs::Metadata) -> Stat {
     use std::os::unix::fs::MetadataExt;
     Stat {
         size: meta.size(),
-        mtime_ns: ns(meta.mtime(), meta.mtime_nsec()),
-        ctime_ns: ns(meta.ctime(), meta.ctime_nsec()),
+        mtime_ns: to_ns(meta.mtime(), meta.mtime_nsec()),
+        ctime_ns: to_ns(meta.ctime(), meta.ctime_nsec()),
         inode: meta.ino(),
         dev: meta.dev(),
         mode: meta.mode(),
@@ -178,7 +184,7 @@ mod tests {
     fn kind_comes_from_the_type_bits() {
         let check = |mode: u32, expected: FileKind| {
             let stat = Stat { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode };
-            assert_eq!(FileKind::of(&stat), expected, "{mode:o}");
+            assert_eq!(FileKind::from_stat(&stat), expected, "{mode:o}");
         };
         check(0o100_644, FileKind::Regular);
         check(0o040_755, FileKind::Directory);

@@ -9,11 +9,11 @@ use gix::bstr::{BString, ByteSlice};
 use memod_base::paths::{PathError, RepoLayout};
 use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
 
-use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, on_disk};
+use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, path_on_disk};
 
 /// A path that git lists, at the time of the visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct ListedFile {
     /// Its path; a lossy one if it is not UTF-8.
     pub key: SourceKey,
     /// Its signature.
@@ -30,12 +30,12 @@ pub trait Visit {
     /// A directory is about to be looked at, which may take long.
     fn approach(&mut self, _abs: &Path) {}
     /// A path is admitted or refused.
-    fn file(&mut self, found: Found);
+    fn file(&mut self, found: ListedFile);
     /// A file that git ignores has a secret name.
     fn ignored_secret(&mut self, _stat: Stat) {}
-    /// A path and everything below it is not accessible; the walk continues. `None` stands for the root.
+    /// A path and everything below it is not accessible; the walk continues. `None` means the root.
     fn problem(&mut self, key: Option<SourceKey>, problem: ScanError);
-    /// A path and everything below it could not be examined this time; the walk continues. `None` stands for the root.
+    /// A path and everything below it could not be examined this time; the walk continues. `None` means the root.
     fn unread(&mut self, key: Option<SourceKey>, why: String);
     /// Returns whether to end the walk early; called before each directory.
     fn stopped(&self) -> bool {
@@ -60,19 +60,20 @@ pub fn walk(
 ) -> Result<bool, ScanError> {
     let root = &layout.root;
     let failed = |source| ScanError::Root(PathError { action: "open", path: root.clone(), source });
-    if FileKind::of(&lstat(root).map_err(failed)?) != FileKind::Directory {
+    if FileKind::from_stat(&lstat(root).map_err(failed)?) != FileKind::Directory {
         return Err(failed(io::ErrorKind::NotADirectory.into()));
     }
-    let mut walk = Walk { admission, visit, pending: Vec::new(), listed: Vec::new(), lossy: HashSet::new() };
+    let mut walk =
+        WorktreeWalk { admission, visit, pending: Vec::new(), listed: Vec::new(), lossy: HashSet::new() };
     match below {
         None => walk.pending.push(BString::default()),
-        Some(key) => walk.meet_start(RelPath::new(key.as_str())),
+        Some(key) => walk.visit_start(RelPath::new(key.as_str())),
     }
-    walk.run();
+    walk.visit_pending();
     Ok(walk.is_steady())
 }
 
-struct Walk<'a> {
+struct WorktreeWalk<'a> {
     admission: &'a mut Admission,
     visit: &'a mut dyn Visit,
     /// A stack of directories to enter. This is not recursive, because a hostile tree can be deeper than the call stack.
@@ -83,20 +84,20 @@ struct Walk<'a> {
     lossy: HashSet<String>,
 }
 
-impl Walk<'_> {
-    fn meet_start(&mut self, path: &RelPath) {
-        match lstat(&self.on_disk(path)) {
-            Ok(stat) => self.meet(path, FileKind::of(&stat), || Ok(stat)),
-            Err(error) => self.cannot_look_at(path, error),
+impl WorktreeWalk<'_> {
+    fn visit_start(&mut self, path: &RelPath) {
+        match lstat(&self.disk_path(path)) {
+            Ok(stat) => self.visit_path(path, FileKind::from_stat(&stat), || Ok(stat)),
+            Err(error) => self.report_stat_error(path, error),
         }
     }
 
-    fn run(&mut self) {
+    fn visit_pending(&mut self) {
         while let Some(dir) = self.pending.pop() {
             if self.visit.stopped() {
                 return;
             }
-            self.enter(dir.as_bstr());
+            self.enter_dir(dir.as_bstr());
         }
     }
 
@@ -104,39 +105,41 @@ impl Walk<'_> {
         self.listed.iter().all(|(dir, before)| lstat(dir).is_ok_and(|now| now == *before))
     }
 
-    fn enter(&mut self, dir: &RelPath) {
-        let abs = self.on_disk(dir);
+    fn enter_dir(&mut self, dir: &RelPath) {
+        let abs = self.disk_path(dir);
         match dir.to_str() {
             Ok("") => self.visit.dir(&abs, None),
             Ok(key) => self.visit.dir(&abs, Some(&SourceKey::new(key))),
             // Nothing below can be admitted, so nothing there needs a watch.
             Err(_) => {}
         }
-        if let Some(why) = self.admission.undecided_dir(dir) {
-            return self.visit.unread(named(dir), why);
+        if let Some(why) = self.admission.undecided_dir_reason(dir) {
+            return self.visit.unread(nearest_utf8_key(dir), why);
         }
-        let (stat, entries) = match list(&abs) {
+        let (stat, entries) = match list_dir(&abs) {
             Ok(listed) => listed,
-            Err(error) => return self.cannot_list(dir, &abs, error),
+            Err(error) => return self.report_list_error(dir, &abs, error),
         };
         self.listed.push((abs, stat));
         let first_pending = self.pending.len();
         for (name, entry) in entries {
             let path = if dir.is_empty() { name } else { [dir.as_bytes(), b"/", &name].concat().into() };
             match entry.file_type() {
-                Ok(kind) => self.meet(path.as_bstr(), FileKind::of_entry(kind), || lstat(&entry.path())),
-                Err(error) => self.cannot_look_at(path.as_bstr(), error),
+                Ok(kind) => {
+                    self.visit_path(path.as_bstr(), FileKind::from_file_type(kind), || lstat(&entry.path()));
+                }
+                Err(error) => self.report_stat_error(path.as_bstr(), error),
             }
         }
         self.pending[first_pending..].reverse();
     }
 
     /// Visits one path, and reads its stat only if necessary.
-    fn meet(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
+    fn visit_path(&mut self, path: &RelPath, kind: FileKind, stat: impl FnOnce() -> io::Result<Stat>) {
         if kind == FileKind::Directory {
-            self.visit.approach(&self.on_disk(path));
+            self.visit.approach(&self.disk_path(path));
         }
-        if kind == FileKind::Directory && self.admission.enters_path(path) {
+        if kind == FileKind::Directory && self.admission.should_enter_path(path) {
             self.pending.push(path.to_owned());
             return;
         }
@@ -152,44 +155,44 @@ impl Walk<'_> {
         }
         match stat() {
             // It was replaced since the listing, which causes an event if it still matters.
-            Ok(stat) if FileKind::of(&stat) != kind => {}
+            Ok(stat) if FileKind::from_stat(&stat) != kind => {}
             Ok(stat) if verdict == Verdict::Admitted => {
-                self.found(path, stat, self.admission.judge_size(&stat));
+                self.report_found(path, stat, self.admission.judge_size(&stat));
             }
-            Ok(stat) => self.found(path, stat, verdict),
-            Err(error) => self.cannot_look_at(path, error),
+            Ok(stat) => self.report_found(path, stat, verdict),
+            Err(error) => self.report_stat_error(path, error),
         }
     }
 
-    fn cannot_look_at(&mut self, path: &RelPath, error: io::Error) {
+    fn report_stat_error(&mut self, path: &RelPath, error: io::Error) {
         if error.kind() != io::ErrorKind::NotFound {
-            self.report(path, "look at", error);
+            self.report_error(path, "look at", error);
         }
     }
 
-    fn found(&mut self, path: &RelPath, stat: Stat, verdict: Verdict) {
+    fn report_found(&mut self, path: &RelPath, stat: Stat, verdict: Verdict) {
         let refusal = match verdict {
             Verdict::Ignored => return,
             Verdict::Admitted => None,
             Verdict::Refused(reason) => Some(reason),
         };
         let Ok(key) = path.to_str() else {
-            return self.found_not_utf8(path, stat);
+            return self.report_not_utf8(path, stat);
         };
-        self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+        self.visit.file(ListedFile { key: SourceKey::new(key), stat, refusal });
     }
 
     /// Reports a path under its lossy name, unless a file has exactly that name.
-    fn found_not_utf8(&mut self, path: &RelPath, stat: Stat) {
+    fn report_not_utf8(&mut self, path: &RelPath, stat: Stat) {
         let lossy = path.to_str_lossy().into_owned();
-        let is_taken = lstat(&self.on_disk(RelPath::new(lossy.as_bytes()))).is_ok();
+        let is_taken = lstat(&self.disk_path(RelPath::new(lossy.as_bytes()))).is_ok();
         if !is_taken && self.lossy.insert(lossy.clone()) {
             let key = SourceKey::new(lossy);
-            self.visit.file(Found { key, stat, refusal: Some(Refusal::NameNotUtf8) });
+            self.visit.file(ListedFile { key, stat, refusal: Some(Refusal::NameNotUtf8) });
         }
     }
 
-    fn cannot_list(&mut self, dir: &RelPath, abs: &Path, error: io::Error) {
+    fn report_list_error(&mut self, dir: &RelPath, abs: &Path, error: io::Error) {
         match error.kind() {
             io::ErrorKind::NotFound => return,
             io::ErrorKind::PermissionDenied => {
@@ -197,46 +200,46 @@ impl Walk<'_> {
                     && !key.is_empty()
                 {
                     let refusal = Some(Refusal::Unreadable);
-                    self.visit.file(Found { key: SourceKey::new(key), stat, refusal });
+                    self.visit.file(ListedFile { key: SourceKey::new(key), stat, refusal });
                 }
             }
             _ => {}
         }
-        self.report(dir, "list", error);
+        self.report_error(dir, "list", error);
     }
 
-    fn report(&mut self, path: &RelPath, action: &'static str, source: io::Error) {
-        let error = PathError { action, path: self.on_disk(path), source };
+    fn report_error(&mut self, path: &RelPath, action: &'static str, source: io::Error) {
+        let error = PathError { action, path: self.disk_path(path), source };
         if error.is_transient() {
-            self.visit.unread(named(path), error.to_string());
+            self.visit.unread(nearest_utf8_key(path), error.to_string());
         } else {
-            self.visit.problem(named(path), ScanError::Directory(error));
+            self.visit.problem(nearest_utf8_key(path), ScanError::Directory(error));
         }
     }
 
-    fn on_disk(&self, path: &RelPath) -> std::path::PathBuf {
-        on_disk(self.admission.rules().root(), path)
+    fn disk_path(&self, path: &RelPath) -> std::path::PathBuf {
+        path_on_disk(self.admission.rules().root(), path)
     }
 }
 
 /// Returns the path itself, or the nearest directory above it whose name is UTF-8; `None` for the root.
-fn named(path: &RelPath) -> Option<SourceKey> {
+fn nearest_utf8_key(path: &RelPath) -> Option<SourceKey> {
     let mut path = path;
     while path.to_str().is_err() {
-        path = super::rules::parent(path);
+        path = super::rules::parent_dir(path);
     }
     path.to_str().ok().filter(|path| !path.is_empty()).map(SourceKey::new)
 }
 
 /// Lists a directory in the order of its names, with its earlier stat; fails if it was replaced by a link.
-fn list(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
-    let before = lstat(dir)?; // also so that a network file system lists it anew when it has changed
+fn list_dir(dir: &Path) -> io::Result<(Stat, Vec<(BString, DirEntry)>)> {
+    let before = lstat(dir)?; // also so that a network file system lists it again when it has changed
     let mut entries = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         entries.push((BString::from(name_bytes(&entry.file_name())), entry));
     }
-    if FileKind::of(&lstat(dir)?) != FileKind::Directory {
+    if FileKind::from_stat(&lstat(dir)?) != FileKind::Directory {
         return Err(io::ErrorKind::NotADirectory.into());
     }
     entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));

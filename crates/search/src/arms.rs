@@ -139,8 +139,8 @@ impl<'a> Arms<'a> {
                 Some(_) => of_paths.next().flatten().map(f64::from),
                 None => Some(cosine),
             };
-            let of_path = of_path.map_or(0.0, |cosine| vector.scaled(cosine));
-            near.push((chunk, with_path(vector.scaled(cosine), of_path)));
+            let of_path = of_path.map_or(0.0, |cosine| vector.scale_cosine(cosine));
+            near.push((chunk, with_path(vector.scale_cosine(cosine), of_path)));
         }
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.chunk.id.cmp(&b.0.chunk.id)));
         let floor = self.ask.min_cosine.max(f64::from(COSINE_FLOOR));

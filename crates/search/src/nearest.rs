@@ -204,7 +204,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
 
     /// Returns the vector of one, to compare others with it.
     pub fn query(&self, id: Id) -> Option<QueryVector> {
-        Some(QueryVector::stored(&self.model, self.scale, self.get(id)?.to_vec()))
+        Some(QueryVector::from_stored(&self.model, self.scale, self.get(id)?.to_vec()))
     }
 
     /// Returns whose vectors are there, in no order.
@@ -217,13 +217,13 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
         let values = query.for_model(&self.model).filter(|_| !self.all.is_empty());
         let Some(values) = values else { return Vec::new() };
         let top = self.all.top(values, k, admits).into_iter();
-        top.map(|(id, cosine)| (id, query.scaled(cosine))).collect()
+        top.map(|(id, cosine)| (id, query.scale_cosine(cosine))).collect()
     }
 
     /// Returns the cosine of one with a query on that scale; nothing if it has no vector, or the query is of another model.
     pub fn cosine(&self, query: &QueryVector, id: Id) -> Option<f64> {
         let (values, own) = (query.for_model(&self.model)?, self.get(id)?);
-        Some(query.scaled(f64::from(cosine_i8(values, own))))
+        Some(query.scale_cosine(f64::from(cosine_i8(values, own))))
     }
 }
 
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn vectors_come_change_and_go() {
         let mut changing = MutableVectorIndex::new("one", Scale::default());
-        let query = |model| QueryVector::stored(model, Scale::default(), vec![127, 0]);
+        let query = |model| QueryVector::from_stored(model, Scale::default(), vec![127, 0]);
         assert!(changing.top(&query("one"), 9, |_| true).is_empty());
         for (id, vector) in [(1, [127, 0]), (2, [0, 127]), (3, [90, 90])] {
             changing.put(MemoryRow(id), Some(&vector));

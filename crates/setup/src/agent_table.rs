@@ -1,28 +1,28 @@
 //! Lists the agents: how each is recognized, which files it reads, and what goes into them.
 //!
-//! A table, so that an agent that moves its files is one changed line. Where each fact comes from is written in
-//! `docs/src/agents.md`.
+//! This is a table, so that an agent that moves its files needs one changed line. `docs/src/agents.md` gives the source of
+//! each fact.
 
 use super::place::{AgentPath, Base, at};
 
 /// An agent.
 #[derive(Debug)]
 pub(super) struct Agent {
-    /// What is typed.
+    /// The name that a user types.
     pub(super) id: &'static str,
-    /// What it calls itself.
+    /// The name that it calls itself.
     pub(super) name: &'static str,
     /// Its programs.
     pub(super) programs: &'static [&'static str],
-    /// What it leaves in the home directory once it has run.
+    /// Files that it leaves in the home directory once it has run.
     pub(super) signs: &'static [AgentPath],
-    /// What it leaves in a project that uses it.
+    /// Files that it leaves in a project that uses it.
     pub(super) project_signs: &'static [AgentPath],
     /// The files of a user.
     pub(super) user: &'static [FileSpec],
     /// The files of a project.
     pub(super) project: &'static [FileSpec],
-    /// What a person must know or do after the files are written; may be empty.
+    /// A note on what to know or do after the files are written; may be empty.
     pub(super) note: &'static str,
 }
 
@@ -33,15 +33,15 @@ pub(super) struct FileSpec {
     pub(super) place: AgentPath,
     /// Another name that the agent reads too, and that is used if it exists.
     pub(super) or: Option<AgentPath>,
-    /// What goes into it.
-    pub(super) parts: Parts,
+    /// Our parts of it.
+    pub(super) parts: FileParts,
 }
 
-/// What goes into a file.
+/// Our parts of a file.
 #[derive(Debug)]
-pub(super) enum Parts {
+pub(super) enum FileParts {
     /// Entries of JSON.
-    Json(&'static [Entry]),
+    Json(&'static [JsonEntry]),
     /// A table of TOML with our server, as Codex reads it.
     CodexServer,
     /// The marked section that says when to search, recall and remember.
@@ -49,18 +49,18 @@ pub(super) enum Parts {
     /// A file of our own with the same text below these lines.
     Rule(&'static str),
     /// A file of our own with these hooks.
-    OwnHooks(&'static [Hook]),
+    OwnHooks(&'static [AgentHook]),
     /// A directory in which each skill has one of its own.
     Skills,
 }
 
 /// An entry of JSON.
 #[derive(Debug)]
-pub(super) enum Entry {
+pub(super) enum JsonEntry {
     /// Our server, as a member of this object.
     Server(&'static [&'static str], ServerForm),
     /// One of our hooks, in the object `hooks`.
-    Hook(Hook),
+    Hook(AgentHook),
     /// `"version": 1`.
     VersionOne,
 }
@@ -78,12 +78,12 @@ pub(super) enum ServerForm {
 
 /// A hook.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hook {
+pub(super) struct AgentHook {
     /// The event of `memo hook`.
     pub(super) event: &'static str,
-    /// What the agent calls it.
+    /// The name that the agent gives it.
     pub(super) name: &'static str,
-    /// The tools it is for; empty for all.
+    /// The tools that trigger it; empty for all.
     pub(super) matcher: &'static str,
     /// How it is written.
     pub(super) form: HookForm,
@@ -102,57 +102,57 @@ pub(super) enum HookForm {
     Typed,
 }
 
-const fn hook(event: &'static str, name: &'static str, matcher: &'static str, form: HookForm) -> Hook {
-    Hook { event, name, matcher, form }
+const fn hook(event: &'static str, name: &'static str, matcher: &'static str, form: HookForm) -> AgentHook {
+    AgentHook { event, name, matcher, form }
 }
 
-const fn file(place: AgentPath, parts: Parts) -> FileSpec {
+const fn file(place: AgentPath, parts: FileParts) -> FileSpec {
     FileSpec { place, or: None, parts }
 }
 
 const SERVERS: &[&str] = &["mcpServers"];
 
-const CLAUDE_HOOKS: &[Entry] = &[
-    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
-    Entry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
-    Entry::Hook(hook("before-edit", "PreToolUse", "Edit|MultiEdit|Write|NotebookEdit", HookForm::Group)),
+const CLAUDE_HOOKS: &[JsonEntry] = &[
+    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
+    JsonEntry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    JsonEntry::Hook(hook("before-edit", "PreToolUse", "Edit|MultiEdit|Write|NotebookEdit", HookForm::Group)),
 ];
 
-const CODEX_HOOKS: &[Entry] = &[
-    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
-    Entry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
-    Entry::Hook(hook("before-edit", "PreToolUse", "apply_patch|Edit|Write", HookForm::Group)),
+const CODEX_HOOKS: &[JsonEntry] = &[
+    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::Group)),
+    JsonEntry::Hook(hook("prompt", "UserPromptSubmit", "", HookForm::Group)),
+    JsonEntry::Hook(hook("before-edit", "PreToolUse", "apply_patch|Edit|Write", HookForm::Group)),
 ];
 
-const CURSOR_HOOKS: &[Entry] = &[
-    Entry::VersionOne,
-    Entry::Hook(hook("session-start", "sessionStart", "", HookForm::Flat)),
-    Entry::Hook(hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
+const CURSOR_HOOKS: &[JsonEntry] = &[
+    JsonEntry::VersionOne,
+    JsonEntry::Hook(hook("session-start", "sessionStart", "", HookForm::Flat)),
+    JsonEntry::Hook(hook("prompt", "beforeSubmitPrompt", "", HookForm::Flat)),
     // Before a tool Cursor takes a verdict and no text.
-    Entry::Hook(hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
+    JsonEntry::Hook(hook("before-edit", "postToolUse", "Write", HookForm::Flat)),
 ];
 
-const GEMINI: &[Entry] = &[
-    Entry::Server(SERVERS, ServerForm::Plain),
-    Entry::Hook(hook("session-start", "SessionStart", "", HookForm::GroupMs)),
-    Entry::Hook(hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
+const GEMINI: &[JsonEntry] = &[
+    JsonEntry::Server(SERVERS, ServerForm::Plain),
+    JsonEntry::Hook(hook("session-start", "SessionStart", "", HookForm::GroupMs)),
+    JsonEntry::Hook(hook("prompt", "BeforeAgent", "", HookForm::GroupMs)),
     // Before a tool Gemini CLI takes a verdict and no text.
-    Entry::Hook(hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
+    JsonEntry::Hook(hook("before-edit", "AfterTool", "write_file|replace", HookForm::GroupMs)),
 ];
 
 // With a prompt VS Code takes no text.
-const VSCODE_HOOKS: &[Hook] = &[
+const VSCODE_HOOKS: &[AgentHook] = &[
     hook("session-start", "SessionStart", "", HookForm::Typed),
     hook("before-edit", "PreToolUse", "", HookForm::Typed),
 ];
 
-const PLAIN: Parts = Parts::Json(&[Entry::Server(SERVERS, ServerForm::Plain)]);
-const STDIO: Parts = Parts::Json(&[Entry::Server(SERVERS, ServerForm::Stdio)]);
-const VSCODE: Parts = Parts::Json(&[Entry::Server(&["servers"], ServerForm::Stdio)]);
-const OPENCODE: Parts = Parts::Json(&[Entry::Server(&["mcp"], ServerForm::Local)]);
-const ZED: Parts = Parts::Json(&[Entry::Server(&["context_servers"], ServerForm::Plain)]);
+const PLAIN: FileParts = FileParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Plain)]);
+const STDIO: FileParts = FileParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Stdio)]);
+const VSCODE: FileParts = FileParts::Json(&[JsonEntry::Server(&["servers"], ServerForm::Stdio)]);
+const OPENCODE: FileParts = FileParts::Json(&[JsonEntry::Server(&["mcp"], ServerForm::Local)]);
+const ZED: FileParts = FileParts::Json(&[JsonEntry::Server(&["context_servers"], ServerForm::Plain)]);
 
-const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), Parts::Instructions);
+const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), FileParts::Instructions);
 
 /// All agents, in the order in which they are shown.
 pub(super) const AGENTS: &[Agent] = &[
@@ -164,15 +164,15 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".claude"), at(Base::Project, "CLAUDE.md")],
         user: &[
             file(at(Base::ClaudeState, ".claude.json"), STDIO),
-            file(at(Base::Claude, "settings.json"), Parts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Claude, "CLAUDE.md"), Parts::Instructions),
-            file(at(Base::Claude, "skills"), Parts::Skills),
+            file(at(Base::Claude, "settings.json"), FileParts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Claude, "CLAUDE.md"), FileParts::Instructions),
+            file(at(Base::Claude, "skills"), FileParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".mcp.json"), STDIO),
-            file(at(Base::Project, ".claude/settings.json"), Parts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Project, "CLAUDE.md"), Parts::Instructions),
-            file(at(Base::Project, ".claude/skills"), Parts::Skills),
+            file(at(Base::Project, ".claude/settings.json"), FileParts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Project, "CLAUDE.md"), FileParts::Instructions),
+            file(at(Base::Project, ".claude/skills"), FileParts::Skills),
         ],
         note: "",
     },
@@ -183,16 +183,16 @@ pub(super) const AGENTS: &[Agent] = &[
         signs: &[at(Base::Codex, "")],
         project_signs: &[at(Base::Project, ".codex")],
         user: &[
-            file(at(Base::Codex, "config.toml"), Parts::CodexServer),
-            file(at(Base::Codex, "hooks.json"), Parts::Json(CODEX_HOOKS)),
-            file(at(Base::Codex, "AGENTS.md"), Parts::Instructions),
-            file(at(Base::Home, ".agents/skills"), Parts::Skills),
+            file(at(Base::Codex, "config.toml"), FileParts::CodexServer),
+            file(at(Base::Codex, "hooks.json"), FileParts::Json(CODEX_HOOKS)),
+            file(at(Base::Codex, "AGENTS.md"), FileParts::Instructions),
+            file(at(Base::Home, ".agents/skills"), FileParts::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".codex/config.toml"), Parts::CodexServer),
-            file(at(Base::Project, ".codex/hooks.json"), Parts::Json(CODEX_HOOKS)),
+            file(at(Base::Project, ".codex/config.toml"), FileParts::CodexServer),
+            file(at(Base::Project, ".codex/hooks.json"), FileParts::Json(CODEX_HOOKS)),
             AGENTS_MD,
-            file(at(Base::Project, ".agents/skills"), Parts::Skills),
+            file(at(Base::Project, ".agents/skills"), FileParts::Skills),
         ],
         note: "Codex runs new hooks only once you have trusted them: type /hooks in it",
     },
@@ -204,17 +204,17 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".cursor")],
         user: &[
             file(at(Base::Home, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Home, ".cursor/hooks.json"), Parts::Json(CURSOR_HOOKS)),
-            file(at(Base::Home, ".cursor/skills"), Parts::Skills),
+            file(at(Base::Home, ".cursor/hooks.json"), FileParts::Json(CURSOR_HOOKS)),
+            file(at(Base::Home, ".cursor/skills"), FileParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Project, ".cursor/hooks.json"), Parts::Json(CURSOR_HOOKS)),
+            file(at(Base::Project, ".cursor/hooks.json"), FileParts::Json(CURSOR_HOOKS)),
             file(
                 at(Base::Project, ".cursor/rules/memod.mdc"),
-                Parts::Rule("---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n"),
+                FileParts::Rule("---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n"),
             ),
-            file(at(Base::Project, ".cursor/skills"), Parts::Skills),
+            file(at(Base::Project, ".cursor/skills"), FileParts::Skills),
         ],
         note: "",
     },
@@ -226,18 +226,18 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".vscode"), at(Base::Project, ".github/copilot-instructions.md")],
         user: &[
             file(at(Base::VsCode, "mcp.json"), VSCODE),
-            file(at(Base::Home, ".copilot/hooks/memod.json"), Parts::OwnHooks(VSCODE_HOOKS)),
+            file(at(Base::Home, ".copilot/hooks/memod.json"), FileParts::OwnHooks(VSCODE_HOOKS)),
             file(
                 at(Base::VsCode, "prompts/memod.instructions.md"),
-                Parts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
+                FileParts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
             ),
-            file(at(Base::Home, ".copilot/skills"), Parts::Skills),
+            file(at(Base::Home, ".copilot/skills"), FileParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".vscode/mcp.json"), VSCODE),
-            file(at(Base::Project, ".github/hooks/memod.json"), Parts::OwnHooks(VSCODE_HOOKS)),
-            file(at(Base::Project, ".github/copilot-instructions.md"), Parts::Instructions),
-            file(at(Base::Project, ".github/skills"), Parts::Skills),
+            file(at(Base::Project, ".github/hooks/memod.json"), FileParts::OwnHooks(VSCODE_HOOKS)),
+            file(at(Base::Project, ".github/copilot-instructions.md"), FileParts::Instructions),
+            file(at(Base::Project, ".github/skills"), FileParts::Skills),
         ],
         note: "",
     },
@@ -248,14 +248,14 @@ pub(super) const AGENTS: &[Agent] = &[
         signs: &[at(Base::Home, ".gemini/settings.json"), at(Base::Home, ".gemini/GEMINI.md")],
         project_signs: &[at(Base::Project, ".gemini"), at(Base::Project, "GEMINI.md")],
         user: &[
-            file(at(Base::Home, ".gemini/settings.json"), Parts::Json(GEMINI)),
-            file(at(Base::Home, ".gemini/GEMINI.md"), Parts::Instructions),
-            file(at(Base::Home, ".gemini/skills"), Parts::Skills),
+            file(at(Base::Home, ".gemini/settings.json"), FileParts::Json(GEMINI)),
+            file(at(Base::Home, ".gemini/GEMINI.md"), FileParts::Instructions),
+            file(at(Base::Home, ".gemini/skills"), FileParts::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".gemini/settings.json"), Parts::Json(GEMINI)),
-            file(at(Base::Project, "GEMINI.md"), Parts::Instructions),
-            file(at(Base::Project, ".gemini/skills"), Parts::Skills),
+            file(at(Base::Project, ".gemini/settings.json"), FileParts::Json(GEMINI)),
+            file(at(Base::Project, "GEMINI.md"), FileParts::Instructions),
+            file(at(Base::Project, ".gemini/skills"), FileParts::Skills),
         ],
         note: "",
     },
@@ -275,8 +275,8 @@ pub(super) const AGENTS: &[Agent] = &[
                 or: Some(at(Base::Config, "opencode/opencode.jsonc")),
                 parts: OPENCODE,
             },
-            file(at(Base::Config, "opencode/AGENTS.md"), Parts::Instructions),
-            file(at(Base::Config, "opencode/skills"), Parts::Skills),
+            file(at(Base::Config, "opencode/AGENTS.md"), FileParts::Instructions),
+            file(at(Base::Config, "opencode/skills"), FileParts::Skills),
         ],
         project: &[
             FileSpec {
@@ -285,7 +285,7 @@ pub(super) const AGENTS: &[Agent] = &[
                 parts: OPENCODE,
             },
             AGENTS_MD,
-            file(at(Base::Project, ".opencode/skills"), Parts::Skills),
+            file(at(Base::Project, ".opencode/skills"), FileParts::Skills),
         ],
         note: "",
     },

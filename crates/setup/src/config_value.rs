@@ -15,16 +15,16 @@ pub(super) enum ConfigValue {
     Map(Vec<(String, ConfigValue)>),
 }
 
-/// How JSON is laid out.
+/// The layout of JSON.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Layout<'a> {
+pub(super) enum JsonLayout<'a> {
     /// All in one line.
     Compact,
     /// One member a line.
     Lines {
         /// The indentation of the line that the value begins in.
         indent: &'a str,
-        /// What one level adds to it.
+        /// The text that one level adds to it.
         unit: &'a str,
         /// `\n` or `\r\n`.
         eol: &'a str,
@@ -43,24 +43,27 @@ impl ConfigValue {
     }
 
     /// Returns the value as JSON.
-    pub(super) fn render(&self, layout: Layout<'_>) -> String {
+    pub(super) fn render(&self, layout: JsonLayout<'_>) -> String {
         match self {
-            Self::Text(text) => quoted(text),
+            Self::Text(text) => quote_json(text),
             Self::Number(number) => number.to_string(),
             Self::Flag(flag) => flag.to_string(),
             Self::List(items) if items.iter().all(Self::is_scalar) => {
-                let items: Vec<_> = items.iter().map(|item| item.render(Layout::Compact)).collect();
+                let items: Vec<_> = items.iter().map(|item| item.render(JsonLayout::Compact)).collect();
                 format!("[{}]", items.join(", "))
             }
-            Self::List(items) => {
-                block('[', ']', layout, items.iter().map(|item| move |inner: Layout<'_>| item.render(inner)))
-            }
-            Self::Map(members) => block(
+            Self::List(items) => render_block(
+                '[',
+                ']',
+                layout,
+                items.iter().map(|item| move |inner: JsonLayout<'_>| item.render(inner)),
+            ),
+            Self::Map(members) => render_block(
                 '{',
                 '}',
                 layout,
                 members.iter().map(|(key, value)| {
-                    move |inner: Layout<'_>| format!("{}: {}", quoted(key), value.render(inner))
+                    move |inner: JsonLayout<'_>| format!("{}: {}", quote_json(key), value.render(inner))
                 }),
             ),
         }
@@ -72,27 +75,27 @@ impl ConfigValue {
 }
 
 /// Returns a string as JSON.
-pub(super) fn quoted(text: &str) -> String {
+pub(super) fn quote_json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn block<F: Fn(Layout<'_>) -> String>(
+fn render_block<F: Fn(JsonLayout<'_>) -> String>(
     open: char,
     close: char,
-    layout: Layout<'_>,
+    layout: JsonLayout<'_>,
     items: impl ExactSizeIterator<Item = F>,
 ) -> String {
     if items.len() == 0 {
         return format!("{open}{close}");
     }
     match layout {
-        Layout::Compact => {
+        JsonLayout::Compact => {
             let items: Vec<_> = items.map(|item| item(layout)).collect();
             format!("{open}{}{close}", items.join(", "))
         }
-        Layout::Lines { indent, unit, eol } => {
+        JsonLayout::Lines { indent, unit, eol } => {
             let deeper = format!("{indent}{unit}");
-            let inner = Layout::Lines { indent: &deeper, unit, eol };
+            let inner = JsonLayout::Lines { indent: &deeper, unit, eol };
             let items: Vec<_> = items.map(|item| format!("{eol}{deeper}{}", item(inner))).collect();
             format!("{open}{}{eol}{indent}{close}", items.join(","))
         }
@@ -112,10 +115,10 @@ mod tests {
             ("none", ConfigValue::Map(Vec::new())),
         ]);
         assert_eq!(
-            value.render(Layout::Compact),
+            value.render(JsonLayout::Compact),
             r#"{"command": "C:\\memo \"x\"", "args": ["mcp", 1], "list": [{"on": true}], "none": {}}"#
         );
-        let lines = value.render(Layout::Lines { indent: "\t", unit: "\t", eol: "\r\n" });
+        let lines = value.render(JsonLayout::Lines { indent: "\t", unit: "\t", eol: "\r\n" });
         let expected = "{\r\n\t\t\"command\": \"C:\\\\memo \\\"x\\\"\",\r\n\t\t\"args\": [\"mcp\", 1],\r\n\t\t\"list\": \
                         [\r\n\t\t\t{\r\n\t\t\t\t\"on\": true\r\n\t\t\t}\r\n\t\t],\r\n\t\t\"none\": {}\r\n\t}";
         assert_eq!(lines, expected);

@@ -1,18 +1,18 @@
-//! Brings what is ours into the text of one file, and takes it out again.
+//! Inserts our content into the text of one file, and removes it.
 
 use std::collections::BTreeMap;
 
 use super::Refusal;
-use super::json_edit::{Put, put};
-use super::json_insert::Piece;
+use super::json_edit::{JsonEdit, plan_edit};
+use super::json_insert::InsertedPiece;
 use super::json_part::JsonPart;
-use super::json_remove::take;
+use super::json_remove::remove_part;
 use super::json_tree::JsonNode;
-use super::marked_section::{self, Marks};
+use super::marked_section::{self, MarkSyntax};
 
-/// What is ours in a file.
+/// Our content of a file.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(super) enum FileContent {
     /// Entries in JSON.
     Json(Vec<JsonPart>),
     /// A section of Markdown.
@@ -28,79 +28,83 @@ pub(super) enum Content {
     Whole(String),
 }
 
-/// A text with what is ours.
+/// A text with our content.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Installed {
+pub(super) struct InstalledText {
     /// The text.
     pub(super) text: String,
-    /// What was inserted, in this order; empty where the text alone says it.
-    pub(super) pieces: Vec<Piece>,
+    /// The inserted pieces, in this order; empty where the text alone shows them.
+    pub(super) pieces: Vec<InsertedPiece>,
 }
 
-/// Returns the text with what is ours; `None` when it has all of it.
+/// Returns the text with our content; `None` when it has all of it.
 ///
-/// `before` is `None` for a file that does not exist, and `recorded` what was inserted earlier.
+/// `before` is `None` for a file that does not exist, and `recorded` lists the pieces that were inserted earlier.
 ///
 /// # Errors
-/// When the text cannot be read as what it should be, or holds somebody else's entry of our name.
-pub(super) fn install(
-    content: &Content,
+/// When the text does not parse in its format, or holds somebody else's entry of our name.
+pub(super) fn install_content(
+    content: &FileContent,
     before: Option<&str>,
-    recorded: &[Piece],
-) -> Result<Option<Installed>, Refusal> {
+    recorded: &[InsertedPiece],
+) -> Result<Option<InstalledText>, Refusal> {
     let text = before.unwrap_or_default();
     let installed = match content {
-        Content::Json(parts) => install_json(parts, text, recorded)?,
-        Content::Section(lines) => Installed::bare(marked_section::insert(text, Marks::Html, lines)?),
-        Content::Toml { section, table } => Installed::bare(install_toml(text, section, *table)?),
-        Content::Whole(wanted) => match before {
+        FileContent::Json(parts) => install_json(parts, text, recorded)?,
+        FileContent::Section(lines) => {
+            InstalledText::without_pieces(marked_section::insert_section(text, MarkSyntax::Html, lines)?)
+        }
+        FileContent::Toml { section, table } => {
+            InstalledText::without_pieces(install_toml(text, section, *table)?)
+        }
+        FileContent::Whole(wanted) => match before {
             Some(text) if text != wanted && recorded.first().is_none_or(|whole| whole.text != text) => {
                 return Err(Refusal::Foreign);
             }
             _ => {
-                let whole = Piece { at: 0, text: wanted.clone(), inside: Vec::new() };
-                Installed { text: wanted.clone(), pieces: vec![whole] }
+                let whole = InsertedPiece { at: 0, text: wanted.clone(), inside: Vec::new() };
+                InstalledText { text: wanted.clone(), pieces: vec![whole] }
             }
         },
     };
     Ok(if before == Some(&installed.text) { None } else { Some(installed) })
 }
 
-/// Returns the text without what is ours, empty when nothing but the frame of its format is left; `None` when nothing of
-/// ours is in it.
+/// Returns the text without our content, empty when nothing but the frame of its format is left; `None` when it has
+/// nothing of ours.
 ///
 /// # Errors
-/// When the text cannot be read as what it should be, or a person has changed what was wholly ours.
-pub(super) fn uninstall(
-    content: &Content,
+/// When the text does not parse in its format, or a person has changed what was wholly ours.
+pub(super) fn uninstall_content(
+    content: &FileContent,
     text: &str,
-    recorded: &[Piece],
+    recorded: &[InsertedPiece],
 ) -> Result<Option<String>, Refusal> {
     match content {
-        Content::Json(parts) => uninstall_json(parts, text, recorded),
-        Content::Section(lines) => {
-            let removed = marked_section::remove(text, Marks::Html, lines)?;
-            Ok(removed.map(|removed| removed.with(removed.added)))
+        FileContent::Json(parts) => uninstall_json(parts, text, recorded),
+        FileContent::Section(lines) => {
+            let removed = marked_section::remove_section(text, MarkSyntax::Html, lines)?;
+            Ok(removed.map(|removed| removed.join_with(removed.added)))
         }
-        Content::Toml { section, table } => uninstall_toml(text, section, *table),
-        Content::Whole(wanted) => {
+        FileContent::Toml { section, table } => uninstall_toml(text, section, *table),
+        FileContent::Whole(wanted) => {
             let is_ours = text == wanted || recorded.first().is_some_and(|whole| whole.text == text);
             if is_ours { Ok(Some(String::new())) } else { Err(Refusal::Foreign) }
         }
     }
 }
 
-/// Returns whether a text is only what a file of ours began with.
-pub(super) fn is_bare(content: &Content, text: &str) -> bool {
+/// Returns whether a text is only the frame with which a file of ours began.
+pub(super) fn is_bare(content: &FileContent, text: &str) -> bool {
     match content {
         // A comment is somebody's.
-        Content::Json(_) if text.contains("//") || text.contains("/*") => false,
-        Content::Json(parts) => match JsonNode::parse(text) {
+        FileContent::Json(_) if text.contains("//") || text.contains("/*") => false,
+        FileContent::Json(parts) => match JsonNode::parse(text) {
             Ok(Some(root)) => root.is_object() && root.items().iter().all(|item| is_needed(parts, &item.key)),
             Ok(None) => text.trim_matches('\u{feff}').trim().is_empty(),
             Err(_) => false,
         },
-        Content::Section(_) | Content::Toml { .. } | Content::Whole(_) => text.trim().is_empty(),
+        FileContent::Section(_) | FileContent::Toml { .. } | FileContent::Whole(_) => text.trim().is_empty(),
     }
 }
 
@@ -108,30 +112,34 @@ fn is_needed(parts: &[JsonPart], key: &str) -> bool {
     parts.iter().any(|part| matches!(part, JsonPart::Needed { key: needed, .. } if *needed == key))
 }
 
-impl Installed {
-    fn bare(text: String) -> Self {
+impl InstalledText {
+    fn without_pieces(text: String) -> Self {
         Self { text, pieces: Vec::new() }
     }
 }
 
-fn install_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<Installed, Refusal> {
+fn install_json(
+    parts: &[JsonPart],
+    text: &str,
+    recorded: &[InsertedPiece],
+) -> Result<InstalledText, Refusal> {
     let mut is_whole = true;
     for part in parts {
-        is_whole &= put(text, part)? == Put::Nothing;
+        is_whole &= plan_edit(text, part)? == JsonEdit::Nothing;
     }
     if is_whole {
-        return Ok(Installed { text: text.to_owned(), pieces: recorded.to_vec() });
+        return Ok(InstalledText { text: text.to_owned(), pieces: recorded.to_vec() });
     }
-    // What an earlier version has inserted is inserted anew, as long as it stands there unchanged.
+    // Pieces that an earlier version has inserted are replaced by new ones if they are unchanged.
     let bare = without_pieces(text, recorded);
-    let mut installed = Installed::bare(bare.unwrap_or_else(|| text.to_owned()));
+    let mut installed = InstalledText::without_pieces(bare.unwrap_or_else(|| text.to_owned()));
     let theirs = JsonNode::parse(&installed.text)?;
     // Each goes first in its object, so the last one begins.
     for part in parts.iter().rev() {
-        match put(&installed.text, part)? {
-            Put::Nothing => {}
-            Put::Update(text) => installed.text = text,
-            Put::Insert(mut piece) => {
+        match plan_edit(&installed.text, part)? {
+            JsonEdit::Nothing => {}
+            JsonEdit::Update(text) => installed.text = text,
+            JsonEdit::Insert(mut piece) => {
                 installed.text.insert_str(piece.at, &piece.text);
                 piece.inside.truncate(theirs.as_ref().map_or(0, |root| depth_of(root, &piece.inside)));
                 installed.pieces.push(piece);
@@ -144,13 +152,17 @@ fn install_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<In
     }
 }
 
-fn uninstall_json(parts: &[JsonPart], text: &str, recorded: &[Piece]) -> Result<Option<String>, Refusal> {
+fn uninstall_json(
+    parts: &[JsonPart],
+    text: &str,
+    recorded: &[InsertedPiece],
+) -> Result<Option<String>, Refusal> {
     JsonNode::parse(text)?;
     let kept: Vec<Vec<String>> = recorded.iter().map(|piece| piece.inside.clone()).collect();
     let exact = if recorded.is_empty() { None } else { without_pieces(text, recorded) };
     let mut left = exact.unwrap_or_else(|| text.to_owned());
     for part in parts {
-        while let Some(less) = take(&left, part, &kept)? {
+        while let Some(less) = remove_part(&left, part, &kept)? {
             left = less;
         }
     }
@@ -166,7 +178,7 @@ fn depth_of(root: &JsonNode, path: &[String]) -> usize {
 }
 
 /// Returns the text without the pieces, if each is in it once and the rest still parses.
-fn without_pieces(text: &str, pieces: &[Piece]) -> Option<String> {
+fn without_pieces(text: &str, pieces: &[InsertedPiece]) -> Option<String> {
     let mut left = text.to_owned();
     for piece in pieces.iter().rev() {
         let is_at = |at: usize| left.get(at..).is_some_and(|rest| rest.starts_with(&piece.text));
@@ -197,25 +209,27 @@ fn install_toml(text: &str, section: &str, [parent, name]: [&'static str; 2]) ->
         }
         _ => {}
     }
-    let installed = marked_section::insert(text, Marks::Hash, section)?;
+    let installed = marked_section::insert_section(text, MarkSyntax::Hash, section)?;
     let parsed = parse_toml(&installed)?;
     let is_in = parsed.get(parent).and_then(|item| item.as_table_like()?.get(name)).is_some();
     if is_in { Ok(installed) } else { Err(Refusal::Toml(format!("no place for a table {parent}.{name}"))) }
 }
 
 fn uninstall_toml(text: &str, section: &str, [parent, name]: [&str; 2]) -> Result<Option<String>, Refusal> {
-    let Some(removed) = marked_section::remove(text, Marks::Hash, section)? else { return Ok(None) };
-    let left = removed.with(&other_tables(removed.added, &format!("{parent}.{name}")));
+    let Some(removed) = marked_section::remove_section(text, MarkSyntax::Hash, section)? else {
+        return Ok(None);
+    };
+    let left = removed.join_with(&other_tables(removed.added, &format!("{parent}.{name}")));
     let mut others = parse_toml(text)?;
     if let Some(tables) = others.get_mut(parent).and_then(|item| item.as_table_like_mut()) {
         tables.remove(name);
     }
     // The lines were found by their beginnings; what they mean decides.
-    let is_exact = values(parse_toml(&left)?.as_table()) == values(others.as_table());
+    let is_exact = collect_values(parse_toml(&left)?.as_table()) == collect_values(others.as_table());
     if is_exact { Ok(Some(left)) } else { Err(Refusal::Foreign) }
 }
 
-/// Returns lines of TOML without those that belong to a table, in which they begin. A comment goes with what follows it.
+/// Returns lines of TOML without those that belong to a table, in which they begin. A comment goes with the line after it.
 fn other_tables(lines: &str, table: &str) -> String {
     let (own, inner) = (format!("[{table}]"), format!("[{table}."));
     let (mut kept, mut comment, mut is_kept) = (String::new(), String::new(), false);
@@ -238,12 +252,12 @@ fn other_tables(lines: &str, table: &str) -> String {
 }
 
 /// Returns the values of TOML with the names that lead to them. Tables that hold none do not count.
-fn values(table: &dyn toml_edit::TableLike) -> BTreeMap<Vec<String>, String> {
+fn collect_values(table: &dyn toml_edit::TableLike) -> BTreeMap<Vec<String>, String> {
     let mut all = BTreeMap::new();
     for (key, item) in table.iter() {
         match item.as_table_like() {
             Some(inner) => {
-                let inner = values(inner).into_iter();
+                let inner = collect_values(inner).into_iter();
                 all.extend(inner.map(|(path, value)| ([vec![key.to_owned()], path].concat(), value)));
             }
             None => drop(all.insert(vec![key.to_owned()], item.to_string().trim().to_owned())),

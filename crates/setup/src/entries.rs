@@ -1,12 +1,12 @@
-//! Builds what goes into the files of an agent from the table and the command to run.
+//! Builds our content of the files of an agent from the table and the command to run.
 
 use std::path::PathBuf;
 
 use memod_plugin::{INSTRUCTIONS, SKILLS};
 
-use super::agent_table::{Entry, FileSpec, Hook, HookForm, Parts, ServerForm};
-use super::config_value::{ConfigValue, Layout};
-use super::document::Content;
+use super::agent_table::{AgentHook, FileParts, FileSpec, HookForm, JsonEntry, ServerForm};
+use super::config_value::{ConfigValue, JsonLayout};
+use super::document::FileContent;
 use super::json_part::JsonPart;
 use super::our_command::OurCommand;
 use super::place::AgentDirs;
@@ -17,57 +17,63 @@ pub(super) const SERVER: &str = "memod";
 /// Longest run of a hook before the agent ends it, seconds. A hook gives up long before.
 const HOOK_TIMEOUT_S: u64 = 5;
 
-/// Who runs what.
+/// The agent that runs a command, and the program that it runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Command<'a> {
+pub(super) struct AgentCommand<'a> {
     /// The agent, as `--agent` takes it.
     pub(super) agent: &'a str,
     /// The path of `memo`, or its name.
     pub(super) memo: &'a str,
 }
 
-/// Returns the files of an agent with what is ours in each.
-pub(super) fn contents(spec: &FileSpec, dirs: &AgentDirs, command: Command<'_>) -> Vec<(PathBuf, Content)> {
+/// Returns the files of an agent with our content of each.
+pub(super) fn build_contents(
+    spec: &FileSpec,
+    dirs: &AgentDirs,
+    command: AgentCommand<'_>,
+) -> Vec<(PathBuf, FileContent)> {
     let place = dirs.path(spec.place);
     let other = spec.or.map(|place| dirs.path(place)).filter(|other| !place.exists() && other.exists());
     let path = other.unwrap_or(place);
     let content = match &spec.parts {
-        Parts::Json(entries) => {
-            Content::Json(entries.iter().map(|entry| json_part(entry, command)).collect())
+        FileParts::Json(entries) => {
+            FileContent::Json(entries.iter().map(|entry| json_part(entry, command)).collect())
         }
-        Parts::CodexServer => {
+        FileParts::CodexServer => {
             let memo = toml_edit::Value::from(command.memo);
             let section = format!("[mcp_servers.{SERVER}]\ncommand = {memo}\nargs = [\"mcp\"]");
-            Content::Toml { section, table: ["mcp_servers", SERVER] }
+            FileContent::Toml { section, table: ["mcp_servers", SERVER] }
         }
-        Parts::Instructions => Content::Section(INSTRUCTIONS.to_owned()),
-        Parts::Rule(front) => Content::Whole(format!("{front}{INSTRUCTIONS}")),
-        Parts::OwnHooks(hooks) => Content::Whole(own_hooks(hooks, command)),
-        Parts::Skills => {
+        FileParts::Instructions => FileContent::Section(INSTRUCTIONS.to_owned()),
+        FileParts::Rule(front) => FileContent::Whole(format!("{front}{INSTRUCTIONS}")),
+        FileParts::OwnHooks(hooks) => FileContent::Whole(hooks_file(hooks, command)),
+        FileParts::Skills => {
             let skills = SKILLS.iter();
             return skills
-                .map(|(name, text)| (path.join(name).join("SKILL.md"), Content::Whole((*text).to_owned())))
+                .map(|(name, text)| {
+                    (path.join(name).join("SKILL.md"), FileContent::Whole((*text).to_owned()))
+                })
                 .collect();
         }
     };
     vec![(path, content)]
 }
 
-fn json_part(entry: &Entry, command: Command<'_>) -> JsonPart {
+fn json_part(entry: &JsonEntry, command: AgentCommand<'_>) -> JsonPart {
     match entry {
-        Entry::Server(path, form) => {
-            JsonPart::Server { path, key: SERVER, value: server(*form, command.memo) }
+        JsonEntry::Server(path, form) => {
+            JsonPart::Server { path, key: SERVER, value: server_value(*form, command.memo) }
         }
-        Entry::Hook(hook) => JsonPart::Hook {
+        JsonEntry::Hook(hook) => JsonPart::Hook {
             path: ["hooks", hook.name],
             value: hook_value(hook, command),
             command: OurCommand::Hook(hook.event),
         },
-        Entry::VersionOne => JsonPart::Needed { key: "version", value: ConfigValue::Number(1) },
+        JsonEntry::VersionOne => JsonPart::Needed { key: "version", value: ConfigValue::Number(1) },
     }
 }
 
-fn server(form: ServerForm, memo: &str) -> ConfigValue {
+fn server_value(form: ServerForm, memo: &str) -> ConfigValue {
     let (program, mcp) = (ConfigValue::text(memo), ConfigValue::text("mcp"));
     match form {
         ServerForm::Plain => ConfigValue::map([("command", program), ("args", ConfigValue::List(vec![mcp]))]),
@@ -84,19 +90,18 @@ fn server(form: ServerForm, memo: &str) -> ConfigValue {
     }
 }
 
-fn hook_value(hook: &Hook, command: Command<'_>) -> ConfigValue {
+fn hook_value(hook: &AgentHook, command: AgentCommand<'_>) -> ConfigValue {
     let line = format!("{} hook {} --agent {}", shell_word(command.memo), hook.event, command.agent);
     let line = ("command".to_owned(), ConfigValue::Text(line));
     let kind = ("type".to_owned(), ConfigValue::text("command"));
-    let timeout = |per_second: u64| ("timeout".to_owned(), ConfigValue::Number(HOOK_TIMEOUT_S * per_second));
     let matcher = Some(hook.matcher).filter(|matcher| !matcher.is_empty());
     let matcher = matcher.map(|matcher| ("matcher".to_owned(), ConfigValue::text(matcher)));
     let members = match hook.form {
-        HookForm::Flat => [line].into_iter().chain(matcher).chain([timeout(1)]).collect(),
-        HookForm::Typed => vec![kind, line, timeout(1)],
+        HookForm::Flat => [line].into_iter().chain(matcher).chain([hook_timeout(1)]).collect(),
+        HookForm::Typed => vec![kind, line, hook_timeout(1)],
         HookForm::Group | HookForm::GroupMs => {
             let per_second = if matches!(hook.form, HookForm::GroupMs) { 1000 } else { 1 };
-            let run = ConfigValue::Map(vec![kind, line, timeout(per_second)]);
+            let run = ConfigValue::Map(vec![kind, line, hook_timeout(per_second)]);
             let hooks = ("hooks".to_owned(), ConfigValue::List(vec![run]));
             matcher.into_iter().chain([hooks]).collect()
         }
@@ -104,26 +109,36 @@ fn hook_value(hook: &Hook, command: Command<'_>) -> ConfigValue {
     ConfigValue::Map(members)
 }
 
-fn own_hooks(hooks: &[Hook], command: Command<'_>) -> String {
+/// Returns the member with the deadline of a hook, in units of `per_second` per second.
+fn hook_timeout(per_second: u64) -> (String, ConfigValue) {
+    ("timeout".to_owned(), ConfigValue::Number(HOOK_TIMEOUT_S * per_second))
+}
+
+/// Returns the text of a file with these hooks.
+fn hooks_file(hooks: &[AgentHook], command: AgentCommand<'_>) -> String {
     let events =
         hooks.iter().map(|hook| (hook.name.to_owned(), ConfigValue::List(vec![hook_value(hook, command)])));
     let file = ConfigValue::map([
         ("version", ConfigValue::Number(1)),
         ("hooks", ConfigValue::Map(events.collect())),
     ]);
-    format!("{}\n", file.render(Layout::Lines { indent: "", unit: "  ", eol: "\n" }))
+    format!("{}\n", file.render(JsonLayout::Lines { indent: "", unit: "  ", eol: "\n" }))
 }
 
 /// Returns a program as a word of the shell that agents give commands to.
 fn shell_word(program: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/\\:._-+@~".contains(c);
-    if program.chars().all(is_plain) {
+    if program.chars().all(is_plain_char) {
         program.to_owned()
     } else if cfg!(windows) {
         format!("\"{program}\"")
     } else {
         format!("'{}'", program.replace('\'', "'\\''"))
     }
+}
+
+/// Returns whether shells read `c` as itself in a word without quotes.
+fn is_plain_char(c: char) -> bool {
+    c.is_alphanumeric() || "/\\:._-+@~".contains(c)
 }
 
 #[cfg(test)]

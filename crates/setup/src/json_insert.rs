@@ -4,13 +4,13 @@
 //! touched: not even the one before, which would need a comma. Removing that piece again restores every byte.
 
 use super::Refusal;
-use super::config_value::{ConfigValue, Layout, quoted};
+use super::config_value::{ConfigValue, JsonLayout, quote_json};
 use super::json_tree::JsonNode;
-use super::text_lines::{eol, indent_unit, line_indent};
+use super::text_lines::{detect_eol, indent_unit, line_indent};
 
 /// A text that was inserted.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-pub(super) struct Piece {
+pub(super) struct InsertedPiece {
     /// First byte of it, once all pieces before it are in.
     pub(super) at: usize,
     /// The bytes.
@@ -29,7 +29,7 @@ pub(super) fn insert_member(
     root: Option<&JsonNode>,
     path: &[&str],
     value: &ConfigValue,
-) -> Result<Piece, Refusal> {
+) -> Result<InsertedPiece, Refusal> {
     let Some(mut container) = root else { return Ok(new_document(text, path, value)) };
     let mut depth = 0;
     while depth + 1 < path.len()
@@ -42,7 +42,7 @@ pub(super) fn insert_member(
         container = inner;
     }
     let (inside, missing) = path.split_at(depth);
-    Ok(insert_item(text, container, inside, |layout| nested(missing, value, layout)))
+    Ok(insert_item(text, container, inside, |layout| render_member(missing, value, layout)))
 }
 
 /// Returns the piece that puts an item first into an object or an array.
@@ -50,20 +50,20 @@ pub(super) fn insert_item(
     text: &str,
     container: &JsonNode,
     inside: &[&str],
-    item: impl Fn(Layout<'_>) -> String,
-) -> Piece {
+    item: impl Fn(JsonLayout<'_>) -> String,
+) -> InsertedPiece {
     let (open, close) = (container.range.start + 1, container.range.end - 1);
-    let (eol, unit) = (eol(text), indent_unit(text));
+    let (eol, unit) = (detect_eol(text), indent_unit(text));
     let first = container.items().first().map(|item| item.range.start);
     let base = line_indent(text, container.range.start);
-    let lines = |indent: &str| item(Layout::Lines { indent, unit, eol });
+    let lines = |indent: &str| item(JsonLayout::Lines { indent, unit, eol });
     let is_broken = text[open..first.unwrap_or(close)].contains('\n');
     let (at, piece) = match first {
         Some(first) if is_broken => {
             let indent = line_indent(text, first);
             (past_comment(text, open), format!("{eol}{indent}{},", lines(indent)))
         }
-        Some(first) => (first, format!("{}, ", item(Layout::Compact))),
+        Some(first) => (first, format!("{}, ", item(JsonLayout::Compact))),
         None => {
             let indent = format!("{base}{unit}");
             let line = format!("{eol}{indent}{}", lines(&indent));
@@ -72,26 +72,30 @@ pub(super) fn insert_item(
             } else if inside.is_empty() || text.trim_end().contains('\n') {
                 (open, format!("{line}{eol}{base}"))
             } else {
-                (open, item(Layout::Compact))
+                (open, item(JsonLayout::Compact))
             }
         }
     };
-    Piece { at, text: piece, inside: inside.iter().map(|&key| key.to_owned()).collect() }
+    InsertedPiece { at, text: piece, inside: inside.iter().map(|&key| key.to_owned()).collect() }
 }
 
 /// Returns the piece that makes a document of a text that holds no value.
-fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> Piece {
-    let eol = eol(text);
-    let inner = nested(path, value, Layout::Lines { indent: "  ", unit: "  ", eol });
+fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece {
+    let eol = detect_eol(text);
+    let inner = render_member(path, value, JsonLayout::Lines { indent: "  ", unit: "  ", eol });
     let gap = if text.is_empty() || text.ends_with('\n') || text == "\u{feff}" { "" } else { eol };
-    Piece { at: text.len(), text: format!("{gap}{{{eol}  {inner}{eol}}}{eol}"), inside: Vec::new() }
+    InsertedPiece { at: text.len(), text: format!("{gap}{{{eol}  {inner}{eol}}}{eol}"), inside: Vec::new() }
 }
 
 /// Returns a member, with the objects around it that are not there.
-fn nested(path: &[&str], value: &ConfigValue, layout: Layout<'_>) -> String {
-    let wrap = |value: ConfigValue, key: &&str| ConfigValue::Map(vec![((*key).to_owned(), value)]);
-    let inner = path[1..].iter().rev().fold(value.clone(), wrap);
-    format!("{}: {}", quoted(path[0]), inner.render(layout))
+fn render_member(path: &[&str], value: &ConfigValue, layout: JsonLayout<'_>) -> String {
+    let inner = path[1..].iter().rev().fold(value.clone(), wrap_value);
+    format!("{}: {}", quote_json(path[0]), inner.render(layout))
+}
+
+/// Returns an object with only this member.
+fn wrap_value(value: ConfigValue, key: &&str) -> ConfigValue {
+    ConfigValue::Map(vec![((*key).to_owned(), value)])
 }
 
 /// Returns the end of a comment that follows on the same line and ends it, or the place itself.

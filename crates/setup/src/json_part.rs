@@ -13,7 +13,7 @@ pub(super) enum JsonPart {
         path: &'static [&'static str],
         /// Its name.
         key: &'static str,
-        /// What it holds.
+        /// Its value.
         value: ConfigValue,
     },
     /// A hook in an array.
@@ -25,29 +25,29 @@ pub(super) enum JsonPart {
         /// The command in the element.
         command: OurCommand,
     },
-    /// A member that the format asks for; one that is there stays, whatever it holds.
+    /// A member that the format requires; an existing one stays, whatever it holds.
     Needed {
         /// Its name.
         key: &'static str,
-        /// What it holds.
+        /// Its value.
         value: ConfigValue,
     },
 }
 
 /// The containers on the way to an item, each with the index of the item in it; never empty.
-pub(super) type Chain<'a> = Vec<(&'a JsonNode, usize)>;
+pub(super) type NodeChain<'a> = Vec<(&'a JsonNode, usize)>;
 
-/// Finds an entry of ours. A member that the format asks for is nobody's.
-pub(super) fn find<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<Chain<'a>> {
-    let mut chain = Chain::new();
+/// Finds an entry of ours. Members that the format requires never count as ours.
+pub(super) fn find_part<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<NodeChain<'a>> {
+    let mut chain = NodeChain::new();
     match part {
         JsonPart::Server { path, key, .. } => {
             let mut path = path.iter().chain([key]);
-            let entry = path.try_fold(root, |node, key| step(&mut chain, node, key))?;
+            let entry = path.try_fold(root, |node, key| step_into(&mut chain, node, key))?;
             OurCommand::Server.is_run_by(entry).then_some(chain)
         }
         JsonPart::Hook { path, command, .. } => {
-            let array = path.iter().try_fold(root, |node, key| step(&mut chain, node, key))?;
+            let array = path.iter().try_fold(root, |node, key| step_into(&mut chain, node, key))?;
             find_command(array, command, &mut chain).then_some(chain)
         }
         JsonPart::Needed { .. } => None,
@@ -55,7 +55,7 @@ pub(super) fn find<'a>(root: &'a JsonNode, part: &JsonPart) -> Option<Chain<'a>>
 }
 
 /// Extends the chain to a member of an object.
-fn step<'a>(chain: &mut Chain<'a>, node: &'a JsonNode, key: &str) -> Option<&'a JsonNode> {
+fn step_into<'a>(chain: &mut NodeChain<'a>, node: &'a JsonNode, key: &str) -> Option<&'a JsonNode> {
     if !node.is_object() {
         return None;
     }
@@ -64,8 +64,8 @@ fn step<'a>(chain: &mut Chain<'a>, node: &'a JsonNode, key: &str) -> Option<&'a 
     Some(&node.items()[index].node)
 }
 
-/// Extends the chain to the object with our command, which may stand in a group of hooks.
-fn find_command<'a>(node: &'a JsonNode, command: &OurCommand, chain: &mut Chain<'a>) -> bool {
+/// Extends the chain to the object with our command, which may be in a group of hooks.
+fn find_command<'a>(node: &'a JsonNode, command: &OurCommand, chain: &mut NodeChain<'a>) -> bool {
     if !node.is_array() {
         return false;
     }
@@ -75,7 +75,7 @@ fn find_command<'a>(node: &'a JsonNode, command: &OurCommand, chain: &mut Chain<
         if command.is_run_by(&item.node) {
             return true;
         }
-        if let Some(group) = step(chain, &item.node, "hooks")
+        if let Some(group) = step_into(chain, &item.node, "hooks")
             && find_command(group, command, chain)
         {
             return true;

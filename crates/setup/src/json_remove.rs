@@ -1,7 +1,7 @@
 //! Removes our entries from JSON with comments, also when others have changed the text since.
 
 use super::Refusal;
-use super::json_part::{Chain, JsonPart, find};
+use super::json_part::{JsonPart, NodeChain, find_part};
 use super::json_tree::{JsonItem, JsonNode};
 use super::text_lines::{line_start, strip_eol};
 
@@ -10,19 +10,23 @@ use super::text_lines::{line_start, strip_eol};
 ///
 /// # Errors
 /// When the text does not parse.
-pub(super) fn take(text: &str, part: &JsonPart, kept: &[Vec<String>]) -> Result<Option<String>, Refusal> {
+pub(super) fn remove_part(
+    text: &str,
+    part: &JsonPart,
+    kept: &[Vec<String>],
+) -> Result<Option<String>, Refusal> {
     let Some(root) = JsonNode::parse(text)? else { return Ok(None) };
-    let Some(chain) = find(&root, part) else { return Ok(None) };
+    let Some(chain) = find_part(&root, part) else { return Ok(None) };
     let mut at = chain.len() - 1;
     while at > 0 && is_left_empty(text, &chain, at, kept) {
         at -= 1;
     }
     let (container, index) = chain[at];
-    Ok(Some(without(text, container, index)))
+    Ok(Some(remove_item(text, container, index)))
 }
 
 /// Returns whether the container at this place of the chain is removed together with its only item.
-fn is_left_empty(text: &str, chain: &Chain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
+fn is_left_empty(text: &str, chain: &NodeChain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
     let (container, index) = chain[at];
     let (parent, place) = chain[at - 1];
     if has_own_comment(text, container) || has_comment_before_value(text, &parent.items()[place]) {
@@ -32,12 +36,12 @@ fn is_left_empty(text: &str, chain: &Chain<'_>, at: usize, kept: &[Vec<String>])
     if kept.iter().any(|kept| *kept == path) {
         return false;
     }
-    // A group of hooks is its commands: without them a matcher is nothing.
+    // A group of hooks without commands is useless, even if it has a matcher.
     let is_group = container.is_object() && container.items()[index].key == "hooks" && parent.is_array();
     container.items().len() == 1 || is_group
 }
 
-/// Returns whether a comment stands in a container, outside of its items. We write none.
+/// Returns whether a container has a comment outside of its items. We write none.
 fn has_own_comment(text: &str, container: &JsonNode) -> bool {
     let mut at = container.range.start;
     let between = container.items().iter().any(|item| {
@@ -48,13 +52,13 @@ fn has_own_comment(text: &str, container: &JsonNode) -> bool {
     between || text[at..container.range.end].contains('/')
 }
 
-/// Returns whether a comment stands between the name of a member and its value.
+/// Returns whether there is a comment between the name of a member and its value.
 fn has_comment_before_value(text: &str, item: &JsonItem) -> bool {
     text[item.key_end..item.node.range.start].contains('/')
 }
 
 /// Returns the text without an item of a container.
-fn without(text: &str, container: &JsonNode, index: usize) -> String {
+fn remove_item(text: &str, container: &JsonNode, index: usize) -> String {
     let items = container.items();
     let item = &items[index];
     let line = line_start(text, item.range.start);

@@ -1,4 +1,4 @@
-//! Parses JSON with comments into a tree that knows where each value stands in the text.
+//! Parses JSON with comments into a tree that knows the place of each value in the text.
 
 use std::ops::Range;
 
@@ -48,7 +48,7 @@ impl JsonNode {
     /// Parses a text; `None` if it holds no value.
     ///
     /// # Errors
-    /// Says what is wrong, with line and column.
+    /// When the text does not parse; gives line and column.
     pub(super) fn parse(text: &str) -> Result<Option<Self>, Refusal> {
         let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let options = ParseOptions {
@@ -65,7 +65,7 @@ impl JsonNode {
         };
         let parsed = parse_to_ast(&text[bom..], &CollectOptions::default(), &options);
         let parsed = parsed.map_err(|error| Refusal::Json(error.to_string()))?;
-        Ok(parsed.value.map(|value| of(&value, bom)))
+        Ok(parsed.value.map(|value| build_node(&value, bom)))
     }
 
     /// Returns the items of an object or an array; none for another value.
@@ -124,8 +124,8 @@ impl JsonNode {
     }
 }
 
-fn of(value: &Value<'_>, bom: usize) -> JsonNode {
-    let moved = |range: jsonc_parser::common::Range| range.start + bom..range.end + bom;
+/// Returns a parsed value as a node; `bom` is the length of the byte order mark before the parsed text.
+fn build_node(value: &Value<'_>, bom: usize) -> JsonNode {
     let kind = match value {
         Value::Object(object) => {
             let members = object.properties.iter().map(|member| {
@@ -134,16 +134,21 @@ fn of(value: &Value<'_>, bom: usize) -> JsonNode {
                     ObjectPropName::Word(name) => name.value.to_owned(),
                 };
                 let key_end = member.name.end() + bom;
-                JsonItem { key, range: moved(member.range), key_end, node: of(&member.value, bom) }
+                JsonItem {
+                    key,
+                    range: shift_range(member.range, bom),
+                    key_end,
+                    node: build_node(&member.value, bom),
+                }
             });
             JsonKind::Object(members.collect())
         }
         Value::Array(array) => {
             let elements = array.elements.iter().map(|element| JsonItem {
                 key: String::new(),
-                range: moved(element.range()),
+                range: shift_range(element.range(), bom),
                 key_end: element.start() + bom,
-                node: of(element, bom),
+                node: build_node(element, bom),
             });
             JsonKind::Array(elements.collect())
         }
@@ -152,5 +157,10 @@ fn of(value: &Value<'_>, bom: usize) -> JsonNode {
         Value::BooleanLit(flag) => JsonKind::Word(flag.value.to_string()),
         Value::NullKeyword(_) => JsonKind::Word("null".to_owned()),
     };
-    JsonNode { range: moved(value.range()), kind }
+    JsonNode { range: shift_range(value.range(), bom), kind }
+}
+
+/// Returns a range of the parsed text as one of the whole text.
+fn shift_range(range: jsonc_parser::common::Range, bom: usize) -> Range<usize> {
+    range.start + bom..range.end + bom
 }

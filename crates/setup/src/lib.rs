@@ -33,10 +33,10 @@ mod unified_diff;
 
 use memod_base::paths::PathError;
 
-pub use self::detect::{Detected, detect};
+pub use self::detect::{DetectedAgent, detect_agents};
 pub use self::place::AgentDirs;
 pub use self::report::{Action, AgentReport, FileReport};
-pub use self::run::{Scope, SetupError, SetupRequest, ids, run};
+pub use self::run::{Scope, SetupError, SetupRequest, agent_ids, run_setup};
 
 /// Why a file is left alone.
 #[derive(Debug, thiserror::Error)]
@@ -52,7 +52,7 @@ pub enum Refusal {
     Shape {
         /// The names that lead to it.
         path: String,
-        /// What it should be.
+        /// The expected kind of value.
         expected: &'static str,
     },
     /// Somebody else wrote an entry of our name.

@@ -1,39 +1,39 @@
 //! Inserts our section between two marks into a text with comments, and removes it.
 //!
 //! An insertion can be undone from the text alone: the section goes to the end after an empty line, and comes out with the
-//! line end after it, or at the end of the file with the second line end before it. The first mark has a hash of our lines, so
-//! that what others have added between the marks is told from them: programs that rewrite their settings put new tables before
-//! the last comment of a file, which is our second mark.
+//! line end after it, or at the end of the file with the second line end before it. The first mark has a hash of our lines, which
+//! distinguishes them from lines that others have added between the marks: programs that rewrite their settings put new
+//! tables before the last comment of a file, which is our second mark.
 
 use super::Refusal;
-use super::text_lines::{eol, strip_eol, strip_eol_start};
+use super::text_lines::{detect_eol, strip_eol, strip_eol_start};
 
 /// How a mark is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Marks {
+pub(super) enum MarkSyntax {
     /// Markdown.
     Html,
     /// TOML.
     Hash,
 }
 
-/// What the first mark begins with in every version.
+/// Beginning of the first mark in every version.
 const START: &str = "memod: begin";
 const NOTE: &str = "(written by `memo setup`, removed by `memo setup --undo`)";
 const END: &str = "memod: end";
 /// Digits of the hash in the first mark.
 const HASH_DIGITS: usize = 8;
 
-impl Marks {
-    fn line(self, words: &str) -> String {
+impl MarkSyntax {
+    fn render_mark(self, words: &str) -> String {
         match self {
             Self::Html => format!("<!-- {words} -->"),
             Self::Hash => format!("# {words}"),
         }
     }
 
-    /// Returns what a mark begins with, up to what a version may say otherwise.
-    fn prefix(self, words: &str) -> String {
+    /// Returns the beginning of a mark, up to the words that may differ between versions.
+    fn render_prefix(self, words: &str) -> String {
         match self {
             Self::Html => format!("<!-- {words}"),
             Self::Hash => format!("# {words}"),
@@ -43,16 +43,16 @@ impl Marks {
 
 /// A text without our section.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Removed<'a> {
+pub(super) struct TextWithoutSection<'a> {
     before: &'a str,
-    /// What others have added between the marks.
+    /// The lines that others have added between the marks.
     pub(super) added: &'a str,
     after: &'a str,
 }
 
-impl Removed<'_> {
+impl TextWithoutSection<'_> {
     /// Returns the text with these lines in the place of those that were added.
-    pub(super) fn with(&self, added: &str) -> String {
+    pub(super) fn join_with(&self, added: &str) -> String {
         match strip_eol_start(self.after) {
             Some(after) => [strip_eol(self.before), added, after].concat(),
             None if self.after.is_empty() && added.is_empty() => without_eols(self.before).to_owned(),
@@ -61,7 +61,8 @@ impl Removed<'_> {
     }
 }
 
-/// Returns a text without the two equal line ends that it ends with. A carriage return before others than its own is of the text.
+/// Returns a text without the two equal line ends that it ends with. A carriage return that is not part of them belongs to the
+/// text.
 fn without_eols(text: &str) -> &str {
     let eol = if text.ends_with("\r\n") { "\r\n" } else { "\n" };
     let text = text.strip_suffix(eol).unwrap_or(text);
@@ -73,21 +74,23 @@ fn without_eols(text: &str) -> &str {
 ///
 /// # Errors
 /// When the text has other marks than one pair, or somebody has changed our lines.
-pub(super) fn insert(text: &str, marks: Marks, lines: &str) -> Result<String, Refusal> {
-    let eol = eol(text);
+pub(super) fn insert_section(text: &str, marks: MarkSyntax, lines: &str) -> Result<String, Refusal> {
+    let eol = detect_eol(text);
     let lines = lines.trim_end();
-    let start =
-        marks.line(&format!("{START} {} {NOTE}", hash_of_lines(lines.lines()).last().unwrap_or_default()));
+    let start = marks.render_mark(&format!(
+        "{START} {} {NOTE}",
+        hash_line_prefixes(lines.lines()).last().unwrap_or_default()
+    ));
     let own = format!("{start}\n{lines}\n").replace('\n', eol);
-    if let Some(section) = find(text, marks)? {
-        let n_own = section.own(lines).ok_or(Refusal::Foreign)?;
+    if let Some(section) = find_section(text, marks)? {
+        let n_own = section.own_len(lines).ok_or(Refusal::Foreign)?;
         let (body, added) = section.body.split_at(n_own);
         if body.lines().eq(lines.lines()) {
             return Ok(text.to_owned());
         }
-        return Ok([section.before, &own, added, &marks.line(END), section.after].concat());
+        return Ok([section.before, &own, added, &marks.render_mark(END), section.after].concat());
     }
-    let section = own + &marks.line(END);
+    let section = own + &marks.render_mark(END);
     let bare = text.trim_start_matches('\u{feff}');
     Ok(if bare.is_empty() {
         [text, &section, eol].concat()
@@ -102,14 +105,22 @@ pub(super) fn insert(text: &str, marks: Marks, lines: &str) -> Result<String, Re
 ///
 /// # Errors
 /// When the text has other marks than one pair, or somebody has changed our lines.
-pub(super) fn remove<'a>(text: &'a str, marks: Marks, lines: &str) -> Result<Option<Removed<'a>>, Refusal> {
-    let Some(section) = find(text, marks)? else { return Ok(None) };
-    let n_own = section.own(lines.trim_end()).ok_or(Refusal::Foreign)?;
-    Ok(Some(Removed { before: section.before, added: &section.body[n_own..], after: section.after }))
+pub(super) fn remove_section<'a>(
+    text: &'a str,
+    marks: MarkSyntax,
+    lines: &str,
+) -> Result<Option<TextWithoutSection<'a>>, Refusal> {
+    let Some(section) = find_section(text, marks)? else { return Ok(None) };
+    let n_own = section.own_len(lines.trim_end()).ok_or(Refusal::Foreign)?;
+    Ok(Some(TextWithoutSection {
+        before: section.before,
+        added: &section.body[n_own..],
+        after: section.after,
+    }))
 }
 
 /// A section and the text around it.
-struct Section<'a> {
+struct MarkedSection<'a> {
     before: &'a str,
     /// The first mark.
     start: &'a str,
@@ -118,21 +129,21 @@ struct Section<'a> {
     after: &'a str,
 }
 
-impl Section<'_> {
-    /// Returns how many bytes of the body are ours: these lines, or those that the hash in the mark stands for.
-    fn own(&self, lines: &str) -> Option<usize> {
+impl MarkedSection<'_> {
+    /// Returns how many bytes of the body are ours: these lines, or the lines that have the hash in the mark.
+    fn own_len(&self, lines: &str) -> Option<usize> {
         let current = lines.lines().count();
         let is_current = self.body.lines().take(current).eq(lines.lines());
         let is_marked = |hash: String| self.start.split_whitespace().any(|word| word == hash);
         // The mark first: the lines of another version may begin with the present ones.
-        let marked = hash_of_lines(self.body.lines()).position(is_marked).map(|at| at + 1);
+        let marked = hash_line_prefixes(self.body.lines()).position(is_marked).map(|at| at + 1);
         let n_lines = marked.or(is_current.then_some(current))?;
         Some(self.body.split_inclusive('\n').take(n_lines).map(str::len).sum())
     }
 }
 
 /// Returns the hash of the first line, of the first two, and so on.
-fn hash_of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
+fn hash_line_prefixes<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item = String> {
     let mut hasher = blake3::Hasher::new();
     lines.map(move |line| {
         hasher.update(line.as_bytes()).update(b"\n");
@@ -140,14 +151,11 @@ fn hash_of_lines<'a>(lines: impl Iterator<Item = &'a str>) -> impl Iterator<Item
     })
 }
 
-/// Finds the section.
-fn find(text: &str, marks: Marks) -> Result<Option<Section<'_>>, Refusal> {
-    let at_line_starts = |prefix: String| -> Vec<usize> {
-        let found = text.match_indices(&prefix).map(|(at, _)| at);
-        found.filter(|at| *at == 0 || text[..*at].ends_with(['\n', '\u{feff}'])).collect()
-    };
-    let end_mark = marks.line(END);
-    let (starts, ends) = (at_line_starts(marks.prefix(START)), at_line_starts(end_mark.clone()));
+/// Finds the section and the text around it; `None` when the text has no marks.
+fn find_section(text: &str, marks: MarkSyntax) -> Result<Option<MarkedSection<'_>>, Refusal> {
+    let end_mark = marks.render_mark(END);
+    let (starts, ends) =
+        (find_line_starts(text, &marks.render_prefix(START)), find_line_starts(text, &end_mark));
     let (start, end) = match (starts.as_slice(), ends.as_slice()) {
         ([], []) => return Ok(None),
         ([start], [end]) if start < end => (*start, *end),
@@ -155,7 +163,7 @@ fn find(text: &str, marks: Marks) -> Result<Option<Section<'_>>, Refusal> {
     };
     // The second mark begins a line, so the first one has ended.
     let body = text[start..end].find('\n').map_or(end, |at| start + at + 1);
-    Ok(Some(Section {
+    Ok(Some(MarkedSection {
         before: &text[..start],
         start: &text[start..body],
         body: &text[body..end],
@@ -163,12 +171,18 @@ fn find(text: &str, marks: Marks) -> Result<Option<Section<'_>>, Refusal> {
     }))
 }
 
+/// Returns the starts of the lines that begin with `prefix`.
+fn find_line_starts(text: &str, prefix: &str) -> Vec<usize> {
+    let found = text.match_indices(prefix).map(|(at, _)| at);
+    found.filter(|at| *at == 0 || text[..*at].ends_with(['\n', '\u{feff}'])).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn without(text: &str, marks: Marks, lines: &str) -> Option<String> {
-        remove(text, marks, lines).unwrap().map(|removed| removed.with(removed.added))
+    fn without(text: &str, marks: MarkSyntax, lines: &str) -> Option<String> {
+        remove_section(text, marks, lines).unwrap().map(|removed| removed.join_with(removed.added))
     }
 
     #[test]
@@ -189,10 +203,14 @@ mod tests {
             "\r",
         ];
         for text in cases {
-            for marks in [Marks::Html, Marks::Hash] {
-                let with = insert(text, marks, "one\ntwo\n").unwrap();
+            for marks in [MarkSyntax::Html, MarkSyntax::Hash] {
+                let with = insert_section(text, marks, "one\ntwo\n").unwrap();
                 assert!(with.replace("\r\n", "\n").contains("\none\ntwo\n"), "{with:?}");
-                assert_eq!(insert(&with, marks, "one\ntwo\n").unwrap(), with, "a second time: {text:?}");
+                assert_eq!(
+                    insert_section(&with, marks, "one\ntwo\n").unwrap(),
+                    with,
+                    "a second time: {text:?}"
+                );
                 assert_eq!(without(&with, marks, "one\ntwo").as_deref(), Some(text), "{with:?}");
             }
         }
@@ -200,38 +218,38 @@ mod tests {
 
     #[test]
     fn what_others_wrote_around_it_stays() {
-        let with = insert("# Title\n", Marks::Html, "ours").unwrap();
+        let with = insert_section("# Title\n", MarkSyntax::Html, "ours").unwrap();
         let edited = format!("new\n{with}more\n").replace("# Title", "# Other");
-        assert_eq!(without(&edited, Marks::Html, "ours").as_deref(), Some("new\n# Other\nmore\n"));
-        let updated = insert(&edited, Marks::Html, "newer").unwrap();
+        assert_eq!(without(&edited, MarkSyntax::Html, "ours").as_deref(), Some("new\n# Other\nmore\n"));
+        let updated = insert_section(&edited, MarkSyntax::Html, "newer").unwrap();
         assert!(updated.contains("newer") && !updated.contains("ours") && updated.ends_with("more\n"));
-        assert_eq!(without(&updated, Marks::Html, "newer").as_deref(), Some("new\n# Other\nmore\n"));
+        assert_eq!(without(&updated, MarkSyntax::Html, "newer").as_deref(), Some("new\n# Other\nmore\n"));
     }
 
     #[test]
     fn what_others_wrote_into_it_stays() {
         for eol in ["\n", "\r\n"] {
-            let with = insert(&format!("a = 1{eol}"), Marks::Hash, "[ours]\nb = 2").unwrap();
+            let with = insert_section(&format!("a = 1{eol}"), MarkSyntax::Hash, "[ours]\nb = 2").unwrap();
             let edited = with.replace("# memod: end", &format!("{eol}[theirs]{eol}# memod: end"));
-            assert_eq!(insert(&edited, Marks::Hash, "[ours]\nb = 2").unwrap(), edited);
-            let updated = insert(&edited, Marks::Hash, "[ours]\nb = 3\nc = 4").unwrap();
+            assert_eq!(insert_section(&edited, MarkSyntax::Hash, "[ours]\nb = 2").unwrap(), edited);
+            let updated = insert_section(&edited, MarkSyntax::Hash, "[ours]\nb = 3\nc = 4").unwrap();
             assert!(
                 updated.contains(&format!("b = 3{eol}c = 4{eol}{eol}[theirs]{eol}# memod: end")),
                 "{updated}"
             );
-            let left = without(&updated, Marks::Hash, "[ours]").unwrap();
+            let left = without(&updated, MarkSyntax::Hash, "[ours]").unwrap();
             assert_eq!(left, format!("a = 1{eol}{eol}[theirs]{eol}"));
         }
-        let changed = insert("", Marks::Html, "ours").unwrap().replace("ours", "mine");
-        assert!(matches!(insert(&changed, Marks::Html, "ours"), Err(Refusal::Foreign)));
-        assert!(matches!(remove(&changed, Marks::Html, "ours"), Err(Refusal::Foreign)));
+        let changed = insert_section("", MarkSyntax::Html, "ours").unwrap().replace("ours", "mine");
+        assert!(matches!(insert_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::Foreign)));
+        assert!(matches!(remove_section(&changed, MarkSyntax::Html, "ours"), Err(Refusal::Foreign)));
     }
 
     #[test]
     fn a_section_of_another_version_is_found() {
-        let old = insert("a\n", Marks::Html, "old\nlines").unwrap();
-        assert!(insert(&old, Marks::Html, "new").unwrap().contains("new"));
-        assert_eq!(without(&old, Marks::Html, "new").as_deref(), Some("a\n"));
+        let old = insert_section("a\n", MarkSyntax::Html, "old\nlines").unwrap();
+        assert!(insert_section(&old, MarkSyntax::Html, "new").unwrap().contains("new"));
+        assert_eq!(without(&old, MarkSyntax::Html, "new").as_deref(), Some("a\n"));
     }
 
     #[test]
@@ -242,10 +260,10 @@ mod tests {
         let nested = [begin, "mine\n", &pair].concat();
         let turned = [end, "mine\n", begin].concat();
         for text in [begin, end, &twice, &nested, &turned, &[&pair, end].concat()] {
-            assert!(matches!(insert(text, Marks::Html, "x"), Err(Refusal::Marks)), "{text}");
-            assert!(matches!(remove(text, Marks::Html, "x"), Err(Refusal::Marks)), "{text}");
+            assert!(matches!(insert_section(text, MarkSyntax::Html, "x"), Err(Refusal::Marks)), "{text}");
+            assert!(matches!(remove_section(text, MarkSyntax::Html, "x"), Err(Refusal::Marks)), "{text}");
         }
         let quoted = "say `<!-- memod: begin -->` and `<!-- memod: end -->`\n";
-        assert_eq!(remove(quoted, Marks::Html, "x").unwrap(), None, "a mark begins a line");
+        assert_eq!(remove_section(quoted, MarkSyntax::Html, "x").unwrap(), None, "a mark begins a line");
     }
 }

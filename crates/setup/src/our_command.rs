@@ -59,14 +59,18 @@ fn split_hook(line: &str) -> Option<(&str, &str)> {
     splits.find(|(program, _)| is_memo(program.trim_matches(['"', '\''])))
 }
 
-/// Returns the command line of a hook that is `wanted` in the place of another one, with what somebody has added to that.
-pub(super) fn command_line(own: &str, wanted: &str) -> String {
+/// Returns the `wanted` command line of a hook, with the arguments that somebody has added to the existing one, `own`.
+pub(super) fn merge_command_line(own: &str, wanted: &str) -> String {
     let (Some((_, own)), Some((program, ours))) = (split_hook(own), split_hook(wanted)) else {
         return wanted.to_owned();
     };
-    let has = |word: &str| own.split_whitespace().any(|own| own == word);
-    let args = if ours.split_whitespace().all(has) { own } else { ours };
+    let args = if ours.split_whitespace().all(|word| has_word(own, word)) { own } else { ours };
     format!("{program}{HOOK}{args}")
+}
+
+/// Returns whether a command line has this word.
+fn has_word(line: &str, wanted: &str) -> bool {
+    line.split_whitespace().any(|word| word == wanted)
 }
 
 /// Returns whether a program is `memo`, on any platform and in any directory.

@@ -32,7 +32,7 @@ pub(super) enum Base {
     Project,
 }
 
-/// Returns a place.
+/// Returns the path of a file below a base.
 pub(super) const fn at(base: Base, path: &'static str) -> AgentPath {
     AgentPath { base, path }
 }
@@ -47,7 +47,7 @@ pub struct AgentDirs {
     codex: Option<PathBuf>,
     /// The top of the worktree, or the directory outside git.
     pub(super) project: PathBuf,
-    /// Where it is kept what was written.
+    /// The directory of the records of what was written.
     pub(super) records: PathBuf,
     /// The directories in which programs are looked for.
     pub(super) search_path: Vec<PathBuf>,
@@ -95,7 +95,7 @@ impl AgentDirs {
     }
 
     /// Returns a path as a person would write it: from the project or the home directory.
-    pub(super) fn shown(&self, path: &Path) -> String {
+    pub(super) fn display_path(&self, path: &Path) -> String {
         if let Ok(rest) = path.strip_prefix(&self.project) {
             return rest.display().to_string();
         }
@@ -108,15 +108,12 @@ impl AgentDirs {
     /// Returns the path under which this program stays when it is updated: the one in the search path, often a link, if it leads
     /// here.
     pub fn stable_path(&self, program: &Path) -> PathBuf {
-        let linked = program.file_stem().and_then(|name| self.program(name.to_str()?));
-        let is_same = |path: &PathBuf| {
-            canonical(path).is_ok_and(|path| canonical(program).is_ok_and(|own| own == path))
-        };
-        linked.filter(is_same).unwrap_or_else(|| program.to_owned())
+        let linked = program.file_stem().and_then(|name| self.find_program(name.to_str()?));
+        linked.filter(|path| is_same_file(path, program)).unwrap_or_else(|| program.to_owned())
     }
 
     /// Returns the first program of a name in the search path.
-    pub(super) fn program(&self, name: &str) -> Option<PathBuf> {
+    pub(super) fn find_program(&self, name: &str) -> Option<PathBuf> {
         let names: &[String] = &if cfg!(windows) {
             ["exe", "cmd", "bat"].map(|extension| format!("{name}.{extension}")).to_vec()
         } else {
@@ -125,4 +122,9 @@ impl AgentDirs {
         let candidates = self.search_path.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
         candidates.into_iter().find(|path| path.is_file())
     }
+}
+
+/// Returns whether both paths lead to the same file.
+fn is_same_file(path: &Path, other: &Path) -> bool {
+    canonical(path).is_ok_and(|path| canonical(other).is_ok_and(|other| other == path))
 }

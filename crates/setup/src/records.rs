@@ -1,4 +1,4 @@
-//! Keeps what was written into which file, so that exactly that is removed again.
+//! Records what was written into which file, so that exactly that can be removed.
 //!
 //! One file for each file of an agent, in the user's state directory. A lost record costs only bytes of layout: what is ours
 //! is found in the text as well.
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{IoContext, PathError, create_private_dir};
 use serde::{Deserialize, Serialize};
 
-use super::json_insert::Piece;
+use super::json_insert::InsertedPiece;
 use super::target_file::{remove_empty_dirs, write_new};
 
 /// Extension of a record.
@@ -18,19 +18,19 @@ const RECORD: &str = "json";
 /// Extension of a record that is being written.
 const PART: &str = "part";
 
-/// What was done to one file.
+/// The record of the changes to one file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub(super) struct Record {
     /// The file.
     pub(super) path: PathBuf,
-    /// The agents it was done for.
+    /// The agents for which it was changed.
     pub(super) agents: Vec<String>,
     /// Whether the file was created.
     pub(super) created: bool,
     /// The directories that were created for it.
     pub(super) dirs: Vec<PathBuf>,
-    /// What was inserted, in this order.
-    pub(super) pieces: Vec<Piece>,
+    /// The inserted pieces, in this order.
+    pub(super) pieces: Vec<InsertedPiece>,
 }
 
 /// All records of a user.
@@ -69,7 +69,7 @@ impl Records {
     /// When it cannot be written.
     pub(super) fn put(&mut self, record: Record) -> Result<(), PathError> {
         create_private_dir(&self.dir)?;
-        let (file, part) = (self.file(&record.path, RECORD), self.file(&record.path, PART));
+        let (file, part) = (self.record_path(&record.path, RECORD), self.record_path(&record.path, PART));
         let text = serde_json::to_vec(&record).expect("a record has only strings, numbers and lists");
         let written = write_new(&part, &text, None).and_then(|()| fs::rename(&part, &file));
         written.inspect_err(|_| drop(fs::remove_file(&part))).at("write", &file)?;
@@ -81,14 +81,14 @@ impl Records {
     pub(super) fn forget(&mut self, path: &Path) {
         self.known.remove(path);
         for extension in [RECORD, PART] {
-            let _ = fs::remove_file(self.file(path, extension)); // a record without a file's entry does no harm
+            let _ = fs::remove_file(self.record_path(path, extension)); // a record without a file's entry does no harm
         }
         if self.known.is_empty() {
             remove_empty_dirs(std::slice::from_ref(&self.dir));
         }
     }
 
-    fn file(&self, path: &Path, extension: &str) -> PathBuf {
+    fn record_path(&self, path: &Path, extension: &str) -> PathBuf {
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
         self.dir.join(format!("{}.{extension}", &hash[..16]))
     }

@@ -4,23 +4,23 @@ use serde::Serialize;
 
 use super::Refusal;
 
-/// What was done for one agent.
+/// The changes for one agent.
 #[derive(Debug, Serialize)]
 pub struct AgentReport {
     /// The agent, as it is typed.
     pub agent: &'static str,
-    /// What it calls itself.
+    /// The name that it calls itself.
     pub name: &'static str,
     /// `user` or `project`.
     pub scope: &'static str,
     /// Its files.
     pub files: Vec<FileReport>,
-    /// What a person must know or do; may be empty.
+    /// A note on what to know or do; may be empty.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub note: &'static str,
 }
 
-/// What was done to one file.
+/// The change of one file.
 #[derive(Debug, Serialize)]
 pub struct FileReport {
     /// The file, absolute.
@@ -28,7 +28,7 @@ pub struct FileReport {
     /// The file as a person would write it.
     #[serde(skip)]
     pub shown: String,
-    /// What was done, or would be.
+    /// The action that was taken, or would be.
     pub action: Action,
     /// Why nothing was done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct FileReport {
     pub diff: String,
 }
 
-/// What was done to a file.
+/// The action on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
@@ -73,7 +73,7 @@ impl Action {
 /// The outcome for one file, before its path is added.
 #[derive(Debug)]
 pub(super) struct FileOutcome {
-    /// What was done.
+    /// The action that was taken.
     pub(super) action: Action,
     /// Why nothing was done.
     pub(super) reason: Option<String>,
@@ -83,13 +83,13 @@ pub(super) struct FileOutcome {
 
 impl FileOutcome {
     /// Returns an outcome without a change.
-    pub(super) fn of(action: Action, reason: Option<String>) -> Self {
+    pub(super) fn without_change(action: Action, reason: Option<String>) -> Self {
         Self { action, reason, diff: String::new() }
     }
 }
 
 impl From<Refusal> for FileOutcome {
     fn from(refusal: Refusal) -> Self {
-        Self::of(Action::LeftAlone, Some(refusal.to_string()))
+        Self::without_change(Action::LeftAlone, Some(refusal.to_string()))
     }
 }

@@ -10,16 +10,16 @@ use memod_base::paths::{PathError, canonical, create_private_dir, lock_within, o
 
 use super::Refusal;
 use super::agent_table::{AGENTS, Agent, FileSpec};
-use super::detect::detect;
-use super::document::{Content, install, is_bare, uninstall};
-use super::entries::{Command, contents};
+use super::detect::detect_agents;
+use super::document::{FileContent, install_content, is_bare, uninstall_content};
+use super::entries::{AgentCommand, build_contents};
 use super::place::AgentDirs;
 use super::records::{Record, Records};
 use super::report::{Action, AgentReport, FileOutcome, FileReport};
 use super::target_file::{TargetFile, remove_empty_dirs};
 use super::unified_diff::unified_diff;
 
-/// Whose files are changed.
+/// The owner of the files that are changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The user's, for all projects.
@@ -28,16 +28,16 @@ pub enum Scope {
     Project,
 }
 
-/// What is asked for.
+/// The request for a run.
 #[derive(Debug)]
 pub struct SetupRequest {
     /// The agents; none means those that are there.
     pub agents: Vec<String>,
-    /// Whose files; `None` means the user's, or the project's for an agent that has no others.
+    /// The owner of the files; `None` means the user's, or the project's for an agent that has no others.
     pub scope: Option<Scope>,
     /// Whether to take everything out.
     pub undo: bool,
-    /// Whether only to say what would be done.
+    /// Whether to report only what would be done.
     pub show: bool,
     /// The absolute path of `memo`, for the files of a user. Those of a project name `memo` alone, because others have it
     /// elsewhere.
@@ -62,7 +62,7 @@ pub enum SetupError {
 }
 
 /// Returns the names of all agents.
-pub fn ids() -> impl Iterator<Item = &'static str> {
+pub fn agent_ids() -> impl Iterator<Item = &'static str> {
     AGENTS.iter().map(|agent| agent.id)
 }
 
@@ -89,16 +89,16 @@ impl Scope {
 ///
 /// # Errors
 /// When an agent is not known or has no files in the scope, or another run does not end; nothing was done then.
-pub fn run(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
-    let chosen = chosen(request, dirs)?;
-    let _lock = if request.show { None } else { lock(dirs)? };
-    let mut run = Run { request, dirs, records: Records::read(&dirs.records), seen: BTreeSet::new() };
-    Ok(chosen.into_iter().map(|(agent, scope)| run.agent(agent, scope)).collect())
+pub fn run_setup(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<AgentReport>, SetupError> {
+    let chosen = choose_agents(request, dirs)?;
+    let _lock = if request.show { None } else { lock_records(dirs)? };
+    let mut run = SetupRun { request, dirs, records: Records::read(&dirs.records), seen: BTreeSet::new() };
+    Ok(chosen.into_iter().map(|(agent, scope)| run.process_agent(agent, scope)).collect())
 }
 
 /// Waits until no other run writes, and returns what keeps others waiting. Without a place for the lock, on a full disk for
 /// example, runs are kept apart file by file only.
-fn lock(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
+fn lock_records(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     let path = dirs.records.with_extension("lock");
     let Some(dir) = path.parent() else { return Ok(None) };
     let Ok(file) = create_private_dir(dir).and_then(|()| open_lock(&path)) else { return Ok(None) };
@@ -115,10 +115,14 @@ fn lock(dirs: &AgentDirs) -> Result<Option<File>, SetupError> {
     }
 }
 
-fn chosen(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<(&'static Agent, Scope)>, SetupError> {
+/// Returns the agents of a request, each with its scope; without names those that were detected.
+fn choose_agents(
+    request: &SetupRequest,
+    dirs: &AgentDirs,
+) -> Result<Vec<(&'static Agent, Scope)>, SetupError> {
     if request.agents.is_empty() {
         let scope = request.scope.unwrap_or(Scope::User);
-        let there = detect(dirs, scope);
+        let there = detect_agents(dirs, scope);
         let is_there = |agent: &Agent| there.iter().any(|at| at.agent == agent.id && at.found.is_some());
         let agents = AGENTS.iter().filter(|agent| !scope.files(agent).is_empty());
         // An agent that is gone may have left what is ours.
@@ -127,20 +131,21 @@ fn chosen(request: &SetupRequest, dirs: &AgentDirs) -> Result<Vec<(&'static Agen
             .map(|agent| (agent, scope))
             .collect());
     }
-    let choose = |id: &String| {
-        let agent =
-            AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.clone()))?;
-        let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
-        let scope = request.scope.unwrap_or(usual);
-        if scope.files(agent).is_empty() {
-            return Err(SetupError::Scope(agent.id, scope.as_str()));
-        }
-        Ok((agent, scope))
-    };
-    request.agents.iter().map(choose).collect()
+    request.agents.iter().map(|id| find_agent(id, request.scope)).collect()
 }
 
-struct Run<'a> {
+/// Returns the agent with this name, and the scope, by default the usual one of the agent.
+fn find_agent(id: &str, scope: Option<Scope>) -> Result<(&'static Agent, Scope), SetupError> {
+    let agent = AGENTS.iter().find(|agent| agent.id == id).ok_or_else(|| SetupError::Agent(id.to_owned()))?;
+    let usual = if agent.user.is_empty() { Scope::Project } else { Scope::User };
+    let scope = scope.unwrap_or(usual);
+    if scope.files(agent).is_empty() {
+        return Err(SetupError::Scope(agent.id, scope.as_str()));
+    }
+    Ok((agent, scope))
+}
+
+struct SetupRun<'a> {
     request: &'a SetupRequest,
     dirs: &'a AgentDirs,
     records: Records,
@@ -148,32 +153,33 @@ struct Run<'a> {
     seen: BTreeSet<PathBuf>,
 }
 
-/// A file of an agent, and what is to be in it.
+/// A file of an agent, and its wanted content.
 struct FileTask<'a> {
     agent: &'a Agent,
     /// The file as the agent names it.
     path: &'a Path,
-    content: &'a Content,
+    content: &'a FileContent,
     target: TargetFile,
-    /// What earlier runs have done to it.
+    /// The record of what earlier runs have done to it.
     record: Option<Record>,
 }
 
-impl Run<'_> {
-    fn agent(&mut self, agent: &'static Agent, scope: Scope) -> AgentReport {
+impl SetupRun<'_> {
+    fn process_agent(&mut self, agent: &'static Agent, scope: Scope) -> AgentReport {
         let memo = match scope {
             Scope::User => &self.request.memo,
             Scope::Project => "memo",
         };
-        let command = Command { agent: agent.id, memo };
-        let all = scope.files(agent).iter().flat_map(|spec| contents(spec, self.dirs, command));
+        let command = AgentCommand { agent: agent.id, memo };
+        let all = scope.files(agent).iter().flat_map(|spec| build_contents(spec, self.dirs, command));
         let mut files = Vec::new();
         for (path, content) in all {
             let allowed = if scope == Scope::Project { self.check_inside(&path) } else { Ok(()) };
-            let outcome =
-                allowed.and_then(|()| self.file(agent, &path, &content)).unwrap_or_else(FileOutcome::from);
+            let outcome = allowed
+                .and_then(|()| self.process_file(agent, &path, &content))
+                .unwrap_or_else(FileOutcome::from);
             files.push(FileReport {
-                shown: self.dirs.shown(&path),
+                shown: self.dirs.display_path(&path),
                 path: path.display().to_string(),
                 action: outcome.action,
                 reason: outcome.reason,
@@ -188,25 +194,30 @@ impl Run<'_> {
     fn check_inside(&self, path: &Path) -> Result<(), Refusal> {
         let there = path.ancestors().find(|path| path.symlink_metadata().is_ok());
         let (Some(Ok(end)), Ok(project)) = (there.map(canonical), canonical(&self.dirs.project)) else {
-            return Ok(()); // what leads nowhere is told of when it is read
+            return Ok(()); // reading it reports a link that leads nowhere
         };
         if end.starts_with(project) { Ok(()) } else { Err(Refusal::Outside(end.display().to_string())) }
     }
 
-    fn file(&mut self, agent: &Agent, path: &Path, content: &Content) -> Result<FileOutcome, Refusal> {
+    fn process_file(
+        &mut self,
+        agent: &Agent,
+        path: &Path,
+        content: &FileContent,
+    ) -> Result<FileOutcome, Refusal> {
         let target = TargetFile::read(path)?;
         if self.request.show && !self.seen.insert(target.path().to_owned()) {
-            return Ok(FileOutcome::of(Action::Unchanged, None)); // shown for another agent
+            return Ok(FileOutcome::without_change(Action::Unchanged, None)); // shown for another agent
         }
         if !self.request.show {
             target.remove_leftover();
         }
         let record = self.records.get(target.path()).cloned();
         let task = FileTask { agent, path, content, target, record };
-        if self.request.undo { self.undo(task) } else { self.set_up(task) }
+        if self.request.undo { self.undo_file(task) } else { self.set_up_file(task) }
     }
 
-    fn set_up(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+    fn set_up_file(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
         let FileTask { agent, path, content, target, record } = task;
         let before = target.text.as_deref();
         let mut record =
@@ -215,16 +226,16 @@ impl Run<'_> {
         if !is_known {
             record.agents.push(agent.id.to_owned());
         }
-        let Some(installed) = install(content, before, &record.pieces)? else {
+        let Some(installed) = install_content(content, before, &record.pieces)? else {
             // Entries that came with the project stay nobody's.
             if !is_known && record.agents.len() > 1 && !self.request.show {
                 self.records.put(record)?;
             }
-            return Ok(FileOutcome::of(Action::Unchanged, None));
+            return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
         target.check_writable()?;
         let action = if before.is_none() { Action::Created } else { Action::Changed };
-        let diff = unified_diff(&self.dirs.shown(path), before, Some(&installed.text));
+        let diff = unified_diff(&self.dirs.display_path(path), before, Some(&installed.text));
         if !self.request.show {
             record.created |= before.is_none();
             record.pieces = installed.pieces;
@@ -232,14 +243,14 @@ impl Run<'_> {
                 record.dirs = self.records.created_dirs(target.path());
                 record.dirs.extend(target.missing_dirs());
             }
-            self.write(&target, &installed.text, record)?;
+            self.write_recorded(&target, &installed.text, record)?;
         }
         Ok(FileOutcome { action, reason: None, diff })
     }
 
     /// Writes a file after its record: what is recorded and not there does no harm, what is there and not recorded could not be
     /// removed to the byte.
-    fn write(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
+    fn write_recorded(&mut self, target: &TargetFile, text: &str, record: Record) -> Result<(), Refusal> {
         let former = self.records.get(target.path()).cloned();
         self.records.put(record)?;
         let written = target.write(text);
@@ -252,7 +263,7 @@ impl Run<'_> {
         written
     }
 
-    fn undo(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
+    fn undo_file(&mut self, task: FileTask<'_>) -> Result<FileOutcome, Refusal> {
         let FileTask { agent, path, content, target, record } = task;
         let is_recorded = record.is_some();
         let mut record = record.unwrap_or_default();
@@ -262,30 +273,30 @@ impl Run<'_> {
             if !self.request.show {
                 self.records.put(record)?;
             }
-            return Ok(FileOutcome::of(Action::Kept, Some(reason)));
+            return Ok(FileOutcome::without_change(Action::Kept, Some(reason)));
         }
         let Some(before) = target.text.as_deref() else {
-            self.forget(target.path(), &record);
-            return Ok(FileOutcome::of(Action::Unchanged, None));
+            self.forget_file(target.path(), &record);
+            return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
-        let left = match uninstall(content, before, &record.pieces) {
+        let left = match uninstall_content(content, before, &record.pieces) {
             Err(Refusal::Foreign) if !is_recorded => None,
             left => left?,
         };
         let Some(left) = left else {
-            self.forget(target.path(), &record);
-            return Ok(FileOutcome::of(Action::Unchanged, None));
+            self.forget_file(target.path(), &record);
+            return Ok(FileOutcome::without_change(Action::Unchanged, None));
         };
         target.check_writable()?;
-        let is_gone = matches!(content, Content::Whole(_)) || (record.created && is_bare(content, &left));
+        let is_gone = matches!(content, FileContent::Whole(_)) || (record.created && is_bare(content, &left));
         let after = (!is_gone).then_some(left.as_str());
-        let diff = unified_diff(&self.dirs.shown(path), Some(before), after);
+        let diff = unified_diff(&self.dirs.display_path(path), Some(before), after);
         if !self.request.show {
             match after {
                 Some(text) => target.write(text)?,
                 None => target.remove()?,
             }
-            self.forget(target.path(), &record);
+            self.forget_file(target.path(), &record);
         }
         let action = if is_gone { Action::Removed } else { Action::Changed };
         Ok(FileOutcome { action, reason: None, diff })
@@ -298,7 +309,7 @@ impl Run<'_> {
 
     /// Forgets a file that has nothing of ours any more. The directories go first: what is on record is found again by the run
     /// after one that was interrupted.
-    fn forget(&mut self, path: &Path, record: &Record) {
+    fn forget_file(&mut self, path: &Path, record: &Record) {
         if !self.request.show {
             remove_empty_dirs(&record.dirs);
             self.records.forget(path);

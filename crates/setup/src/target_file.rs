@@ -56,7 +56,7 @@ impl TargetFile {
         &self.path
     }
 
-    /// Returns why it must not be written, if so. A rename would replace a file that its owner has protected.
+    /// Checks that it may be written. A rename would replace a file that its owner has protected.
     ///
     /// # Errors
     /// When it is read-only.
@@ -82,7 +82,7 @@ impl TargetFile {
         let dir = self.path.parent().unwrap_or(Path::new("/"));
         let missing = self.missing_dirs();
         fs::create_dir_all(dir).at("create directory", dir)?;
-        let aside = self.aside();
+        let aside = self.aside_path();
         let written = write_new(&aside, text.as_bytes(), self.meta.as_ref()).and_then(|()| {
             self.check_unchanged()?;
             rename_over(&aside, &self.path)
@@ -105,7 +105,7 @@ impl TargetFile {
 
     /// Removes what an interrupted process has left beside the file.
     pub(super) fn remove_leftover(&self) {
-        let _ = fs::remove_file(self.aside()); // it is seldom there
+        let _ = fs::remove_file(self.aside_path()); // it is seldom there
     }
 
     fn check_unchanged(&self) -> io::Result<()> {
@@ -120,7 +120,7 @@ impl TargetFile {
     }
 
     /// Returns a name next to the file that no agent reads. Always the same, so that [`Self::remove_leftover`] finds it.
-    fn aside(&self) -> PathBuf {
+    fn aside_path(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.memo-new"))
     }

@@ -1,7 +1,7 @@
 //! Finds lines, their ends and their indentation in a text.
 
 /// Returns the line end of a text.
-pub(super) fn eol(text: &str) -> &'static str {
+pub(super) fn detect_eol(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
@@ -10,7 +10,7 @@ pub(super) fn strip_eol(text: &str) -> &str {
     text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(text)
 }
 
-/// Returns what follows the line end that a text begins with; `None` when it begins with another character.
+/// Returns the text after the line end at its start; `None` when it begins with another character.
 pub(super) fn strip_eol_start(text: &str) -> Option<&str> {
     text.strip_prefix("\r\n").or_else(|| text.strip_prefix('\n'))
 }
@@ -26,7 +26,7 @@ pub(super) fn line_indent(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-/// Returns what one level of the text is indented by.
+/// Returns the indentation of one level of the text.
 pub(super) fn indent_unit(text: &str) -> &str {
     let indents = text.lines().map(|line| line_indent(line, 0));
     let least = indents.filter(|indent| !indent.is_empty()).min_by_key(|indent| indent.len());

@@ -19,8 +19,7 @@ pub(super) fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>
     let input = InternedInput::new(before.unwrap_or_default(), after.unwrap_or_default());
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let name = |text: Option<&str>| text.map_or("/dev/null", |_| path);
-    let mut shown = format!("--- {}\n+++ {}\n", name(before), name(after));
+    let mut shown = format!("--- {}\n+++ {}\n", side_name(path, before), side_name(path, after));
     let hunks: Vec<Hunk> = diff.hunks().collect();
     for group in hunks.chunk_by(|a, b| b.before.start - a.before.end <= 2 * CONTEXT) {
         write_group(group, &input, &mut shown);
@@ -28,16 +27,17 @@ pub(super) fn unified_diff(path: &str, before: Option<&str>, after: Option<&str>
     shown
 }
 
+/// Returns the name of a side in the header: `/dev/null` when the file does not exist there.
+fn side_name<'a>(path: &'a str, text: Option<&str>) -> &'a str {
+    text.map_or("/dev/null", |_| path)
+}
+
 fn write_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else { return };
     let lead = first.before.start.min(CONTEXT);
     let tail = (input.before.len() as u32 - last.before.end).min(CONTEXT);
-    let span = |start: u32, end: u32| {
-        let n_lines = end + tail - (start - lead);
-        // An empty side names the line before it.
-        format!("{},{n_lines}", start - lead + u32::from(n_lines > 0))
-    };
-    let (old, new) = (span(first.before.start, last.before.end), span(first.after.start, last.after.end));
+    let old = hunk_span(first.before.start - lead, last.before.end + tail);
+    let new = hunk_span(first.after.start - lead, last.after.end + tail);
     // Writing to a string does not fail.
     let _ = writeln!(shown, "@@ -{old} +{new} @@");
     let mut at = first.before.start - lead;
@@ -48,6 +48,13 @@ fn write_group(group: &[Hunk], input: &InternedInput<&str>, shown: &mut String) 
         at = hunk.before.end;
     }
     write_lines(' ', at..last.before.end + tail, &input.before, input, shown);
+}
+
+/// Returns the first line and the number of lines of one side, as a hunk header has them.
+fn hunk_span(start: u32, end: u32) -> String {
+    let n_lines = end - start;
+    // An empty side names the line before it.
+    format!("{},{n_lines}", start + u32::from(n_lines > 0))
 }
 
 fn write_lines(

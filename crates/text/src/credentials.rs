@@ -7,18 +7,18 @@ use super::plausible::{
 };
 
 /// One shape of credentials.
-pub(super) struct Rule {
+pub(super) struct CredentialRule {
     /// Name in messages.
     pub(super) name: &'static str,
-    /// Words every such credential has at the start of its pattern; case is ignored.
+    /// Words that begin every match of the pattern; case is ignored.
     pub(super) anchors: &'static [&'static str],
-    /// Tried where an anchor was found. The first group that matched is the credential, else the whole.
+    /// Tried where an anchor was found. The credential is the first group that matched, or else the whole match.
     pub(super) pattern: &'static str,
     /// Whether the anchor may follow a letter, digit, `_` or `-`.
     pub(super) within_word: bool,
     /// Whether it is tried in source code too, where a word without quotes is an expression.
     pub(super) in_code: bool,
-    /// Tells a credential from a placeholder.
+    /// Returns whether a match is a credential rather than a placeholder.
     pub(super) is_real: fn(&str) -> bool,
 }
 
@@ -72,56 +72,59 @@ macro_rules! after_name {
 
 /// All shapes. Quotes may be escaped, also several times, as where JSON is a string of JSON. A pattern never scans the same text
 /// for two anchors, so that hostile text stays linear.
-pub(super) const RULES: &[Rule] = &[
-    token(
+pub(super) const RULES: &[CredentialRule] = &[
+    token_rule(
         "AWS access key",
         &["AKIA", "ASIA"],
         r#"\A(?:AKIA|ASIA)[A-Z0-9]{16}\b(?:[\s,;:"'|]{1,8}[A-Za-z0-9/+]{40}\b)?"#,
     ),
-    Rule {
+    CredentialRule {
         within_word: true,
-        ..token(
+        ..token_rule(
             "AWS secret key",
             &["secret"],
             r#"\A(?i)secret_?access_?key(?:\\{0,7}["'])?\s{0,4}[:=]\s{0,4}(?:\\{0,7}["'])?([a-z0-9/+]{40})\b"#,
         )
     },
-    token("GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\Agh[pousr]_[A-Za-z0-9]{36,}"),
-    token("GitHub token", &["github_pat_"], r"\Agithub_pat_[A-Za-z0-9_]{22,}"),
-    token("GitLab token", &["glpat-"], r"\Aglpat-[A-Za-z0-9_-]{20,}(?:\.[a-z0-9]{2}\.[a-z0-9]{9})?"),
-    token("Slack token", &["xox"], r"\Axox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    token("Slack webhook", &["hooks.slack.com/"], r"\Ahooks\.slack\.com/services/([A-Za-z0-9/]{30,})"),
-    token("Stripe key", &["sk_live_", "rk_live_"], r"\A[sr]k_live_[A-Za-z0-9]{16,}"),
-    token("Google API key", &["AIza"], r"\AAIza[A-Za-z0-9_-]{35}"),
-    Rule { is_real: is_random, ..token("model API key", &["sk-"], r"\Ask-[A-Za-z0-9_-]{20,}") },
-    token("npm token", &["npm_"], r"\Anpm_[A-Za-z0-9]{36}"),
-    token("PyPI token", &["pypi-"], r"\Apypi-[A-Za-z0-9_-]{50,}"),
-    token("Hugging Face token", &["hf_"], r"\Ahf_[A-Za-z0-9]{34,}"),
-    token("SendGrid key", &["SG."], r"\ASG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
-    token("age key", &["AGE-SECRET-KEY-"], r"\AAGE-SECRET-KEY-1[0-9A-Z]{58}"),
-    token("JWT", &["eyJ"], r"\AeyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    Rule {
+    token_rule("GitHub token", &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], r"\Agh[pousr]_[A-Za-z0-9]{36,}"),
+    token_rule("GitHub token", &["github_pat_"], r"\Agithub_pat_[A-Za-z0-9_]{22,}"),
+    token_rule("GitLab token", &["glpat-"], r"\Aglpat-[A-Za-z0-9_-]{20,}(?:\.[a-z0-9]{2}\.[a-z0-9]{9})?"),
+    token_rule("Slack token", &["xox"], r"\Axox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    token_rule("Slack webhook", &["hooks.slack.com/"], r"\Ahooks\.slack\.com/services/([A-Za-z0-9/]{30,})"),
+    token_rule("Stripe key", &["sk_live_", "rk_live_"], r"\A[sr]k_live_[A-Za-z0-9]{16,}"),
+    token_rule("Google API key", &["AIza"], r"\AAIza[A-Za-z0-9_-]{35}"),
+    CredentialRule {
         is_real: is_random,
-        ..token("bearer token", &["bearer"], r"\A(?i)bearer[ \t]{1,4}([a-z0-9._~+/-]{20,}=*)")
+        ..token_rule("model API key", &["sk-"], r"\Ask-[A-Za-z0-9_-]{20,}")
     },
-    token(
+    token_rule("npm token", &["npm_"], r"\Anpm_[A-Za-z0-9]{36}"),
+    token_rule("PyPI token", &["pypi-"], r"\Apypi-[A-Za-z0-9_-]{50,}"),
+    token_rule("Hugging Face token", &["hf_"], r"\Ahf_[A-Za-z0-9]{34,}"),
+    token_rule("SendGrid key", &["SG."], r"\ASG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    token_rule("age key", &["AGE-SECRET-KEY-"], r"\AAGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    token_rule("JWT", &["eyJ"], r"\AeyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    CredentialRule {
+        is_real: is_random,
+        ..token_rule("bearer token", &["bearer"], r"\A(?i)bearer[ \t]{1,4}([a-z0-9._~+/-]{20,}=*)")
+    },
+    token_rule(
         "private key",
         &["-----BEGIN"],
         r"\A-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----\s*(?:[A-Za-z-]{1,40}: [^\n]{0,200}\n){0,5}[A-Za-z0-9+/=\s\\]{40,}(?:-----END [A-Z ]{0,40}-----)?",
     ),
-    Rule {
+    CredentialRule {
         within_word: true,
         is_real: is_url_password,
-        ..token(
+        ..token_rule(
             "password in a URL",
             &["://"],
             r#"\A://[^\s/:@'"<>`]{0,100}:([^\s/:@'"<>`]{3,200})@[A-Za-z0-9\[]"#,
         )
     },
-    Rule {
+    CredentialRule {
         within_word: true,
         is_real: is_random,
-        ..token(
+        ..token_rule(
             "quoted secret",
             KEYWORDS,
             after_keyword!(
@@ -129,19 +132,19 @@ pub(super) const RULES: &[Rule] = &[
             ),
         )
     },
-    Rule {
+    CredentialRule {
         within_word: true,
         is_real: is_long_random,
-        ..token(
+        ..token_rule(
             "plain secret",
             KEYWORDS,
             after_keyword!(r#"(?:=|[ \t]?[:=][ \t]{1,4})([a-z0-9+/_.~-]{16,}=*)(?:[\s,;&)'"\\]|\z)"#),
         )
     },
-    Rule {
+    CredentialRule {
         within_word: true,
         is_real: is_quoted_password,
-        ..token(
+        ..token_rule(
             "a value after its name",
             KEYWORDS,
             after_name!(
@@ -150,11 +153,11 @@ pub(super) const RULES: &[Rule] = &[
         )
     },
     // A short value counts only at the end of a line: `token: base64 of …` is not a credential.
-    Rule {
+    CredentialRule {
         within_word: true,
         in_code: false,
         is_real: is_bare_password,
-        ..token(
+        ..token_rule(
             "a value after its name",
             KEYWORDS,
             after_name!(
@@ -165,6 +168,10 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// A rule for tokens with a prefix of their own.
-const fn token(name: &'static str, anchors: &'static [&'static str], pattern: &'static str) -> Rule {
-    Rule { name, anchors, pattern, within_word: false, in_code: true, is_real: is_varied }
+const fn token_rule(
+    name: &'static str,
+    anchors: &'static [&'static str],
+    pattern: &'static str,
+) -> CredentialRule {
+    CredentialRule { name, anchors, pattern, within_word: false, in_code: true, is_real: is_varied }
 }

@@ -41,14 +41,14 @@ fn n_distinct(value: &str) -> u32 {
     seen.count_ones()
 }
 
-/// Tells whether a token with a known prefix is more than `ghp_aaaa…`.
+/// Returns whether a token with a known prefix is more than `ghp_aaaa…`.
 pub(super) fn is_varied(value: &str) -> bool {
     let value = value.strip_prefix("AGE-SECRET-KEY-").unwrap_or(value);
     let is_key_block = value.starts_with("-----BEGIN");
     is_key_block || !is_placeholder(value) && n_distinct(value) >= 10
 }
 
-/// Tells whether the password of a URL is one: not a word every example uses, nor a variable.
+/// Returns whether the password of a URL is a real one: neither a word that every example uses nor a variable.
 pub(super) fn is_url_password(value: &str) -> bool {
     let common = [
         "pass", "pwd", "passwd", "user", "postgres", "root", "admin", "guest", "token", "hunter2", "xyz",
@@ -69,27 +69,29 @@ pub(super) fn is_random(value: &str) -> bool {
         [u8::is_ascii_digit, u8::is_ascii_lowercase, u8::is_ascii_uppercase, u8::is_ascii_punctuation];
     let n_classes = classes.iter().filter(|class| value.bytes().any(|byte| class(&byte))).count();
     let has_letter = value.bytes().any(|byte| byte.is_ascii_alphabetic());
-    let is_place = value.contains("://") || value.starts_with(['/', '.', '#', '@', '~', ':']);
+    let is_location = value.contains("://") || value.starts_with(['/', '.', '#', '@', '~', ':']);
     let enough_classes = n_classes >= if value.len() < 16 { 3 } else { 2 };
     let enough_distinct = n_distinct(value) >= if value.len() < 16 { 7 } else { 9 };
     n_digits > 0
         && has_letter
         && enough_classes
         && enough_distinct
-        && !is_place
+        && !is_location
         && !is_placeholder(value)
         && !is_made_of_words(value, n_digits)
         && has_digit_of_its_own(value)
 }
 
-/// Tells whether half of the value or more lies in runs of three letters of one case, with few digits.
+/// Returns whether at least half of the value lies in runs of three or more letters of one case, with few digits.
 fn is_made_of_words(value: &str, n_digits: usize) -> bool {
-    let one_case = |a: &u8, b: &u8| {
-        a.is_ascii_lowercase() && b.is_ascii_lowercase() || a.is_ascii_uppercase() && b.is_ascii_uppercase()
-    };
-    let runs = value.as_bytes().chunk_by(one_case).map(<[u8]>::len);
+    let runs = value.as_bytes().chunk_by(have_one_case).map(<[u8]>::len);
     let n_in_runs: usize = runs.filter(|n_letters| *n_letters >= 3).sum();
     n_in_runs * 2 >= value.len() && n_digits * 8 <= value.len()
+}
+
+/// Returns whether both bytes are lower-case letters, or both upper-case letters.
+fn have_one_case(a: &u8, b: &u8) -> bool {
+    a.is_ascii_lowercase() && b.is_ascii_lowercase() || a.is_ascii_uppercase() && b.is_ascii_uppercase()
 }
 
 /// Returns whether a quoted value looks like a typed password: letters with digits or signs among them.
@@ -111,7 +113,7 @@ pub(super) fn is_bare_password(value: &str) -> bool {
     value.len() >= 6 && !is_member && is_quoted_password(value)
 }
 
-/// Tells whether there are letters, and a digit or, inside, a sign.
+/// Returns whether a value has letters, and a digit or, inside, a sign.
 fn is_mixed(value: &str) -> bool {
     let inner = value.get(1..value.len() - 1).unwrap_or_default();
     value.bytes().any(|byte| byte.is_ascii_alphabetic())
@@ -121,7 +123,7 @@ fn is_mixed(value: &str) -> bool {
 /// Signs that people use in passwords.
 const SIGNS: &[char] = &['!', '@', '#', '$', '%', '^', '&', '*'];
 
-/// `3600s`, `v1.2.3-rc1`, `0x80`, `1e9`.
+/// Returns whether a value is a quantity or a version: `3600s`, `v1.2.3-rc1`, `0x80`, `1e9`.
 fn is_quantity(value: &str) -> bool {
     let value = value.strip_prefix(['v', 'V']).unwrap_or(value);
     let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
@@ -131,13 +133,9 @@ fn is_quantity(value: &str) -> bool {
     is_hex || is_version || unit.len() < value.len() && unit.len() <= 3
 }
 
-/// `client-token-2`, `api_key_header_v2`, `color.red.500`, `newToken2`: words with a number behind them, several.
+/// Returns whether a value is a name, several words with numbers behind them: `client-token-2`, `api_key_header_v2`,
+/// `color.red.500`, `newToken2`.
 fn is_name(value: &str) -> bool {
-    let is_word = |part: &str| {
-        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
-        part.len() - word.len() <= if word.is_empty() { 4 } else { 2 }
-            && word.bytes().all(|byte| byte.is_ascii_alphabetic())
-    };
     let mut parts = value.split(['-', '_', '.', ' ']).filter(|part| !part.is_empty());
     let has_several = value.contains(['-', '_', '.', ' ']);
     let word = value.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -147,10 +145,18 @@ fn is_name(value: &str) -> bool {
             .as_bytes()
             .windows(2)
             .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-    is_camel || has_several && parts.all(is_word)
+    is_camel || has_several && parts.all(is_numbered_word)
 }
 
-/// `someone@host.example`, `name@1.2.3`, `@scope`: no password that a person would type.
+/// Returns whether a part of a name is a word with at most two digits behind it, or a number of at most four.
+fn is_numbered_word(part: &str) -> bool {
+    let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    part.len() - word.len() <= if word.is_empty() { 4 } else { 2 }
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Returns whether a value is an address, which no person would type as a password: `someone@host.example`, `name@1.2.3`,
+/// `@scope`.
 fn is_address(value: &str) -> bool {
     value.rsplit_once('@').is_some_and(|(_, host)| host.contains('.'))
 }
@@ -162,7 +168,7 @@ const NUMBERED: &[&str] = &[
     "rsa", "s", "secp", "sha", "sha3", "tls", "u", "uint", "utf", "v", "win", "x", "xterm",
 ];
 
-/// Tells whether a digit or sign is left without the numbers that belong to a word: `sha256`, `Uint8Array`.
+/// Returns whether a digit or sign is left without the numbers that belong to a word: `sha256`, `Uint8Array`.
 fn has_digit_of_its_own(value: &str) -> bool {
     if value.contains(SIGNS) {
         return true;
@@ -183,7 +189,7 @@ fn has_digit_of_its_own(value: &str) -> bool {
     false
 }
 
-/// Tells whether a name that ends a word begins it too, or follows a sign.
+/// Returns whether a name that ends a word also begins it, or follows a sign.
 fn is_whole(word: &[u8], name: &str) -> bool {
     word[..word.len() - name.len()].last().is_none_or(|byte| !byte.is_ascii_alphanumeric())
 }

@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::secrets::{Syntax, find_in, secrets};
+use super::secrets::{Syntax, find_in, find_secret_spans};
 
 /// Replaces a credential in a stored text.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Most bytes that a span gets to be whole lines: a longer line is of minified text.
+/// Most bytes that are added to a span to make its lines whole: a longer line belongs to minified text.
 const MOST_ADDED: usize = 10_000;
 
 /// Returns the text with every credential replaced by [`REDACTED`].
 pub fn redact(text: &str, syntax: Syntax) -> Cow<'_, str> {
-    replace(text, 0..text.len(), &secrets(text, syntax), |_| "")
+    replace_secrets(text, 0..text.len(), &find_secret_spans(text, syntax), |_| "")
 }
 
 /// Returns the text with every byte of `secrets` replaced by a letter of a filler; lines and offsets stay.
@@ -41,11 +41,11 @@ fn is_line_end(byte: u8) -> bool {
 ///
 /// `secrets` must be those of the whole text, because the second half of a private key is not recognisable by itself.
 pub fn redact_span<'a>(text: &'a str, bytes: Range<usize>, secrets: &[Range<usize>]) -> Cow<'a, str> {
-    replace(text, bytes, secrets, |part| part)
+    replace_secrets(text, bytes, secrets, |part| part)
 }
 
-/// `lines_of` returns the part of a credential whose line ends stay.
-fn replace<'a>(
+/// Replaces the credentials in a span of a text; `lines_of` returns the part of a credential whose line ends stay.
+fn replace_secrets<'a>(
     text: &'a str,
     bytes: Range<usize>,
     secrets: &[Range<usize>],
@@ -71,8 +71,8 @@ fn replace<'a>(
 
 /// The credentials of a text up to a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Searched {
-    /// Those that begin before `to`.
+pub struct SearchedSecrets {
+    /// The credentials that begin before `to`.
     secrets: Vec<Range<usize>>,
     to: usize,
 }
@@ -83,29 +83,29 @@ pub struct Searched {
 pub struct RedactedText {
     text: String,
     syntax: Syntax,
-    searched: Searched,
+    searched: SearchedSecrets,
 }
 
 impl RedactedText {
     /// Wraps a text that has not been searched yet.
     pub fn new(text: String, syntax: Syntax) -> Self {
-        Self { text, syntax, searched: Searched::default() }
+        Self { text, syntax, searched: SearchedSecrets::default() }
     }
 
-    /// Sets what was found in the same text before.
-    pub fn knowing(self, searched: Searched) -> Self {
+    /// Sets the credentials that an earlier search of the same text has found.
+    pub fn with_searched(self, searched: SearchedSecrets) -> Self {
         Self { searched, ..self }
     }
 
-    /// Returns what is known by now.
-    pub fn into_searched(self) -> Searched {
+    /// Returns the credentials that are known by now.
+    pub fn into_searched(self) -> SearchedSecrets {
         self.searched
     }
 
     /// Returns a byte span without its credentials; `None` if the text has no such span.
     pub fn span(&mut self, bytes: Range<usize>) -> Option<Cow<'_, str>> {
         self.text.get(bytes.clone())?;
-        let Searched { secrets, to } = &mut self.searched;
+        let SearchedSecrets { secrets, to } = &mut self.searched;
         if *to < bytes.end {
             let known_to = secrets.last().map_or(0, |last| last.end);
             let (found, searched_to) = find_in(&self.text, self.syntax, *to..bytes.end, known_to);
@@ -127,7 +127,7 @@ impl RedactedText {
         self.span(if n_added > MOST_ADDED { bytes } else { whole })
     }
 
-    /// Returns so many whole lines before and after those of a byte span, without their credentials.
+    /// Returns `before` and `after` whole lines around those of a byte span, without their credentials.
     pub fn lines_around(&mut self, bytes: Range<usize>, before: usize, after: usize) -> (String, String) {
         let (head, tail) = (self.text.get(..bytes.start), self.text.get(bytes.end..));
         let (Some(head), Some(tail)) = (head, tail) else { return Default::default() };

@@ -1,6 +1,6 @@
 //! Classifies characters by their script.
 
-/// Tells whether `c` is a mark on a letter rather than a letter: diacritics of Latin, Greek and Cyrillic,
+/// Returns whether `c` is a mark on a letter rather than a letter: diacritics of Latin, Greek and Cyrillic,
 /// points of Hebrew and Arabic, variation selectors. Kana's voicing marks and the signs of Indic scripts
 /// make other letters and stay.
 pub(super) fn is_folded_away(c: char) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn is_folded_away(c: char) -> bool {
         | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// Tells whether `c` belongs to a script that puts no spaces between words, or to Hangul, whose words
+/// Returns whether `c` belongs to a script that puts no spaces between words, or to Hangul, whose words
 /// carry endings: Chinese, Japanese, Korean, Yi, Thai, Lao, Burmese, Khmer.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,

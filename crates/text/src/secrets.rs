@@ -27,12 +27,12 @@ pub struct Secret {
 }
 
 /// Returns the byte spans that look like credentials, ascending and disjoint.
-pub fn secrets(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
-    find(text, syntax).into_iter().map(|secret| secret.bytes).collect()
+pub fn find_secret_spans(text: &str, syntax: Syntax) -> Vec<Range<usize>> {
+    find_secrets(text, syntax).into_iter().map(|secret| secret.bytes).collect()
 }
 
 /// Returns likely credentials, ascending and disjoint. Takes time linear in the text.
-pub fn find(text: &str, syntax: Syntax) -> Vec<Secret> {
+pub fn find_secrets(text: &str, syntax: Syntax) -> Vec<Secret> {
     find_in(text, syntax, 0..text.len(), 0).0
 }
 
@@ -54,7 +54,8 @@ pub(super) fn find_in(
             continue;
         }
         let rules = SCANNER.rules_of_anchor[anchor.pattern().as_usize()].iter();
-        if let Some(secret) = rules.filter_map(|rule| secret_at(text, syntax, anchor.start(), *rule)).next() {
+        if let Some(secret) = rules.filter_map(|rule| match_rule(text, syntax, anchor.start(), *rule)).next()
+        {
             known_to = secret.bytes.end;
             found.push(secret);
         }
@@ -62,21 +63,19 @@ pub(super) fn find_in(
     (found, searched_to)
 }
 
-/// One pass over the text finds the anchors of all rules; a rule's pattern runs only there.
-struct Scanner {
+/// Finds the anchors of all rules in one pass over the text; a rule's pattern runs only there.
+struct SecretScanner {
     anchors: AhoCorasick,
     /// Places in [`RULES`] of the rules with this anchor, in order.
     rules_of_anchor: Vec<Vec<usize>>,
     patterns: Vec<Regex>,
 }
 
-static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
+static SCANNER: LazyLock<SecretScanner> = LazyLock::new(|| {
     let mut anchors: Vec<&str> = RULES.iter().flat_map(|rule| rule.anchors.iter().copied()).collect();
     anchors.sort_unstable();
     anchors.dedup();
-    let rules_of =
-        |anchor: &&str| (0..RULES.len()).filter(|at| RULES[*at].anchors.contains(anchor)).collect();
-    let rules_of_anchor = anchors.iter().map(rules_of).collect();
+    let rules_of_anchor = anchors.iter().map(|anchor| rules_with_anchor(anchor)).collect();
     let patterns = RULES.iter().map(|rule| Regex::new(rule.pattern).expect("a test compiles every rule"));
     let automaton = AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
@@ -84,10 +83,16 @@ static SCANNER: LazyLock<Scanner> = LazyLock::new(|| {
         .kind(Some(AhoCorasickKind::DFA)) // every hit's file is searched up to the hit
         .build(&anchors)
         .expect("a few short words make a small automaton");
-    Scanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
+    SecretScanner { anchors: automaton, rules_of_anchor, patterns: patterns.collect() }
 });
 
-fn secret_at(text: &str, syntax: Syntax, at: usize, rule_at: usize) -> Option<Secret> {
+/// Returns the places in [`RULES`] of the rules with this anchor, in order.
+fn rules_with_anchor(anchor: &str) -> Vec<usize> {
+    (0..RULES.len()).filter(|at| RULES[*at].anchors.contains(&anchor)).collect()
+}
+
+/// Returns the credential that a rule finds at an anchor.
+fn match_rule(text: &str, syntax: Syntax, at: usize, rule_at: usize) -> Option<Secret> {
     let rule = &RULES[rule_at];
     if syntax == Syntax::Code && !rule.in_code {
         return None;

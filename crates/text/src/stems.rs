@@ -10,7 +10,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 /// The mark before a stem: a letter for FTS5's `ascii` tokenizer, but not for `extract::words`.
 const MARK: char = '·';
 
-/// Shorter words have no other forms.
+/// Words of fewer bytes have no other forms.
 const MIN_BYTES: usize = 3;
 
 thread_local! {
@@ -30,7 +30,7 @@ pub fn is_stem(token: &str) -> bool {
 }
 
 /// Returns a token without the mark of a stem.
-pub fn unmarked(token: &str) -> &str {
+pub fn strip_stem_mark(token: &str) -> &str {
     token.strip_prefix(MARK).unwrap_or(token)
 }
 

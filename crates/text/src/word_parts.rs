@@ -1,23 +1,23 @@
 //! Splits one word into its parts.
 
-/// Parts of a word, split at underscores, changes of case, and between letters and digits.
-pub(super) struct Parts<'a> {
-    /// What follows the current segment.
+/// WordParts of a word, split at underscores, changes of case, and between letters and digits.
+pub(super) struct WordParts<'a> {
+    /// The text after the current segment.
     rest: &'a str,
-    /// What is left of the segment, which ends at an underscore.
+    /// The rest of the current segment, which ends at an underscore.
     segment: &'a str,
     /// Whether the segment is a hash or code, which has no parts.
     is_code: bool,
 }
 
-impl<'a> Parts<'a> {
-    /// Takes a word of letters, digits and underscores.
-    pub(super) fn of(word: &'a str) -> Self {
+impl<'a> WordParts<'a> {
+    /// Splits a word of letters, digits and underscores.
+    pub(super) fn new(word: &'a str) -> Self {
         Self { rest: word, segment: "", is_code: false }
     }
 }
 
-impl<'a> Iterator for Parts<'a> {
+impl<'a> Iterator for WordParts<'a> {
     type Item = &'a str;
 
     fn next(&mut self) -> Option<&'a str> {
@@ -34,7 +34,7 @@ impl<'a> Iterator for Parts<'a> {
     }
 }
 
-/// Tells whether splitting makes crumbs of `segment`: hashes, base64, `i18n`, `x1`.
+/// Returns whether splitting makes useless pieces of `segment`: hashes, base64, `i18n`, `x1`.
 ///
 /// Random hexadecimal digits change between letters and digits about every second character.
 fn looks_like_code(segment: &str) -> bool {
@@ -50,12 +50,12 @@ fn looks_like_code(segment: &str) -> bool {
 
 /// Returns the length of the first part of a segment without underscores, in bytes.
 fn part_len(segment: &str) -> usize {
-    let Some(first) = segment.chars().next().map(Class::of) else { return 0 };
+    let Some(first) = segment.chars().next().map(CharClass::from_char) else { return 0 };
     let len = run_len(segment, first);
-    if first != Class::Upper {
+    if first != CharClass::Upper {
         return len;
     }
-    let n_lower = run_len(&segment[len..], Class::Lower);
+    let n_lower = run_len(&segment[len..], CharClass::Lower);
     let is_plural = n_lower == 1 && segment[len..].starts_with('s');
     let last = segment[..len].chars().next_back().map_or(0, char::len_utf8);
     match (n_lower, len == last) {
@@ -67,19 +67,19 @@ fn part_len(segment: &str) -> usize {
     }
 }
 
-fn run_len(text: &str, class: Class) -> usize {
-    text.chars().take_while(|&c| Class::of(c) == class).map(char::len_utf8).sum()
+fn run_len(text: &str, class: CharClass) -> usize {
+    text.chars().take_while(|&c| CharClass::from_char(c) == class).map(char::len_utf8).sum()
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Upper,
     Lower,
     Digit,
 }
 
-impl Class {
-    fn of(c: char) -> Self {
+impl CharClass {
+    fn from_char(c: char) -> Self {
         match c {
             'a'..='z' => Self::Lower,
             'A'..='Z' => Self::Upper,

@@ -26,7 +26,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
 use super::scripts::{is_folded_away, is_unspaced};
-use super::word_parts::Parts;
+use super::word_parts::WordParts;
 
 /// Longest token, in bytes; the rest of a longer word is cut off.
 pub const MAX_TOKEN_BYTES: usize = 64;
@@ -34,7 +34,7 @@ pub const MAX_TOKEN_BYTES: usize = 64;
 /// Characters of a token in a script without spaces.
 pub const GRAM_CHARS: usize = 3;
 
-/// Which tokens of a name are wanted.
+/// The tokens of a name that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The whole and, where there are several, the parts: what the index holds.
@@ -74,17 +74,17 @@ pub fn write_words(text: &str, form: Form, out: &mut String) {
     let bytes = text.as_bytes();
     let mut folded = String::new();
     let mut start = 0;
-    while let Some(skipped) = bytes[start..].iter().position(|&byte| is_run(byte)) {
+    while let Some(skipped) = bytes[start..].iter().position(|&byte| is_run_byte(byte)) {
         start += skipped;
         let rest = &bytes[start..];
-        let len = rest.iter().position(|&byte| !is_run(byte)).unwrap_or(rest.len());
+        let len = rest.iter().position(|&byte| !is_run_byte(byte)).unwrap_or(rest.len());
         // A run starts and ends beside ASCII bytes, hence on character boundaries.
         let run = &text[start..start + len];
         if run.is_ascii() {
             write_word(run, form, out);
         } else {
             folded.clear();
-            fold(run, &mut folded);
+            fold_run(run, &mut folded);
             folded.split_ascii_whitespace().for_each(|word| write_mixed(word, form, out));
         }
         start += len;
@@ -105,19 +105,18 @@ pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
         if word.is_ascii() {
             push_token(word, &mut token);
         } else {
-            fold(word, &mut folded);
+            fold_run(word, &mut folded);
             push_token(folded.trim(), &mut token);
         }
         if !token.is_empty() {
             see(range, &token);
         }
     };
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || is_combining_mark(c);
-    while let Some(skipped) = text[start..].find(is_word) {
+    while let Some(skipped) = text[start..].find(is_word_char) {
         start += skipped;
         let rest = &text[start..];
         let unspaced = rest.starts_with(is_unspaced);
-        let len = rest.find(|c| !is_word(c) || is_unspaced(c) != unspaced).unwrap_or(rest.len());
+        let len = rest.find(|c| !is_word_char(c) || is_unspaced(c) != unspaced).unwrap_or(rest.len());
         if unspaced {
             gram_ranges(&rest[..len]).for_each(|gram| see_folded(start + gram.start..start + gram.end));
         } else {
@@ -128,7 +127,7 @@ pub fn each_span(text: &str, see: &mut dyn FnMut(Range<usize>, &str)) {
     }
 }
 
-/// Returns the range of up to three characters from each on.
+/// Returns, for each character, the range of up to three characters that begins there.
 fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
     run.char_indices().map(|(start, _)| {
         let end = run[start..].char_indices().nth(GRAM_CHARS);
@@ -138,18 +137,27 @@ fn gram_ranges(run: &str) -> impl Iterator<Item = Range<usize>> {
 
 /// Returns the ranges of the parts of a word; nothing if there is only one.
 fn part_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
-    let offset = |part: &str| part.as_ptr() as usize - word.as_ptr() as usize;
-    Parts::of(word)
+    WordParts::new(word)
         .filter(|part| part.len() < word.trim_matches('_').len())
-        .map(move |part| offset(part)..offset(part) + part.len())
+        .map(move |part| offset_in(word, part)..offset_in(word, part) + part.len())
 }
 
-fn is_run(byte: u8) -> bool {
+/// Returns the offset of `part`, which must be a slice of `word`, in bytes.
+fn offset_in(word: &str, part: &str) -> usize {
+    part.as_ptr() as usize - word.as_ptr() as usize
+}
+
+/// Returns whether `c` belongs to a word: a letter, a digit, a mark or an underscore.
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || is_combining_mark(c)
+}
+
+fn is_run_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
 /// Appends `run` without diacritics and compatibility forms; keeps the case, and replaces other characters by spaces.
-fn fold(run: &str, folded: &mut String) {
+fn fold_run(run: &str, folded: &mut String) {
     let mut in_word = false;
     for c in run.nfkd().filter(|&c| !is_folded_away(c)).nfc() {
         // Signs of Indic and other scripts are marks without being letters; they end no word.
@@ -158,7 +166,7 @@ fn fold(run: &str, folded: &mut String) {
     }
 }
 
-/// Writes a folded word, of which some may be in an unspaced script.
+/// Writes a folded word, parts of it possibly in an unspaced script.
 fn write_mixed(mut word: &str, form: Form, out: &mut String) {
     while let Some(first) = word.chars().next() {
         let unspaced = is_unspaced(first);
@@ -188,7 +196,7 @@ fn write_word(word: &str, form: Form, out: &mut String) {
     if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return push_token(word, out); // most words of prose and of code; twice as fast for them
     }
-    let mut parts = Parts::of(word);
+    let mut parts = WordParts::new(word);
     let (first, second) = (parts.next(), parts.next());
     let is_compound = second.is_some();
     if form != Form::Parts || !is_compound {

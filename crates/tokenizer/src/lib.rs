@@ -1,12 +1,14 @@
-//! Cuts text into the tokens of the builtin model, without its table: a program that has no more of it links only the vocabulary.
+//! Cuts text into the tokens of the builtin model.
+//!
+//! A program that uses nothing else of the model links only its vocabulary, not its table.
 
 pub use memod_models::BUILTIN_ID;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
-/// Tokens of one text that count: what comes later does not change the vector.
+/// Number of tokens of a text that count; later ones do not change the vector.
 const MAX_TOKENS: usize = 256;
 
-/// Words of more characters are unknown (BERT's own limit).
+/// TokenCollector of more characters are unknown (BERT's own limit).
 const MAX_WORD_CHARS: usize = 100;
 
 /// Prefix of the pieces that continue a word.
@@ -15,7 +17,7 @@ const CONTINUATION: &str = "##";
 /// A WordPiece vocabulary and how text is cut into its pieces, as BERT uncased does it, with
 /// identifiers split first.
 ///
-/// One difference is meant: a symbol (`→`, `©`, an emoji) parts words as punctuation does, where BERT
+/// One difference is intended: a symbol (`→`, `©`, an emoji) splits words as punctuation does, where BERT
 /// would take `a→b` for one unknown word.
 #[derive(Debug)]
 pub struct Tokenizer {
@@ -38,12 +40,12 @@ impl Tokenizer {
         let n_slots = (pieces.len() * 2).next_power_of_two();
         let mut tokenizer = Self { pieces, slots: vec![(0, 0); n_slots] };
         for id in 0..tokenizer.pieces.len() {
-            tokenizer.insert(id);
+            tokenizer.insert_piece(id);
         }
         tokenizer
     }
 
-    /// Returns how many pieces the vocabulary has.
+    /// Returns the number of pieces in the vocabulary.
     pub fn n_pieces(&self) -> usize {
         self.pieces.len()
     }
@@ -56,7 +58,7 @@ impl Tokenizer {
 
     /// Returns the known tokens among the first `n_tokens` of `text`, without punctuation.
     pub fn first_ids(&self, text: &str, n_tokens: usize) -> Vec<u32> {
-        let mut words = Words {
+        let mut words = TokenCollector {
             tokenizer: self,
             ids: Vec::new(),
             n_tokens: 0,
@@ -73,15 +75,15 @@ impl Tokenizer {
             if starts_part(previous, c, chars.peek().copied()) {
                 words.end_word();
             }
-            words.push(c);
+            words.push_char(c);
             previous = c;
         }
         words.end_word();
         words.ids
     }
 
-    fn insert(&mut self, id: usize) {
-        let hash = self.pieces[id].bytes().fold(FNV_BASIS, fnv);
+    fn insert_piece(&mut self, id: usize) {
+        let hash = self.pieces[id].bytes().fold(FNV_BASIS, fnv_step);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         while self.slots[slot].1 != 0 {
@@ -91,7 +93,7 @@ impl Tokenizer {
         self.slots[slot] = (hash, id_plus_one);
     }
 
-    fn find(&self, hash: u32, prefix: &str, piece: &[u8]) -> Option<u32> {
+    fn find_piece(&self, hash: u32, prefix: &str, piece: &[u8]) -> Option<u32> {
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
@@ -113,7 +115,7 @@ impl Tokenizer {
         let mut rest = word.as_bytes();
         while !rest.is_empty() {
             let prefix = if rest.len() == word.len() { "" } else { CONTINUATION };
-            let Some((id, n_bytes)) = self.longest(prefix, rest) else {
+            let Some((id, n_bytes)) = self.find_longest_piece(prefix, rest) else {
                 ids.truncate(n_before);
                 return false;
             };
@@ -124,16 +126,18 @@ impl Tokenizer {
     }
 
     /// Returns the longest piece that `rest` starts with and its length in bytes.
-    fn longest(&self, prefix: &str, rest: &[u8]) -> Option<(u32, usize)> {
+    fn find_longest_piece(&self, prefix: &str, rest: &[u8]) -> Option<(u32, usize)> {
         let mut hashes = [0; MAX_WORD_CHARS];
-        let mut hash = prefix.bytes().fold(FNV_BASIS, fnv);
+        let mut hash = prefix.bytes().fold(FNV_BASIS, fnv_step);
         for (slot, byte) in hashes.iter_mut().zip(rest) {
-            hash = fnv(hash, *byte);
+            hash = fnv_step(hash, *byte);
             *slot = hash;
         }
         let lengths = (1..=rest.len().min(MAX_WORD_CHARS)).rev();
         lengths
-            .filter_map(|n_bytes| Some((self.find(hashes[n_bytes - 1], prefix, &rest[..n_bytes])?, n_bytes)))
+            .filter_map(|n_bytes| {
+                Some((self.find_piece(hashes[n_bytes - 1], prefix, &rest[..n_bytes])?, n_bytes))
+            })
             .next()
     }
 }
@@ -142,11 +146,11 @@ impl Tokenizer {
 /// Source: Fowler, Noll, Vo; draft-eastlake-fnv.
 const FNV_BASIS: u32 = 0x811c_9dc5;
 
-fn fnv(hash: u32, byte: u8) -> u32 {
+fn fnv_step(hash: u32, byte: u8) -> u32 {
     (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
-/// Tells whether `c` starts a new part of an identifier: `getUser`, `HTTPServer`, `v2Beta`.
+/// Returns whether `c` starts a new part of an identifier: `getUser`, `HTTPServer`, `v2Beta`.
 fn starts_part(previous: char, c: char, next: Option<char>) -> bool {
     c.is_ascii_uppercase()
         && (previous.is_ascii_lowercase()
@@ -155,7 +159,7 @@ fn starts_part(previous: char, c: char, next: Option<char>) -> bool {
 }
 
 /// The words of one text, cut into pieces as they end.
-struct Words<'a> {
+struct TokenCollector<'a> {
     tokenizer: &'a Tokenizer,
     ids: Vec<u32>,
     /// Tokens so far, unknown words and punctuation included.
@@ -167,8 +171,8 @@ struct Words<'a> {
     n_chars: usize,
 }
 
-impl Words<'_> {
-    fn push(&mut self, c: char) {
+impl TokenCollector<'_> {
+    fn push_char(&mut self, c: char) {
         match c {
             'a'..='z' | '0'..='9' => self.push_letter(c),
             'A'..='Z' => self.push_letter(c.to_ascii_lowercase()),
@@ -219,13 +223,13 @@ impl Words<'_> {
     }
 }
 
-/// Tells whether `c` is an invisible format character (Unicode Cf): dropped without parting words.
+/// Returns whether `c` is an invisible format character (Unicode Cf): dropped without splitting words.
 fn is_format(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')
 }
 
-/// Tells whether `c` lies in the blocks that BERT treats as ideographs, each a word of its own.
+/// Returns whether `c` lies in the blocks that BERT treats as ideographs, each a word of its own.
 fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
         | '\u{20000}'..='\u{2ceaf}' | '\u{2f800}'..='\u{2fa1f}')

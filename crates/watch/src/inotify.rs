@@ -23,19 +23,19 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Invariant: `state` is not locked during a path lookup, because a hanging file system would block the reading thread and
 /// with it every view.
 pub struct Watch {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<WatchTable>>,
 }
 
-struct State {
+struct WatchTable {
     /// `None` if other programs hold all inotify instances.
     watches: Option<Watches>,
     /// The owners of each watch: the kernel has one per directory, which views may share.
-    owners: HashMap<WatchDescriptor, Vec<Dir>>,
+    owners: HashMap<WatchDescriptor, Vec<WatchedDir>>,
     /// Number of removed watch descriptors.
     n_removed: u64,
 }
 
-struct Dir {
+struct WatchedDir {
     view: ViewId,
     role: Role,
     path: PathBuf,
@@ -52,11 +52,11 @@ impl Watch {
         let instance = Path::new("inotify instance");
         let inotify = match Inotify::init() {
             Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) => {
-                return Ok(Self::blind());
+                return Ok(Self::without_inotify());
             }
             started => started.map_err(|error| WatchError::new(instance, error))?,
         };
-        let state = State { watches: Some(inotify.watches()), owners: HashMap::new(), n_removed: 0 };
+        let state = WatchTable { watches: Some(inotify.watches()), owners: HashMap::new(), n_removed: 0 };
         let state = Arc::new(Mutex::new(state));
         let for_thread = Arc::clone(&state);
         std::thread::Builder::new()
@@ -66,8 +66,10 @@ impl Watch {
         Ok(Self { state })
     }
 
-    fn blind() -> Self {
-        Self { state: Arc::new(Mutex::new(State { watches: None, owners: HashMap::new(), n_removed: 0 })) }
+    fn without_inotify() -> Self {
+        Self {
+            state: Arc::new(Mutex::new(WatchTable { watches: None, owners: HashMap::new(), n_removed: 0 })),
+        }
     }
 
     /// Watches one directory, without its subdirectories. Call it before listing the directory.
@@ -98,7 +100,11 @@ impl Watch {
             // The reading thread drops events that arrive before the directory is in the table. They precede the return of
             // this function, so the listing that follows shows their effect.
             let descriptor = watches.add(path, mask).map_err(|error| WatchError::new(path, error))?;
-            if lock(&self.state).own(descriptor, n_removed, Dir { view, role, path: path.to_owned() }) {
+            if lock(&self.state).add_owner(
+                descriptor,
+                n_removed,
+                WatchedDir { view, role, path: path.to_owned() },
+            ) {
                 return Ok(());
             }
         }
@@ -120,10 +126,10 @@ impl Watch {
     }
 }
 
-impl State {
+impl WatchTable {
     /// Adds a directory to the table; returns whether it succeeded. If descriptors were removed since there were
     /// `n_removed`, this one may be among them and must be added again.
-    fn own(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: Dir) -> bool {
+    fn add_owner(&mut self, descriptor: WatchDescriptor, n_removed: u64, dir: WatchedDir) -> bool {
         if self.n_removed != n_removed {
             return false;
         }
@@ -135,7 +141,7 @@ impl State {
         true
     }
 
-    fn remove_where(&mut self, mut gone: impl FnMut(&Dir) -> bool) {
+    fn remove_where(&mut self, mut gone: impl FnMut(&WatchedDir) -> bool) {
         let Self { watches, owners, n_removed } = self;
         owners.retain(|descriptor, dirs| {
             dirs.retain(|dir| !gone(dir));
@@ -149,13 +155,13 @@ impl State {
     }
 
     /// Returns the changes that an event means for each owner of the directory; nothing if it is not about a path.
-    fn translate(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
+    fn translate_event(&mut self, event: &Event<&std::ffi::OsStr>) -> Vec<FsChange> {
         if event.mask.contains(EventMask::IGNORED) {
             self.owners.remove(&event.wd);
             self.n_removed += 1;
             return Vec::new();
         }
-        let change = |dir: &Dir| {
+        let change = |dir: &WatchedDir| {
             let path = event.name.map_or_else(|| dir.path.clone(), |name| dir.path.join(name));
             FsChange { view: dir.view, role: dir.role, path }
         };
@@ -178,7 +184,7 @@ impl State {
     }
 }
 
-fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEvent) -> bool) {
+fn read_events(mut inotify: Inotify, state: &Mutex<WatchTable>, sink: impl Fn(WatchEvent) -> bool) {
     let mut buffer = vec![0; BUFFER_BYTES];
     loop {
         let events = match inotify.read_events_blocking(&mut buffer) {
@@ -196,7 +202,7 @@ fn read_events(mut inotify: Inotify, state: &Mutex<State>, sink: impl Fn(WatchEv
             let mut state = lock(state);
             for event in events {
                 lost |= event.mask.contains(EventMask::Q_OVERFLOW);
-                for change in state.translate(&event) {
+                for change in state.translate_event(&event) {
                     if changes.last() != Some(&change) {
                         changes.push(change);
                     }
@@ -287,7 +293,7 @@ mod tests {
     fn a_descriptor_that_was_given_back_meanwhile_is_not_believed() {
         let (temp, (sender, receiver)) = (tempfile::tempdir().unwrap(), channel());
         let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
-        let dir = || Dir { view: ViewId(1), role: Role::Worktree, path: temp.path().to_owned() };
+        let dir = || WatchedDir { view: ViewId(1), role: Role::Worktree, path: temp.path().to_owned() };
         let (mut watches, n_removed) = {
             let state = lock(&watch.state);
             (state.watches.clone().unwrap(), state.n_removed)
@@ -295,7 +301,7 @@ mod tests {
         let stale = watches.add(temp.path(), WatchMask::CREATE).unwrap();
         watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
         watch.remove_view(ViewId(1));
-        assert!(!lock(&watch.state).own(stale, n_removed, dir()), "nothing would come of it any more");
+        assert!(!lock(&watch.state).add_owner(stale, n_removed, dir()), "nothing would come of it any more");
         watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
         fs::write(temp.path().join("a"), "").unwrap();
         wait_for(&receiver, &temp.path().join("a"));
@@ -303,7 +309,7 @@ mod tests {
 
     #[test]
     fn without_an_instance_every_directory_must_be_polled() {
-        let (watch, temp) = (Watch::blind(), tempfile::tempdir().unwrap());
+        let (watch, temp) = (Watch::without_inotify(), tempfile::tempdir().unwrap());
         let error = watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap_err();
         assert!(matches!(error, WatchError::Exhausted { .. }), "{error}");
         watch.remove_view(ViewId(1));

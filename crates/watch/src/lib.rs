@@ -21,16 +21,16 @@ pub use debounce::Debouncer;
 #[cfg(target_os = "linux")]
 pub use inotify::Watch;
 #[cfg(target_os = "linux")]
-pub use mounts::Mounts;
+pub use mounts::MountTable;
 #[cfg(not(target_os = "linux"))]
-pub use no_mounts::Mounts;
+pub use no_mounts::MountTable;
 #[cfg(not(target_os = "linux"))]
 pub use notify::Watch;
 
 use memod_base::paths;
 use memod_base::types::ViewId;
 
-/// Number of cookies, each made once the one before is back as an event, after which all earlier changes were reported.
+/// Number of cookies after whose return all earlier changes were reported; each is made once the event of the one before is back.
 ///
 /// Windows collects the changes of each watched directory on its own and hands them out as it is asked again, so a cookie can
 /// overtake what was written before it elsewhere: 562 of 4,500 did under wine. By the time that it is back, the others have been asked
@@ -78,7 +78,7 @@ pub enum WatchError {
     Exhausted {
         /// The directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It is gone, or not a directory any more; its parent's events tell the rest.
@@ -92,7 +92,7 @@ pub enum WatchError {
     Io {
         /// The directory.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -111,7 +111,7 @@ impl WatchError {
         }
     }
 
-    /// Returns what an error of the system means for the watch of a path.
+    /// Classifies an error of the operating system for the watch of a path.
     pub fn new(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

@@ -13,63 +13,63 @@ use std::path::{Path, PathBuf};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The mounts that this process sees.
-pub struct Mounts {
+pub struct MountTable {
     /// `None` without `/proc`, where mounts go unnoticed.
     table: Option<File>,
     /// Id and place of each.
     known: HashSet<(Vec<u8>, PathBuf)>,
 }
 
-impl Mounts {
+impl MountTable {
     /// Records the present mounts.
     pub fn read() -> Self {
         let mut mounts = Self { table: File::open("/proc/self/mountinfo").ok(), known: HashSet::new() };
-        mounts.known = mounts.list();
+        mounts.known = mounts.read_table();
         mounts
     }
 
     /// Returns the mount points that were added or removed since the last call.
-    pub fn changed(&mut self) -> Vec<PathBuf> {
+    pub fn take_changes(&mut self) -> Vec<PathBuf> {
         let Some(table) = &self.table else { return Vec::new() };
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         if poll(&mut [PollFd::new(table, PollFlags::PRI)], Some(&at_once)) == Ok(0) {
             return Vec::new();
         }
-        let now = self.list();
+        let now = self.read_table();
         let changed = now.symmetric_difference(&self.known).map(|(_, place)| place.clone()).collect();
         self.known = now;
         changed
     }
 
     /// Returns the mount point of a path, judging by its name.
-    pub fn around<'a>(&'a self, path: &Path) -> Option<&'a Path> {
+    pub fn mount_point_of<'a>(&'a self, path: &Path) -> Option<&'a Path> {
         let places = self.known.iter().map(|(_, place)| place.as_path());
         places.filter(|place| path.starts_with(place)).max_by_key(|place| place.as_os_str().len())
     }
 
     /// Returns the mount points below a directory.
-    pub fn below<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = &'a Path> {
+    pub fn mount_points_below<'a>(&'a self, dir: &'a Path) -> impl Iterator<Item = &'a Path> {
         self.known.iter().map(|(_, place)| place.as_path()).filter(move |place| place.starts_with(dir))
     }
 
-    fn list(&mut self) -> HashSet<(Vec<u8>, PathBuf)> {
+    fn read_table(&mut self) -> HashSet<(Vec<u8>, PathBuf)> {
         let mut text = Vec::new();
         if let Some(table) = &mut self.table {
             // An unreadable table counts as empty, so that the mounts are new once it is readable again.
             let _ = table.rewind().and_then(|()| table.read_to_end(&mut text));
         }
-        text.split(|byte| *byte == b'\n').filter_map(mount).collect()
+        text.split(|byte| *byte == b'\n').filter_map(parse_mount).collect()
     }
 }
 
 /// Returns id and place of one line, whose fields are in proc_pid_mountinfo(5).
-fn mount(line: &[u8]) -> Option<(Vec<u8>, PathBuf)> {
+fn parse_mount(line: &[u8]) -> Option<(Vec<u8>, PathBuf)> {
     let mut fields = line.split(|byte| *byte == b' ');
-    Some((fields.next()?.to_vec(), OsString::from_vec(unescaped(fields.nth(3)?)).into()))
+    Some((fields.next()?.to_vec(), OsString::from_vec(unescape_octal(fields.nth(3)?)).into()))
 }
 
 /// Unescapes the octal codes for space, tab, newline and backslash.
-fn unescaped(field: &[u8]) -> Vec<u8> {
+fn unescape_octal(field: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, after)) = rest.split_first() {
@@ -90,7 +90,7 @@ mod tests {
     fn a_line_of_the_table() {
         let check = |line: &str, expected: Option<(&str, &str)>| {
             let expected = expected.map(|(id, place)| (id.as_bytes().to_vec(), PathBuf::from(place)));
-            assert_eq!(mount(line.as_bytes()), expected, "{line}");
+            assert_eq!(parse_mount(line.as_bytes()), expected, "{line}");
         };
         check("36 35 98:0 / /mnt rw,noatime - ext3 /dev/root rw", Some(("36", "/mnt")));
         check("7 1 0:5 / /a\\040b\\134\\012c rw - tmpfs t rw", Some(("7", "/a b\\\nc")));
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn without_a_change_nothing_has_changed() {
-        let mut mounts = Mounts::read();
+        let mut mounts = MountTable::read();
         assert!(mounts.known.iter().any(|(_, place)| place == Path::new("/")));
         mounts.known.insert((b"x".to_vec(), "/nowhere".into()));
-        assert_eq!(mounts.around(Path::new("/nowhere/a")), Some(Path::new("/nowhere")));
-        assert_eq!(mounts.around(Path::new("/nowhere-else")), Some(Path::new("/")));
-        let since = mounts.changed();
+        assert_eq!(mounts.mount_point_of(Path::new("/nowhere/a")), Some(Path::new("/nowhere")));
+        assert_eq!(mounts.mount_point_of(Path::new("/nowhere-else")), Some(Path::new("/")));
+        let since = mounts.take_changes();
         assert!(since.is_empty() || since.contains(&"/nowhere".into()), "{since:?}");
     }
 }

@@ -3,27 +3,27 @@
 use std::iter;
 use std::path::{Path, PathBuf};
 
-/// As the one of Linux, and always empty.
-pub struct Mounts;
+/// Stands in for the table of Linux, and is always empty.
+pub struct MountTable;
 
-impl Mounts {
+impl MountTable {
     /// Does nothing.
     pub fn read() -> Self {
         Self
     }
 
     /// Returns nothing.
-    pub fn changed(&mut self) -> Vec<PathBuf> {
+    pub fn take_changes(&mut self) -> Vec<PathBuf> {
         Vec::new()
     }
 
     /// Returns nothing.
-    pub fn around<'a>(&'a self, _: &Path) -> Option<&'a Path> {
+    pub fn mount_point_of<'a>(&'a self, _: &Path) -> Option<&'a Path> {
         None
     }
 
     /// Returns nothing.
-    pub fn below<'a>(&'a self, _: &'a Path) -> impl Iterator<Item = &'a Path> {
+    pub fn mount_points_below<'a>(&'a self, _: &'a Path) -> impl Iterator<Item = &'a Path> {
         iter::empty()
     }
 }

@@ -34,7 +34,7 @@ impl Watch {
         let roots = Roots::default();
         let for_thread = Arc::clone(&roots);
         let watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
-            let event = translate(&lock(&for_thread), event);
+            let event = translate_event(&lock(&for_thread), event);
             sink(event);
         })
         .map_err(|error| into_error(Path::new("watcher"), error))?;
@@ -98,16 +98,16 @@ fn remove_owner(roots: &mut Owners, view: ViewId) -> Vec<PathBuf> {
     left.map(|(path, _)| path).collect()
 }
 
-fn translate(roots: &Owners, event: notify::Result<Event>) -> WatchEvent {
+fn translate_event(roots: &Owners, event: notify::Result<Event>) -> WatchEvent {
     let Ok(event) = event else { return WatchEvent::Lost };
     if event.need_rescan() || event.paths.is_empty() {
         return WatchEvent::Lost;
     }
-    WatchEvent::Changed(event.paths.iter().flat_map(|path| changes(roots, path)).collect())
+    WatchEvent::Changed(event.paths.iter().flat_map(|path| changes_for_owners(roots, path)).collect())
 }
 
 /// Returns the changes that an event means for each owner of a root around its path.
-fn changes(roots: &Owners, path: &Path) -> Vec<FsChange> {
+fn changes_for_owners(roots: &Owners, path: &Path) -> Vec<FsChange> {
     let mut changes = Vec::new();
     for (n_below, above) in path.ancestors().enumerate() {
         for (view, role) in roots.get(above).into_iter().flatten().copied() {
@@ -143,7 +143,7 @@ mod tests {
         assert!(add(main, Role::Git, "/r/.git/info"), "watched for itself alone");
         assert!(add(linked, Role::Worktree, "/r/l"));
         let check = |roots: &Owners, path: &str, expected: &[(ViewId, Role)]| {
-            let told = changes(roots, Path::new(path));
+            let told = changes_for_owners(roots, Path::new(path));
             let told: Vec<_> = told.into_iter().map(|change| (change.view, change.role)).collect();
             assert_eq!(told, expected, "{path}");
         };

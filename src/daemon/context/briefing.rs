@@ -32,7 +32,7 @@ use memod_proto::{
 };
 use memod_scan::{Content, Read};
 use memod_text::redact::mask;
-use memod_text::secrets::secrets;
+use memod_text::secrets::find_secret_spans;
 use page::{List, Page};
 use serde_json::Value;
 use tokio::join;
@@ -200,7 +200,7 @@ fn project(shared: &Shared, at: &Freshness) -> RpcResult<Vec<String>> {
 fn manifest(root: &Path, path: &str) -> Option<String> {
     match memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST) {
         Ok(Read { content: Content::Text(text), .. }) => {
-            Some(mask(&text, &secrets(&text, memod_extract::syntax_of(path, &text))).into_owned())
+            Some(mask(&text, &find_secret_spans(&text, memod_extract::syntax_of(path, &text))).into_owned())
         }
         _ => None,
     }

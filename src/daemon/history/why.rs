@@ -10,7 +10,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
 use memod_engine::event::Freshness;
-use memod_git::{Attributes, Blame, Log, Move, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_git::{Attributes, Blame, LineMove, Log, ObjectId, OutsideAttributes, Tracked, UserDirs};
 use memod_index_db::Reader;
 use memod_proto::{AnswerPart, RpcError, Sync, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use memod_scan::{Content, Read, ReadError};
@@ -180,7 +180,7 @@ impl Question<'_> {
         let mut result = of_log(self.past, log?, &self.key)?;
         // A directory or binary file is committed as a whole, and a text line by line.
         if let Ok(text) = self.stored_text() {
-            let lines = self.past.objects.uncommitted(self.head, self.name_in_head(), text.as_bytes());
+            let lines = self.past.objects.uncommitted_lines(self.head, self.name_in_head(), text.as_bytes());
             result.uncommitted = spans(&lines?);
         }
         Ok(result)
@@ -219,7 +219,7 @@ impl Question<'_> {
             let (commit, subject, body) = self.past.describe(id)?;
             result.commits.push(WhyCommit { commit, subject, body, path, lines: spans(&lines) });
         }
-        for Move { id, from, to, lines } in moves.into_iter().take(self.limit) {
+        for LineMove { id, from, to, lines } in moves.into_iter().take(self.limit) {
             let (commit, subject, _) = self.past.describe(id)?;
             result.moves.push(WhyMove { commit, subject, from, to, lines: spans(&lines) });
         }

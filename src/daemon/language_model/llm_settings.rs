@@ -17,7 +17,7 @@ pub(in crate::daemon) async fn settings(
         Ok(match memod_config::load(Some(&shared.engine.layout)) {
             Ok(loaded) => {
                 let llm = loaded.config.llm;
-                let endpoint = Endpoint::of(&llm, |name| std::env::var(name).ok());
+                let endpoint = Endpoint::from_settings(&llm, |name| std::env::var(name).ok());
                 (llm, endpoint)
             }
             Err(error) => (Config::default().llm, Err(NoEndpoint::Unreadable(error.to_string()))),

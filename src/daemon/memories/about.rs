@@ -61,6 +61,6 @@ pub(super) fn united(
         anchors.retain(|known| known.to_string() != place);
         anchors.insert(at, Anchor { state: None, now: None, note: None, ..anchor.clone() });
     }
-    anchor::check(&anchors).map_err(bad)?;
+    anchor::check_count(&anchors).map_err(bad)?;
     Ok(anchors)
 }

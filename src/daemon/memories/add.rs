@@ -38,7 +38,7 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
         AddResult { redacted, memory, ..AddResult::default() }
     };
     let is_asked = !params.fields.allow_secret;
-    let warning = is_asked.then(|| fields::warning("content", &record.content)).flatten();
+    let warning = is_asked.then(|| fields::warn_of_credential("content", &record.content)).flatten();
     if let Some(known) = rows.same_text(&record, &derived.hash)? {
         return Ok(result(known));
     }
@@ -62,13 +62,14 @@ fn put(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp, near: &Near) -> Done<
 
 /// Returns the record to store, and the number of private parts that were removed.
 fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Record, usize)> {
-    let content = fields::content(&params.content, params.fields.allow_secret).map_err(bad)?;
-    let title = params.fields.title.as_deref().map(|title| fields::title(title, params.fields.allow_secret));
+    let content = fields::validate_content(&params.content, params.fields.allow_secret).map_err(bad)?;
+    let title =
+        params.fields.title.as_deref().map(|title| fields::validate_title(title, params.fields.allow_secret));
     let title = title.transpose().map_err(bad)?.flatten();
     let tier = params.fields.tier.unwrap_or_default();
     let expires_at = match &params.fields.ttl {
-        Some(ttl) => Some(time::expiry(ttl, &local(stamp.now_ms)).map_err(bad)?),
-        None => stamp.tiers.end(tier, stamp.now_ms),
+        Some(ttl) => Some(time::parse_expiry(ttl, &local(stamp.now_ms)).map_err(bad)?),
+        None => stamp.tiers.expiry_in(tier, stamp.now_ms),
     };
     let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
     let record = Record {
@@ -76,19 +77,23 @@ fn new_record(rows: &Rows<'_>, params: &AddParams, stamp: &Stamp) -> Done<(Recor
         content: content.text,
         title: title.map(|title| title.text),
         container: stamp.container(params.fields.container.as_deref()).map_err(bad)?,
-        tags: fields::tags(&params.tags).map_err(bad)?,
+        tags: fields::validate_tags(&params.tags).map_err(bad)?,
         anchors: united(&[], &[], &params.anchors, &params.caller.cwd, &stamp.layout)?,
         tier,
         expires_at,
         priority: params
             .fields
             .priority
-            .map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)
+            .map_or(Ok(fields::DEFAULT_PRIORITY), fields::validate_priority)
             .map_err(bad)?,
-        confidence: params.fields.confidence.map_or(Ok(1.0), fields::confidence).map_err(bad)?,
-        metadata: fields::metadata(params.fields.metadata.clone(), params.fields.allow_secret)
+        confidence: params.fields.confidence.map_or(Ok(1.0), fields::validate_confidence).map_err(bad)?,
+        metadata: fields::validate_metadata(params.fields.metadata.clone(), params.fields.allow_secret)
             .map_err(bad)?,
-        source: params.source.as_deref().map_or(Ok(stamp.source.to_owned()), fields::source).map_err(bad)?,
+        source: params
+            .source
+            .as_deref()
+            .map_or(Ok(stamp.source.to_owned()), fields::validate_source)
+            .map_err(bad)?,
         author: stamp.author.clone(),
         agent: stamp.agent.clone(),
         created: stamp.now_ms,

@@ -24,7 +24,7 @@ use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::event::Freshness;
 use memod_index_db::{Entry, Reader};
-use memod_memory::anchor::{Lines, whole};
+use memod_memory::anchor::{LineHashes, hash_text};
 use memod_memory_db::Anchored;
 
 /// The states of anchors, and how far they can be trusted.
@@ -226,7 +226,7 @@ impl<'a> AnchorChecker<'a> {
         }
         let Some(text) = self.text(&key)? else { return Ok(Finding::drifted(None, None)) };
         let Some(lines) = anchor.lines else {
-            let is_same = whole(&text).to_string() == anchor.seen.text;
+            let is_same = hash_text(&text).to_string() == anchor.seen.text;
             let location = AnchorLocation::of(anchor);
             return Ok(if is_same {
                 Finding::fresh(location)
@@ -234,7 +234,7 @@ impl<'a> AnchorChecker<'a> {
                 Finding::drifted(Some(location), None)
             });
         };
-        let found = Lines::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
+        let found = LineHashes::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
         Ok(found.map_or_else(
             || Finding::drifted(Some(AnchorLocation::of(anchor)), None),
             |lines| Finding::fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
@@ -283,7 +283,7 @@ impl<'a> AnchorChecker<'a> {
     fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, DatabaseError> {
         let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
         let text = self.text(key)?;
-        Ok(text.and_then(|text| Lines::new(&text).find(lines, run, None)))
+        Ok(text.and_then(|text| LineHashes::new(&text).find(lines, run, None)))
     }
 
     /// Looks for a target that is gone from its place. It has moved if its text is in exactly one place where it was not
@@ -392,19 +392,19 @@ impl<'a> AnchorChecker<'a> {
             (Some(title), _) => {
                 let Some(found) = self.reader.definition(self.at.view, key, title)? else { return Ok(None) };
                 anchor.lines = Some(found.lines);
-                let run = Lines::new(&text).run(found.lines).map(|run| run.to_string());
+                let run = LineHashes::new(&text).run(found.lines).map(|run| run.to_string());
                 let (text, shape) = (found.text.to_string(), Some(found.shape.to_string()));
                 Seen { blob, text, shape, run, ..Seen::default() }
             }
             (None, Some((first, last))) => {
-                let all = Lines::new(&text);
+                let all = LineHashes::new(&text);
                 let Some(run) = all.run((*first, *last)) else { return Ok(None) };
                 let text = run.to_string();
-                let locations = all.places(last - first + 1, &text);
+                let locations = all.find_runs(last - first + 1, &text);
                 let nth = locations.iter().take_while(|location| *location <= first).count() as u32;
                 Seen { blob, text, nth: Some((nth, locations.len() as u32)), ..Seen::default() }
             }
-            (None, None) => Seen { blob, text: whole(&text).to_string(), ..Seen::default() },
+            (None, None) => Seen { blob, text: hash_text(&text).to_string(), ..Seen::default() },
         };
         anchor.seen.alone = self.same(&anchor)?.len() == 1;
         Ok(Some(anchor))

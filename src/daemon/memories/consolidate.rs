@@ -33,8 +33,8 @@ pub(super) fn consolidate(
         Some(name) => stamp.container(Some(name)).map_err(bad)?,
         None => only_container(&sources)?,
     };
-    let content = fields::content(&params.summary, params.allow_secret).map_err(bad)?;
-    let title = params.title.as_deref().map(|title| fields::title(title, params.allow_secret));
+    let content = fields::validate_content(&params.summary, params.allow_secret).map_err(bad)?;
+    let title = params.title.as_deref().map(|title| fields::validate_title(title, params.allow_secret));
     let title = title.transpose().map_err(bad)?.flatten();
     let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
     let new = Record {
@@ -65,7 +65,7 @@ pub(super) fn auto(
         );
         return Err(refused(message, "leave it out for three"));
     }
-    let container = params.container.as_deref().map(fields::container).transpose().map_err(bad)?;
+    let container = params.container.as_deref().map(fields::validate_container).transpose().map_err(bad)?;
     let tier = params.short_only.then_some(Tier::Short);
     let filter =
         MemoryFilter { container, traits: Traits { tier, ..Traits::default() }, ..MemoryFilter::default() };
@@ -212,7 +212,7 @@ fn united(rows: &Rows<'_>, sources: &[Record], stamp: &Stamp) -> Done<Record> {
 fn metadata(sources: &[Record]) -> (Map<String, Value>, Map<String, Value>) {
     let mut sources: Vec<&Record> = sources.iter().collect();
     sources.sort_by_key(|record| (record.updated, record.created, &record.id));
-    fields::united_metadata(sources.into_iter().map(|record| &record.metadata))
+    fields::unite_metadata(sources.into_iter().map(|record| &record.metadata))
 }
 
 /// Archives the sources, stores the new memory and links it to each source.

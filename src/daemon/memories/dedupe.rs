@@ -7,7 +7,7 @@ use memod_base::types::MemoryRow;
 use memod_config::LEAST_NEAR_COSINE;
 use memod_engine::errors::RpcResult;
 use memod_memory::fields;
-use memod_memory::text_difference::difference;
+use memod_memory::text_difference::find_difference;
 use memod_memory_db::{MemoryFilter, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{DedupeParams, DedupeResult, Group};
@@ -85,7 +85,7 @@ pub(in crate::daemon) async fn near_pairs(
 /// Returns the living memories of each selected container.
 fn by_container(rows: &Rows<'_>, params: &DedupeParams) -> Done<Vec<Vec<MemoryRow>>> {
     let names = match &params.container {
-        Some(name) => vec![fields::container(name).map_err(bad)?],
+        Some(name) => vec![fields::validate_container(name).map_err(bad)?],
         None => rows.containers()?.into_iter().map(|tally| tally.name).collect(),
     };
     let meant = |name| rows.meant(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None);
@@ -135,7 +135,7 @@ fn groups(rows: &Rows<'_>, pairs: &[Pair], threshold: f64) -> Done<DedupeResult>
         let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
         left.container == right.container
             && is_near(*cosine, threshold, left, right)
-            && difference(&left.content, &right.content).is_none()
+            && find_difference(&left.content, &right.content).is_none()
     };
     let same: Vec<_> = pairs.iter().filter(is_same).copied().collect();
     let (mut groups, mut merged) = (Vec::new(), Vec::new());

@@ -49,7 +49,8 @@ fn draft(params: &MarkdownParams, chunk: &Chunk, number: u64) -> Draft {
     let content = chunk.text.as_deref().unwrap_or(&params.text[chunk.bytes.clone()]);
     let title = chunk.title.as_deref().map(|title| title[..title.floor_char_boundary(MAX_TITLE)].to_owned());
     // Of what is stored: a hash of private parts would let them be guessed. What is refused needs none.
-    let stored = fields::content(content, params.allow_secret).map(|kept| kept.text).unwrap_or_default();
+    let stored =
+        fields::validate_content(content, params.allow_secret).map(|kept| kept.text).unwrap_or_default();
     let metadata = [
         ("path".to_owned(), json!(params.path)),
         ("lines".to_owned(), json!(chunk.lines)),

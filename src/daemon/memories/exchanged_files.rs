@@ -31,12 +31,12 @@ pub(super) fn check(_: &Rows<'_>, params: &CheckFilesParams) -> Done<CheckFilesR
 
 /// Brings back a file that has vanished without a verb, if the memory was changed after the file was exchanged.
 pub(super) fn restore(rows: &Rows<'_>, params: &RestoreFileParams, stamp: &Stamp) -> Done<RestoreFileResult> {
-    let id = id::whole(&params.id).map_err(bad)?;
+    let id = id::parse_id(&params.id).map_err(bad)?;
     let known = rows.get(&id)?;
     let fate = match known.filter(|known| known.archived_why.as_deref() == Some(BY_FILE)) {
         Some(known) => bring_back(rows, &known, &params.text, stamp)?,
         // Another worktree may have it, and a verb may have taken it out of this one.
-        None if rows.has(&id)? && rows.is_removed_by_verb(&file::name(&id))? => FileFate::Removed,
+        None if rows.has(&id)? && rows.is_removed_by_verb(&file::file_name(&id))? => FileFate::Removed,
         // What the database does not know has vanished, too: it may be an older one.
         None => FileFate::AsItWas,
     };
@@ -44,7 +44,7 @@ pub(super) fn restore(rows: &Rows<'_>, params: &RestoreFileParams, stamp: &Stamp
 }
 
 fn bring_back(rows: &Rows<'_>, known: &Record, text: &str, stamp: &Stamp) -> Done<FileFate> {
-    let exchanged = match file::sides(text) {
+    let exchanged = match file::parse_sides(text) {
         Ok(None) => MemoryFile::parse(text).ok(),
         Ok(Some([ours, _])) => match MemoryFile::parse(&ours) {
             Ok(ours) => Some(ours),

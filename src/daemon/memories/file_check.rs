@@ -60,9 +60,9 @@ pub(super) fn unmerged(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
 
 /// Returns whether a file seems to be in conflict, but is not taken for that.
 fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
-    let bytes = memod_scan::bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
+    let bytes = memod_scan::read_bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
     let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
-    text.is_some_and(|text| matches!(file::sides(&text), Ok(None)) && file::may_have_sides(&text))
+    text.is_some_and(|text| matches!(file::parse_sides(&text), Ok(None)) && file::may_have_sides(&text))
 }
 
 /// Most files that are listed one by one.

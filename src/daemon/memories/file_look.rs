@@ -233,7 +233,7 @@ fn read(root: &Path, name: &str, stat: &Stat, listed: &Listing) -> Result<FileSt
         Ok(meta) if !meta.is_file() => return nothing("not a regular file".to_owned()),
         _ => {}
     }
-    let bytes = match memod_scan::bytes(root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::read_bytes(root, &key, file::MAX_FILE) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return nothing(format!("{} bytes, over {}", stat.size, file::MAX_FILE)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return nothing(error.to_string()),

@@ -34,7 +34,7 @@ pub(super) fn file_with(
 /// be read as it is meant, or has what `add` refuses.
 pub(super) fn file_text(said: &SaidByFile, other: Option<&SaidByFile>) -> Option<(String, [u8; 32])> {
     let text = match other {
-        Some(other) => file::in_conflict(&whole_text(said)?, &whole_text(other)?)?,
+        Some(other) => file::render_conflict(&whole_text(said)?, &whole_text(other)?)?,
         None => whole_text(said)?,
     };
     let hash = file::hash(&text);
@@ -45,6 +45,6 @@ fn whole_text(said: &SaidByFile) -> Option<String> {
     let former = MemoryFile::of_remarks(&said.remarks, Vec::new()).ok()?;
     let file = file_with(&said.record, said.links.clone(), Some(&former));
     let text = file.render();
-    let is_whole = matches!(file::sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE;
+    let is_whole = matches!(file::parse_sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE;
     (is_whole && MemoryFile::parse(&text).is_ok_and(|read| read == file)).then_some(text)
 }

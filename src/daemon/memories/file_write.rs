@@ -77,7 +77,7 @@ impl Before {
         if record.side != Side::Whole {
             return Err(in_conflict_of(&record));
         }
-        let name = file::name(&record.id);
+        let name = file::file_name(&record.id);
         let known = self.files.iter().find(|file| file.name == name);
         let resolved = stamp.take_resolved(&record.id);
         if let Some(why) = known.and_then(|file| file.why.as_ref()).filter(|_| resolved.is_none()) {
@@ -125,7 +125,7 @@ impl Before {
 pub(super) fn text_on_disk(stamp: &Stamp, name: &str) -> Done<Option<String>> {
     let key = SourceKey::new(format!("{}/{name}", file::DIR));
     let path = stamp.layout.root.join(key.as_str());
-    let bytes = match memod_scan::bytes(&stamp.layout.root, &key, file::MAX_FILE) {
+    let bytes = match memod_scan::read_bytes(&stamp.layout.root, &key, file::MAX_FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(None);
         }
@@ -146,7 +146,7 @@ pub(super) fn begin(rows: &Rows<'_>, id: &str, stamp: &Stamp) -> Done<()> {
             rows.set_worktree_place(&root, made_ns)?;
         }
     }
-    Ok(rows.begin_file(id, &file::name(id))?)
+    Ok(rows.begin_file(id, &file::file_name(id))?)
 }
 
 /// Makes a memory shared; it does not expire any more, and has LF.
@@ -174,7 +174,7 @@ pub(super) fn check_as_file(rows: &Rows<'_>, record: &Record) -> Done<()> {
 
 /// Returns the version that a file is. Fails if it would not be read as it is meant, or has what `add` refuses.
 fn check(id: &str, new: &MemoryFile, text: &str) -> Done<FileVersion> {
-    if !matches!(file::sides(text), Ok(None)) {
+    if !matches!(file::parse_sides(text), Ok(None)) {
         return Err(cannot_be_shared(id, "its text has lines like the markers of a conflict of git"));
     }
     shareable(id, text, new)
@@ -182,7 +182,7 @@ fn check(id: &str, new: &MemoryFile, text: &str) -> Done<FileVersion> {
 
 /// Returns what a file says that a verb is about to replace.
 fn parsed(id: &str, text: &str) -> Done<MemoryFile> {
-    if !matches!(file::sides(text), Ok(None)) {
+    if !matches!(file::parse_sides(text), Ok(None)) {
         return Err(in_conflict(id));
     }
     MemoryFile::parse(text).map_err(|why| unreadable(id, &why.to_string()))

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use memod_base::threads::lock;
 use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
-use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, quantize, record_vectors, runs};
+use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, can_embed, quantize, record_vectors};
 use memod_engine::models::{Loaded, Models};
 use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryStore, Rows, VectorChanges, VectorModel};
 use memod_search::nearest::MutableVectorIndex;
@@ -57,7 +57,7 @@ fn vectors(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Vec<Opti
             return alone.collect();
         }
     };
-    let is_blamed = runs(model);
+    let is_blamed = can_embed(model);
     tracing::error!(%why, is_blamed, "no vector of a memory, which only words find");
     is_blamed.then(|| vec![None])
 }
@@ -138,7 +138,7 @@ impl Finder {
 
 #[cfg(test)]
 mod tests {
-    use memod_embed::{EmbedError, Guarded};
+    use memod_embed::{EmbedError, GuardedModel};
 
     use super::*;
 
@@ -168,7 +168,7 @@ mod tests {
                 "poison" => || Ok(Arc::new(Fragile("poison")) as Arc<dyn Embedder>),
                 _ => || Ok(Arc::new(Fragile("")) as Arc<dyn Embedder>),
             };
-            let vectors = vectors(&Guarded::load(load).unwrap(), &fields)?;
+            let vectors = vectors(&GuardedModel::load(load).unwrap(), &fields)?;
             Some(vectors.iter().map(Option::is_some).collect::<Vec<_>>())
         };
         assert_eq!(has_vector("poison"), Some(vec![true, false, true]));

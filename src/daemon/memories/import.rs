@@ -100,7 +100,7 @@ fn take(
     kind: Option<&VectorKind>,
 ) -> Done<ImportResult> {
     if let Some(snapshot) = &params.snapshot {
-        fields::key(&snapshot.key).map_err(bad)?;
+        fields::validate_key(&snapshot.key).map_err(bad)?;
     }
     let import = Import { rows, params, stamp, ids: ids_by_ending(rows, params)? };
     let (mut result, mut n_remade) = (ImportResult::default(), 0);
@@ -152,7 +152,7 @@ fn ids_by_ending(rows: &Rows<'_>, params: &ImportParams) -> Done<HashMap<String,
     if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
         return Ok(HashMap::new());
     }
-    Ok(rows.ids()?.into_iter().map(|id| (id::ending(&id).to_owned(), id)).collect())
+    Ok(rows.ids()?.into_iter().map(|id| (id::random_digits(&id).to_owned(), id)).collect())
 }
 
 fn refusal(why: String) -> Imported {
@@ -179,22 +179,22 @@ impl Import<'_> {
     /// Returns the record of a draft, without the id of a new one, and the number of private parts that were removed.
     fn record(&self, draft: &Draft) -> Result<(Record, usize), Refused> {
         let allow_secret = self.params.allow_secret;
-        let content = fields::content(&draft.content, allow_secret)?;
-        let title = draft.title.as_deref().map(|title| fields::title(title, allow_secret));
+        let content = fields::validate_content(&draft.content, allow_secret)?;
+        let title = draft.title.as_deref().map(|title| fields::validate_title(title, allow_secret));
         let title = title.transpose()?.flatten();
         let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
         let time = |field, written: &Option<String>| {
-            written.as_deref().map(|written| time::exact(field, written)).transpose()
+            written.as_deref().map(|written| time::parse_rfc3339(field, written)).transpose()
         };
         let name = |field, given: &Option<String>| {
-            given.as_deref().map(|given| fields::name(field, given)).transpose()
+            given.as_deref().map(|given| fields::validate_name(field, given)).transpose()
         };
         let import = || "import".to_owned();
         let created = time("created", &draft.created)?.unwrap_or(self.stamp.now_ms);
         let tier = draft.tier.unwrap_or_default();
         // A memory written by hand expires as if it were added now; others keep their expiry.
         let is_new = draft.id.is_none() && draft.original.is_none();
-        let lasts = || self.stamp.tiers.end(tier, self.stamp.now_ms).filter(|_| is_new);
+        let lasts = || self.stamp.tiers.expiry_in(tier, self.stamp.now_ms).filter(|_| is_new);
         let archived_at = time("archived_at", &draft.archived_at)?;
         let why = name("archived_why", &draft.archived_why)?.unwrap_or_else(|| "forgotten".to_owned());
         draft.key.as_deref().map_or(Ok(()), |key| fields::check_name("key", key))?;
@@ -204,22 +204,22 @@ impl Import<'_> {
             content: content.text,
             title: title.map(|title| title.text),
             container: self.stamp.container(draft.container.as_deref())?,
-            tags: fields::tags(&draft.tags)?,
+            tags: fields::validate_tags(&draft.tags)?,
             tier,
             expires_at: time("expires_at", &draft.expires_at)?.or_else(lasts),
-            priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::priority)?,
-            confidence: draft.confidence.map_or(Ok(1.0), fields::confidence)?,
+            priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::validate_priority)?,
+            confidence: draft.confidence.map_or(Ok(1.0), fields::validate_confidence)?,
             source: draft.source.as_deref().map_or(Ok(import()), |given| self.source(given))?,
             author: name("author", &draft.author)?.unwrap_or_else(|| self.stamp.author.clone()),
             agent: name("agent", &draft.agent)?,
             created,
             updated: time("updated", &draft.updated)?.unwrap_or(created),
             last_access: time("last_access", &draft.last_access)?,
-            access_count: fields::access_count(draft.access_count)?,
-            metadata: fields::metadata(draft.metadata.clone(), allow_secret)?,
+            access_count: fields::validate_access_count(draft.access_count)?,
+            metadata: fields::validate_metadata(draft.metadata.clone(), allow_secret)?,
             archived_at,
             archived_why: archived_at.map(|_| why),
-            key: key.map(|key| fields::key(key)).transpose()?,
+            key: key.map(|key| fields::validate_key(key)).transpose()?,
             anchors: anchors(&draft.anchors)?,
             ..Record::default()
         };
@@ -237,13 +237,13 @@ impl Import<'_> {
     /// Returns the id of a draft; empty if it has none.
     fn id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
         match (&draft.id, &draft.original) {
-            (Some(given), _) => id::whole(given),
+            (Some(given), _) => id::parse_id(given),
             (None, Some(original)) => {
                 let hash = blake3::hash(original.as_bytes());
                 let bits = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
                 let id = id::new_id(created, *bits);
                 // Known by its name alone: where a part of a conversation begins depends on how the parts are cut.
-                Ok(self.ids.get(id::ending(&id)).cloned().unwrap_or(id))
+                Ok(self.ids.get(id::random_digits(&id)).cloned().unwrap_or(id))
             }
             (None, None) => Ok(String::new()),
         }
@@ -386,7 +386,8 @@ impl Import<'_> {
             let known = LinkKind::ALL.map(LinkKind::as_str).join(", ");
             return Ok(refusal(format!("kind: {} is none of {known}", json!(draft.kind))));
         };
-        let created = draft.created.as_deref().map(|written| time::exact("created", written)).transpose();
+        let created =
+            draft.created.as_deref().map(|written| time::parse_rfc3339("created", written)).transpose();
         let created = match created {
             Ok(created) => created.unwrap_or(self.stamp.now_ms),
             Err(why) => return Ok(refusal(with_hint(&why))),

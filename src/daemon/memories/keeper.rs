@@ -255,7 +255,7 @@ const FORMS: Forms = Forms { derive, differences: show::differences, new_id: id:
 pub(super) fn derive(record: &Record) -> Derived {
     Derived {
         hash: text::hash(&record.content),
-        words: text::index(record.title.as_deref(), &record.tags, &record.anchors, &record.content),
+        words: text::index_memory(record.title.as_deref(), &record.tags, &record.anchors, &record.content),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Merges duplicate memories.
 
-use memod_memory::text_difference::united;
+use memod_memory::text_difference::join_contents;
 use memod_memory::{Refused, anchor, fields};
 use memod_memory_db::{FROM_FILE, FROM_TEAM, Record, Rows};
 use memod_proto::Caveats;
@@ -18,7 +18,7 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
     all.sort_by_key(|record| (record.updated, record.created)); // stable: of equal ones the one that stays is last
     let mut after = record.clone();
     for other in others {
-        after.content = united(&after.content, &other.content);
+        after.content = join_contents(&after.content, &other.content);
         // Not all of the text is trusted.
         match show::trust(other) {
             "own" => {}
@@ -36,10 +36,10 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
         after.source = fields::source_after_agent(&after.source).to_owned();
         after.agent.clone_from(&by_agent.agent);
     }
-    after.tags = fields::tags(&after.tags).map_err(bad)?;
+    after.tags = fields::validate_tags(&after.tags).map_err(bad)?;
     after.anchors =
         anchor::each_once(record.anchors.iter().chain(others.iter().flat_map(|other| &other.anchors)));
-    (after.metadata, _) = fields::united_metadata(all.iter().map(|record| &record.metadata));
+    (after.metadata, _) = fields::unite_metadata(all.iter().map(|record| &record.metadata));
     check_size(&after).map_err(bad)?;
     Ok(stamp.put(rows, "merge", record, after)?.0)
 }
@@ -47,10 +47,10 @@ pub(super) fn merge_into(rows: &Rows<'_>, record: &Record, others: &[Record], st
 /// Validates the merged record, whose fields may exceed a limit.
 pub(super) fn check_size(record: &Record) -> Result<(), Refused> {
     // A credential that was stored on purpose stays.
-    fields::content(&record.content, true)?;
-    fields::tags(&record.tags)?;
-    fields::metadata(record.metadata.clone(), true)?;
-    anchor::check(&record.anchors)
+    fields::validate_content(&record.content, true)?;
+    fields::validate_tags(&record.tags)?;
+    fields::validate_metadata(record.metadata.clone(), true)?;
+    anchor::check_count(&record.anchors)
 }
 
 /// Merges memories into one; the others are archived and superseded by it.

@@ -8,7 +8,7 @@ use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_engine::errors::RpcResult;
 use memod_memory::text;
-use memod_memory::text_difference::{difference, has_same_words, is_similar_title};
+use memod_memory::text_difference::{find_difference, has_same_words, is_similar_title};
 use memod_memory_db::{MemoryFilter, Record, Rows, Stopped};
 use memod_proto::memory::{Contradicted, Related, RelatedParams, RelatedResult};
 use memod_proto::{Caveats, RpcError};
@@ -103,7 +103,7 @@ impl Near {
         let mut same = Vec::new();
         let mut contradicted = Vec::new();
         for (other, cosine) in self.of(rows, record)? {
-            match difference(&record.content, &other.content) {
+            match find_difference(&record.content, &other.content) {
                 None => same.push((other, cosine)),
                 Some(by) => contradicted.push(contradicted_by(&other, by, Some(cosine))),
             }
@@ -126,7 +126,7 @@ fn contradicted_by(record: &Record, by: &str, cosine: Option<f64>) -> Contradict
 /// Returns living memories of the container with a title about the same thing.
 fn titled_alike(rows: &Rows<'_>, record: &Record) -> Result<Vec<Record>, DatabaseError> {
     let Some(title) = &record.title else { return Ok(Vec::new()) };
-    let subject = text::subject(title);
+    let subject = text::title_stems(title);
     if subject.is_empty() {
         return Ok(Vec::new());
     }

@@ -101,7 +101,7 @@ pub(super) fn history(rows: &Rows<'_>, params: &IdsParams) -> Done<HistoryResult
     let [typed] = params.ids.as_slice() else {
         return Err(refused("ids: one is needed".to_owned(), "`memo list` shows the ids"));
     };
-    let id = match id::whole(typed) {
+    let id = match id::parse_id(typed) {
         Ok(id) if rows.is_elsewhere(&id)? => id,
         _ => find(rows, typed)?.id,
     };

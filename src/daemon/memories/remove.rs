@@ -27,7 +27,7 @@ pub(super) const ARCHIVED_THERE: [&str; 2] =
 
 pub(super) fn restore(rows: &Rows<'_>, params: &IdsParams, stamp: &Stamp) -> Done<MemoriesResult> {
     let (mut brought, mut written) = (Vec::new(), Vec::new());
-    for id in params.ids.iter().filter_map(|typed| id::whole(typed).ok()) {
+    for id in params.ids.iter().filter_map(|typed| id::parse_id(typed).ok()) {
         // A memory that only another worktree has becomes a file of this one, too.
         if rows.is_elsewhere(&id)? {
             begin(rows, &id, stamp)?;

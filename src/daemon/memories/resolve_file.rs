@@ -36,7 +36,7 @@ fn put(rows: &Rows<'_>, params: &ResolveFileParams, stamp: &Stamp) -> Done<Resol
         return Err(unreadable(&found.id, &why)); // the outcome would be another conflict, with what is this user's
     }
     let id = found.id;
-    let name = file::name(&id);
+    let name = file::file_name(&id);
     let text = text_on_disk(stamp, &name)?.unwrap_or_default();
     let mut parsed = match (file::own_side_first(&text, is_rebasing(&stamp.layout)), params.side) {
         (Ok(None), _) => return Err(not_in_conflict(&id, stamp)),
@@ -79,7 +79,7 @@ fn not_in_conflict(id: &str, stamp: &Stamp) -> Stopped<RpcError> {
 
 /// Returns a text that was given as the outcome, as a file has it.
 pub(super) fn text_of(given: &str) -> Done<String> {
-    Ok(fields::content(given, false).map_err(bad)?.text.replace("\r\n", "\n"))
+    Ok(fields::validate_content(given, false).map_err(bad)?.text.replace("\r\n", "\n"))
 }
 
 /// Makes the outcome of a conflict what the memory says, and its file. What `theirs` said is in the history.
@@ -95,7 +95,7 @@ pub(super) fn write_outcome(
     stamp.set_resolved(id, file);
     let event = stamp.event("resolve");
     let whole = FileState {
-        name: file::name(id),
+        name: file::file_name(id),
         hash: version.hash,
         shown: ShownBy::Versions(vec![version]),
         event: Some(event.clone()),

@@ -20,7 +20,7 @@ pub(super) fn put(
     params: &ResolveFileParams,
     stamp: &Stamp,
 ) -> Done<ResolveFileResult> {
-    let name = file::name(&own.id);
+    let name = file::file_name(&own.id);
     let is_in_file = rows.file_rows()?.iter().any(|file| file.name == name && file.is_beside_own);
     match (params.side, is_in_file) {
         (Some(SideName::Both), _) if params.text.is_some() => Err(refused(
@@ -56,7 +56,7 @@ fn choose_with_file(
     params: &ResolveFileParams,
     stamp: &Stamp,
 ) -> Done<ResolveFileResult> {
-    let text = text_on_disk(stamp, &file::name(&own.id))?.unwrap_or_default();
+    let text = text_on_disk(stamp, &file::file_name(&own.id))?.unwrap_or_default();
     let theirs = MemoryFile::parse(&text).map_err(bad)?;
     let shared = Record { shared: true, ..own.clone() };
     let their_record = rows.their_side(&own.id)?;

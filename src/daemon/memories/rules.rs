@@ -57,7 +57,7 @@ pub(super) fn find_archived(rows: &Rows<'_>, typed: &str) -> Done<Record> {
 
 /// Like [`find`], also among copies of what other repositories have.
 pub(super) fn find_copies_too(rows: &Rows<'_>, typed: &str) -> Done<Record> {
-    let beginning = id::beginning(typed).map_err(bad)?;
+    let beginning = id::parse_prefix(typed).map_err(bad)?;
     let mut found = rows.beginning(&beginning, MOST_CANDIDATES + 1)?;
     // The sides of a conflict, ours first; what a file says before what this user has in the archive.
     found.sort_by_key(|record| (record.id.clone(), !record.lives(rows.now_ms()), record.side));
@@ -148,7 +148,8 @@ pub(super) fn memory_filter(
     archived: bool,
     now_ms: i64,
 ) -> Done<MemoryFilter> {
-    let container = selection.container.as_deref().map(fields::container).transpose().map_err(bad)?;
+    let container =
+        selection.container.as_deref().map(fields::validate_container).transpose().map_err(bad)?;
     let ids = match selection.ids.as_slice() {
         [] => None,
         typed => Some(ids(rows, typed, container.as_deref(), archived, now_ms)?),
@@ -159,11 +160,11 @@ pub(super) fn memory_filter(
         None => None,
     };
     let (since, until) = (selection.since.as_deref(), selection.until.as_deref());
-    let (since, before) = time::period(since, until, &local(now_ms)).map_err(bad)?;
+    let (since, before) = time::parse_period(since, until, &local(now_ms)).map_err(bad)?;
     Ok(MemoryFilter {
         ids,
         container,
-        tags: fields::tags(&selection.tags).map_err(bad)?,
+        tags: fields::validate_tags(&selection.tags).map_err(bad)?,
         traits: traits(&selection.traits).map_err(bad)?,
         since,
         before,
@@ -175,7 +176,7 @@ pub(super) fn memory_filter(
 
 /// Validates the conditions on fields.
 pub(in crate::daemon) fn traits(traits: &Traits) -> Result<Traits, Refused> {
-    traits.min_priority.map(fields::priority).transpose()?;
+    traits.min_priority.map(fields::validate_priority).transpose()?;
     Ok(traits.clone())
 }
 

@@ -234,16 +234,17 @@ impl TypedFilters {
             }
             FilterKey::Symbol => pick(not, &mut self.symbols, &mut self.not_symbols).push(value.to_owned()),
             FilterKey::Tag => {
-                let tags = fields::tags(&parts().map(str::to_owned).collect::<Vec<_>>()).map_err(said)?;
+                let tags =
+                    fields::validate_tags(&parts().map(str::to_owned).collect::<Vec<_>>()).map_err(said)?;
                 pick(not, &mut self.tags, &mut self.not_tags).extend(tags);
             }
             FilterKey::Container => {
-                let name = fields::container(value).map_err(said)?;
+                let name = fields::validate_container(value).map_err(said)?;
                 pick(not, &mut self.containers, &mut self.not_containers).push(name);
             }
             FilterKey::Author => pick(not, &mut self.authors, &mut self.not_authors).push(value.to_owned()),
             FilterKey::After | FilterKey::Before => {
-                let at = time::past(term.key.as_str(), value, now).map_err(said)?;
+                let at = time::parse_past(term.key.as_str(), value, now).map_err(said)?;
                 if (term.key == FilterKey::After) == not {
                     self.before = earliest(self.before, Some(at));
                 } else {
@@ -292,15 +293,15 @@ fn refuse_param(refused: memod_memory::Refused) -> RpcError {
 
 impl Filters {
     fn of(params: &SearchParams, paths: TypedPaths, typed: TypedFilters, now: &Zoned) -> RpcResult<Self> {
-        let (since, until) =
-            time::period(params.since.as_deref(), params.until.as_deref(), now).map_err(refuse_param)?;
+        let (since, until) = time::parse_period(params.since.as_deref(), params.until.as_deref(), now)
+            .map_err(refuse_param)?;
         let since = since.max(typed.since);
         let before = earliest(until, typed.before);
         let lists = |lists: [Vec<String>; 2]| lists.into_iter().filter(|list| !list.is_empty()).collect();
         let author: Vec<String> = params.traits.author.iter().cloned().collect();
         let authors: Vec<Vec<String>> = lists([author, typed.authors.clone()]);
         let is_dated = since.is_some() || before.is_some() || !authors.is_empty();
-        let mut tags = fields::tags(&params.tag).map_err(refuse_param)?;
+        let mut tags = fields::validate_tags(&params.tag).map_err(refuse_param)?;
         tags.extend(typed.tags);
         let lang_of = |word: &String| lang_of(word).ok_or_else(|| no_language(word));
         let langs = params.lang.iter().map(lang_of).collect::<Result<Vec<_>, _>>();
@@ -351,7 +352,7 @@ impl Filters {
                 container: params
                     .container
                     .as_deref()
-                    .map(fields::container)
+                    .map(fields::validate_container)
                     .transpose()
                     .map_err(refuse_param)?,
                 containers: typed.containers,

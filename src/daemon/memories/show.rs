@@ -86,7 +86,7 @@ pub(in crate::daemon) fn brief(record: &Record) -> Brief {
 fn line(record: &Record) -> String {
     let marks = marks(trust(record), scope(record), record.repository.as_deref(), conflict(record.side), &[]);
     let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
-    format!("{marks}{}", text::line(record.title.as_deref(), &record.content))
+    format!("{marks}{}", text::summary_line(record.title.as_deref(), &record.content))
 }
 
 pub(super) fn change(event: MemoryEvent) -> Change {

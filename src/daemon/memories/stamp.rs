@@ -73,14 +73,14 @@ impl Stamp {
     pub(super) fn container(&self, named: Option<&str>) -> Result<String, Refused> {
         match named.unwrap_or(&self.container) {
             fields::AUTO_CONTAINER => {
-                let own = self.repository.as_deref().and_then(|name| fields::container(name).ok());
+                let own = self.repository.as_deref().and_then(|name| fields::validate_container(name).ok());
                 own.ok_or_else(|| Refused {
                     field: "container",
                     why: "auto: the name of the repository is not known".to_owned(),
                     hint: Some("name a container, as in `--container NAME`"),
                 })
             }
-            name => fields::container(name),
+            name => fields::validate_container(name),
         }
     }
 

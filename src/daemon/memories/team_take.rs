@@ -1,6 +1,6 @@
 //! Applies what the team has to the memories here, and merges it with what is not sent yet.
 
-use memod_memory::file::{MemoryFile, Merged, merge};
+use memod_memory::file::{MemoryFile, MergeOutcome, merge_versions};
 use memod_memory::id;
 use memod_memory_db::{FileVersion, Rows, Side, TeamRow};
 use memod_team::Version;
@@ -14,7 +14,7 @@ const TEAM: &str = "team";
 /// Applies one version.
 pub(super) fn take(rows: &Rows<'_>, version: &Version) -> Done<()> {
     let Version { id, text, author, .. } = version;
-    if id::whole(id).is_err() {
+    if id::parse_id(id).is_err() {
         tracing::warn!(id, "the team has a memory whose id is none");
         return Ok(());
     }
@@ -75,7 +75,7 @@ fn is_over(rows: &Rows<'_>, id: &str, after: Option<i64>) -> Done<bool> {
 /// Applies one version of another repository.
 pub(super) fn take_copy(rows: &Rows<'_>, repository: &str, version: &Version) -> Done<()> {
     let Version { id, text, .. } = version;
-    if id::whole(id).is_err() {
+    if id::parse_id(id).is_err() {
         tracing::warn!(id, repository, "another repository has a memory whose id is none");
         return Ok(());
     }
@@ -97,27 +97,27 @@ fn join(rows: &Rows<'_>, version: &Version, base: &str, ours: &str) -> Done<()> 
     let merged = match base == ours && !text.is_empty() {
         // All was sent, and the server has forgotten that.
         true => later(ours, text),
-        false => merge(base, ours, text),
+        false => merge_versions(base, ours, text),
     };
     match merged {
-        Merged::Theirs => {
+        MergeOutcome::Theirs => {
             rows.drop_outgoing(id)?;
             put(rows, id, text, author)
         }
-        Merged::Ours if text.is_empty() => {
+        MergeOutcome::Ours if text.is_empty() => {
             rows.end_conflict(id)?;
             keep(rows, id, ours)
         }
-        Merged::Ours => {
+        MergeOutcome::Ours => {
             rows.end_conflict(id)?;
             Ok(rows.requeue(id, Some(text), ours)?)
         }
-        Merged::Both(merged) => {
+        MergeOutcome::Both(merged) => {
             let merged = merged.render();
             put(rows, id, &merged, author)?;
             Ok(rows.requeue(id, Some(text), &merged)?)
         }
-        Merged::Conflict => {
+        MergeOutcome::Conflict => {
             let parsed = parse(id, text);
             Ok(rows.put_theirs(id, text, parsed.as_ref().map_err(String::as_str))?)
         }
@@ -138,8 +138,8 @@ fn keep(rows: &Rows<'_>, id: &str, ours: &str) -> Done<()> {
 }
 
 /// Returns which of two texts was changed last.
-fn later(ours: &str, theirs: &str) -> Merged {
-    if updated(ours) > updated(theirs) { Merged::Ours } else { Merged::Theirs }
+fn later(ours: &str, theirs: &str) -> MergeOutcome {
+    if updated(ours) > updated(theirs) { MergeOutcome::Ours } else { MergeOutcome::Theirs }
 }
 
 fn updated(text: &str) -> Option<i64> {

@@ -177,13 +177,13 @@ impl<'a> Call<'a> {
         let Identity { author, repository, remote } = request::identity(self.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
         let config = &self.shared.engine.config.memory;
-        let (tiers, container) = (Tiers::of(&config.lifetimes()), config.container.clone());
+        let (tiers, container) = (Tiers::new(&config.lifetimes()), config.container.clone());
         let config = &self.shared.engine.config;
         let shares = ShareRules::new(&config.share.tags, &config.share.containers);
         let team = TeamAccess::of(&config.team, remote.as_deref());
         let outbox_bell = Arc::clone(&self.shared.memories.outbox_bell);
         let file_counters = self.shared.memories.files.counters();
-        let agent = caller.agent_name.as_ref().map(|name| fields::name("agent", name)).transpose();
+        let agent = caller.agent_name.as_ref().map(|name| fields::validate_name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params(refused.to_string()))?;
         let (counters, n_written) = (file_counters.clone(), file_counters.n_written());
         let answer = with_store(self.shared, move |store, now_ms| {

@@ -2,7 +2,7 @@
 
 use memod_engine::clock::local;
 use memod_engine::errors::RpcResult;
-use memod_memory::fields::Kept;
+use memod_memory::fields::KeptText;
 use memod_memory::{fields, time};
 use memod_memory_db::{Record, Rows};
 use memod_proto::Caveats;
@@ -34,7 +34,7 @@ fn put(rows: &Rows<'_>, params: &UpdateParams, stamp: &Stamp) -> Done<UpdateResu
     }
     let (after, changed) = stamp.put(rows, "update", &before, after)?;
     let is_asked = after.content != before.content && !params.fields.allow_secret;
-    let warning = is_asked.then(|| fields::warning("content", &after.content)).flatten();
+    let warning = is_asked.then(|| fields::warn_of_credential("content", &after.content)).flatten();
     let memory = show::memory(after, stamp.now_ms);
     Ok(UpdateResult { changed, redacted, warning, memory, caveats: Caveats::default() })
 }
@@ -50,7 +50,7 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.key = None; // whoever rewrites it makes it theirs: the next import leaves it alone
     }
     if let Some(title) = &params.fields.title {
-        let title = fields::title(title, params.fields.allow_secret).map_err(bad)?;
+        let title = fields::validate_title(title, params.fields.allow_secret).map_err(bad)?;
         redacted += title.as_ref().map_or(0, |title| title.redacted);
         after.title = title.map(|title| title.text);
     }
@@ -58,7 +58,7 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
         after.container = stamp.container(Some(container)).map_err(bad)?;
     }
     if let Some(tier) = params.fields.tier {
-        let end = stamp.tiers.end(tier, now_ms).filter(|_| !before.is_shared());
+        let end = stamp.tiers.expiry_in(tier, now_ms).filter(|_| !before.is_shared());
         (after.tier, after.expires_at) = (tier, end);
     }
     match params.fields.ttl.as_deref() {
@@ -69,23 +69,23 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
                 "`memo unshare` keeps it here",
             ));
         }
-        Some(ttl) => after.expires_at = Some(time::expiry(ttl, &local(now_ms)).map_err(bad)?),
+        Some(ttl) => after.expires_at = Some(time::parse_expiry(ttl, &local(now_ms)).map_err(bad)?),
         None => {}
     }
     if let Some(priority) = params.fields.priority {
-        after.priority = fields::priority(priority).map_err(bad)?;
+        after.priority = fields::validate_priority(priority).map_err(bad)?;
     }
     if let Some(confidence) = params.fields.confidence {
-        after.confidence = fields::confidence(confidence).map_err(bad)?;
+        after.confidence = fields::validate_confidence(confidence).map_err(bad)?;
     }
     let Stamp { layout, .. } = stamp;
     after.anchors =
         united(&before.anchors, &params.remove_about, &params.anchors, &params.caller.cwd, layout)?;
     after.metadata = metadata(&before.metadata, params)?;
-    let gone = fields::tags(&params.remove_tags).map_err(bad)?;
-    after.tags.extend(fields::tags(&params.add_tags).map_err(bad)?);
+    let gone = fields::validate_tags(&params.remove_tags).map_err(bad)?;
+    after.tags.extend(fields::validate_tags(&params.add_tags).map_err(bad)?);
     after.tags.retain(|tag| !gone.contains(tag));
-    after.tags = fields::tags(&after.tags).map_err(bad)?;
+    after.tags = fields::validate_tags(&after.tags).map_err(bad)?;
     if stamp.is_agent() && says_other(before, &after) {
         after.source = fields::source_after_agent(&before.source).to_owned();
         after.agent.clone_from(&stamp.agent);
@@ -94,19 +94,21 @@ fn changed(before: &Record, params: &UpdateParams, stamp: &Stamp) -> Done<(Recor
 }
 
 /// Returns the changed content, and the number of private parts that were removed from it; `None` if it stays.
-fn content(before: &Record, params: &UpdateParams) -> Done<Option<Kept>> {
+fn content(before: &Record, params: &UpdateParams) -> Done<Option<KeptText>> {
     match (&params.content, &params.append) {
         (Some(_), Some(_)) => {
             let both = "content, append: only one is allowed".to_owned();
             Err(refused(both, "pass either the new text or the text to append"))
         }
-        (Some(content), None) => Ok(Some(fields::content(content, params.fields.allow_secret).map_err(bad)?)),
+        (Some(content), None) => {
+            Ok(Some(fields::validate_content(content, params.fields.allow_secret).map_err(bad)?))
+        }
         (None, Some(added)) => {
-            let added = fields::content(added, params.fields.allow_secret).map_err(bad)?;
+            let added = fields::validate_content(added, params.fields.allow_secret).map_err(bad)?;
             let text = format!("{}\n{}", before.content, added.text);
             // Two valid texts may together be too long. A credential that was stored on purpose stays.
-            fields::content(&text, true).map_err(bad)?;
-            Ok(Some(Kept { text, ..added }))
+            fields::validate_content(&text, true).map_err(bad)?;
+            Ok(Some(KeptText { text, ..added }))
         }
         (None, None) => Ok(None),
     }
@@ -117,7 +119,8 @@ fn metadata(before: &Map<String, Value>, params: &UpdateParams) -> Done<Map<Stri
         return Ok(before.clone());
     }
     let mut after = if params.replace_metadata { Map::new() } else { before.clone() };
-    let over = fields::metadata(params.fields.metadata.clone(), params.fields.allow_secret).map_err(bad)?;
+    let over =
+        fields::validate_metadata(params.fields.metadata.clone(), params.fields.allow_secret).map_err(bad)?;
     fields::merge_metadata(&mut after, over);
-    fields::metadata(after, true).map_err(bad) // the sum may be too long
+    fields::validate_metadata(after, true).map_err(bad) // the sum may be too long
 }

@@ -40,7 +40,7 @@ impl History {
 
     /// Returns the commit that a revision names.
     pub(in crate::daemon) fn resolve(&self, layout: &RepoLayout, revision: &str) -> RpcResult<ObjectId> {
-        let upstream = |branch: &str| Settings::upstream(layout, &UserDirs::read(), branch);
+        let upstream = |branch: &str| Settings::upstream_ref(layout, &UserDirs::read(), branch);
         Ok(self.objects.resolve(&self.refs, revision, upstream)?)
     }
 

@@ -25,9 +25,9 @@ pub(in crate::daemon) async fn words(shared: &Arc<Shared>, query: &Query) -> Res
         Some(words) => return Ok(words),
         None => {}
     }
-    let prompt = expand::prompt(text, endpoint.secret());
+    let prompt = expand::build_prompt(text, endpoint.secret());
     let answer = shared.llm.ask(&llm, endpoint, prompt, Lane::Search).await?;
-    let words = expand::words(&answer, text);
+    let words = expand::read_words(&answer, text);
     // An answer without words is kept too: it would be the same again, and cost as much.
     shared.llm.keep_words(key, words.clone().unwrap_or_default());
     Ok(words?)

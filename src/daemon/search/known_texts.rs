@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use memod_base::threads::lock;
 use memod_search::recent::Recent;
-use memod_text::redact::{RedactedText, Searched};
+use memod_text::redact::{RedactedText, SearchedSecrets};
 use memod_text::secrets::Syntax;
 
 /// Most texts of which something is kept, some 200 bytes each.
@@ -18,7 +18,7 @@ type Key = ([u8; 32], bool);
 
 /// What is known of texts.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownTexts(Mutex<Recent<Key, (usize, Searched)>>);
+pub(in crate::daemon) struct KnownTexts(Mutex<Recent<Key, (usize, SearchedSecrets)>>);
 
 /// The text of a file.
 pub(in crate::daemon) struct KnownText {
@@ -32,8 +32,8 @@ impl KnownTexts {
     pub(in crate::daemon) fn begin(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
         let key = (*hash, syntax == Syntax::Code);
         let known = lock(&self.0).get(&key, MOST_TEXTS).cloned();
-        let (n_lines, searched) = known.unwrap_or_else(|| (text.lines().count(), Searched::default()));
-        KnownText { key, n_lines, text: RedactedText::new(text, syntax).knowing(searched) }
+        let (n_lines, searched) = known.unwrap_or_else(|| (text.lines().count(), SearchedSecrets::default()));
+        KnownText { key, n_lines, text: RedactedText::new(text, syntax).with_searched(searched) }
     }
 
     /// Keeps what is known of texts by now.

@@ -38,7 +38,7 @@ pub(in crate::daemon) fn rerank(
         .zip(texts.iter().map(Option::as_deref).chain(repeat(None)))
         .map(|(hit, text)| passage(hit, text))
         .collect();
-    let scores = reranker.scores(query, &passages, LIMIT).map_err(told)?;
+    let scores = reranker.score_texts(query, &passages, LIMIT).map_err(told)?;
     for (hit, score) in first.iter_mut().zip(scores) {
         hit.arms.rerank = Some(score);
     }

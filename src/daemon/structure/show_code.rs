@@ -12,7 +12,7 @@ use memod_engine::event::Freshness;
 use memod_index_db::{Entry, Reader};
 use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
 use memod_text::redact::mask;
-use memod_text::secrets::secrets;
+use memod_text::secrets::find_secret_spans;
 
 use crate::daemon::definitions::named_definitions::{
     check_readable, definitions_named, nothing as no_such, undefined,
@@ -174,7 +174,7 @@ pub(in crate::daemon) fn text_of(
     let text = at.disk.read_same(&at.layout.root, key, most, hash);
     Ok(text.map(|text| {
         let text = memod_extract::readable(key.as_str(), text);
-        mask(&text, &secrets(&text, memod_extract::syntax_of(key.as_str(), &text))).into_owned()
+        mask(&text, &find_secret_spans(&text, memod_extract::syntax_of(key.as_str(), &text))).into_owned()
     }))
 }
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use memod_embed::onnx::{Import, ModelCache, Runtime, import};
+use memod_embed::onnx::{ModelCache, ModelImport, Runtime, import_model};
 
 use super::*;
 
@@ -24,11 +24,11 @@ impl Process {
         fs::copy(tiny().join("tokenizer.json"), dir.join("tokenizer.json")).unwrap();
         let program = Path::new(env!("CARGO_BIN_EXE_memod"));
         let runtime = Runtime { variable: Some(library.to_owned()), ..Runtime::default() };
-        let wanted = Import { dir: &dir, name: Some("own"), source: None };
-        let installed = import(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();
+        let wanted = ModelImport { dir: &dir, name: Some("own"), source: None };
+        let installed = import_model(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();
         let mut command = Command::new(program);
         command.args(["embed", "--identity", &installed.manifest.identity()]);
-        command.arg("--model").arg(&installed.dir).arg("--runtime").arg(runtime.find().unwrap());
+        command.arg("--model").arg(&installed.dir).arg("--runtime").arg(runtime.find_library().unwrap());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let stdin = child.stdin.take();
         let mut stdout = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use memod_embed::onnx::{Import, ModelCache, Reranker, Runtime, import as install};
+use memod_embed::onnx::{ModelCache, ModelImport, Reranker, Runtime, import_model};
 
 use super::*;
 
@@ -57,20 +57,24 @@ fn a_cross_encoder_says_what_it_must_or_why_not() {
     let temp = tempfile::tempdir().unwrap();
     let runtime = Runtime { variable: Some(library.into()), ..Runtime::default() };
     let program = Path::new(env!("CARGO_BIN_EXE_memod"));
-    let wanted = Import { dir: &folder(), name: Some("own"), source: None };
-    let installed = install(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();
+    let wanted = ModelImport { dir: &folder(), name: Some("own"), source: None };
+    let installed = import_model(&wanted, &ModelCache::new(temp.path()), &runtime, program).unwrap();
     assert!(installed.manifest.identity().ends_with("/rerank"));
     let reranker = Reranker::new(&installed, &runtime, program).unwrap();
     let texts = ["the session of the chart", "login", "", "a session that expired: refresh it, refresh it"];
     let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-    let scores = reranker.scores(QUERY, &texts, PATIENCE).unwrap();
+    let scores = reranker.score_texts(QUERY, &texts, PATIENCE).unwrap();
     for (text, found) in texts.iter().zip(&scores) {
         assert!((score(QUERY, text) - f64::from(*found)).abs() < 1e-6, "{text}: {found}");
     }
     let many = vec!["login the session".repeat(100); 100_000];
-    let late = reranker.scores(QUERY, &many, Duration::from_millis(100)).unwrap_err();
+    let late = reranker.score_texts(QUERY, &many, Duration::from_millis(100)).unwrap_err();
     assert!(late.contains(" of 100000 hits within 0.1 s"), "{late}");
-    assert_eq!(reranker.scores(QUERY, &texts, PATIENCE).unwrap(), scores, "the next question is answered");
+    assert_eq!(
+        reranker.score_texts(QUERY, &texts, PATIENCE).unwrap(),
+        scores,
+        "the next question is answered"
+    );
 }
 
 #[test]

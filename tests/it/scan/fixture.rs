@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use memod_base::paths::{Env, RepoLayout, canonical, effective_uid};
 use memod_base::types::{Refusal, SourceKey};
 use memod_git::UserDirs;
-use memod_scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
+use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
 pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -159,7 +159,7 @@ impl Visit for Seen {
         self.dirs.push(key.map_or_else(String::new, ToString::to_string));
     }
 
-    fn file(&mut self, found: Found) {
+    fn file(&mut self, found: ListedFile) {
         let key = found.key.as_str().to_owned();
         assert!(self.files.insert(key.clone(), found.refusal).is_none(), "{key} was met twice");
     }
@@ -188,7 +188,7 @@ pub(crate) fn judge_all(fixture: &Fixture, layout: &RepoLayout) -> BTreeMap<Stri
     let mut verdicts = BTreeMap::new();
     for path in paths {
         let key = SourceKey::new(path.clone());
-        match admission.judge(&key, &lstat(&layout.root.join(&path)).unwrap()) {
+        match admission.judge_path(&key, &lstat(&layout.root.join(&path)).unwrap()) {
             Verdict::Ignored => {}
             Verdict::Admitted => drop(verdicts.insert(path, None)),
             Verdict::Refused(reason) => drop(verdicts.insert(path, Some(reason))),

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use memod_base::types::{Refusal, SourceKey};
-use memod_scan::{Admission, Found, ScanError, Verdict, Visit, lstat, walk};
+use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
 use super::fixture::{Fixture, Seen, agree, os_path, walk_all};
 use crate::live::ran_without_privileges;
@@ -36,10 +36,14 @@ fn links_are_listed_and_never_followed() {
     let mut admission = f.admission(&f.layout());
     for below_a_link in ["was/x", "d/loop/x", "slash/etc/passwd"] {
         let stat = lstat(&f.root.join("d/x")).unwrap();
-        assert_eq!(admission.judge(&SourceKey::new(below_a_link), &stat), Verdict::Ignored, "{below_a_link}");
+        assert_eq!(
+            admission.judge_path(&SourceKey::new(below_a_link), &stat),
+            Verdict::Ignored,
+            "{below_a_link}"
+        );
     }
     for link in ["was", "d/loop", "slash", "self", "d/x", ".git", "missing"] {
-        assert!(!admission.enters(&SourceKey::new(link)), "{link}");
+        assert!(!admission.should_enter(&SourceKey::new(link)), "{link}");
     }
 }
 
@@ -162,7 +166,7 @@ impl Visit for Vandal<'_> {
         self.seen.dir(abs, key);
     }
 
-    fn file(&mut self, found: Found) {
+    fn file(&mut self, found: ListedFile) {
         self.seen.file(found);
     }
 

@@ -415,12 +415,12 @@ fn the_lock_of_git_is_left_alone() {
 #[test]
 fn head_is_a_branch_or_an_object() {
     let f = Fixture::new();
-    assert_eq!(memod_git::head(&f.layout()).as_deref(), Some("refs/heads/main"));
+    assert_eq!(memod_git::read_head(&f.layout()).as_deref(), Some("refs/heads/main"));
     f.commit_all();
     f.git(&["worktree", "add", "-q", "-b", "topic/x", "../linked"]);
     let linked = f.place_at(&f.top.join("linked"));
-    assert_eq!(memod_git::head(&linked).as_deref(), Some("refs/heads/topic/x"));
+    assert_eq!(memod_git::read_head(&linked).as_deref(), Some("refs/heads/topic/x"));
     f.git(&["checkout", "-q", "--detach"]);
-    assert_eq!(memod_git::head(&f.layout()).map(|head| head.len()), Some(40));
-    assert_eq!(memod_git::head(&f.place_at(&f.top.join("linked"))), memod_git::head(&linked));
+    assert_eq!(memod_git::read_head(&f.layout()).map(|head| head.len()), Some(40));
+    assert_eq!(memod_git::read_head(&f.place_at(&f.top.join("linked"))), memod_git::read_head(&linked));
 }

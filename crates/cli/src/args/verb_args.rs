@@ -295,7 +295,7 @@ pub(crate) enum ModelVerb {
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// The agents; without any, those that are found
-    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::ids()))]
+    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::agent_ids()))]
     pub(crate) agents: Vec<String>,
     /// Only show what would be changed
     #[arg(long)]

@@ -20,10 +20,10 @@ pub struct ModelCache {
 
 /// An installed model.
 #[derive(Clone, Debug)]
-pub struct Installed {
+pub struct InstalledModel {
     /// Its directory.
     pub dir: PathBuf,
-    /// What is known of it.
+    /// Its manifest.
     pub manifest: Manifest,
 }
 
@@ -38,11 +38,15 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns whether a name can be that of a model and of its directory.
 pub(super) fn is_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
     (1..=64).contains(&name.len())
         && !name.starts_with('.')
-        && name.chars().all(is_allowed)
+        && name.chars().all(is_name_char)
         && name != "builtin"
+}
+
+/// Returns whether the name of a model can have a character.
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '-' | '_')
 }
 
 impl ModelCache {
@@ -60,19 +64,19 @@ impl ModelCache {
     ///
     /// # Errors
     /// When it is not installed, or its manifest is damaged.
-    pub fn get(&self, name: &str) -> Result<Installed, OnnxError> {
+    pub fn get(&self, name: &str) -> Result<InstalledModel, OnnxError> {
         let dir = self.dir.join(name);
         if !is_name(name) || !dir.join(MANIFEST).is_file() {
             return Err(OnnxError::Absent(name.to_owned()));
         }
-        Ok(Installed { manifest: Manifest::read(&dir)?, dir })
+        Ok(InstalledModel { manifest: Manifest::read(&dir)?, dir })
     }
 
     /// Returns an installed model by its identity.
     ///
     /// # Errors
     /// When it is not installed, or another revision of it is.
-    pub fn by_identity(&self, identity: &str) -> Result<Installed, OnnxError> {
+    pub fn by_identity(&self, identity: &str) -> Result<InstalledModel, OnnxError> {
         let installed = self.get(name_of(identity))?;
         if installed.manifest.identity() == identity {
             Ok(installed)
@@ -82,7 +86,7 @@ impl ModelCache {
     }
 
     /// Returns the installed models by name; damaged ones are left out.
-    pub fn all(&self) -> Vec<Installed> {
+    pub fn list_models(&self) -> Vec<InstalledModel> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let mut names: Vec<String> =
             entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -94,7 +98,7 @@ impl ModelCache {
     ///
     /// # Errors
     /// When another process does that for long.
-    pub(super) fn lock(&self, name: &str) -> Result<File, OnnxError> {
+    pub(super) fn lock_model(&self, name: &str) -> Result<File, OnnxError> {
         let path = self.lock_file(name)?;
         match lock_within(open_lock(&path)?, LOCK_PATIENCE) {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(OnnxError::Busy(name.to_owned())),
@@ -111,16 +115,16 @@ impl ModelCache {
     ///
     /// # Errors
     /// When it cannot be made.
-    pub(super) fn temporary(&self, name: &str) -> Result<PathBuf, OnnxError> {
-        self.clean(name);
+    pub(super) fn create_temporary_dir(&self, name: &str) -> Result<PathBuf, OnnxError> {
+        self.delete_leftovers(name);
         let dir = self.dir.join(format!("{TEMPORARY}{name}"));
         fs::create_dir_all(&dir).at("create directory", &dir)?;
         Ok(dir)
     }
 
-    /// Deletes what killed processes have left of this model, and of others that nobody installs now. A model that was to
-    /// be replaced returns.
-    fn clean(&self, own: &str) {
+    /// Deletes the directories that killed processes have left of this model, and of others that nobody installs now.
+    /// A model that was to be replaced returns.
+    fn delete_leftovers(&self, own: &str) {
         for entry in fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let file_name = entry.file_name();
             let left = file_name.to_string_lossy();
@@ -141,13 +145,13 @@ impl ModelCache {
     ///
     /// # Errors
     /// When it cannot be renamed; the former model stays then.
-    pub(super) fn put(&self, complete: &Path, name: &str) -> Result<(), PathError> {
+    pub(super) fn replace_model(&self, complete: &Path, name: &str) -> Result<(), PathError> {
         let dir = self.dir.join(name);
         let former = self.dir.join(format!("{FORMER}{name}"));
         let had_former = fs::rename(&dir, &former).is_ok();
         let put = fs::rename(complete, &dir).at("rename", complete);
         if put.is_err() && had_former {
-            let _ = fs::rename(&former, &dir); // what failed is told
+            let _ = fs::rename(&former, &dir); // the failure itself is returned
         }
         let _ = fs::remove_dir_all(&former); // harmless: its name is not that of a model
         put
@@ -162,7 +166,7 @@ impl ModelCache {
         if !is_name(name) || !dir.is_dir() {
             return Err(OnnxError::Absent(name.to_owned()));
         }
-        let _lock = self.lock(name)?;
+        let _lock = self.lock_model(name)?;
         fs::remove_dir_all(&dir).at("remove", &dir).map_err(Into::into)
     }
 }
@@ -179,8 +183,8 @@ mod tests {
             fs::create_dir_all(cache.dir.join(dir)).unwrap();
             fs::write(cache.dir.join(dir).join("of"), dir).unwrap();
         }
-        let busy = cache.lock("busy").unwrap();
-        let part = cache.temporary("own").unwrap();
+        let busy = cache.lock_model("busy").unwrap();
+        let part = cache.create_temporary_dir("own").unwrap();
         assert_eq!(fs::read_dir(&part).unwrap().count(), 0);
         let mut names: Vec<_> = fs::read_dir(&cache.dir)
             .unwrap()
@@ -191,8 +195,8 @@ mod tests {
         let of = |name: &str| fs::read_to_string(cache.dir.join(name).join("of")).unwrap();
         assert_eq!((of("replaced"), of("kept")), (".former-replaced".to_owned(), "kept".to_owned()));
         drop(busy);
-        cache.put(&part, "own").unwrap();
-        cache.clean("another");
+        cache.replace_model(&part, "own").unwrap();
+        cache.delete_leftovers("another");
         assert!(cache.dir.join("own").is_dir() && !cache.dir.join(".part-busy").exists());
     }
 }

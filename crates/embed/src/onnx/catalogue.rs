@@ -2,7 +2,7 @@
 
 use super::{Pooling, Purpose};
 
-/// What must be known of a model to fetch and run it. Sizes are about those of the model file.
+/// A model that is known by name, with all that is needed to fetch and run it. Sizes are about those of the model file.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry {
     /// Short name.
@@ -11,7 +11,7 @@ pub struct CatalogueEntry {
     pub repository: &'static str,
     /// Path of the model file in it.
     pub model_file: &'static str,
-    /// What it does.
+    /// Its purpose.
     pub purpose: Purpose,
     /// Length of its vectors; 0 if it makes none.
     pub dims: usize,
@@ -27,7 +27,7 @@ pub struct CatalogueEntry {
     pub licence: &'static str,
     /// Size of the model file, MB.
     pub megabytes: u64,
-    /// What it is for.
+    /// Its use, in a few words.
     pub note: &'static str,
 }
 
@@ -38,8 +38,8 @@ impl CatalogueEntry {
     }
 }
 
-/// A model without prefixes, by mean.
-const fn mean(
+/// Makes the entry of a model without prefixes, which pools by mean.
+const fn mean_model(
     name: &'static str,
     repository: &'static str,
     dims: usize,
@@ -68,8 +68,8 @@ const BGE: &str = "Represent this sentence for searching relevant passages: ";
 
 /// Every model that is known by name. More than 512 tokens cost more than they find.
 pub const CATALOGUE: &[CatalogueEntry] = &[
-    mean("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
-    mean(
+    mean_model("minilm-l6", "sentence-transformers/all-MiniLM-L6-v2", 384, 256, 90, "small and fast"),
+    mean_model(
         "minilm-l12",
         "sentence-transformers/all-MiniLM-L12-v2",
         384,
@@ -77,26 +77,33 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         133,
         "twice the layers of minilm-l6",
     ),
-    mean("mpnet", "sentence-transformers/all-mpnet-base-v2", 768, 384, 436, "prose"),
+    mean_model("mpnet", "sentence-transformers/all-mpnet-base-v2", 768, 384, 436, "prose"),
     CatalogueEntry {
         query_prefix: "search_query: ",
         document_prefix: "search_document: ",
-        ..mean("nomic-v1", "nomic-ai/nomic-embed-text-v1", 768, 512, 548, "long texts")
+        ..mean_model("nomic-v1", "nomic-ai/nomic-embed-text-v1", 768, 512, 548, "long texts")
     },
     CatalogueEntry {
         query_prefix: "search_query: ",
         document_prefix: "search_document: ",
-        ..mean("nomic-v1.5", "nomic-ai/nomic-embed-text-v1.5", 768, 512, 548, "long texts")
+        ..mean_model("nomic-v1.5", "nomic-ai/nomic-embed-text-v1.5", 768, 512, 548, "long texts")
     },
     CatalogueEntry {
         model_file: "model.onnx",
-        ..mean("jina-v2-base", "jinaai/jina-embeddings-v2-base-en", 768, 512, 547, "long texts")
+        ..mean_model("jina-v2-base", "jinaai/jina-embeddings-v2-base-en", 768, 512, 547, "long texts")
     },
     CatalogueEntry {
         model_file: "model.onnx",
-        ..mean("jina-v2-small", "jinaai/jina-embeddings-v2-small-en", 512, 512, 130, "long texts, small")
+        ..mean_model(
+            "jina-v2-small",
+            "jinaai/jina-embeddings-v2-small-en",
+            512,
+            512,
+            130,
+            "long texts, small",
+        )
     },
-    mean(
+    mean_model(
         "jina-v2-code",
         "jinaai/jina-embeddings-v2-base-code",
         768,
@@ -108,25 +115,32 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         pooling: Pooling::Cls,
         query_prefix: BGE,
         licence: "MIT",
-        ..mean("bge-base", "BAAI/bge-base-en-v1.5", 768, 512, 436, "prose")
+        ..mean_model("bge-base", "BAAI/bge-base-en-v1.5", 768, 512, 436, "prose")
     },
     CatalogueEntry {
         pooling: Pooling::Cls,
         query_prefix: BGE,
         licence: "MIT",
-        ..mean("bge-small", "BAAI/bge-small-en-v1.5", 384, 512, 133, "prose, small")
+        ..mean_model("bge-small", "BAAI/bge-small-en-v1.5", 384, 512, 133, "prose, small")
     },
     CatalogueEntry {
         licence: "MIT",
-        ..mean("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
+        ..mean_model("gte-small", "thenlper/gte-small", 384, 512, 133, "prose, small")
     },
     CatalogueEntry {
         purpose: Purpose::Rerank,
-        ..mean("ms-marco-l6", "cross-encoder/ms-marco-MiniLM-L6-v2", 0, 256, 91, "English, small and fast")
+        ..mean_model(
+            "ms-marco-l6",
+            "cross-encoder/ms-marco-MiniLM-L6-v2",
+            0,
+            256,
+            91,
+            "English, small and fast",
+        )
     },
     CatalogueEntry {
         purpose: Purpose::Rerank,
-        ..mean(
+        ..mean_model(
             "jina-reranker-v1-turbo",
             "jinaai/jina-reranker-v1-turbo-en",
             0,
@@ -138,7 +152,7 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
     CatalogueEntry {
         purpose: Purpose::Rerank,
         licence: "MIT",
-        ..mean(
+        ..mean_model(
             "bge-reranker-base",
             "BAAI/bge-reranker-base",
             0,

@@ -1,4 +1,4 @@
-//! Describes an installed model: its files, and what must be known to run it.
+//! Describes an installed model: its files, and all that is needed to run it.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ impl Pooling {
     }
 }
 
-/// What a model does with texts.
+/// The purpose of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Purpose {
@@ -63,17 +63,17 @@ pub struct ModelFile {
 
 impl ModelFile {
     /// Describes the content of a file.
-    pub fn of(name: &str, content: &[u8]) -> Self {
-        Self { name: name.to_owned(), bytes: content.len() as u64, sha256: sha256(content) }
+    pub fn from_content(name: &str, content: &[u8]) -> Self {
+        Self { name: name.to_owned(), bytes: content.len() as u64, sha256: sha256_hex(content) }
     }
 }
 
 /// Returns the SHA-256 of some bytes in hex.
-pub(super) fn sha256(content: &[u8]) -> String {
+pub(super) fn sha256_hex(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is known of an installed model; `manifest.json` beside its files.
+/// The description of an installed model: `manifest.json` beside its files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Short name, which is that of the directory.
@@ -82,7 +82,7 @@ pub struct Manifest {
     pub source: String,
     /// Commit in the hub, or the first 12 digits of a SHA-256 over those of all files and `max_tokens`.
     pub revision: String,
-    /// What it does.
+    /// Its purpose.
     #[serde(default)]
     pub purpose: Purpose,
     /// Length of its vectors; 0 if it makes none.
@@ -123,7 +123,7 @@ impl Manifest {
     pub fn read(dir: &Path) -> Result<Self, OnnxError> {
         let path = dir.join(MANIFEST);
         let text = std::fs::read(&path).at("read", &path)?;
-        serde_json::from_slice(&text).map_err(|error| OnnxError::bad(&path, error.to_string()))
+        serde_json::from_slice(&text).map_err(|error| OnnxError::bad_file(&path, error.to_string()))
     }
 
     /// Returns model, revision, dimensions, pooling and prefixes in one word.
@@ -135,32 +135,32 @@ impl Manifest {
         let mut identity = format!("{name}@{revision}/{dims}/{}", self.pooling.as_str());
         if !(self.query_prefix.is_empty() && self.document_prefix.is_empty()) {
             let prefixes = [self.query_prefix.as_bytes(), b"\0", self.document_prefix.as_bytes()].concat();
-            identity += &format!("/{}", &sha256(&prefixes)[..8]);
+            identity += &format!("/{}", &sha256_hex(&prefixes)[..8]);
         }
         identity
     }
 
-    /// Returns the content of one of the model's files.
+    /// Reads one of the model's files.
     ///
     /// # Errors
     /// When it cannot be read, or is not the one that was installed.
-    pub(super) fn content(&self, dir: &Path, name: &str) -> Result<Vec<u8>, OnnxError> {
+    pub(super) fn read_file(&self, dir: &Path, name: &str) -> Result<Vec<u8>, OnnxError> {
         let path = dir.join(name);
         let file = self.files.iter().find(|file| file.name == name);
-        let file = file.ok_or_else(|| OnnxError::bad(&path, "is not in the manifest"))?;
+        let file = file.ok_or_else(|| OnnxError::bad_file(&path, "is not in the manifest"))?;
         let content = std::fs::read(&path).at("read", &path)?;
         if content.len() as u64 != file.bytes {
             let found = content.len();
-            return Err(OnnxError::bad(&path, format!("has {found} bytes instead of {}", file.bytes)));
+            return Err(OnnxError::bad_file(&path, format!("has {found} bytes instead of {}", file.bytes)));
         }
-        if sha256(&content) != file.sha256 {
-            return Err(OnnxError::bad(&path, "has another SHA-256 than the file that was installed"));
+        if sha256_hex(&content) != file.sha256 {
+            return Err(OnnxError::bad_file(&path, "has another SHA-256 than the file that was installed"));
         }
         Ok(content)
     }
 
     /// Returns the size of all files.
-    pub fn bytes(&self) -> u64 {
+    pub fn total_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 }

@@ -10,9 +10,9 @@ mod remote;
 mod reranker;
 mod runtime;
 
-pub use cache::{Installed, ModelCache};
+pub use cache::{InstalledModel, ModelCache};
 pub use catalogue::{CATALOGUE, CatalogueEntry};
-pub use folder::{Import, import};
+pub use folder::{ModelImport, import_model};
 pub use manifest::{Manifest, ModelFile, Pooling, Purpose, name_of};
 pub use remote::RemoteModel;
 pub use reranker::Reranker;
@@ -29,7 +29,7 @@ pub enum OnnxError {
     BadFile {
         /// The file or folder.
         path: std::path::PathBuf,
-        /// What is wrong with it.
+        /// Its defect.
         reason: String,
     },
     /// No library of ONNX Runtime was found.
@@ -40,10 +40,10 @@ pub enum OnnxError {
     Failed {
         /// Its short name.
         model: String,
-        /// What the process said, or how it ended.
+        /// Message of the process, or its end.
         reason: String,
     },
-    /// Another process is at it.
+    /// Another process installs it.
     #[error("another process is installing {0}")]
     Busy(String),
     /// No model of that name.
@@ -52,7 +52,8 @@ pub enum OnnxError {
 }
 
 impl OnnxError {
-    pub(super) fn bad(path: &std::path::Path, reason: impl Into<String>) -> Self {
+    /// Makes the error for a file that is not what it should be.
+    pub(super) fn bad_file(path: &std::path::Path, reason: impl Into<String>) -> Self {
         Self::BadFile { path: path.to_owned(), reason: reason.into() }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 
-use super::model_process::{Loaded, Reply, Start, Task};
+use super::model_process::{Loaded, ModelTask, Reply, StartOptions};
 
 /// Time limit for loading a model; a client waits for its reply for 30 seconds. A large one on a slow disk takes some.
 const LOAD_LIMIT: Duration = Duration::from_secs(25);
@@ -17,17 +17,17 @@ const LOAD_LIMIT: Duration = Duration::from_secs(25);
 /// Time limit for a batch of 8 texts in the background.
 const REPLY_LIMIT: Duration = Duration::from_secs(30);
 
-/// Time limit for who waits. A query takes milliseconds, and words answer without it.
+/// Time limit for a caller that waits. A query takes milliseconds, and words answer without it.
 pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5);
 
 /// Longest line of a reply, bytes: 8 vectors of 4096 numbers take less than one megabyte.
 const MOST_REPLY: u64 = 16 << 20;
 
-/// Most of what a process says before it ends that is repeated.
+/// Longest quotation of the last output of a process, bytes.
 const MOST_SAID: usize = 300;
 
 /// One `memod embed`. Dropped, it is killed.
-pub(super) struct Process {
+pub(super) struct ModelProcess {
     child: Child,
     tasks: Sender<String>,
     replies: Receiver<String>,
@@ -35,23 +35,24 @@ pub(super) struct Process {
     stderr: Option<ChildStderr>,
 }
 
-impl Process {
+impl ModelProcess {
     /// Starts the process and waits until the model is loaded. `program` is `memod`.
-    pub(super) fn start(program: &Path, start: &Start) -> Result<Self, String> {
+    pub(super) fn start(program: &Path, start: &StartOptions) -> Result<Self, String> {
         let mut process =
             Self::spawn(program, start).map_err(|error| format!("start its process: {error}"))?;
-        match process.receive::<Loaded>(LOAD_LIMIT)? {
+        match process.receive_reply::<Loaded>(LOAD_LIMIT)? {
             Loaded { is_ready: true, .. } => Ok(process),
             Loaded { error, .. } => Err(error.unwrap_or_else(|| "cannot be loaded".to_owned())),
         }
     }
 
-    fn spawn(program: &Path, start: &Start) -> io::Result<Self> {
+    /// Spawns the process and the thread that exchanges lines with it.
+    fn spawn(program: &Path, start: &StartOptions) -> io::Result<Self> {
         let mut command = Command::new(program);
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt as _;
-            command.arg0("memod").process_group(0); // what a terminal interrupts is the daemon
+            command.arg0("memod").process_group(0); // a terminal interrupts the daemon alone
         }
         command.arg("embed").arg("--model").arg(&start.model_dir).arg("--runtime").arg(&start.runtime);
         command.arg("--identity").arg(&start.identity);
@@ -68,34 +69,35 @@ impl Process {
         let reply_limit = if start.in_background { REPLY_LIMIT } else { QUERY_LIMIT };
         let process = Self { child, tasks, replies, reply_limit, stderr };
         // Not every system can read a pipe with a deadline, so a thread reads it.
-        let exchange = move || exchange(stdin, stdout, &task_queue, &reply_sender);
+        let exchange = move || exchange_lines(stdin, stdout, &task_queue, &reply_sender);
         thread::Builder::new().name("embed-pipe".to_owned()).spawn(exchange)?;
         Ok(process)
     }
 
     /// Returns the vectors of some texts, or one score each. After an error the process is of no use.
-    pub(super) fn ask(&mut self, task: &Task) -> Result<Vec<Option<Vec<f32>>>, String> {
+    pub(super) fn run_task(&mut self, task: &ModelTask) -> Result<Vec<Option<Vec<f32>>>, String> {
         let n_texts = task.texts.len();
         let mut line = serde_json::to_string(task).expect("plain strings serialize");
         line.push('\n');
         let _ = self.tasks.send(line); // it fails when the process has ended, and then there is no reply
-        match self.receive::<Reply>(self.reply_limit)? {
+        match self.receive_reply::<Reply>(self.reply_limit)? {
             Reply { error: Some(error), .. } => Err(error),
             Reply { vectors, .. } if vectors.len() == n_texts => Ok(vectors),
             Reply { vectors, .. } => Err(format!("replied {} vectors for {n_texts} texts", vectors.len())),
         }
     }
 
-    fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, String> {
+    /// Waits for the next line of the process, and parses it.
+    fn receive_reply<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, String> {
         match self.replies.recv_timeout(limit) {
             Ok(line) => serde_json::from_str(&line).map_err(|error| format!("replied nonsense: {error}")),
             Err(RecvTimeoutError::Timeout) => Err(format!("took over {} s", limit.as_secs())),
-            Err(RecvTimeoutError::Disconnected) => Err(self.ending()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.describe_end()),
         }
     }
 
-    /// Says how the process ended, and what it said last.
-    fn ending(&mut self) -> String {
+    /// Ends the process unless it has ended; describes its end with its last output.
+    fn describe_end(&mut self) -> String {
         let _ = self.child.kill(); // it has ended, or closed its pipe, which is as bad
         let status = self.child.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
         let said = self.stderr.take().map(|stderr| io::read_to_string(stderr).unwrap_or_default());
@@ -120,7 +122,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ModelProcess {
     fn drop(&mut self) {
         // Both fail only if the process is gone.
         let _ = self.child.kill();
@@ -128,19 +130,26 @@ impl Drop for Process {
     }
 }
 
+/// Forwards one line of the process; returns whether both sides are still there.
+fn forward_reply(stdout: &mut BufReader<ChildStdout>, replies: &Sender<String>) -> bool {
+    let mut line = String::new();
+    let is_read = stdout.by_ref().take(MOST_REPLY).read_line(&mut line).is_ok();
+    is_read && line.ends_with('\n') && replies.send(line).is_ok()
+}
+
 /// Transfers tasks and replies until one side is gone.
-fn exchange(mut stdin: ChildStdin, stdout: ChildStdout, tasks: &Receiver<String>, replies: &Sender<String>) {
+fn exchange_lines(
+    mut stdin: ChildStdin,
+    stdout: ChildStdout,
+    tasks: &Receiver<String>,
+    replies: &Sender<String>,
+) {
     let mut stdout = BufReader::new(stdout);
-    let mut receive = || {
-        let mut line = String::new();
-        let is_read = stdout.by_ref().take(MOST_REPLY).read_line(&mut line).is_ok();
-        is_read && line.ends_with('\n') && replies.send(line).is_ok()
-    };
-    if !receive() {
+    if !forward_reply(&mut stdout, replies) {
         return;
     }
     for task in tasks {
-        if stdin.write_all(task.as_bytes()).is_err() || !receive() {
+        if stdin.write_all(task.as_bytes()).is_err() || !forward_reply(&mut stdout, replies) {
             return;
         }
     }

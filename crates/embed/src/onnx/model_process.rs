@@ -8,7 +8,7 @@
 
 use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use fastembed::{
@@ -35,7 +35,7 @@ const NICE: i32 = 10;
 
 /// How the process is started.
 #[derive(Clone, Debug)]
-pub struct Start {
+pub struct StartOptions {
     /// Directory of the model, with its manifest.
     pub model_dir: PathBuf,
     /// Identity of the model that must be there.
@@ -57,15 +57,15 @@ pub(super) struct Loaded {
 /// Texts with their prefixes.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Task {
-    /// What a cross-encoder compares them with.
+pub(super) struct ModelTask {
+    /// The query that a cross-encoder compares them with.
     pub(super) query: Option<String>,
     pub(super) texts: Vec<String>,
 }
 
-impl Task {
+impl ModelTask {
     /// Asks for vectors.
-    pub(super) fn embed(texts: Vec<String>) -> Self {
+    pub(super) fn for_texts(texts: Vec<String>) -> Self {
         Self { query: None, texts }
     }
 }
@@ -78,24 +78,25 @@ pub(super) struct Reply {
     pub(super) error: Option<String>,
 }
 
-/// Loads the model and embeds tasks from stdin, one per line. When that ends, this process does too, whatever it does then.
+/// Loads the model and embeds tasks from stdin, one per line. When stdin ends, so does this process, also amid a task.
 ///
 /// # Errors
 /// When a pipe breaks or a line is invalid; the process must end then.
-pub fn run(start: &Start) -> io::Result<()> {
+pub fn run(start: &StartOptions) -> io::Result<()> {
     let lines = read_lines()?;
-    let mut model = match load(start) {
+    let mut model = match load_model(start) {
         Ok(model) => {
-            say(&Loaded { is_ready: true, error: None })?;
+            write_reply(&Loaded { is_ready: true, error: None })?;
             model
         }
-        Err(error) => return say(&Loaded { is_ready: false, error: Some(error) }),
+        Err(error) => return write_reply(&Loaded { is_ready: false, error: Some(error) }),
     };
     for line in lines {
-        let task: Task = serde_json::from_str(&line)?;
+        let task: ModelTask = serde_json::from_str(&line)?;
         let query = task.query.unwrap_or_default();
-        let vectors: Result<Vec<_>, _> = task.texts.iter().map(|text| model.run(&query, text)).collect();
-        say(&match vectors {
+        let vectors: Result<Vec<_>, _> =
+            task.texts.iter().map(|text| model.evaluate_text(&query, text)).collect();
+        write_reply(&match vectors {
             Ok(vectors) => Reply { vectors, error: None },
             Err(error) => Reply { vectors: Vec::new(), error: Some(error.to_string()) },
         })?;
@@ -104,14 +105,14 @@ pub fn run(start: &Start) -> io::Result<()> {
 }
 
 /// A loaded model.
-enum Loadable {
+enum LoadedModel {
     Embedder(Box<TextEmbedding>),
     CrossEncoder(Box<TextRerank>),
 }
 
-impl Loadable {
+impl LoadedModel {
     /// Returns the vector of a text, or its score; `None` if that is not finite.
-    fn run(&mut self, query: &str, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
+    fn evaluate_text(&mut self, query: &str, text: &str) -> Result<Option<Vec<f32>>, fastembed::Error> {
         match self {
             Self::Embedder(model) => Ok(model.embed([text], Some(1))?.pop().and_then(normalize)),
             Self::CrossEncoder(model) => {
@@ -130,25 +131,28 @@ impl Loadable {
 /// when the daemon was killed.
 fn read_lines() -> io::Result<Receiver<String>> {
     let (send, receive) = channel();
-    let read = move || {
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            let _ = send.send(line); // the other thread ends the process if it cannot go on
-        }
-        end();
-    };
-    thread::Builder::new().name("embed-input".to_owned()).spawn(read)?;
+    thread::Builder::new().name("embed-input".to_owned()).spawn(move || forward_lines(&send))?;
     Ok(receive)
 }
 
+/// Forwards the lines of stdin; ends the process after the last one.
+fn forward_lines(send: &Sender<String>) {
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
+        let _ = send.send(line); // the other thread ends the process if it cannot go on
+    }
+    kill_own_process();
+}
+
 /// Ends the process without the destructors of a library that another thread is in.
-fn end() {
+fn kill_own_process() {
     #[cfg(unix)]
     let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     #[cfg(not(unix))]
     std::process::exit(0);
 }
 
-fn say(reply: &impl Serialize) -> io::Result<()> {
+/// Writes a line of JSON to stdout.
+fn write_reply(reply: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_string(reply)?;
     line.push('\n');
     let mut stdout = io::stdout().lock();
@@ -156,16 +160,17 @@ fn say(reply: &impl Serialize) -> io::Result<()> {
     stdout.flush()
 }
 
-fn load(start: &Start) -> Result<Loadable, String> {
+/// Loads the library and the model.
+fn load_model(start: &StartOptions) -> Result<LoadedModel, String> {
     if start.in_background {
         give_way();
     }
-    let (manifest, files) = read(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
+    let (manifest, files) =
+        read_model(&start.model_dir, &start.identity).map_err(|error| error.to_string())?;
     limit_memory(files.model.len() as u64);
     let runtime = start.runtime.display();
     let library = ort::init_from(&start.runtime).map_err(|error| format!("{runtime}: {error}"))?;
     let environment = library.with_telemetry(false).build().map_err(|error| format!("{runtime}: {error}"))?;
-    let failed = |error: fastembed::Error| format!("{}: {error}", start.model_dir.display());
     match manifest.purpose {
         Purpose::Embed => {
             let options = InitOptionsUserDefined::new()
@@ -177,8 +182,9 @@ fn load(start: &Start) -> Result<Loadable, String> {
                 Pooling::Mean => Pool::Mean,
             };
             let model = UserDefinedEmbeddingModel::new(files.model, files.tokenizer).with_pooling(pooling);
-            let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(failed)?;
-            Ok(Loadable::Embedder(Box::new(model)))
+            let model = TextEmbedding::try_new_from_user_defined(model, options)
+                .map_err(|error| load_error(&start.model_dir, &error))?;
+            Ok(LoadedModel::Embedder(Box::new(model)))
         }
         Purpose::Rerank => {
             let options = RerankInitOptionsUserDefined::new()
@@ -186,35 +192,41 @@ fn load(start: &Start) -> Result<Loadable, String> {
                 .with_max_length(manifest.max_tokens)
                 .with_intra_threads(1);
             let model = UserDefinedRerankingModel::new(OnnxSource::Memory(files.model), files.tokenizer);
-            let model = TextRerank::try_new_from_user_defined(model, options).map_err(failed)?;
-            Ok(Loadable::CrossEncoder(Box::new(model)))
+            let model = TextRerank::try_new_from_user_defined(model, options)
+                .map_err(|error| load_error(&start.model_dir, &error))?;
+            Ok(LoadedModel::CrossEncoder(Box::new(model)))
         }
     }
 }
 
+/// Returns the message for a model that cannot be loaded.
+fn load_error(model_dir: &Path, error: &fastembed::Error) -> String {
+    format!("{}: {error}", model_dir.display())
+}
+
 /// The content of a model's files.
-struct Files {
+struct ModelContent {
     model: Vec<u8>,
     tokenizer: TokenizerFiles,
 }
 
-/// Reads the files of a model, unless another one or another revision has taken its place.
-fn read(dir: &Path, identity: &str) -> Result<(Manifest, Files), OnnxError> {
+/// Reads the files of a model, unless another model or another revision has taken its place.
+fn read_model(dir: &Path, identity: &str) -> Result<(Manifest, ModelContent), OnnxError> {
     let manifest = Manifest::read(dir)?;
     if manifest.identity() != identity {
-        return Err(OnnxError::bad(dir, format!("has {} instead of {identity}", manifest.identity())));
+        return Err(OnnxError::bad_file(dir, format!("has {} instead of {identity}", manifest.identity())));
     }
-    let content = |name: &str| manifest.content(dir, name);
     let tokenizer = TokenizerFiles {
-        tokenizer_file: content(TOKENIZER[0])?,
-        config_file: content(TOKENIZER[1])?,
-        special_tokens_map_file: content(TOKENIZER[2])?,
-        tokenizer_config_file: content(TOKENIZER[3])?,
+        tokenizer_file: manifest.read_file(dir, TOKENIZER[0])?,
+        config_file: manifest.read_file(dir, TOKENIZER[1])?,
+        special_tokens_map_file: manifest.read_file(dir, TOKENIZER[2])?,
+        tokenizer_config_file: manifest.read_file(dir, TOKENIZER[3])?,
     };
-    let model = content(MODEL)?;
-    Ok((manifest, Files { model, tokenizer }))
+    let model = manifest.read_file(dir, MODEL)?;
+    Ok((manifest, ModelContent { model, tokenizer }))
 }
 
+/// Lowers the priority of the process.
 #[cfg(unix)]
 fn give_way() {
     let _ = rustix::process::nice(NICE); // it only matters for others
@@ -230,7 +242,7 @@ fn limit_memory(model_bytes: u64) {
     for (resource, limit) in [(Resource::As, MEMORY_BYTES + 8 * model_bytes), (Resource::Core, 0)] {
         let maximum = getrlimit(resource).maximum;
         let current = Some(maximum.map_or(limit, |maximum| limit.min(maximum)));
-        let _ = setrlimit(resource, Rlimit { current, maximum }); // the deadline of who asks applies in any case
+        let _ = setrlimit(resource, Rlimit { current, maximum }); // the deadline of the caller applies in any case
     }
 }
 
@@ -260,7 +272,7 @@ mod tests {
             files: Vec::new(),
         };
         std::fs::write(temp.path().join(MANIFEST), serde_json::to_vec(&manifest).unwrap()).unwrap();
-        let error = |identity| read(temp.path(), identity).err().unwrap().to_string();
+        let error = |identity| read_model(temp.path(), identity).err().unwrap().to_string();
         let refused = error("own@1/8/mean");
         assert!(refused.ends_with(": has own@2/8/mean instead of own@1/8/mean"), "{refused}");
         let files = error("own@2/8/mean");

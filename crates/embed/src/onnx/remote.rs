@@ -1,7 +1,7 @@
 //! A model that runs in processes of its own.
 //!
-//! One process answers who waits: it is started by the first query, which does not wait for it, and ends when it was idle. The
-//! other makes vectors in the background, at a low priority, and ends soon after its work. So a query never waits for a batch.
+//! One process answers callers that wait: it is started by the first query, which does not wait for it, and ends when it was idle.
+//! The other makes vectors in the background, at a low priority, and ends soon after its work. So a query never waits for a batch.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
 
-use super::cache::Installed;
+use super::cache::InstalledModel;
 use super::manifest::Manifest;
-use super::model_client::{Process, QUERY_LIMIT};
-use super::model_process::{Start, Task};
+use super::model_client::{ModelProcess, QUERY_LIMIT};
+use super::model_process::{ModelTask, StartOptions};
 use super::{OnnxError, Runtime};
 use crate::{EmbedError, Embedder, LOADING, Role, Scale};
 
@@ -33,7 +33,7 @@ const IDLE_IN_BACKGROUND: Duration = Duration::from_secs(30);
 /// Time after which a process that could not be started is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
-/// Query vectors that are kept: the index and the memories ask for the same one, and so does who asks again.
+/// Query vectors that are kept: the index and the memories ask for the same one, and so does a caller that asks again.
 const KEPT_QUERIES: usize = 32;
 
 /// Vectors of texts, `None` where there is none.
@@ -43,8 +43,8 @@ pub(super) type Vectors = Vec<Option<Vec<f32>>>;
 pub struct RemoteModel {
     identity: String,
     manifest: Manifest,
-    now: Arc<Server>,
-    later: Arc<Server>,
+    now: Arc<ModelServer>,
+    later: Arc<ModelServer>,
     queries: Mutex<Vec<(String, Vectors)>>,
 }
 
@@ -53,19 +53,22 @@ impl RemoteModel {
     ///
     /// # Errors
     /// When there is no runtime.
-    pub fn new(installed: &Installed, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
-        let runtime = runtime.find()?;
+    pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
+        let runtime = runtime.find_library()?;
         let server = |in_background| {
             let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
-            Server::new(program, Start { model_dir, identity, runtime: runtime.clone(), in_background })
+            ModelServer::new(
+                program,
+                StartOptions { model_dir, identity, runtime: runtime.clone(), in_background },
+            )
         };
         let manifest = installed.manifest.clone();
         let (identity, queries) = (manifest.identity(), Mutex::default());
         Ok(Self { identity, manifest, now: server(false), later: server(true), queries })
     }
 
-    /// Returns the texts as the model takes them, and where in `texts` each stands; blank ones have no vector.
-    fn prepared(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
+    /// Returns the texts as the model takes them, each with its index in `texts`; blank ones have no vector.
+    fn prepare_texts(&self, texts: &[&str], role: Role) -> Vec<(usize, String)> {
         let prefix = match role {
             Role::Query => &self.manifest.query_prefix,
             Role::Document => &self.manifest.document_prefix,
@@ -75,19 +78,25 @@ impl RemoteModel {
         texts.map(|(at, text)| (at, format!("{prefix}{}", &text[..text.floor_char_boundary(most)]))).collect()
     }
 
+    /// Returns the error of this model.
+    fn embed_error(&self, reason: String) -> EmbedError {
+        EmbedError { model: self.identity.clone(), reason }
+    }
+
+    /// Embeds texts in batches, each by one call of `ask`.
     fn embed_by(
         &self,
         texts: &[&str],
         role: Role,
         ask: impl Fn(Vec<String>) -> Result<Vectors, String>,
     ) -> Result<Vectors, EmbedError> {
-        let failed = |reason| EmbedError { model: self.identity.clone(), reason };
         let mut vectors = vec![None; texts.len()];
-        for batch in self.prepared(texts, role).chunks(BATCH) {
-            let found = ask(batch.iter().map(|(_, text)| text.clone()).collect()).map_err(failed)?;
+        for batch in self.prepare_texts(texts, role).chunks(BATCH) {
+            let found = ask(batch.iter().map(|(_, text)| text.clone()).collect())
+                .map_err(|reason| self.embed_error(reason))?;
             for ((at, _), vector) in batch.iter().zip(found) {
                 if vector.as_ref().is_some_and(|vector| vector.len() != self.manifest.dims) {
-                    return Err(failed(format!(
+                    return Err(self.embed_error(format!(
                         "replied vectors that have not {} numbers",
                         self.manifest.dims
                     )));
@@ -109,7 +118,7 @@ impl Embedder for RemoteModel {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vectors, EmbedError> {
-        self.embed_by(texts, Role::Document, |texts| self.later.ask(&Task::embed(texts)))
+        self.embed_by(texts, Role::Document, |texts| self.later.ask_when_ready(&ModelTask::for_texts(texts)))
     }
 
     fn embed_now(&self, texts: &[&str], role: Role) -> Result<Vectors, EmbedError> {
@@ -121,8 +130,9 @@ impl Embedder for RemoteModel {
         if let Some(vectors) = kept {
             return Ok(vectors);
         }
-        let vectors =
-            self.embed_by(texts, role, |texts| self.now.ask_if_ready(&Task::embed(texts), QUERY_LIMIT))?;
+        let vectors = self.embed_by(texts, role, |texts| {
+            self.now.ask_if_ready(&ModelTask::for_texts(texts), QUERY_LIMIT)
+        })?;
         if let (Role::Query, [text]) = (role, texts) {
             let mut queries = lock(&self.queries);
             if queries.len() == KEPT_QUERIES {
@@ -134,7 +144,10 @@ impl Embedder for RemoteModel {
     }
 
     fn warm_up(&self) -> Result<(), EmbedError> {
-        self.embed_by(&["warm up"], Role::Query, |texts| self.now.ask(&Task::embed(texts))).map(drop)
+        self.embed_by(&["warm up"], Role::Query, |texts| {
+            self.now.ask_when_ready(&ModelTask::for_texts(texts))
+        })
+        .map(drop)
     }
 
     fn is_ready(&self) -> bool {
@@ -151,28 +164,28 @@ impl Embedder for RemoteModel {
 }
 
 /// Starts a process when it is needed, and ends it when it was idle.
-pub(super) struct Server {
+pub(super) struct ModelServer {
     program: PathBuf,
-    start: Start,
-    state: Mutex<State>,
+    start: StartOptions,
+    state: Mutex<ServerState>,
     changed: Condvar,
     /// Whether a thread ends the process when it is idle.
     is_watched: AtomicBool,
 }
 
 #[derive(Default)]
-enum State {
+enum ServerState {
     #[default]
     Stopped,
     Starting,
     /// The process, unless it is being asked, and when it was asked last.
-    Ready(Option<Process>, Instant),
+    Ready(Option<ModelProcess>, Instant),
     Failed(String, Instant),
 }
 
-impl Server {
-    /// Starts nothing yet.
-    pub(super) fn new(program: &Path, start: Start) -> Arc<Self> {
+impl ModelServer {
+    /// Makes a server without a process.
+    pub(super) fn new(program: &Path, start: StartOptions) -> Arc<Self> {
         let (state, changed, is_watched) = (Mutex::default(), Condvar::new(), AtomicBool::new(false));
         Arc::new(Self { program: program.to_owned(), start, state, changed, is_watched })
     }
@@ -182,10 +195,10 @@ impl Server {
         let until = Instant::now() + limit;
         let mut state = lock(&self.state);
         loop {
-            if matches!(*state, State::Ready(..)) {
+            if matches!(*state, ServerState::Ready(..)) {
                 return Ok(());
             }
-            if !matches!(*state, State::Starting) {
+            if !matches!(*state, ServerState::Starting) {
                 let why = self.why_not_ready(state);
                 if why != LOADING {
                     return Err(why);
@@ -202,34 +215,40 @@ impl Server {
     }
 
     /// Asks the process; starts it and waits for it if need be.
-    fn ask(self: &Arc<Self>, task: &Task) -> Result<Vectors, String> {
+    fn ask_when_ready(self: &Arc<Self>, task: &ModelTask) -> Result<Vectors, String> {
         let process = loop {
             let mut state = lock(&self.state);
             match &mut *state {
-                State::Ready(process, _) => {
+                ServerState::Ready(process, _) => {
                     if let Some(process) = process.take() {
                         break process;
                     }
                     drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
                 }
-                State::Starting => drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)),
-                State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
-                State::Stopped | State::Failed(..) => {
-                    *state = State::Starting;
+                ServerState::Starting => {
+                    drop(self.changed.wait(state).unwrap_or_else(PoisonError::into_inner));
+                }
+                ServerState::Failed(why, at) if at.elapsed() < TRY_AGAIN => return Err(why.clone()),
+                ServerState::Stopped | ServerState::Failed(..) => {
+                    *state = ServerState::Starting;
                     drop(state);
-                    self.start();
+                    self.start_process();
                 }
             }
         };
-        self.run(process, task)
+        self.run_task(process, task)
     }
 
     /// Asks the process if it runs, and waits at most `limit` for its turn. Starts it otherwise, but does not wait for it.
-    pub(super) fn ask_if_ready(self: &Arc<Self>, task: &Task, limit: Duration) -> Result<Vectors, String> {
+    pub(super) fn ask_if_ready(
+        self: &Arc<Self>,
+        task: &ModelTask,
+        limit: Duration,
+    ) -> Result<Vectors, String> {
         let until = Instant::now() + limit;
         let mut state = lock(&self.state);
         let process = loop {
-            let State::Ready(process, _) = &mut *state else { return Err(self.why_not_ready(state)) };
+            let ServerState::Ready(process, _) = &mut *state else { return Err(self.why_not_ready(state)) };
             if let Some(process) = process.take() {
                 break process;
             }
@@ -240,80 +259,83 @@ impl Server {
             state = self.changed.wait_timeout(state, rest).unwrap_or_else(PoisonError::into_inner).0;
         };
         drop(state);
-        self.run(process, task)
+        self.run_task(process, task)
     }
 
     /// Returns whether the process runs; starts it otherwise, but does not wait for it.
     fn is_ready(self: &Arc<Self>) -> bool {
         let state = lock(&self.state);
-        if matches!(*state, State::Ready(..)) {
+        if matches!(*state, ServerState::Ready(..)) {
             return true;
         }
         self.why_not_ready(state);
         false
     }
 
-    /// Returns why a process that is not ready cannot be asked; has it started in the background if it is stopped.
-    fn why_not_ready(self: &Arc<Self>, mut state: MutexGuard<'_, State>) -> String {
+    /// Returns why a process that is not ready cannot be asked; starts it in the background if it is stopped.
+    fn why_not_ready(self: &Arc<Self>, mut state: MutexGuard<'_, ServerState>) -> String {
         match &*state {
-            State::Failed(why, at) if at.elapsed() < TRY_AGAIN => return why.clone(),
-            State::Starting | State::Ready(..) => return LOADING.to_owned(),
-            State::Stopped | State::Failed(..) => *state = State::Starting,
+            ServerState::Failed(why, at) if at.elapsed() < TRY_AGAIN => return why.clone(),
+            ServerState::Starting | ServerState::Ready(..) => return LOADING.to_owned(),
+            ServerState::Stopped | ServerState::Failed(..) => *state = ServerState::Starting,
         }
         drop(state);
         let server = Arc::clone(self);
-        let starting = thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start());
+        let starting =
+            thread::Builder::new().name("embed-start".to_owned()).spawn(move || server.start_process());
         if let Err(error) = starting {
-            self.set(State::Failed(format!("start a thread: {error}"), Instant::now()));
+            self.set_state(ServerState::Failed(format!("start a thread: {error}"), Instant::now()));
         }
         LOADING.to_owned()
     }
 
     /// Runs the process, and puts it back unless it failed.
-    fn run(self: &Arc<Self>, mut process: Process, task: &Task) -> Result<Vectors, String> {
-        let found = process.ask(task);
+    fn run_task(self: &Arc<Self>, mut process: ModelProcess, task: &ModelTask) -> Result<Vectors, String> {
+        let found = process.run_task(task);
         match &found {
-            Ok(_) => self.set(State::Ready(Some(process), Instant::now())),
+            Ok(_) => self.set_state(ServerState::Ready(Some(process), Instant::now())),
             Err(why) => {
                 tracing::warn!(why, model = %self.start.model_dir.display(), "the process of a model failed");
-                self.set(State::Stopped); // a text may be the cause: the next one gets a new process
+                self.set_state(ServerState::Stopped); // a text may be the cause: the next one gets a new process
             }
         }
         found
     }
 
-    /// Starts the process; the state must be [`State::Starting`].
-    fn start(self: &Arc<Self>) {
-        match Process::start(&self.program, &self.start) {
+    /// Starts the process; the state must be [`ServerState::Starting`].
+    fn start_process(self: &Arc<Self>) {
+        match ModelProcess::start(&self.program, &self.start) {
             Ok(process) => {
                 tracing::info!(model = %self.start.model_dir.display(), rss = process.rss_bytes(), "a model is loaded");
-                self.set(State::Ready(Some(process), Instant::now()));
-                self.watch();
+                self.set_state(ServerState::Ready(Some(process), Instant::now()));
+                self.watch_process();
             }
             Err(why) => {
                 tracing::error!(why, model = %self.start.model_dir.display(), "a model cannot be loaded");
-                self.set(State::Failed(why, Instant::now()));
+                self.set_state(ServerState::Failed(why, Instant::now()));
             }
         }
     }
 
-    /// Has the process ended when it is idle; one thread does that for all processes, one after the other.
-    fn watch(self: &Arc<Self>) {
+    /// Starts the thread that ends the process when it is idle; it does that for all processes, one after the other.
+    fn watch_process(self: &Arc<Self>) {
         if self.is_watched.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (server, idle) = (Arc::downgrade(self), self.idle());
+        let (server, idle) = (Arc::downgrade(self), self.idle_limit());
         let watching = thread::Builder::new().name("embed-idle".to_owned());
         if watching.spawn(move || end_when_idle(&server, idle)).is_err() {
             self.is_watched.store(false, Ordering::SeqCst); // this process ends with the daemon
         }
     }
 
-    fn idle(&self) -> Duration {
+    /// Returns the time after which the idle process ends.
+    fn idle_limit(&self) -> Duration {
         if self.start.in_background { IDLE_IN_BACKGROUND } else { IDLE }
     }
 
-    fn set(&self, new: State) {
+    /// Changes the state, and wakes all that wait for it.
+    fn set_state(&self, new: ServerState) {
         let former = std::mem::replace(&mut *lock(&self.state), new);
         self.changed.notify_all();
         drop(former); // ends a process, without the lock
@@ -321,22 +343,22 @@ impl Server {
 }
 
 /// Ends the process once nobody has asked for a while.
-fn end_when_idle(server: &Weak<Server>, idle: Duration) {
+fn end_when_idle(server: &Weak<ModelServer>, idle: Duration) {
     let mut rest = idle;
     loop {
         thread::park_timeout(rest);
         let Some(server) = server.upgrade() else { return };
         let mut state = lock(&server.state);
         match &*state {
-            State::Ready(Some(_), asked) if asked.elapsed() >= idle => {
+            ServerState::Ready(Some(_), asked) if asked.elapsed() >= idle => {
                 let former = std::mem::take(&mut *state);
                 server.is_watched.store(false, Ordering::SeqCst);
                 drop(state);
                 drop(former); // without the lock
                 return;
             }
-            State::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
-            State::Stopped | State::Starting | State::Failed(..) => {
+            ServerState::Ready(_, asked) => rest = idle.saturating_sub(asked.elapsed()),
+            ServerState::Stopped | ServerState::Starting | ServerState::Failed(..) => {
                 // Under the lock, so that the start of the next process sees it.
                 server.is_watched.store(false, Ordering::SeqCst);
                 return;
@@ -350,27 +372,27 @@ fn end_when_idle(server: &Weak<Server>, idle: Duration) {
 mod tests {
     use super::*;
 
-    fn server(state: State) -> Arc<Server> {
+    fn server(state: ServerState) -> Arc<ModelServer> {
         let nowhere = PathBuf::from("/nonexistent/memod");
         let (model_dir, runtime) = (nowhere.clone(), nowhere.clone());
-        let start = Start { model_dir, identity: String::new(), runtime, in_background: false };
+        let start = StartOptions { model_dir, identity: String::new(), runtime, in_background: false };
         let (state, changed) = (Mutex::new(state), Condvar::new());
-        Arc::new(Server { program: nowhere, start, state, changed, is_watched: AtomicBool::new(false) })
+        Arc::new(ModelServer { program: nowhere, start, state, changed, is_watched: AtomicBool::new(false) })
     }
 
     #[test]
     fn who_asks_never_waits_for_a_start() {
-        let ask = |server: &Arc<Server>, limit| {
-            server.ask_if_ready(&Task::embed(vec!["a".to_owned()]), limit).unwrap_err()
+        let ask = |server: &Arc<ModelServer>, limit| {
+            server.ask_if_ready(&ModelTask::for_texts(vec!["a".to_owned()]), limit).unwrap_err()
         };
-        let loading = server(State::Starting);
+        let loading = server(ServerState::Starting);
         assert_eq!((ask(&loading, QUERY_LIMIT), loading.is_ready()), (LOADING.to_owned(), false));
-        let busy = server(State::Ready(None, Instant::now()));
+        let busy = server(ServerState::Ready(None, Instant::now()));
         assert_eq!((ask(&busy, Duration::ZERO), busy.is_ready()), ("busy for over 0 s".to_owned(), true));
-        let stopped = server(State::Stopped);
+        let stopped = server(ServerState::Stopped);
         assert_eq!(ask(&stopped, QUERY_LIMIT), LOADING, "it is started by another thread");
         let mut state = lock(&stopped.state);
-        while matches!(*state, State::Starting) {
+        while matches!(*state, ServerState::Starting) {
             state = stopped.changed.wait(state).unwrap();
         }
         drop(state);
@@ -381,10 +403,11 @@ mod tests {
 
     #[test]
     fn who_waits_for_its_turn_is_not_left_waiting_when_the_process_ends() {
-        let busy = server(State::Ready(None, Instant::now()));
+        let busy = server(ServerState::Ready(None, Instant::now()));
         let asked = Arc::clone(&busy);
-        let asking = thread::spawn(move || asked.ask_if_ready(&Task::default(), Duration::from_secs(60)));
-        busy.set(State::Starting);
+        let asking =
+            thread::spawn(move || asked.ask_if_ready(&ModelTask::default(), Duration::from_secs(60)));
+        busy.set_state(ServerState::Starting);
         assert_eq!(asking.join().unwrap(), Err(LOADING.to_owned()));
     }
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::cache::Installed;
-use super::model_process::{Start, Task};
-use super::remote::Server;
+use super::cache::InstalledModel;
+use super::model_process::{ModelTask, StartOptions};
+use super::remote::ModelServer;
 use super::{OnnxError, Runtime};
 
 /// Texts that are asked for at once; the time limit is looked at in between.
@@ -17,7 +17,7 @@ const BATCH: usize = 2;
 /// An installed cross-encoder.
 pub struct Reranker {
     identity: String,
-    server: Arc<Server>,
+    server: Arc<ModelServer>,
 }
 
 impl Reranker {
@@ -25,11 +25,15 @@ impl Reranker {
     ///
     /// # Errors
     /// When there is no runtime.
-    pub fn new(installed: &Installed, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
+    pub fn new(installed: &InstalledModel, runtime: &Runtime, program: &Path) -> Result<Self, OnnxError> {
         let (model_dir, identity) = (installed.dir.clone(), installed.manifest.identity());
-        let start =
-            Start { model_dir, identity: identity.clone(), runtime: runtime.find()?, in_background: false };
-        Ok(Self { identity, server: Server::new(program, start) })
+        let start = StartOptions {
+            model_dir,
+            identity: identity.clone(),
+            runtime: runtime.find_library()?,
+            in_background: false,
+        };
+        Ok(Self { identity, server: ModelServer::new(program, start) })
     }
 
     /// Returns name and revision of the model in one word.
@@ -41,7 +45,7 @@ impl Reranker {
     ///
     /// # Errors
     /// Why it cannot tell within the time limit.
-    pub fn scores(&self, query: &str, texts: &[String], limit: Duration) -> Result<Vec<f32>, String> {
+    pub fn score_texts(&self, query: &str, texts: &[String], limit: Duration) -> Result<Vec<f32>, String> {
         let until = Instant::now() + limit;
         self.server.ready_within(limit)?;
         let mut scores = Vec::with_capacity(texts.len());
@@ -51,7 +55,7 @@ impl Reranker {
                 let (done, all) = (scores.len(), texts.len());
                 return Err(format!("compared {done} of {all} hits within {} s", limit.as_secs_f32()));
             }
-            let task = Task { query: Some(query.to_owned()), texts: batch.to_vec() };
+            let task = ModelTask { query: Some(query.to_owned()), texts: batch.to_vec() };
             for score in self.server.ask_if_ready(&task, rest)? {
                 let score = score.and_then(|score| score.first().copied()).ok_or("a score is not finite")?;
                 scores.push(1.0 / (1.0 + (-score).exp()));

@@ -43,7 +43,7 @@ impl Runtime {
     ///
     /// # Errors
     /// When a named file is absent, or there is none anywhere.
-    pub fn find(&self) -> Result<PathBuf, OnnxError> {
+    pub fn find_library(&self) -> Result<PathBuf, OnnxError> {
         for (named, by) in [(&self.variable, "ORT_DYLIB_PATH"), (&self.setting, "model.runtime")] {
             if let Some(path) = named {
                 let path = if path.is_dir() {
@@ -58,8 +58,7 @@ impl Runtime {
             }
         }
         // Without a home the cache directory is in a temporary one, where others may have made it.
-        let is_own = |dir: &Path| is_owned_by(dir, effective_uid());
-        let own = Some(self.own_dir()).filter(|dir| is_own(&self.cache_dir) && is_own(dir));
+        let own = Some(self.own_dir()).filter(|dir| is_own_dir(&self.cache_dir) && is_own_dir(dir));
         let dirs = own.into_iter().chain(SYSTEM.iter().map(PathBuf::from));
         let looked =
             || OnnxError::NoRuntime(format!("looked in {} and the system's", self.own_dir().display()));
@@ -77,12 +76,17 @@ impl Runtime {
     }
 }
 
+/// Returns whether a directory belongs to the user of this process.
+fn is_own_dir(dir: &Path) -> bool {
+    is_owned_by(dir, effective_uid())
+}
+
 /// Returns whether a directory belongs to the user, and so does the link if it is one.
 #[cfg(unix)]
 fn is_owned_by(dir: &Path, uid: u32) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let is_own = |metadata: std::io::Result<std::fs::Metadata>| metadata.is_ok_and(|it| it.uid() == uid);
-    is_own(std::fs::symlink_metadata(dir)) && is_own(std::fs::metadata(dir))
+    std::fs::symlink_metadata(dir).is_ok_and(|metadata| metadata.uid() == uid)
+        && std::fs::metadata(dir).is_ok_and(|metadata| metadata.uid() == uid)
 }
 
 #[cfg(not(unix))]
@@ -98,8 +102,12 @@ fn library_in(dir: &Path) -> Option<PathBuf> {
     }
     let entries = std::fs::read_dir(dir).ok()?.flatten();
     let versioned = format!("{LIBRARY}.");
-    let is_library = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().starts_with(&versioned);
-    entries.filter(is_library).map(|entry| entry.path()).max()
+    entries.filter(|entry| has_prefix(entry, &versioned)).map(|entry| entry.path()).max()
+}
+
+/// Returns whether the name of a directory's entry begins with a prefix.
+fn has_prefix(entry: &std::fs::DirEntry, prefix: &str) -> bool {
+    entry.file_name().to_string_lossy().starts_with(prefix)
 }
 
 #[cfg(test)]
@@ -133,11 +141,11 @@ mod tests {
             std::fs::write(dir.join(name), "").unwrap();
         }
         let mut runtime = Runtime { cache_dir: temp.path().to_owned(), ..Runtime::default() };
-        assert_eq!(runtime.find().unwrap(), own.join(format!("{LIBRARY}.1.32.0")));
+        assert_eq!(runtime.find_library().unwrap(), own.join(format!("{LIBRARY}.1.32.0")));
         runtime.setting = Some(named.clone());
-        assert_eq!(runtime.find().unwrap(), named.join(LIBRARY), "a directory may be named");
+        assert_eq!(runtime.find_library().unwrap(), named.join(LIBRARY), "a directory may be named");
         runtime.variable = Some(temp.path().join("gone.so"));
-        let error = runtime.find().unwrap_err().to_string();
+        let error = runtime.find_library().unwrap_err().to_string();
         assert!(error.contains("ORT_DYLIB_PATH names") && error.contains("gone.so"), "{error}");
     }
 }

@@ -65,7 +65,7 @@ impl MainLoop {
             return;
         }
         match view.key_of(&change.path) {
-            Some(key) if !Admission::is_rule(&key) => {
+            Some(key) if !Admission::is_ignore_file(&key) => {
                 if Path::new(key.as_str()).starts_with(MEMORY_FILES_DIR) {
                     self.engine.notify_observer(|observer| observer.memory_files_saved(&view.layout));
                 }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use memod_base::types::ViewId;
 use memod_git::Tip;
-use memod_indexing::{CommitStep, IndexError, Missed, Scope};
+use memod_indexing::{CommitStep, IndexError, MissedFiles, Scope};
 use memod_proto::Sync;
 
 use super::MainLoop;
@@ -32,7 +32,7 @@ impl MainLoop {
         if unwatched.is_some() {
             view.mark_unwatched(unwatched);
         }
-        let (mut missed, mut unread) = (Missed::default(), Vec::new());
+        let (mut missed, mut unread) = (MissedFiles::default(), Vec::new());
         let failed = match result {
             Ok(outcome) => {
                 for problem in &outcome.problems {

@@ -5,7 +5,7 @@ use memod_base::paths::{Env, RepoLayout};
 use memod_base::types::ViewId;
 use memod_config::Config;
 use memod_index_db::ViewRow;
-use memod_indexing::{IndexError, Indexer, Missed, Progress, Reading, ReconcileOutcome};
+use memod_indexing::{IndexError, Indexer, MissedFiles, Progress, ReadLimits, ReconcileOutcome};
 use memod_proto::Sync;
 use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
@@ -31,7 +31,7 @@ impl Bench {
         let env = Env { uid: memod_base::paths::effective_uid(), ..Env::default() };
         let layout = RepoLayout::locate_new(temp.path(), &env).unwrap();
         let (watch, progress) = (Watch::start(|_| true).unwrap(), Arc::new(Progress::default()));
-        let reading = Reading { max_file_bytes: 0, n_threads: 0 };
+        let reading = ReadLimits { max_file_bytes: 0, n_threads: 0 };
         let indexer = Indexer::new(&layout.index_file(), Path::new("memod"), reading, Arc::clone(&progress));
         let parts = EngineParts {
             socket: temp.path().join("run/socket"),
@@ -169,7 +169,7 @@ fn what_could_not_be_listed_is_looked_at_again_when_a_directory_can() {
     let problems = vec!["list /one/d: permission denied".to_owned()];
     bench.end(one, Ok(ReconcileOutcome { whole: true, problems, ..ReconcileOutcome::default() }), None);
     let listed = || ReconcileOutcome {
-        missed: Missed { listed: true, ..Missed::default() },
+        missed: MissedFiles { listed: true, ..MissedFiles::default() },
         ..ReconcileOutcome::default()
     };
     let dirty = |bench: &Bench| bench.main_loop.views.values().any(WorktreeState::is_dirty);

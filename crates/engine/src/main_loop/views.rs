@@ -58,12 +58,12 @@ impl MainLoop {
 
     /// Returns the mount points in a worktree.
     fn mounts_below(&self, root: &Path) -> Vec<PathBuf> {
-        self.mounts.below(root).map(Path::to_owned).collect()
+        self.mounts.mount_points_below(root).map(Path::to_owned).collect()
     }
 
     /// Looks for mounts and unmounts in worktrees, which no watch reports.
     fn look_at_mounts(&mut self, now: Instant) {
-        for place in self.mounts.changed() {
+        for place in self.mounts.take_changes() {
             for view in self.views.values_mut().filter(|view| place.starts_with(&view.layout.root)) {
                 view.mark_all_dirty(now);
                 view.send_task(DiskTask::Mount(place.clone()));

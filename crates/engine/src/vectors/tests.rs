@@ -66,7 +66,7 @@ fn search(path: &Path, nearest: &SharedVectors, is_over: &AtomicBool, n_asked: &
                 let values = vector(&model, text);
                 let of_path = reader.path_vector(&text.to_string())?;
                 assert_eq!(of_path.as_ref(), Some(&values), "a path of another model than its snapshot");
-                let query = QueryVector::stored(&model, Scale::default(), values);
+                let query = QueryVector::from_stored(&model, Scale::default(), values);
                 nearest.top(reader, &query, 1, None)
             })
         };
@@ -132,7 +132,7 @@ fn a_query_of_another_model_is_refused() {
     let path = &temp.path().join("index.db");
     let (mut writer, nearest) = filled(path);
     let reader = Reader::open(path).unwrap();
-    let query = |model| QueryVector::stored(model, Scale::default(), vector(model, 3));
+    let query = |model| QueryVector::from_stored(model, Scale::default(), vector(model, 3));
     let top = |model| nearest.top(&reader, &query(model), 1, None).unwrap();
     assert!(top("one").is_ok());
     assert_eq!(top("two"), Err(NoVectors::OtherModel), "in memory");
@@ -161,6 +161,6 @@ fn vectors_of_an_apply_before_the_switch_stay_with_their_model() {
     switch(&nearest, &reader, &mut writer, "two", 2 * N_TEXTS).unwrap();
     let left = writer.take_added();
     assert!(left.is_empty(), "{} vectors of the former model are about to be added", left.len());
-    let query = QueryVector::stored("one", Scale::default(), vector("one", 3));
+    let query = QueryVector::from_stored("one", Scale::default(), vector("one", 3));
     assert_eq!(nearest.top(&reader, &query, 1, None).unwrap(), Err(NoVectors::OtherModel));
 }

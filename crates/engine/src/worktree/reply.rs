@@ -78,7 +78,7 @@ impl WorktreeState {
         if !self.reconciles.is_running() {
             return String::new(); // the figures are those of the last one
         }
-        match self.walker.progress.step() {
+        match self.walker.progress.current_step() {
             WalkStep::Listing { n_found: 0 } => String::new(),
             WalkStep::Listing { n_found } => format!(": {n_found} files found so far"),
             WalkStep::Reading { .. } => {
@@ -193,7 +193,7 @@ impl WorktreeState {
     /// Returns what is being indexed of files and commits.
     fn indexing(&self, progress: &Progress) -> Option<IndexProgress> {
         if self.reconciles.is_running() {
-            return Some(match self.walker.progress.step() {
+            return Some(match self.walker.progress.current_step() {
                 WalkStep::Listing { n_found } => IndexProgress::listing(n_found),
                 WalkStep::Reading { files, bytes } => IndexProgress::reading(files, bytes),
             });

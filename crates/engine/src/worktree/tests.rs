@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, channel};
 use std::time::Duration;
 
-use memod_indexing::{Missed, Progress};
+use memod_indexing::{MissedFiles, Progress};
 use memod_proto::{RpcError, Sync};
 use tokio::sync::oneshot::{self, Receiver};
 
@@ -99,7 +99,7 @@ impl Bench {
         self.view.end(scope, failed.map(str::to_owned), self.now);
     }
 
-    fn end_with(&mut self, scope: &Scope, missed: &Missed) {
+    fn end_with(&mut self, scope: &Scope, missed: &MissedFiles) {
         self.end(scope, None);
         self.view.look_again(missed);
         self.probe(&Ok(()));
@@ -107,12 +107,12 @@ impl Bench {
 
     /// Ends a reconcile that met something gone.
     fn end_moving(&mut self, scope: &Scope) {
-        self.end_with(scope, &Missed { moving: Some(SourceKey::new("gone")), ..Missed::default() });
+        self.end_with(scope, &MissedFiles { moving: Some(SourceKey::new("gone")), ..MissedFiles::default() });
     }
 
     /// Ends a reconcile that listed a directory.
     fn end_listed(&mut self, scope: &Scope) {
-        self.end_with(scope, &Missed { listed: true, ..Missed::default() });
+        self.end_with(scope, &MissedFiles { listed: true, ..MissedFiles::default() });
     }
 
     /// Runs the next reconcile, which must be of this scope.
@@ -359,7 +359,7 @@ fn how_far_the_index_is_is_what_is_known() {
         bench.view.built = was_complete;
         let mut answer = bench.ask(Sync::None);
         assert_eq!(bench.start(), Some(Scope::Full));
-        bench.view.walker.progress.begin(files.1, 0);
+        bench.view.walker.progress.begin_reading(files.1, 0);
         bench.view.walker.progress.add_done(files.0);
         bench.view.answer(bench.now, &bench.rounds, &Progress::default());
         assert_eq!(answer.try_recv().unwrap().unwrap().reason.as_deref(), Some(expected));

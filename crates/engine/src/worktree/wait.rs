@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use memod_git::Tip;
-use memod_indexing::Missed;
+use memod_indexing::MissedFiles;
 use memod_proto::Sync;
 
 use super::WorktreeState;
@@ -135,8 +135,8 @@ impl WorktreeState {
     ///
     /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
     /// it.
-    pub(in super::super) fn look_again(&mut self, missed: &Missed) {
-        let Missed { moving, listed, shifted } = missed;
+    pub(in super::super) fn look_again(&mut self, missed: &MissedFiles) {
+        let MissedFiles { moving, listed, shifted } = missed;
         let is_watched = self.watch.is_good();
         let by_cookie = is_watched && moving.is_none();
         let by_listing = if is_watched { *listed } else { *shifted };

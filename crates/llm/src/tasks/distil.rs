@@ -4,8 +4,8 @@ use memod_memory::fields;
 use memod_memory::outgoing::outgoing;
 
 use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{json_in, lines};
-use crate::tasks::suggest::{tags, title};
+use crate::model_answer::{clean_lines, json_in};
+use crate::tasks::suggest::{clean_tags, clean_title};
 
 /// Longest part of a transcript that is sent, bytes.
 pub const MOST_TEXT: usize = 16 << 10;
@@ -25,9 +25,9 @@ const TASK: &str = "The data is a part of a session in which a person and a codi
                     sentences. At most five, none if nothing is worth it. Form: {\"memories\": [{\"text\": \"…\", \"title\": \
                     \"…\", \"tags\": [\"…\"]}]}";
 
-/// What may be remembered.
+/// A memory that the model proposes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Candidate {
+pub struct MemoryCandidate {
     /// Text.
     pub content: String,
     /// Title, if it has a good one.
@@ -36,28 +36,28 @@ pub struct Candidate {
     pub tags: Vec<String>,
 }
 
-/// Asks about a part of a transcript.
-pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
+/// Builds the prompt that asks about a part of a transcript.
+pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Distil, TASK, &outgoing(text, key), MOST_TOKENS)
 }
 
-/// Reads the memories, as they may be added: none looks like it has a credential.
+/// Reads the memories in an answer, as they may be added: none looks like it has a credential.
 ///
 /// # Errors
-/// Why the answer cannot be read. That nothing is worth it is no error.
-pub fn candidates(answer: &str) -> Result<Vec<Candidate>, &'static str> {
+/// Why the answer cannot be read. An empty list is no error.
+pub fn read_candidates(answer: &str) -> Result<Vec<MemoryCandidate>, &'static str> {
     let value = json_in(answer)?;
     let list =
         value.get("memories").unwrap_or(&value).as_array().ok_or("the model gave no list of memories")?;
-    let mut found: Vec<Candidate> = Vec::new();
+    let mut found: Vec<MemoryCandidate> = Vec::new();
     for value in list {
         let text = value["text"].as_str().or_else(|| value["content"].as_str()).or_else(|| value.as_str());
-        let Some(text) = text.and_then(|text| lines(text, MOST_CHARS + 1)) else { continue };
+        let Some(text) = text.and_then(|text| clean_lines(text, MOST_CHARS + 1)) else { continue };
         let is_short = text.chars().count() <= MOST_CHARS && text.split_whitespace().count() >= LEAST_WORDS;
-        let Some(kept) = fields::content(&text, false).ok().filter(|_| is_short) else { continue };
+        let Some(kept) = fields::validate_content(&text, false).ok().filter(|_| is_short) else { continue };
         if found.len() < MOST_MEMORIES && found.iter().all(|other| other.content != kept.text) {
-            let title = value["title"].as_str().and_then(title);
-            found.push(Candidate { content: kept.text, title, tags: tags(&value["tags"]) });
+            let title = value["title"].as_str().and_then(clean_title);
+            found.push(MemoryCandidate { content: kept.text, title, tags: clean_tags(&value["tags"]) });
         }
     }
     match found.is_empty() && !list.is_empty() {
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn candidates_are_memories_that_may_be_kept() {
         let check = |answer: &str, expected: &str| {
-            let found = candidates(answer).map(|all| {
+            let found = read_candidates(answer).map(|all| {
                 all.iter()
                     .map(|one| format!("{}:{}", one.content, one.tags.join(",")))
                     .collect::<Vec<_>>()

@@ -1,10 +1,10 @@
-//! Asks for other words that what answers a query may have.
+//! Asks for other words that the answers to a query may have.
 
 use memod_memory::outgoing::outgoing;
 use serde_json::Value;
 
 use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{json_in, line, strings};
+use crate::model_answer::{clean_line, json_in, strings_in};
 
 /// Longest query that is sent, bytes: a longer one is a pasted text, which has words enough.
 pub const MOST_QUERY: usize = 500;
@@ -22,8 +22,8 @@ const TASK: &str = "You help to search a source code repository. The data is a s
                     functions or types. No word of the query itself, no explanation. For the query `where is the cart emptied` \
                     answer {\"words\": [\"clear\", \"basket\", \"reset_cart\", \"remove items\"]}";
 
-/// Asks about a query.
-pub fn prompt(query: &str, key: Option<&str>) -> Prompt {
+/// Builds the prompt that asks about a query.
+pub fn build_prompt(query: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Expand, TASK, &outgoing(query, key), MOST_TOKENS)
 }
 
@@ -31,12 +31,12 @@ pub fn prompt(query: &str, key: Option<&str>) -> Prompt {
 ///
 /// # Errors
 /// Why there are none.
-pub fn words(answer: &str, query: &str) -> Result<Vec<String>, &'static str> {
+pub fn read_words(answer: &str, query: &str) -> Result<Vec<String>, &'static str> {
     let value = json_in(answer)?;
     let known: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     let mut words: Vec<String> = Vec::new();
-    for word in list(&value) {
-        let Some(word) = word_of(word) else { continue };
+    for word in find_words(&value) {
+        let Some(word) = clean_word(word) else { continue };
         let lower = word.to_lowercase();
         let is_new = !known.contains(&lower) && !words.iter().any(|other| other.to_lowercase() == lower);
         if is_new && words.len() < MOST_WORDS {
@@ -47,19 +47,27 @@ pub fn words(answer: &str, query: &str) -> Result<Vec<String>, &'static str> {
 }
 
 /// Returns the strings under `words`, or else of the only array.
-fn list(value: &Value) -> impl Iterator<Item = &str> {
+fn find_words(value: &Value) -> impl Iterator<Item = &str> {
     let named = value.get("words").filter(|words| words.is_array());
-    let only = || value.as_object()?.values().find(|value| value.is_array());
-    strings(named.or_else(only).unwrap_or(value))
+    strings_in(named.or_else(|| find_array(value)).unwrap_or(value))
+}
+
+/// Returns the first array in an object.
+fn find_array(value: &Value) -> Option<&Value> {
+    value.as_object()?.values().find(|value| value.is_array())
+}
+
+/// Returns whether a word of a query may have a character.
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || "_-./:# ".contains(c)
 }
 
 /// Returns a word without signs that a query would take for operators; `None` if it is no word.
-fn word_of(raw: &str) -> Option<String> {
-    let line = line(raw, MOST_CHARS + 1)?;
-    let is_plain = |c: char| c.is_alphanumeric() || "_-./:# ".contains(c);
+fn clean_word(raw: &str) -> Option<String> {
+    let line = clean_line(raw, MOST_CHARS + 1)?;
     let is_word = line.chars().count() <= MOST_CHARS
         && line.split(' ').count() <= MOST_PARTS
-        && line.chars().all(is_plain)
+        && line.chars().all(is_word_char)
         && line.contains(char::is_alphanumeric)
         && !line.split(' ').any(|part| ["AND", "OR", "NOT"].contains(&part));
     is_word.then_some(line)
@@ -72,7 +80,7 @@ mod tests {
     #[test]
     fn only_words_are_taken() {
         let check = |answer: &str, expected: &str| {
-            let found = words(answer, "token expiry").map(|words| words.join("|"));
+            let found = read_words(answer, "token expiry").map(|words| words.join("|"));
             assert_eq!(found.unwrap_or_else(str::to_owned), expected, "{answer}");
         };
         check(r#"{"words":["ttl","Token","session timeout","ttl","TTL"]}"#, "ttl|session timeout");
@@ -85,7 +93,7 @@ mod tests {
         check(r#"{"words":"ttl"}"#, "the model named no other words");
         check("ttl", "the model did not answer with JSON");
         let many: Vec<String> = (0..100).map(|nth| format!("w{nth}")).collect();
-        assert_eq!(words(&serde_json::to_string(&many).unwrap(), "").unwrap().len(), MOST_WORDS);
+        assert_eq!(read_words(&serde_json::to_string(&many).unwrap(), "").unwrap().len(), MOST_WORDS);
         let long = format!("[\"{}\"]", "x".repeat(1_000_000));
         check(&long, "the model named no other words");
     }

@@ -4,7 +4,7 @@ use memod_memory::outgoing::{Outgoing, outgoing};
 use serde_json::Value;
 
 use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{json_in, line};
+use crate::model_answer::{clean_line, json_in};
 
 /// Longest part of a memory that is sent, characters.
 const MOST_TEXT: usize = 600;
@@ -40,42 +40,51 @@ impl Verdict {
     }
 }
 
-/// What the model says of a pair.
+/// The judgement of the model on a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// Place of the pair.
+pub struct PairJudgement {
+    /// Index of the pair.
     pub pair: usize,
     /// How they are related.
     pub verdict: Verdict,
-    /// Whether the second says better what both say.
+    /// Whether the second one says better what both say.
     pub second_is_better: bool,
     /// Why.
     pub reason: Option<String>,
 }
 
-/// Asks about pairs of texts.
-pub fn prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
+/// Builds the prompt that asks about pairs of texts.
+pub fn build_prompt(pairs: &[(String, String)], key: Option<&str>) -> Prompt {
     let mut data = Outgoing::default();
     for (nth, (left, right)) in pairs.iter().enumerate() {
         let (left, right) = (outgoing(left, key), outgoing(right, key));
-        let line = |text: &str| line(text, MOST_TEXT).unwrap_or_default();
-        let text = format!("pair {}\nA: {}\nB: {}\n", nth + 1, line(&left.text), line(&right.text));
+        let text = format!(
+            "pair {}\nA: {}\nB: {}\n",
+            nth + 1,
+            shorten_memory(&left.text),
+            shorten_memory(&right.text)
+        );
         data.push(&Outgoing { text, n_cut: left.n_cut + right.n_cut });
     }
     Prompt::new(Purpose::Compare, TASK, &data, TOKENS_A_PAIR * pairs.len() as u64 + 40)
 }
 
-/// Reads what is said of `n_pairs` pairs: of each what comes first, and of others nothing.
+/// Returns a memory on one line, cut to the part that is sent.
+fn shorten_memory(text: &str) -> String {
+    clean_line(text, MOST_TEXT).unwrap_or_default()
+}
+
+/// Reads the judgements on `n_pairs` pairs: the first one on each, and none on other pairs.
 ///
 /// # Errors
-/// Why nothing is said.
-pub fn judged(answer: &str, n_pairs: usize) -> Result<Vec<Judged>, &'static str> {
+/// Why there are none.
+pub fn read_judgements(answer: &str, n_pairs: usize) -> Result<Vec<PairJudgement>, &'static str> {
     let value = json_in(answer)?;
     let list = value.get("pairs").unwrap_or(&value);
     let one = std::slice::from_ref(list);
     let list = list.as_array().map_or(one, Vec::as_slice);
-    let mut all: Vec<Judged> = Vec::new();
-    for judged in list.iter().filter_map(|value| judged_of(value, n_pairs)) {
+    let mut all: Vec<PairJudgement> = Vec::new();
+    for judged in list.iter().filter_map(|value| read_judgement(value, n_pairs)) {
         if all.iter().all(|known| known.pair != judged.pair) {
             all.push(judged);
         }
@@ -83,7 +92,8 @@ pub fn judged(answer: &str, n_pairs: usize) -> Result<Vec<Judged>, &'static str>
     if all.is_empty() { Err("the model judged no pair") } else { Ok(all) }
 }
 
-fn judged_of(value: &Value, n_pairs: usize) -> Option<Judged> {
+/// Reads one judgement; `None` if it is incomplete, or on no pair that was sent.
+fn read_judgement(value: &Value, n_pairs: usize) -> Option<PairJudgement> {
     let number =
         usize::try_from(value["pair"].as_u64()?).ok().filter(|number| (1..=n_pairs).contains(number))?;
     let verdict = match value["verdict"].as_str()? {
@@ -93,8 +103,8 @@ fn judged_of(value: &Value, n_pairs: usize) -> Option<Judged> {
         _ => return None,
     };
     let second_is_better = value["better"].as_str().is_some_and(|better| better.eq_ignore_ascii_case("b"));
-    let reason = value["reason"].as_str().and_then(|reason| line(reason, MOST_REASON));
-    Some(Judged { pair: number - 1, verdict, second_is_better, reason })
+    let reason = value["reason"].as_str().and_then(|reason| clean_line(reason, MOST_REASON));
+    Some(PairJudgement { pair: number - 1, verdict, second_is_better, reason })
 }
 
 #[cfg(test)]
@@ -105,15 +115,15 @@ mod tests {
     fn half_a_credential_is_not_sent() {
         let token = ["ghp_", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].concat();
         let text = format!("{} {token}", "word ".repeat((MOST_TEXT - 15) / 5));
-        let prompt = prompt(&[(text, "b".to_owned())], None);
+        let prompt = build_prompt(&[(text, "b".to_owned())], None);
         assert!(!prompt.user.contains("ghp_") && prompt.n_cut == 1, "{}", prompt.user);
     }
 
     #[test]
     fn only_pairs_that_were_sent_are_judged() {
         let check = |answer: &str, expected: &str| {
-            let found = judged(answer, 2);
-            let one = |judged: &Judged| {
+            let found = read_judgements(answer, 2);
+            let one = |judged: &PairJudgement| {
                 let which = if judged.second_is_better { "B" } else { "A" };
                 format!("{}{}{which}", judged.pair, judged.verdict.as_str())
             };

@@ -4,7 +4,7 @@ use memod_memory::fields;
 use memod_memory::outgoing::outgoing;
 
 use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{json_in, line, strings};
+use crate::model_answer::{clean_line, json_in, strings_in};
 
 /// Longest text that is sent, bytes.
 const MOST_TEXT: usize = 16 << 10;
@@ -32,21 +32,21 @@ pub struct Suggestion {
     pub tags: Vec<String>,
 }
 
-/// Asks about a memory.
-pub fn prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
+/// Builds the prompt that asks for a title and tags of a memory.
+pub fn build_prompt(content: &str, known_tags: &[String], key: Option<&str>) -> Prompt {
     let mut data = outgoing(content, key).limited(MOST_TEXT);
     data.push(&outgoing(&format!("\ntags in use: {}", known_tags.join(", ")), key));
     Prompt::new(Purpose::Suggest, TASK, &data, MOST_TOKENS)
 }
 
-/// Reads title and tags, as a memory may have them.
+/// Reads the title and the tags in an answer, as a memory may have them.
 ///
 /// # Errors
 /// Why there are none.
-pub fn suggestion(answer: &str) -> Result<Suggestion, &'static str> {
+pub fn read_suggestion(answer: &str) -> Result<Suggestion, &'static str> {
     let value = json_in(answer)?;
     let suggestion =
-        Suggestion { title: value["title"].as_str().and_then(title), tags: tags(&value["tags"]) };
+        Suggestion { title: value["title"].as_str().and_then(clean_title), tags: clean_tags(&value["tags"]) };
     match suggestion == Suggestion::default() {
         true => Err("the model suggested nothing"),
         false => Ok(suggestion),
@@ -54,23 +54,31 @@ pub fn suggestion(answer: &str) -> Result<Suggestion, &'static str> {
 }
 
 /// Returns a title that is short enough and that a memory may have.
-pub(super) fn title(raw: &str) -> Option<String> {
-    let line = line(raw, MOST_TITLE + 1)?;
+pub(super) fn clean_title(raw: &str) -> Option<String> {
+    let line = clean_line(raw, MOST_TITLE + 1)?;
     // A command is shown with it, in which it must not be an option.
     if line.chars().count() > MOST_TITLE || line.starts_with('-') {
         return None;
     }
-    Some(fields::title(&line, false).ok()??.text)
+    Some(fields::validate_title(&line, false).ok()??.text)
+}
+
+/// Returns whether a tag may have a character.
+fn is_tag_char(c: char) -> bool {
+    c.is_alphanumeric() || "-_./ ".contains(c)
 }
 
 /// Returns the tags among the values of an array.
-pub(super) fn tags(value: &serde_json::Value) -> Vec<String> {
+pub(super) fn clean_tags(value: &serde_json::Value) -> Vec<String> {
     let mut tags: Vec<String> = Vec::new();
-    for raw in strings(value) {
+    for raw in strings_in(value) {
         let raw = raw.trim().trim_start_matches('#');
-        let is_plain = |c: char| c.is_alphanumeric() || "-_./ ".contains(c);
-        let is_short = raw.chars().count() <= MOST_TAG && raw.chars().all(is_plain) && !raw.starts_with('-');
-        let tag = fields::tags(&[raw.to_owned()]).ok().filter(|_| is_short).and_then(|mut tags| tags.pop());
+        let is_short =
+            raw.chars().count() <= MOST_TAG && raw.chars().all(is_tag_char) && !raw.starts_with('-');
+        let tag = fields::validate_tags(&[raw.to_owned()])
+            .ok()
+            .filter(|_| is_short)
+            .and_then(|mut tags| tags.pop());
         tags.extend(tag.filter(|tag| !tags.contains(tag)));
     }
     tags.truncate(MOST_TAGS);
@@ -84,7 +92,7 @@ mod tests {
     #[test]
     fn title_and_tags_are_checked() {
         let check = |answer: &str, expected: &str| {
-            let found = suggestion(answer);
+            let found = read_suggestion(answer);
             let shown = found.map(|found| format!("{:?} {}", found.title, found.tags.join(" ")));
             assert_eq!(shown.unwrap_or_else(str::to_owned), expected, "{answer}");
         };

@@ -3,7 +3,7 @@
 use memod_memory::outgoing::outgoing;
 
 use crate::messages::{Prompt, Purpose};
-use crate::model_answer::{json_in, lines};
+use crate::model_answer::{clean_lines, json_in};
 
 /// Longest text that is sent, bytes.
 const MOST_TEXT: usize = 48 << 10;
@@ -17,19 +17,19 @@ const TASK: &str = "The data is an overview of a source code repository: what it
                     eight short sentences: what the project is, what is being worked on, and which notes matter for that. Say \
                     nothing that the data does not say. Form: {\"summary\": \"…\"}";
 
-/// Asks about a brief.
-pub fn prompt(text: &str, key: Option<&str>) -> Prompt {
+/// Builds the prompt that asks for a summary of a brief.
+pub fn build_prompt(text: &str, key: Option<&str>) -> Prompt {
     Prompt::new(Purpose::Summarise, TASK, &outgoing(text, key).limited(MOST_TEXT), MOST_TOKENS)
 }
 
-/// Reads the summary.
+/// Reads the summary in an answer.
 ///
 /// # Errors
 /// Why there is none.
-pub fn summary(answer: &str) -> Result<String, &'static str> {
+pub fn read_summary(answer: &str) -> Result<String, &'static str> {
     let value = json_in(answer)?;
     let text = value["summary"].as_str().ok_or("the model gave no summary")?;
-    lines(text, MOST_CHARS).ok_or("the model gave no summary")
+    clean_lines(text, MOST_CHARS).ok_or("the model gave no summary")
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn a_summary_is_plain_text() {
         let check = |answer: &str, expected: Result<&str, &'static str>| {
-            assert_eq!(summary(answer).as_deref().map_err(|why| *why), expected, "{answer}");
+            assert_eq!(read_summary(answer).as_deref().map_err(|why| *why), expected, "{answer}");
         };
         check(r#"{"summary":" A shop.\n\u001b[31mIt sells. "}"#, Ok("A shop.\n[31mIt sells."));
         check(r#"{"summary":""}"#, Err("the model gave no summary"));
@@ -47,6 +47,6 @@ mod tests {
         check(r#"{"summary":["a"]}"#, Err("the model gave no summary"));
         check("A shop.", Err("the model did not answer with JSON"));
         let long = format!("{{\"summary\":\"{}\"}}", "é".repeat(10_000));
-        assert_eq!(summary(&long).unwrap().chars().count(), MOST_CHARS + 1);
+        assert_eq!(read_summary(&long).unwrap().chars().count(), MOST_CHARS + 1);
     }
 }

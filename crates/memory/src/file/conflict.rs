@@ -11,9 +11,9 @@ const USUAL: usize = 7;
 /// Their most in a text that is written here.
 const MOST: usize = 32;
 
-/// Where a line belongs.
+/// The side of a conflict that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum LineSide {
     Both,
     Ours,
     Base,
@@ -24,24 +24,25 @@ enum At {
 ///
 /// # Errors
 /// When a side has a line `=======` too, so that nobody can tell where it ends.
-pub fn sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
-    sides_from(text, LEAST)
+pub fn parse_sides(text: &str) -> Result<Option<[String; 2]>, &'static str> {
+    find_sides(text, LEAST)
 }
 
 /// Returns whether a text has a complete set of markers of any size, which may also be lines of its own.
 pub fn may_have_sides(text: &str) -> bool {
-    !matches!(sides_from(text, 1), Ok(None))
+    !matches!(find_sides(text, 1), Ok(None))
 }
 
-fn sides_from(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static str> {
-    let opening = text.lines().filter_map(mark).filter(|(mark, size)| *mark == 0 && *size >= least);
+/// Returns the two sides by the smallest markers that have at least `least` characters and are complete.
+fn find_sides(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static str> {
+    let opening = text.lines().filter_map(parse_mark).filter(|(mark, size)| *mark == 0 && *size >= least);
     let mut sizes: Vec<usize> = opening.map(|(_, size)| size).collect();
     sizes.sort_unstable();
     sizes.dedup();
     // A text may have such lines of its own, of another size.
     let mut found = Ok(None);
     for size in sizes {
-        match sides_of(text, size) {
+        match parse_sides_by_size(text, size) {
             Ok(None) => {}
             Ok(Some(sides)) => return Ok(Some(sides)),
             Err(why) => found = Err(why),
@@ -50,32 +51,32 @@ fn sides_from(text: &str, least: usize) -> Result<Option<[String; 2]>, &'static 
     found
 }
 
-/// Returns the two sides as [`sides`], with what was written in the worktree as the first.
+/// Returns the two sides as [`parse_sides`], with what was written in the worktree as the first.
 ///
 /// While commits are put on top of others (`is_rebasing`), git calls these others, HEAD, ours; so it does where it applies what was
 /// stashed.
 ///
 /// # Errors
-/// As [`sides`].
+/// As [`parse_sides`].
 pub fn own_side_first(text: &str, is_rebasing: bool) -> Result<Option<[String; 2]>, &'static str> {
-    let is_labelled = |nth: usize, label: &str| {
-        let mut marks =
-            text.lines().filter(|line| mark(line).is_some_and(|(of, size)| of == nth && size >= LEAST));
-        marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
-    };
-    let is_turned = is_rebasing && is_labelled(0, "HEAD") || is_labelled(3, "Stashed changes");
-    let turn = |[one, other]: [String; 2]| if is_turned { [other, one] } else { [one, other] };
-    Ok(sides(text)?.map(turn))
+    let is_turned = is_rebasing && is_labelled(text, 0, "HEAD") || is_labelled(text, 3, "Stashed changes");
+    Ok(parse_sides(text)?.map(|[one, other]| if is_turned { [other, one] } else { [one, other] }))
+}
+
+/// Returns whether a marker, by its number, has a label.
+fn is_labelled(text: &str, nth: usize, label: &str) -> bool {
+    let mut marks =
+        text.lines().filter(|line| parse_mark(line).is_some_and(|(of, size)| of == nth && size >= LEAST));
+    marks.any(|line| line.trim_end().ends_with(&format!(" {label}")))
 }
 
 /// Returns a text that is in conflict where two sides differ, with what was written in the worktree as the first; `None` if no
 /// markers can be told from its lines.
-pub fn in_conflict(ours: &str, theirs: &str) -> Option<String> {
+pub fn render_conflict(ours: &str, theirs: &str) -> Option<String> {
     let [one, other] = [ours, theirs].map(|side| side.split_inclusive('\n').collect::<Vec<_>>());
-    let is_same = |(one, other): &(&&str, &&str)| one == other;
-    let (before, one) = one.split_at(one.iter().zip(&other).take_while(is_same).count());
+    let (before, one) = one.split_at(one.iter().zip(&other).take_while(is_same_line).count());
     let other = &other[before.len()..];
-    let n_after = one.iter().rev().zip(other.iter().rev()).take_while(is_same).count();
+    let n_after = one.iter().rev().zip(other.iter().rev()).take_while(is_same_line).count();
     let (one, after) = one.split_at(one.len() - n_after);
     let other = &other[..other.len() - n_after];
     let [before, one, other, after] = [before, one, other, after].map(<[&str]>::concat);
@@ -83,42 +84,48 @@ pub fn in_conflict(ours: &str, theirs: &str) -> Option<String> {
         let [begin, middle, end] = [0, 2, 3].map(|nth: usize| String::from(MARKS[nth]).repeat(size));
         format!("{before}{begin} ours\n{one}{middle}\n{other}{end} theirs\n{after}")
     };
-    let is_read = |text: &String| matches!(sides(text), Ok(Some(read)) if read == [ours, theirs]);
-    (USUAL..=MOST).map(marked).find(is_read)
+    (USUAL..=MOST)
+        .map(marked)
+        .find(|text| matches!(parse_sides(text), Ok(Some(read)) if read == [ours, theirs]))
+}
+
+/// Returns whether a line of two texts is the same.
+fn is_same_line((one, other): &(&&str, &&str)) -> bool {
+    one == other
 }
 
 /// Returns the two sides by markers of one size.
-fn sides_of(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
+fn parse_sides_by_size(text: &str, size: usize) -> Result<Option<[String; 2]>, &'static str> {
     let (mut ours, mut theirs) = (String::new(), String::new());
-    let (mut at, mut n_conflicts) = (At::Both, 0);
+    let (mut at, mut n_conflicts) = (LineSide::Both, 0);
     for line in text.split_inclusive('\n') {
-        at = match (at, mark(line).filter(|(_, of_line)| *of_line == size).map(|(mark, _)| mark)) {
-            (At::Both, Some(0)) => At::Ours,
-            (At::Ours, Some(1)) => At::Base,
-            (At::Ours | At::Base, Some(2)) => At::Theirs,
-            (At::Theirs, Some(2)) => {
+        at = match (at, parse_mark(line).filter(|(_, of_line)| *of_line == size).map(|(mark, _)| mark)) {
+            (LineSide::Both, Some(0)) => LineSide::Ours,
+            (LineSide::Ours, Some(1)) => LineSide::Base,
+            (LineSide::Ours | LineSide::Base, Some(2)) => LineSide::Theirs,
+            (LineSide::Theirs, Some(2)) => {
                 return Err("in conflict, and more than one line may part its sides: merge it by hand");
             }
-            (At::Theirs, Some(3)) => {
+            (LineSide::Theirs, Some(3)) => {
                 n_conflicts += 1;
-                At::Both
+                LineSide::Both
             }
             _ => {
-                if matches!(at, At::Both | At::Ours) {
+                if matches!(at, LineSide::Both | LineSide::Ours) {
                     ours.push_str(line);
                 }
-                if matches!(at, At::Both | At::Theirs) {
+                if matches!(at, LineSide::Both | LineSide::Theirs) {
                     theirs.push_str(line);
                 }
                 continue;
             }
         };
     }
-    Ok((at == At::Both && n_conflicts > 0).then_some([ours, theirs]))
+    Ok((at == LineSide::Both && n_conflicts > 0).then_some([ours, theirs]))
 }
 
 /// Returns the number of the marker that a line is, and its size.
-fn mark(line: &str) -> Option<(usize, usize)> {
+fn parse_mark(line: &str) -> Option<(usize, usize)> {
     let line = line.trim_end();
     let first = line.chars().next()?;
     let mark = MARKS.iter().position(|known| *known == first)?;
@@ -158,10 +165,10 @@ mod tests {
             ["a\nb\nc\n", "a\nc\n"],
             ["", ""],
         ] {
-            let text = in_conflict(ours, theirs).unwrap();
-            assert_eq!(sides(&text), Ok(Some([ours.to_owned(), theirs.to_owned()])), "{text}");
+            let text = render_conflict(ours, theirs).unwrap();
+            assert_eq!(parse_sides(&text), Ok(Some([ours.to_owned(), theirs.to_owned()])), "{text}");
         }
-        assert_eq!(in_conflict("no line end", "b\n"), None);
+        assert_eq!(render_conflict("no line end", "b\n"), None);
     }
 
     #[test]
@@ -191,8 +198,8 @@ mod tests {
         ];
         for (text, expected) in cases {
             let expected = expected.map(|(ours, theirs)| [ours.to_owned(), theirs.to_owned()]);
-            assert_eq!(sides(text), Ok(expected), "{text}");
+            assert_eq!(parse_sides(text), Ok(expected), "{text}");
         }
-        assert!(sides("<<<<<<< HEAD\nTitle\n=======\nb\n=======\nc\n>>>>>>> s\n").is_err());
+        assert!(parse_sides("<<<<<<< HEAD\nTitle\n=======\nb\n=======\nc\n>>>>>>> s\n").is_err());
     }
 }

@@ -40,7 +40,7 @@ fn what_is_written_is_read_again() {
         ..MemoryFile::default()
     };
     for mut file in [full(), least] {
-        file.tags = fields::tags(&file.tags).unwrap();
+        file.tags = fields::validate_tags(&file.tags).unwrap();
         let text = file.render();
         let read = MemoryFile::parse(&text).unwrap_or_else(|why| panic!("{why}\n{text}"));
         assert_eq!(read, file, "{text}");
@@ -107,8 +107,10 @@ fn what_is_no_memory_says_why() {
 #[test]
 fn a_name_is_an_id() {
     let id = id::new_id(5, [7; 10]);
-    assert_eq!(id_of(&name(&id)), Ok(id.clone()));
-    for other in ["README.md", "mem_1.md", &id, &name(&id.to_lowercase()), &name(&id).to_uppercase()] {
+    assert_eq!(id_of(&file_name(&id)), Ok(id.clone()));
+    for other in
+        ["README.md", "mem_1.md", &id, &file_name(&id.to_lowercase()), &file_name(&id).to_uppercase()]
+    {
         assert!(id_of(other).is_err(), "{other}");
     }
     assert!(text_of(&[0xff]).is_err() && text_of(&vec![b'a'; 70_000]).is_err());

@@ -1,10 +1,10 @@
-//! Merges two texts of a memory that come from one.
+//! Merges two texts of a memory with a common ancestor.
 
 use super::{MAX_FILE, MemoryFile};
 
 /// The outcome of a merge.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Merged {
+pub enum MergeOutcome {
     /// Theirs holds: ours has nothing that it lacks.
     Theirs,
     /// Ours holds: theirs has nothing that it lacks.
@@ -15,36 +15,47 @@ pub enum Merged {
     Conflict,
 }
 
-/// Merges line by line, as git does. When a text was changed does not matter. An empty text is a memory that was archived: who
-/// edits one that somebody else archives, keeps it.
-pub fn merge(base: &str, ours: &str, theirs: &str) -> Merged {
-    let parse = |text: &str| MemoryFile::parse(text).ok();
-    let same = |one: &str, other: &str| {
-        parse(one).zip(parse(other)).is_some_and(|(one, other)| one.says_same(&other))
-    };
+/// Merges line by line, as git does. The times of the changes do not matter. An empty text is a memory that was archived:
+/// editing a memory that somebody else archives keeps it.
+pub fn merge_versions(base: &str, ours: &str, theirs: &str) -> MergeOutcome {
     match (ours.is_empty(), theirs.is_empty()) {
-        // Who has archived it, saw what the team has.
-        (true, false) if same(base, theirs) => return Merged::Ours,
-        (true, _) => return Merged::Theirs,
-        (false, true) => return if base == ours { Merged::Theirs } else { Merged::Ours },
+        // The member who archived it saw the version of the team.
+        (true, false) if says_same(base, theirs) => return MergeOutcome::Ours,
+        (true, _) => return MergeOutcome::Theirs,
+        (false, true) => return if base == ours { MergeOutcome::Theirs } else { MergeOutcome::Ours },
         (false, false) => {}
     }
-    let (Some(ours), Some(theirs)) = (parse(ours), parse(theirs)) else { return Merged::Conflict };
+    let (Some(ours), Some(theirs)) = (parse_memory(ours), parse_memory(theirs)) else {
+        return MergeOutcome::Conflict;
+    };
     if ours.says_same(&theirs) {
-        return Merged::Theirs;
+        return MergeOutcome::Theirs;
     }
-    let Some(base) = parse(base) else { return Merged::Conflict };
+    let Some(base) = parse_memory(base) else { return MergeOutcome::Conflict };
     if base.says_same(&theirs) {
-        return Merged::Ours;
+        return MergeOutcome::Ours;
     }
     if base.says_same(&ours) {
-        return Merged::Theirs;
+        return MergeOutcome::Theirs;
     }
     let updated = ours.updated.max(theirs.updated);
     let [base, ours, theirs] = [base, ours, theirs].map(|file| MemoryFile { updated, ..file }.render());
     let merged = diffy::merge(&base, &ours, &theirs).ok().filter(|merged| merged.len() as u64 <= MAX_FILE);
     // Lines that fit together may still be no memory.
-    merged.as_deref().and_then(parse).map_or(Merged::Conflict, |merged| Merged::Both(Box::new(merged)))
+    merged
+        .as_deref()
+        .and_then(parse_memory)
+        .map_or(MergeOutcome::Conflict, |merged| MergeOutcome::Both(Box::new(merged)))
+}
+
+/// Parses a text; `None` if it is no memory.
+fn parse_memory(text: &str) -> Option<MemoryFile> {
+    MemoryFile::parse(text).ok()
+}
+
+/// Returns whether two texts are memories that say the same.
+fn says_same(one: &str, other: &str) -> bool {
+    parse_memory(one).zip(parse_memory(other)).is_some_and(|(one, other)| one.says_same(&other))
 }
 
 #[cfg(test)]
@@ -74,17 +85,27 @@ mod tests {
             file.content = file.content.replace("third", "last");
             file.updated = 9_000;
         });
-        let Merged::Both(merged) = merge(&text(|_| ()), &ours, &theirs) else { panic!("a conflict") };
+        let MergeOutcome::Both(merged) = merge_versions(&text(|_| ()), &ours, &theirs) else {
+            panic!("a conflict")
+        };
         assert_eq!((merged.tags.as_slice(), merged.updated), (["b".to_owned()].as_slice(), 9_000));
         assert_eq!(merged.content, "first line\n\nsecond line\n\nlast line");
-        assert_eq!(merge(&text(|_| ()), &theirs, &ours), Merged::Both(merged), "sides do not matter");
+        assert_eq!(
+            merge_versions(&text(|_| ()), &theirs, &ours),
+            MergeOutcome::Both(merged),
+            "sides do not matter"
+        );
     }
 
     #[test]
     fn changes_of_one_line_are_a_conflict() {
         let of = |word: &str| text(|file| file.content = file.content.replace("second", word));
-        assert_eq!(merge(&text(|_| ()), &of("our"), &of("their")), Merged::Conflict);
-        assert_eq!(merge("", &of("our"), &of("their")), Merged::Conflict, "nothing in common is known");
+        assert_eq!(merge_versions(&text(|_| ()), &of("our"), &of("their")), MergeOutcome::Conflict);
+        assert_eq!(
+            merge_versions("", &of("our"), &of("their")),
+            MergeOutcome::Conflict,
+            "nothing in common is known"
+        );
     }
 
     #[test]
@@ -92,23 +113,30 @@ mod tests {
         let base = text(|_| ());
         let new = text(|file| (file.priority, file.updated) = (9, 2_000));
         let later = text(|file| file.updated = 7_000);
-        assert_eq!(merge(&base, &later, &new), Merged::Theirs);
-        assert_eq!(merge(&base, &new, &later), Merged::Ours);
-        assert_eq!(merge(&base, &new, &new), Merged::Theirs);
+        assert_eq!(merge_versions(&base, &later, &new), MergeOutcome::Theirs);
+        assert_eq!(merge_versions(&base, &new, &later), MergeOutcome::Ours);
+        assert_eq!(merge_versions(&base, &new, &new), MergeOutcome::Theirs);
     }
 
     #[test]
     fn an_edit_outlives_an_archiving() {
         let (base, new) = (text(|_| ()), text(|file| file.priority = 9));
-        assert_eq!(merge(&base, &new, ""), Merged::Ours);
-        assert_eq!(merge(&base, "", &new), Merged::Theirs);
-        assert_eq!(merge(&base, "", &text(|file| file.updated = 9_000)), Merged::Ours, "it says the same");
-        assert_eq!(merge(&base, "", ""), Merged::Theirs);
-        assert_eq!(merge(&base, &base, ""), Merged::Theirs);
+        assert_eq!(merge_versions(&base, &new, ""), MergeOutcome::Ours);
+        assert_eq!(merge_versions(&base, "", &new), MergeOutcome::Theirs);
+        assert_eq!(
+            merge_versions(&base, "", &text(|file| file.updated = 9_000)),
+            MergeOutcome::Ours,
+            "it says the same"
+        );
+        assert_eq!(merge_versions(&base, "", ""), MergeOutcome::Theirs);
+        assert_eq!(merge_versions(&base, &base, ""), MergeOutcome::Theirs);
     }
 
     #[test]
     fn a_text_that_is_no_memory_is_a_conflict() {
-        assert_eq!(merge(&text(|_| ()), &text(|file| file.priority = 9), "no memory"), Merged::Conflict);
+        assert_eq!(
+            merge_versions(&text(|_| ()), &text(|file| file.priority = 9), "no memory"),
+            MergeOutcome::Conflict
+        );
     }
 }

@@ -20,36 +20,37 @@ use super::{DIRECTORY, FileKind, REGULAR, SYMLINK};
 /// 100 ns steps between 1601, where Windows begins to count, and 1970.
 const UNIX_EPOCH: i64 = 116_444_736_000_000_000;
 
-/// Opens a file or directory, not what a link leads to. A program that has the file for itself is no hindrance, because
-/// nothing but its attributes is asked for.
-pub(super) fn open(path: &Path) -> io::Result<File> {
+/// Opens the attributes of a file or directory, without following a link. This works even if another program has the
+/// file open exclusively, because nothing but the attributes is requested.
+pub(super) fn open_attributes(path: &Path) -> io::Result<File> {
     let flags = FILE_FLAG_BACKUP_SEMANTICS | FILE_FLAG_OPEN_REPARSE_POINT;
     OpenOptions::new().access_mode(FILE_READ_ATTRIBUTES).custom_flags(flags).open(path)
 }
 
 /// Returns the signature of an open file. Its index is unique in its volume and survives renames, as an inode does.
-pub(super) fn stat(file: &File) -> io::Result<Stat> {
+pub(super) fn read_stat(file: &File) -> io::Result<Stat> {
     let (meta, known) = (file.metadata()?, information(file)?);
-    let times = times(file)?;
+    let times = read_times(file)?;
     Ok(Stat {
         size: meta.len(),
         mtime_ns: unix_ns(times.LastWriteTime),
         ctime_ns: unix_ns(times.ChangeTime),
         inode: known.file_index(),
         dev: known.volume_serial_number(),
-        mode: mode(&meta),
+        mode: mode_bits(&meta),
     })
 }
 
 /// Returns the index of a regular file that has other names.
 pub(super) fn shared_index(path: &Path) -> Option<u64> {
-    let file = open(path).ok()?;
+    let file = open_attributes(path).ok()?;
     let known = information(&file).ok()?;
     (file.metadata().ok()?.is_file() && known.number_of_links() > 1).then(|| known.file_index())
 }
 
+/// Reads the times of an open file, the change time included.
 #[expect(unsafe_code, reason = "no crate that is here already gives the change time")]
-fn times(file: &File) -> io::Result<FILE_BASIC_INFO> {
+fn read_times(file: &File) -> io::Result<FILE_BASIC_INFO> {
     let mut times = FILE_BASIC_INFO::default();
     let size = u32::try_from(size_of::<FILE_BASIC_INFO>()).expect("a few numbers");
     // SAFETY: the handle is open, and `times` has the type of this class and the size that is passed.
@@ -68,8 +69,8 @@ fn unix_ns(time: i64) -> i64 {
     time.saturating_sub(UNIX_EPOCH).saturating_mul(100)
 }
 
-fn mode(meta: &Metadata) -> u32 {
-    match FileKind::of_entry(meta.file_type()) {
+fn mode_bits(meta: &Metadata) -> u32 {
+    match FileKind::from_file_type(meta.file_type()) {
         FileKind::Regular => REGULAR,
         FileKind::Directory => DIRECTORY,
         FileKind::Symlink => SYMLINK,

@@ -43,19 +43,19 @@ fn hook(memo: &str, name: &'static str, event: &'static str) -> JsonPart {
     JsonPart::Hook { path: ["hooks", name], value, command: OurCommand::Hook(event) }
 }
 
-fn contents(memo: &str) -> [Content; 3] {
+fn contents(memo: &str) -> [FileContent; 3] {
     let hooks = || [hook(memo, "SessionStart", "session-start"), hook(memo, "BeforeTool", "before-edit")];
     let all = [server(memo)].into_iter().chain(hooks()).collect();
-    [Content::Json(vec![server(memo)]), Content::Json(hooks().into()), Content::Json(all)]
+    [FileContent::Json(vec![server(memo)]), FileContent::Json(hooks().into()), FileContent::Json(all)]
 }
 
-fn parts(content: &Content) -> &[JsonPart] {
-    let Content::Json(parts) = content else { panic!("these are of JSON") };
+fn parts(content: &FileContent) -> &[JsonPart] {
+    let FileContent::Json(parts) = content else { panic!("these are of JSON") };
     parts
 }
 
-fn installed(content: &Content, text: &str, pieces: &[Piece]) -> Installed {
-    install(content, Some(text), pieces).expect("it is valid").expect("it was not in it")
+fn installed(content: &FileContent, text: &str, pieces: &[InsertedPiece]) -> InstalledText {
+    install_content(content, Some(text), pieces).expect("it is valid").expect("it was not in it")
 }
 
 #[test]
@@ -64,10 +64,15 @@ fn entries_come_out_without_a_trace() {
         for content in contents("memo") {
             let with = installed(&content, text, &[]);
             for part in parts(&content) {
-                assert_eq!(put(&with.text, part).unwrap(), Put::Nothing, "{}", with.text);
+                assert_eq!(plan_edit(&with.text, part).unwrap(), JsonEdit::Nothing, "{}", with.text);
             }
-            assert_eq!(install(&content, Some(&with.text), &with.pieces).unwrap(), None, "{}", with.text);
-            let left = uninstall(&content, &with.text, &with.pieces).unwrap();
+            assert_eq!(
+                install_content(&content, Some(&with.text), &with.pieces).unwrap(),
+                None,
+                "{}",
+                with.text
+            );
+            let left = uninstall_content(&content, &with.text, &with.pieces).unwrap();
             assert_eq!(left.as_deref(), Some(text), "{}", with.text);
         }
     }
@@ -78,7 +83,7 @@ fn entries_come_out_without_a_record() {
     for text in TEXTS {
         for content in contents("memo") {
             let with = installed(&content, text, &[]);
-            let left = uninstall(&content, &with.text, &[]).unwrap().expect("ours was in it");
+            let left = uninstall_content(&content, &with.text, &[]).unwrap().expect("ours was in it");
             let tree = |text: &str| {
                 let root = JsonNode::parse(text).unwrap().map(|root| shape(&root));
                 root.unwrap_or("{}".to_owned()).replace(",mcpServers:{}", "").replace("mcpServers:{}", "")
@@ -117,7 +122,8 @@ fn what_a_person_changed_since_stays() {
     let [_, _, content] = contents("memo");
     let text = "{\n  // theme\n  \"theme\": \"dark\"\n}\n";
     let with = installed(&content, text, &[]);
-    let left = |edited: &str| uninstall(&content, edited, &with.pieces).unwrap().expect("ours was in it");
+    let left =
+        |edited: &str| uninstall_content(&content, edited, &with.pieces).unwrap().expect("ours was in it");
 
     let edited = with.text.replace("\"dark\"", "\"light\", // brighter\n  \"size\": 12");
     assert_eq!(left(&edited), "{\n  // theme\n  \"theme\": \"light\", // brighter\n  \"size\": 12\n}\n");
@@ -132,7 +138,7 @@ fn what_a_person_changed_since_stays() {
     // A command in our group of hooks.
     let edited = with.text.replacen("\"hooks\": [\n", "\"hooks\": [\n{\"command\": \"mine\"},\n", 1);
     assert!(left(&edited).contains("\"mine\"") && !left(&edited).contains("memo"), "{}", left(&edited));
-    // Another tool has written the file anew, in its own layout.
+    // Another tool has rewritten the file in its own layout.
     let value: serde_json::Value = serde_json::from_str(&with.text.replace("// theme", "")).unwrap();
     let anew = serde_json::to_string_pretty(&value).unwrap();
     assert_eq!(left(&anew), "{\n  \"theme\": \"dark\"\n}");
@@ -146,7 +152,7 @@ fn a_later_version_replaces_its_entries() {
         let with = installed(&old, text, &[]);
         let again = installed(&new, &with.text, &with.pieces);
         assert!(!again.text.contains("/old/memo"), "{}", again.text);
-        assert_eq!(uninstall(&new, &again.text, &again.pieces).unwrap().as_deref(), Some(text));
+        assert_eq!(uninstall_content(&new, &again.text, &again.pieces).unwrap().as_deref(), Some(text));
         // Without the record the values change in place, and what a person added to the entry stays.
         let edited = with.text.replace("\"mcp\"]", "\"mcp\"], \"env\": {\"A\": \"1\"}");
         let again = installed(&new, &edited, &[]);
@@ -158,10 +164,12 @@ fn a_later_version_replaces_its_entries() {
 #[test]
 fn what_is_not_ours_is_left_alone() {
     let [content, hooks, _] = contents("memo");
-    let refused = |content: &Content, text: &str| install(content, Some(text), &[]).unwrap_err().to_string();
+    let refused = |content: &FileContent, text: &str| {
+        install_content(content, Some(text), &[]).unwrap_err().to_string()
+    };
     let foreign = r#"{"mcpServers": {"memod": {"command": "npx", "args": ["memod"]}}}"#;
     assert!(refused(&content, foreign).contains("did not write"));
-    assert_eq!(uninstall(&content, foreign, &[]).unwrap(), None);
+    assert_eq!(uninstall_content(&content, foreign, &[]).unwrap(), None);
     assert!(refused(&content, r#"{"mcpServers": []}"#).contains("mcpServers is not an object"));
     assert!(
         refused(&hooks, r#"{"hooks": {"SessionStart": {}}}"#).contains("hooks.SessionStart is not an array")
@@ -169,14 +177,14 @@ fn what_is_not_ours_is_left_alone() {
     assert!(refused(&content, "[]").contains("the top level is not an object"));
     for broken in ["{", "{\"a\": }", "{\"a\" 1}", "{} {}", "{'a': 1}", "\0", "{\"a\": 1,,}"] {
         assert!(refused(&content, broken).contains("not valid JSON"), "{broken:?}");
-        assert!(uninstall(&content, broken, &[]).is_err(), "{broken:?}");
+        assert!(uninstall_content(&content, broken, &[]).is_err(), "{broken:?}");
     }
     let deep = "[".repeat(100_000);
     assert!(refused(&content, &deep).contains("not valid JSON"));
 }
 
-fn toml() -> Content {
-    Content::Toml {
+fn toml() -> FileContent {
+    FileContent::Toml {
         section: "[mcp_servers.memod]\ncommand = \"memo\"".to_owned(),
         table: ["mcp_servers", "memod"],
     }
@@ -198,42 +206,42 @@ fn a_table_comes_out_without_a_trace() {
     ];
     for text in texts {
         let with = installed(&toml(), text, &[]).text;
-        assert_eq!(install(&toml(), Some(&with), &[]).unwrap(), None, "{with}");
-        assert_eq!(uninstall(&toml(), &with, &[]).unwrap().as_deref(), Some(text), "{with}");
+        assert_eq!(install_content(&toml(), Some(&with), &[]).unwrap(), None, "{with}");
+        assert_eq!(uninstall_content(&toml(), &with, &[]).unwrap().as_deref(), Some(text), "{with}");
         if text.starts_with('\u{feff}') {
             continue; // only the first bytes of a file can be one
         }
         let edited = format!("# first\n{with}\n[last]\n");
-        let left = uninstall(&toml(), &edited, &[]).unwrap().expect("ours was in it");
+        let left = uninstall_content(&toml(), &edited, &[]).unwrap().expect("ours was in it");
         assert!(left.starts_with("# first\n") && left.ends_with("\n[last]\n") && !left.contains("# memod"));
     }
 }
 
 #[test]
 fn a_table_of_somebody_else_is_left_alone() {
-    let refused = |text: &str| install(&toml(), Some(text), &[]).unwrap_err().to_string();
+    let refused = |text: &str| install_content(&toml(), Some(text), &[]).unwrap_err().to_string();
     assert!(refused("[mcp_servers.memod]\ncommand = \"x\"\n").contains("did not write"));
     assert!(refused("mcp_servers = { other = {} }\n").contains("not a table with a header"));
     assert!(refused("mcp_servers = 1\n").contains("not a table with a header"));
     assert!(refused("a = \n").contains("not valid TOML"));
     assert!(refused("[a\n").contains("not valid TOML"));
-    assert_eq!(uninstall(&toml(), "[mcp_servers.memod]\ncommand = \"x\"\n", &[]).unwrap(), None);
+    assert_eq!(uninstall_content(&toml(), "[mcp_servers.memod]\ncommand = \"x\"\n", &[]).unwrap(), None);
 }
 
 #[test]
 fn a_file_of_our_own() {
-    let content = Content::Whole("ours\n".to_owned());
-    let with = install(&content, None, &[]).unwrap().expect("it is not there");
+    let content = FileContent::Whole("ours\n".to_owned());
+    let with = install_content(&content, None, &[]).unwrap().expect("it is not there");
     assert_eq!(with.text, "ours\n");
-    assert_eq!(install(&content, Some("ours\n"), &with.pieces).unwrap(), None);
-    assert_eq!(uninstall(&content, "ours\n", &[]).unwrap().as_deref(), Some(""));
+    assert_eq!(install_content(&content, Some("ours\n"), &with.pieces).unwrap(), None);
+    assert_eq!(uninstall_content(&content, "ours\n", &[]).unwrap().as_deref(), Some(""));
     // As an earlier version wrote it.
-    let newer = Content::Whole("newer\n".to_owned());
+    let newer = FileContent::Whole("newer\n".to_owned());
     assert_eq!(installed(&newer, "ours\n", &with.pieces).text, "newer\n");
-    assert_eq!(uninstall(&newer, "ours\n", &with.pieces).unwrap().as_deref(), Some(""));
+    assert_eq!(uninstall_content(&newer, "ours\n", &with.pieces).unwrap().as_deref(), Some(""));
     // As a person has changed it.
-    assert!(matches!(install(&content, Some("ours, edited\n"), &with.pieces), Err(Refusal::Foreign)));
-    assert!(matches!(uninstall(&content, "ours, edited\n", &with.pieces), Err(Refusal::Foreign)));
+    assert!(matches!(install_content(&content, Some("ours, edited\n"), &with.pieces), Err(Refusal::Foreign)));
+    assert!(matches!(uninstall_content(&content, "ours, edited\n", &with.pieces), Err(Refusal::Foreign)));
 }
 
 /// Makes texts that are valid, and laid out as no person would.
@@ -308,15 +316,15 @@ fn any_layout_comes_back() {
         let text = [scribe.gap(), &scribe.container('{', '}', 3, true), scribe.gap()].concat();
         JsonNode::parse(&text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
         for content in contents("memo") {
-            let with = match install(&content, Some(&text), &[]) {
+            let with = match install_content(&content, Some(&text), &[]) {
                 Err(Refusal::Shape { .. }) => continue,
                 with => with.unwrap_or_else(|error| panic!("{text:?}: {error}")).expect("it was not in it"),
             };
             n_written += 1;
-            assert_eq!(install(&content, Some(&with.text), &with.pieces).unwrap(), None, "{text:?}");
-            let left = uninstall(&content, &with.text, &with.pieces).unwrap();
+            assert_eq!(install_content(&content, Some(&with.text), &with.pieces).unwrap(), None, "{text:?}");
+            let left = uninstall_content(&content, &with.text, &with.pieces).unwrap();
             assert_eq!(left.as_deref(), Some(text.as_str()), "{with:?}");
-            let left = uninstall(&content, &with.text, &[]).unwrap().expect("ours was in it");
+            let left = uninstall_content(&content, &with.text, &[]).unwrap().expect("ours was in it");
             assert!(JsonNode::parse(&left).is_ok() && !left.contains("memo"), "{text:?} became {left:?}");
             assert_eq!(
                 left.matches("c */").count(),

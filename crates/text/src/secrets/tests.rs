@@ -3,7 +3,7 @@ use memod_testing::Random;
 use super::*;
 use crate::redact::{REDACTED, RedactedText, redact, redact_span};
 
-/// Name, a text with `{}` where the credential stands, the credential (in parts, lest scanners of
+/// Name, a text with `{}` in place of the credential, the credential (in parts, lest scanners of
 /// this file take it for one), and a text that only looks alike.
 const EXAMPLES: &[(&str, &str, [&str; 2], &str)] = &[
     ("AWS access key", "id: {}\n", ["AKIA", "Z3MN7QWERT5YUIOP"], "id: AKIAIOSFODNN7EXAMPLE"),
@@ -140,7 +140,7 @@ fn every_rule_finds_its_credential_and_nothing_alike() {
     for (name, context, parts, alike) in EXAMPLES {
         let (credential, negative) = (parts.concat(), redact(alike, Syntax::Prose));
         let text = context.replace("{}", &credential);
-        let names: Vec<_> = find(&text, Syntax::Prose).iter().map(|secret| secret.name).collect();
+        let names: Vec<_> = find_secrets(&text, Syntax::Prose).iter().map(|secret| secret.name).collect();
         assert_eq!(names, [*name], "{text}");
         assert_eq!(redact(&text, Syntax::Prose), context.replace("{}", REDACTED));
         assert_eq!(negative, *alike);
@@ -209,7 +209,7 @@ fn a_span_is_screened_as_in_the_whole_text() {
     pieces.extend(["pass", "-----BEGIN ", "token", "=", "\n", " é ", "key: ", "MIIEpAIB"]);
     for _ in 0..2_000 {
         let text: String = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
-        let secrets = secrets(&text, Syntax::Prose);
+        let secrets = find_secret_spans(&text, Syntax::Prose);
         let mut screened = RedactedText::new(text.clone(), Syntax::Prose);
         for _ in 0..4 {
             let ends = [random.below(text.len() + 1), random.below(text.len() + 1)];
@@ -217,7 +217,7 @@ fn a_span_is_screened_as_in_the_whole_text() {
             let bytes = start.min(end)..start.max(end);
             let expected = redact_span(&text, bytes.clone(), &secrets);
             assert_eq!(screened.span(bytes), Some(expected), "{text}");
-            screened = RedactedText::new(text.clone(), Syntax::Prose).knowing(screened.into_searched());
+            screened = RedactedText::new(text.clone(), Syntax::Prose).with_searched(screened.into_searched());
         }
     }
 }
@@ -243,8 +243,8 @@ fn hostile_text_ends() {
         "a: -----BEGIN PRIVATE KEY-----",
     ] {
         let text = part.repeat((1 << 18) / part.len());
-        assert!(secrets(&text, Syntax::Prose).len() <= text.len(), "{part}");
+        assert!(find_secret_spans(&text, Syntax::Prose).len() <= text.len(), "{part}");
         let key = format!("-----BEGIN PRIVATE KEY-----\n{text}");
-        assert!(secrets(&key, Syntax::Prose).len() <= key.len(), "{part}");
+        assert!(find_secret_spans(&key, Syntax::Prose).len() <= key.len(), "{part}");
     }
 }

@@ -224,7 +224,7 @@ impl Worktree<'_> {
         // Neither a file with credentials nor a huge file is read.
         let is_secret = entry.refusal == Some(Refusal::SecretName);
         let unknown = ObjectId::null(self.texts.past.object_hash);
-        match self.tracked.noted(key.as_str().into(), &entry.stat) {
+        match self.tracked.recorded_content(key.as_str().into(), &entry.stat) {
             Some((id, is_racy)) if !is_racy || is_secret => return Some(id),
             _ if is_secret => return Some(unknown),
             _ => {}

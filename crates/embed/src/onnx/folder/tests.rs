@@ -16,7 +16,7 @@ fn the_model_file_is_found_where_it_usually_is() {
     let check = |files: &[&str], expected: Result<&str, &str>| {
         let files: Vec<_> = files.iter().map(|name| (*name, "")).collect();
         let temp = folder(&files);
-        let found = Folder::open(temp.path()).map(|folder| folder.model);
+        let found = ModelFolder::open(temp.path()).map(|folder| folder.model);
         match (found, expected) {
             (Ok(model), Ok(expected)) => assert_eq!(model, temp.path().join(expected)),
             (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
@@ -40,17 +40,17 @@ fn what_the_folder_says_becomes_the_manifest() {
         ("config_sentence_transformers.json", r#"{"prompts": {"query": "query: ", "passage": "passage: "}}"#),
     ]);
     let to = tempfile::tempdir().unwrap();
-    let manifest = Folder::open(temp.path()).unwrap().copy(to.path(), "own", None).unwrap();
+    let manifest = ModelFolder::open(temp.path()).unwrap().copy_files(to.path(), "own", None).unwrap();
     assert_eq!((manifest.pooling, manifest.max_tokens), (Pooling::Cls, 128));
     assert_eq!((manifest.query_prefix.as_str(), manifest.document_prefix.as_str()), ("query: ", "passage: "));
     let identity = manifest.identity();
     assert!(identity.starts_with("own@") && identity.contains("/0/cls/"), "{identity}");
-    assert_eq!(manifest.content(to.path(), "model.onnx").unwrap(), b"weights");
+    assert_eq!(manifest.read_file(to.path(), "model.onnx").unwrap(), b"weights");
     fs::write(to.path().join("model.onnx"), "weighty").unwrap();
-    let error = manifest.content(to.path(), "model.onnx").unwrap_err().to_string();
+    let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
     assert!(error.ends_with("has another SHA-256 than the file that was installed"), "{error}");
     fs::write(to.path().join("model.onnx"), "weigh").unwrap();
-    let error = manifest.content(to.path(), "model.onnx").unwrap_err().to_string();
+    let error = manifest.read_file(to.path(), "model.onnx").unwrap_err().to_string();
     assert!(error.ends_with("has 5 bytes instead of 7"), "{error}");
 }
 
@@ -61,11 +61,11 @@ fn a_known_model_brings_its_prefixes() {
         ("tokenizer.json", "{}"),
         ("config.json", r#"{"_name_or_path": "BAAI/bge-small-en-v1.5"}"#),
     ]);
-    let folder = Folder::open(temp.path()).unwrap();
-    let known = folder.known();
+    let folder = ModelFolder::open(temp.path()).unwrap();
+    let known = folder.find_catalogue_entry();
     assert_eq!(known.map(|entry| entry.name), Some("bge-small"));
     let to = tempfile::tempdir().unwrap();
-    let manifest = folder.copy(to.path(), "bge-small", known).unwrap();
+    let manifest = folder.copy_files(to.path(), "bge-small", known).unwrap();
     assert!(
         manifest.pooling == Pooling::Cls && manifest.query_prefix.starts_with("Represent"),
         "{manifest:?}"
@@ -77,7 +77,7 @@ fn each_file_and_the_number_of_tokens_are_part_of_the_identity() {
     let usual = [("model.onnx", "weights"), ("tokenizer.json", "{}")];
     let identity = |more: &[(&str, &str)]| {
         let (temp, to) = (folder(&[&usual, more].concat()), tempfile::tempdir().unwrap());
-        Folder::open(temp.path()).unwrap().copy(to.path(), "own", None).unwrap().identity()
+        ModelFolder::open(temp.path()).unwrap().copy_files(to.path(), "own", None).unwrap().identity()
     };
     let first = identity(&[]);
     assert_eq!(identity(&[]), first);
@@ -91,14 +91,14 @@ fn each_file_and_the_number_of_tokens_are_part_of_the_identity() {
 fn files_that_are_too_large_or_no_files_are_refused() {
     let temp = folder(&[("a", "four")]);
     let path = |name| temp.path().join(name);
-    assert_eq!(read(&path("a"), 4).unwrap(), b"four");
-    let error = |path: &Path, most| read(path, most).unwrap_err().to_string();
+    assert_eq!(read_regular_file(&path("a"), 4).unwrap(), b"four");
+    let error = |path: &Path, most| read_regular_file(path, most).unwrap_err().to_string();
     assert!(error(&path("a"), 3).ends_with("a: has more than 3 bytes"));
     assert!(error(temp.path(), 9).ends_with("is not a regular file"));
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(path("a"), path("link")).unwrap();
-        assert_eq!(read(&path("link"), 4).unwrap(), b"four");
+        assert_eq!(read_regular_file(&path("link"), 4).unwrap(), b"four");
         std::os::unix::fs::symlink("/dev/zero", path("zero")).unwrap();
         assert!(error(&path("zero"), 9).ends_with("is not a regular file"));
     }
@@ -115,6 +115,7 @@ fn a_long_prefix_is_refused() {
     let prompts = format!(r#"{{"prompts": {{"query": "{}"}}}}"#, "q".repeat(MOST_PREFIX + 1));
     let temp = folder(&[("model.onnx", ""), ("tokenizer.json", "{}"), (PROMPTS, &prompts)]);
     let to = tempfile::tempdir().unwrap();
-    let error = Folder::open(temp.path()).unwrap().copy(to.path(), "own", None).unwrap_err().to_string();
+    let error =
+        ModelFolder::open(temp.path()).unwrap().copy_files(to.path(), "own", None).unwrap_err().to_string();
     assert!(error.ends_with("a prefix has more than 1024 bytes"), "{error}");
 }

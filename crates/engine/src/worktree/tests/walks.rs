@@ -41,7 +41,7 @@ fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
 fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() {
     let mut bench = Bench::walked();
     bench.view.poll(None);
-    let shifted = Missed { listed: true, shifted: true, ..Missed::default() };
+    let shifted = MissedFiles { listed: true, shifted: true, ..MissedFiles::default() };
     let mut answer = bench.ask(Sync::Fs);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.end_with(&Scope::Full, &shifted);
