@@ -1,9 +1,10 @@
 """Makes a small folder of quality sets about the shop, laid out as `quality.py --help` says, and the clones to learn from."""
 import json
+import os
 import shutil
 import subprocess
 
-from shop import CHANGED, TOPICS, Shop, followed_by, lines_of, module, page
+from shop import CHANGED, PERSON, TOPICS, Shop, followed_by, lines_of, module, page
 
 SCORERS = ["score.py", "code-search/score.py", "codeset.py"]
 README = """# Sets
@@ -92,7 +93,7 @@ def write_tree(root, files):
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "snapshot"]):
-        subprocess.run(["git", "-C", root, *words], check=True)
+        subprocess.run(["git", "-C", root, *words], env={**os.environ, **PERSON}, check=True)
 
 
 def write_clones(folder):
