@@ -1,4 +1,4 @@
-//! Tells an agent what it should know: at the start of a session, and as it works.
+//! Gives an agent what it should know, at the start of a session and as it works.
 
 pub(super) mod advice;
 pub(super) mod briefing;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::database_error::is_shm_too_short;
 use crate::failed_reads;
 
-/// Time that a connection waits for a lock of another one.
+/// Time that a connection waits until another releases its lock.
 pub const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Opens a connection with the settings that every connection needs.
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite
             tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process alone");
             Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
         }
-        _ => Ok(conn), // whoever uses it sees what is wrong
+        _ => Ok(conn), // its first use reports what is wrong
     }
 }
 
@@ -54,7 +54,7 @@ pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
     match unread_page(&said) {
         _ if said == "ok" => Ok(()),
         Some(code) => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)),
-        None => Err(corrupt(said)),
+        None => Err(corruption_error(said)),
     }
 }
 
@@ -71,7 +71,7 @@ fn unread_page(said: &str) -> Option<i32> {
 }
 
 /// Returns the error for damage that a check has found.
-pub fn corrupt(said: String) -> rusqlite::Error {
+pub fn corruption_error(said: String) -> rusqlite::Error {
     rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
 }
 

@@ -24,7 +24,7 @@ pub enum DatabaseError {
     Corrupt {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
     /// The disk is full.
@@ -38,7 +38,7 @@ pub enum DatabaseError {
     File {
         /// Which.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// Anything else.
@@ -46,7 +46,7 @@ pub enum DatabaseError {
     Sqlite {
         /// The database.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
 }
@@ -126,7 +126,7 @@ impl DatabaseError {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::SystemIoFailure) if is_shm_too_short(&source) => Self::Full { path },
-            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: of_disk(source) },
+            Some(ErrorCode::SystemIoFailure) => Self::Sqlite { path, source: to_disk_error(source) },
             // A damaged header has no code of its own.
             _ if source.to_string().contains("unsupported file format") => Self::Corrupt { path, source },
             _ => Self::Sqlite { path, source },
@@ -146,8 +146,8 @@ pub(crate) fn is_shm_too_short(error: &rusqlite::Error) -> bool {
     code == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
-/// Says that the disk failed, and not what the statement was at, such as the constructor of a table.
-fn of_disk(error: rusqlite::Error) -> rusqlite::Error {
+/// Replaces the message, which names what the statement did, such as the constructor of a table, by one about the disk.
+fn to_disk_error(error: rusqlite::Error) -> rusqlite::Error {
     match error {
         rusqlite::Error::SqliteFailure(error, _) => {
             rusqlite::Error::SqliteFailure(error, Some("disk I/O error".to_owned()))

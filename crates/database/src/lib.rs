@@ -9,6 +9,6 @@ mod failed_reads;
 pub mod migrations;
 mod vector_bytes;
 
-pub use connection::{BUSY_TIMEOUT, check_quickly, connect, corrupt};
+pub use connection::{BUSY_TIMEOUT, check_quickly, connect, corruption_error};
 pub use database_error::DatabaseError;
 pub use vector_bytes::{vector_from_bytes, vector_to_bytes};

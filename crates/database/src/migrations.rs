@@ -7,20 +7,20 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
 use crate::DatabaseError;
-use crate::connection::{corrupt, open};
+use crate::connection::{corruption_error, open};
 
 /// Migrates a database to the newest of these schemas, one string per version.
 ///
 /// # Errors
 /// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
 pub fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
-    let found = version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
+    let found = read_version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     check_known(path, found, versions)?;
     check_ours(conn, found).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     let migrations = Migrations::new(versions.iter().map(|sql| M::up(sql)).collect());
     migrations.to_latest(conn).map_err(|error| match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => {
-            DatabaseError::from_sqlite(path, of_version(err, found))
+            DatabaseError::from_sqlite(path, explain_mismatch(err, found))
         }
         other => DatabaseError::Sqlite {
             path: path.to_owned(),
@@ -30,7 +30,7 @@ pub fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<
 }
 
 /// Returns the version of a database's schema.
-pub fn version(conn: &Connection) -> rusqlite::Result<i64> {
+pub fn read_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
@@ -47,15 +47,15 @@ pub fn check_known(path: &Path, found: i64, versions: &[&str]) -> Result<(), Dat
 pub fn check_tables(conn: &Connection, versions: &[&str]) -> rusqlite::Result<()> {
     let model = Connection::open_in_memory()?;
     versions.iter().try_for_each(|sql| model.execute_batch(sql))?;
-    let known = columns(conn)?;
-    match columns(&model)?.into_iter().find(|column| !known.contains(column)) {
+    let known = list_columns(conn)?;
+    match list_columns(&model)?.into_iter().find(|column| !known.contains(column)) {
         None => Ok(()),
-        Some(missing) => Err(corrupt(format!("schema {} without its {missing}", versions.len()))),
+        Some(missing) => Err(corruption_error(format!("schema {} without its {missing}", versions.len()))),
     }
 }
 
 /// Returns the columns of all tables, as `table.column`.
-fn columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
+fn list_columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     conn.prepare(
         "SELECT m.name || '.' || c.name FROM sqlite_schema m CROSS JOIN pragma_table_info(m.name) c
          WHERE m.type = 'table' AND m.sql NOT LIKE 'CREATE VIRTUAL %'",
@@ -64,15 +64,15 @@ fn columns(conn: &Connection) -> rusqlite::Result<BTreeSet<String>> {
     .collect()
 }
 
-/// Says that the tables are not those of the version, where that is why a migration failed.
-fn of_version(error: Error, version: i64) -> Error {
+/// Replaces the error of a migration that failed because the tables are not those of the version.
+fn explain_mismatch(error: Error, version: i64) -> Error {
     let code = match &error {
         Error::SqlInputError { error, .. } => Some(error.code),
         error => error.sqlite_error_code(),
     };
     match code {
         Some(ErrorCode::Unknown | ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch) => {
-            corrupt(format!("its tables are not those of schema {version}: {}", first_line(&error)))
+            corruption_error(format!("its tables are not those of schema {version}: {}", first_line(&error)))
         }
         _ => error,
     }
@@ -92,9 +92,9 @@ fn check_ours(conn: &Connection, version: i64) -> rusqlite::Result<()> {
     let sql = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema
                WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'";
     match (version, conn.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?) {
-        (0, (1_u64.., _)) => Err(corrupt("tables without our version".to_owned())),
-        (..0, _) => Err(corrupt("a version that is below zero".to_owned())),
-        (1.., (_, 0_u64)) => Err(corrupt("a version of ours without our tables".to_owned())),
+        (0, (1_u64.., _)) => Err(corruption_error("tables without our version".to_owned())),
+        (..0, _) => Err(corruption_error("a version that is below zero".to_owned())),
+        (1.., (_, 0_u64)) => Err(corruption_error("a version of ours without our tables".to_owned())),
         _ => Ok(()),
     }
 }
@@ -108,7 +108,7 @@ pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError>
     if !path.is_file() {
         return Ok(());
     }
-    let read = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| version(&conn));
+    let read = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| read_version(&conn));
     match read.map_err(|error| DatabaseError::from_sqlite(path, error)) {
         Ok(found) => check_known(path, found, versions),
         Err(DatabaseError::Corrupt { .. }) => Ok(()),

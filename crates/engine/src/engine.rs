@@ -48,7 +48,7 @@ pub struct Engine {
     pub nearest: SharedVectors,
     /// Counters of the whole index.
     pub progress: Arc<Progress>,
-    /// Who has subscribed to events.
+    /// The subscribers to events.
     pub events: Arc<Events>,
     /// Open connections.
     pub connections: AtomicUsize,

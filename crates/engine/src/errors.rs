@@ -1,5 +1,6 @@
 //! Formats errors with their remedies.
 
+use std::error::Error;
 use std::fmt::Display;
 
 use memod_base::paths::{self, PathError};
@@ -24,14 +25,23 @@ pub fn error_chain(error: &anyhow::Error) -> String {
 
 /// Returns what to do about an error, if one of its causes suggests a remedy.
 pub fn hint_of(error: &anyhow::Error) -> Option<&'static str> {
-    error.chain().find_map(|cause| {
-        let database = cause.downcast_ref().map(DatabaseError::hint);
-        let index = || cause.downcast_ref().and_then(IndexError::hint);
-        let watch = || cause.downcast_ref().and_then(WatchError::hint);
-        let path = || cause.downcast_ref().and_then(PathError::hint);
-        let io = || cause.downcast_ref().and_then(paths::io_hint);
-        database.or_else(index).or_else(watch).or_else(path).or_else(io)
-    })
+    error.chain().find_map(hint_of_cause)
+}
+
+fn hint_of_cause(cause: &(dyn Error + 'static)) -> Option<&'static str> {
+    if let Some(error) = cause.downcast_ref::<DatabaseError>() {
+        return Some(error.hint());
+    }
+    if let Some(error) = cause.downcast_ref::<IndexError>() {
+        return error.hint();
+    }
+    if let Some(error) = cause.downcast_ref::<WatchError>() {
+        return error.hint();
+    }
+    if let Some(error) = cause.downcast_ref::<PathError>() {
+        return error.hint();
+    }
+    cause.downcast_ref().and_then(paths::io_hint)
 }
 
 /// Returns an error with its remedy in one line.

@@ -20,7 +20,7 @@ pub trait EngineObserver: Send + Sync {
     /// Changes of a view are written, and this is its sequence number now.
     fn changes_written(&self, view: ViewId, seq: u64, changes: &[Change]);
 
-    /// What became a secret is gone from the index: names and paths that are kept may have it.
+    /// A secret is gone from the index; kept names and paths may still have it.
     fn secrets_purged(&self);
 
     /// The model that was chosen works.

@@ -84,8 +84,8 @@ pub(super) fn write(engine: &Engine, mut writer: Writer, commits: Commits, jobs:
             None | Some(Job::Stop) => return,
             Some(Job::End(ticket, indexed)) => {
                 let indexed = writing.end(&mut writer, ticket, *indexed);
-                scrubber.scrub(engine, &mut writer); // before anybody is told, as the vectors
-                copy_vectors(engine, &mut writer); // before anybody is told: who waited searches the copy
+                scrubber.scrub(engine, &mut writer); // before the loop hears of it, as the vectors
+                copy_vectors(engine, &mut writer); // before the loop hears of it: a request that waited searches the copy
                 engine.send(Event::Indexed(Box::new(indexed)));
             }
             Some(job) => {

@@ -70,7 +70,7 @@ pub fn serve_client(profile: Profile, verbs: Arc<dyn VerbRunner>) -> Result<(), 
         // A failure to write is the cause, not its consequence. Another thread reports it first.
         ends.output.try_recv().map_or(served, classify_write_failure)
     });
-    // VerbRunner that still run belong to calls that nobody waits for.
+    // Verbs that still run belong to calls that nobody waits for.
     runtime.shutdown_background();
     served
 }

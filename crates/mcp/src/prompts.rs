@@ -13,7 +13,7 @@ struct Prompt {
     about: &'static str,
     /// Name and meaning of its argument, and whether it is needed.
     argument: Option<(&'static str, &'static str, bool)>,
-    /// Has `{}` in the place of the argument.
+    /// The text, with `{}` in the place of the argument.
     text: &'static str,
     /// Replaces an argument that is not given.
     otherwise: &'static str,

@@ -31,7 +31,7 @@ use super::{agent_text, arguments, lean_json, prompts};
 /// longer.
 const TTL_MS: u64 = 3_600_000;
 
-/// VerbRunner after which the list of memories may be another one.
+/// Verbs after which the list of memories may differ.
 const CHANGE_THE_LIST: &[&str] =
     &["add", "append", "consolidate", "dedupe", "forget", "import", "restore", "update"];
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use memod_database::DatabaseError;
-use memod_database::corrupt;
+use memod_database::corruption_error;
 
 use super::file_cells::FileCells;
 use super::rows::{SAVED_COLUMNS, record};
@@ -155,7 +155,7 @@ impl MemoryDb {
             (_, true) => Ok(()),
             (records, _) => {
                 let said = format!("not all memories can be read, only {}", records.len());
-                Err(DatabaseError::from_sqlite(&self.path, corrupt(said)))
+                Err(DatabaseError::from_sqlite(&self.path, corruption_error(said)))
             }
         }
     }

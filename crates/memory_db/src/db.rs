@@ -70,7 +70,7 @@ impl MemoryDb {
             ))
         })?;
         db.check_quickly()?;
-        let version = db.run(migrations::version)?;
+        let version = db.run(migrations::read_version)?;
         if let Some(versions) = usize::try_from(version).ok().and_then(|version| MEMORY.get(..version))
             && !versions.is_empty()
         {
@@ -86,8 +86,8 @@ impl MemoryDb {
 
     /// Returns whether a file certainly is still of this schema.
     pub(super) fn is_of_schema(path: &Path, version: i64) -> bool {
-        let found =
-            Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| db.run(migrations::version));
+        let found = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|db| db.run(migrations::read_version));
         found.is_ok_and(|found| found == version)
     }
 

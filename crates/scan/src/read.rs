@@ -135,7 +135,7 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
     Ok((bytes.len() as u64 <= max_bytes).then_some(bytes))
 }
 
-/// Returns the content of a file of which `bytes` were read; `None` means that it is too big.
+/// Returns the content of a file from its bytes; `None` means that it is too big.
 fn build_read(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();

@@ -1,6 +1,6 @@
 //! Splits one word into its parts.
 
-/// WordParts of a word, split at underscores, changes of case, and between letters and digits.
+/// Parts of a word, split at underscores, changes of case, and between letters and digits.
 pub(super) struct WordParts<'a> {
     /// The text after the current segment.
     rest: &'a str,

@@ -8,7 +8,7 @@ use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 /// Number of tokens of a text that count; later ones do not change the vector.
 const MAX_TOKENS: usize = 256;
 
-/// TokenCollector of more characters are unknown (BERT's own limit).
+/// Words of more characters are unknown (BERT's own limit).
 const MAX_WORD_CHARS: usize = 100;
 
 /// Prefix of the pieces that continue a word.

@@ -1,6 +1,6 @@
 //! Writes and reads the rows of segments.
 
-use memod_database::corrupt;
+use memod_database::corruption_error;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use super::inverted::Inverted;
@@ -105,7 +105,7 @@ fn with_ids(tx: &Transaction<'_>, lists: Vec<(&str, Vec<Row>)>) -> rusqlite::Res
             last += 1;
             if last >= 1 << TERM_BITS {
                 // The index is built anew then, as after a damage: after 67 million words.
-                return Err(corrupt("ids of words have run out".to_owned()));
+                return Err(corruption_error("ids of words have run out".to_owned()));
             }
             insert.execute(params![word, last])?;
         }

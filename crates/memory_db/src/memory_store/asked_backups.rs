@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use memod_database::{DatabaseError, corrupt};
+use memod_database::{DatabaseError, corruption_error};
 use memod_proto::Caveats;
 use memod_proto::exchange::{BackupResult, RestoreResult};
 use rusqlite::OpenFlags;
@@ -233,7 +233,7 @@ impl MemoryDb {
             (copied, ours) if copied == ours => Ok(()),
             (copied, ours) => {
                 let said = format!("{copied} of {ours} memories were copied");
-                Err(DatabaseError::from_sqlite(to, corrupt(said)))
+                Err(DatabaseError::from_sqlite(to, corruption_error(said)))
             }
         }
     }
