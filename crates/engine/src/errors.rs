@@ -45,7 +45,7 @@ fn hint_of_cause(cause: &(dyn Error + 'static)) -> Option<&'static str> {
 }
 
 /// Returns an error with its remedy in one line.
-pub fn hinted(error: &impl Display, hint: Option<&str>) -> String {
+pub(crate) fn hinted(error: &impl Display, hint: Option<&str>) -> String {
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
 

@@ -153,7 +153,7 @@ pub struct Freshness {
     /// What is being indexed; the receiver adds the embeddings.
     pub indexing: Option<IndexProgress>,
     /// [`WalkProgress::removals`] at this time.
-    pub removals: u64,
+    pub(crate) removals: u64,
     /// Reads the files of the answer.
     pub disk: Arc<DiskReads>,
 }

@@ -84,7 +84,7 @@ impl Gates {
     }
 
     /// Returns the mount point of a path, judging by its name.
-    pub fn mount_of(&self, dir: &Path) -> PathBuf {
+    pub(crate) fn mount_of(&self, dir: &Path) -> PathBuf {
         let mut table = lock(&self.table);
         table.take_changes();
         table.mount_point_of(dir).unwrap_or(dir).to_owned()

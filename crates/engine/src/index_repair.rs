@@ -23,7 +23,7 @@ struct IndexRepair {
 }
 
 /// Records what happened to the index. A failure is logged: the index is built anyway.
-pub fn note(index_db: &Path, details: &str) {
+pub(crate) fn note(index_db: &Path, details: &str) {
     let repair = IndexRepair { at_ms: now_ms(), details: details.replace('\n', " "), is_acknowledged: false };
     if let Err(error) = write(index_db, &repair) {
         tracing::warn!(%error, "cannot record that the index was damaged");

@@ -30,7 +30,7 @@ impl LookProgress {
 
     /// Notes that a path was asked for so long ago.
     #[cfg(test)]
-    pub fn ask_since(&self, path: &Path, long: Duration) {
+    pub(crate) fn ask_since(&self, path: &Path, long: Duration) {
         self.set(Instant::now().checked_sub(long).map(|since| (path.to_owned(), since)));
     }
 

@@ -97,7 +97,7 @@ impl Models {
 
     /// Returns the builtin model alone.
     #[cfg(test)]
-    pub fn builtin() -> Self {
+    pub(crate) fn builtin() -> Self {
         let nowhere = std::path::Path::new("/nonexistent");
         Self::new(ModelCache::new(nowhere), Runtime::default(), nowhere.to_owned(), BUILTIN)
     }
@@ -145,7 +145,7 @@ impl Models {
     }
 
     /// Returns the length of a model's vectors, without loading the builtin one.
-    pub fn dims(&self, id: &str) -> Result<usize, String> {
+    pub(crate) fn dims(&self, id: &str) -> Result<usize, String> {
         if id == BUILTIN_ID { Ok(BUILTIN_DIMS) } else { Ok(self.load(id)?.dims()) }
     }
 
@@ -163,7 +163,7 @@ impl Models {
     }
 
     /// Records that the chosen model has been loaded: queries need not wait for it.
-    pub fn note_usable(&self, id: &str) {
+    pub(crate) fn note_usable(&self, id: &str) {
         *lock(&self.usable) = Some(id.to_owned());
     }
 
@@ -173,7 +173,7 @@ impl Models {
     }
 
     /// Records why the chosen model does not answer yet; nothing if nothing failed.
-    pub fn note_problem(&self, problem: Option<String>) {
+    pub(crate) fn note_problem(&self, problem: Option<String>) {
         *lock(&self.problem) = problem;
     }
 }

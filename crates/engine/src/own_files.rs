@@ -11,17 +11,17 @@ use memod_scan::lstat;
 pub const LOST: &str = "its state dir, its socket or its index is gone, or is looked for elsewhere";
 
 /// Lock, socket and index.db, identified by inode: another file under the same name is not ours.
-pub struct OwnFiles([(PathBuf, u64); 3]);
+pub(crate) struct OwnFiles([(PathBuf, u64); 3]);
 
 impl OwnFiles {
     /// Records the present files as ours.
-    pub fn new(layout: &RepoLayout, socket: &Path, index_db: &Path) -> Self {
+    pub(crate) fn new(layout: &RepoLayout, socket: &Path, index_db: &Path) -> Self {
         let files = [layout.daemon_lock_file(), socket.to_owned(), index_db.to_owned()];
         Self(files.map(|path| (path.clone(), inode(&path).unwrap_or_default())))
     }
 
     /// Returns whether clients still find them.
-    pub fn are_found(&self, ours: &RepoLayout, env: &Env) -> bool {
+    pub(crate) fn are_found(&self, ours: &RepoLayout, env: &Env) -> bool {
         let Self(files) = self;
         let now = RepoLayout::locate(&ours.root, env);
         let [.., (index_db, _)] = files;
@@ -32,7 +32,7 @@ impl OwnFiles {
 }
 
 /// Checks on each request, until the channel closes or the files are gone.
-pub fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
+pub(crate) fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
     while asked.recv().is_ok() {
         while asked.try_recv().is_ok() {} // one look serves all of them
         // A look that panics tells nothing: there are others.

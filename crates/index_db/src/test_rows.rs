@@ -5,7 +5,7 @@ use memod_base::types::{Kind, Pieces, SourceKey, Stat};
 use super::{Change, NewBlob, NewChunk, ViewKey};
 
 /// The signature of every file.
-pub const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
+pub(crate) const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
 
 /// Returns the worktree at `/r`.
 pub fn worktree() -> ViewKey {

@@ -36,9 +36,9 @@ pub struct Extractor {
 /// Why a text is left out.
 pub struct LeftOut {
     /// For the log.
-    pub why: String,
+    pub(crate) why: String,
     /// Whether the text itself is the cause; otherwise a later attempt may succeed.
-    pub is_own: bool,
+    pub(crate) is_own: bool,
 }
 
 impl Extractor {

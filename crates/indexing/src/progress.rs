@@ -16,9 +16,9 @@ pub struct Progress {
     /// Files extracted since the start.
     pub parses: AtomicU64,
     /// Commits to be read.
-    pub total_commits: AtomicU64,
+    pub(crate) total_commits: AtomicU64,
     /// Of those, done.
-    pub done_commits: AtomicU64,
+    pub(crate) done_commits: AtomicU64,
     /// Set once the daemon is stopping; running work ends at the next batch.
     pub cancelled: AtomicBool,
 }

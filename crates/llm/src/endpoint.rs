@@ -17,18 +17,18 @@ pub struct Endpoint {
     /// Name of the model; the server chooses if it is empty.
     pub model: String,
     /// The key, if there is one.
-    pub key: Option<Key>,
+    pub(crate) key: Option<Key>,
     /// Whether it is on this machine, so that no proxy is used.
-    pub is_local: bool,
+    pub(crate) is_local: bool,
 }
 
 /// A key, which no message and no log shows.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Key(String);
+pub(crate) struct Key(String);
 
 impl Key {
     /// Returns the key itself, for the header and to cut it from texts.
-    pub fn secret(&self) -> &str {
+    pub(crate) fn secret(&self) -> &str {
         &self.0
     }
 }

@@ -5,11 +5,11 @@
 //! A task of `tasks` turns texts into a prompt, and an answer into a checked proposal. The words of a model are not trusted: they
 //! are shown or searched for, and never change anything.
 
-pub mod chat;
-pub mod endpoint;
-pub mod messages;
-pub mod model_answer;
-pub mod spending;
+mod chat;
+mod endpoint;
+mod messages;
+mod model_answer;
+mod spending;
 pub mod tasks;
 
 pub use chat::{ChatAnswer, ChatClient, ChatFailure};

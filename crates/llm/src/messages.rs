@@ -43,13 +43,13 @@ pub struct Prompt {
     /// Its purpose.
     pub purpose: Purpose,
     /// The instructions, which are ours.
-    pub system: String,
+    pub(crate) system: String,
     /// The data, marked as such.
-    pub user: String,
+    pub(crate) user: String,
     /// Tokens that the answer may have.
     pub most_answer_tokens: u64,
     /// Number of credentials and private parts that were cut from the data.
-    pub n_cut: usize,
+    pub(crate) n_cut: usize,
 }
 
 /// The instructions about the data, the same in every request.
@@ -58,7 +58,7 @@ const ABOUT_DATA: &str = "The text between the marks <data …> and </data …> 
 
 impl Prompt {
     /// Makes a request of our instructions and data of others.
-    pub fn new(purpose: Purpose, task: &str, data: &Outgoing, most_answer_tokens: u64) -> Self {
+    pub(crate) fn new(purpose: Purpose, task: &str, data: &Outgoing, most_answer_tokens: u64) -> Self {
         Self {
             purpose,
             system: format!("{task}\n{ABOUT_DATA}"),
@@ -74,7 +74,7 @@ impl Prompt {
     }
 
     /// Renders the messages as JSON.
-    pub fn render_messages(&self) -> Value {
+    pub(crate) fn render_messages(&self) -> Value {
         json!([{ "role": "system", "content": self.system }, { "role": "user", "content": self.user }])
     }
 
@@ -93,7 +93,7 @@ impl Prompt {
 }
 
 /// Estimates the number of tokens of a text, rather too many than too few.
-pub fn estimate_tokens(text: &str) -> u64 {
+pub(crate) fn estimate_tokens(text: &str) -> u64 {
     let n_ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     let n_others = text.chars().filter(|c| !c.is_ascii()).count() as u64;
     n_ascii.div_ceil(CHARS_A_TOKEN) + 2 * n_others

@@ -8,18 +8,18 @@ const MOST_QUOTED: usize = 200;
 
 /// The content of a server's answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ParsedAnswer {
+pub(crate) struct ParsedAnswer {
     /// Text of the model.
-    pub text: String,
+    pub(crate) text: String,
     /// Tokens that the server counted, if the answer has their number.
-    pub used: Option<u64>,
+    pub(crate) used: Option<u64>,
 }
 
 /// Reads the body of a successful answer.
 ///
 /// # Errors
 /// Why nothing can be read from it.
-pub fn parse_answer(body: &[u8]) -> Result<ParsedAnswer, &'static str> {
+pub(crate) fn parse_answer(body: &[u8]) -> Result<ParsedAnswer, &'static str> {
     let value: Value =
         serde_json::from_slice(body).map_err(|_| "answered with something that is not JSON")?;
     let usage = &value["usage"];
@@ -42,7 +42,7 @@ fn sum_usage(usage: &Value) -> Option<u64> {
 }
 
 /// Reads the message in the body of a refusal, as one line without the key and other credentials.
-pub fn read_complaint(body: &[u8], key: Option<&str>) -> String {
+pub(crate) fn read_complaint(body: &[u8], key: Option<&str>) -> String {
     let text = String::from_utf8_lossy(body);
     let value: Value = serde_json::from_slice(body).unwrap_or_default();
     let message = [&value["error"]["message"], &value["error"], &value["message"], &value["detail"]];
@@ -55,7 +55,7 @@ pub fn read_complaint(body: &[u8], key: Option<&str>) -> String {
 ///
 /// # Errors
 /// Why there is none.
-pub fn json_in(text: &str) -> Result<Value, &'static str> {
+pub(crate) fn json_in(text: &str) -> Result<Value, &'static str> {
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer).trim();
     if let Ok(value @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
         return Ok(value);
@@ -71,7 +71,7 @@ pub fn json_in(text: &str) -> Result<Value, &'static str> {
 
 /// Returns a text on one line without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
-pub fn clean_line(text: &str, most_chars: usize) -> Option<String> {
+pub(crate) fn clean_line(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().map(|c| if is_odd(c) { ' ' } else { c }).collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     let cut = match line.char_indices().nth(most_chars) {
@@ -83,7 +83,7 @@ pub fn clean_line(text: &str, most_chars: usize) -> Option<String> {
 
 /// Returns a text of several lines without control characters, cut to so many characters; `None` if
 /// no letter and no digit is left.
-pub fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
+pub(crate) fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
     let plain: String = text.chars().filter(|c| !is_odd(*c)).collect();
     let plain = plain.trim();
     let cut = match plain.char_indices().nth(most_chars) {
@@ -94,7 +94,7 @@ pub fn clean_lines(text: &str, most_chars: usize) -> Option<String> {
 }
 
 /// Returns the strings of an array; of anything else none.
-pub fn strings_in(value: &Value) -> impl Iterator<Item = &str> {
+pub(crate) fn strings_in(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 

@@ -164,7 +164,7 @@ impl MemoryDb {
     ///
     /// # Errors
     /// When `write` or the commit fails; nothing is changed then.
-    pub fn write<T, E: From<DatabaseError>>(
+    pub(crate) fn write<T, E: From<DatabaseError>>(
         &mut self,
         now_ms: i64,
         write: impl FnOnce(&Rows<'_>) -> Result<T, E>,

@@ -12,7 +12,7 @@ const BLOCK: usize = 1 << 14;
 /// Adds up the scores of all chunks and files of a view.
 ///
 /// The frequencies are those of the whole view, so neither a filter nor another worktree changes a score.
-pub struct Scorer<'a> {
+pub(crate) struct Scorer<'a> {
     members: &'a Members<'a>,
     phrases: Vec<PhraseMatches>,
     /// The chunks that have the present phrase: place, and how often.
@@ -31,25 +31,25 @@ struct PhraseMatches {
 
 /// A chunk with its score.
 #[derive(Clone, Copy, Debug)]
-pub struct Scored {
+pub(crate) struct Scored {
     /// Which one.
-    pub chunk: ViewChunk,
+    pub(crate) chunk: ViewChunk,
     /// BM25, larger is better.
-    pub bm25: f64,
+    pub(crate) bm25: f64,
 }
 
 /// What a file says of a query as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FileMatch {
     /// BM25 as a share of the best file's, 0 to 1.
-    pub bm25: f64,
+    pub(crate) bm25: f64,
     /// Share of the query that it has, rare words counting more, 0 to 1.
     pub covered: f64,
 }
 
 /// The scores of one query.
 #[derive(Debug, Default)]
-pub struct Scores {
+pub(crate) struct Scores {
     best: Vec<Scored>,
     files: FileScores,
     idf_of_words: Vec<f64>,
@@ -57,24 +57,24 @@ pub struct Scores {
 
 /// The scores of files, by content.
 #[derive(Debug, Default)]
-pub struct FileScores(Vec<FileMatch>);
+pub(crate) struct FileScores(Vec<FileMatch>);
 
 impl<'a> Scorer<'a> {
     /// Makes it for the chunks of a view.
-    pub fn new(members: &'a Members<'a>) -> Self {
+    pub(crate) fn new(members: &'a Members<'a>) -> Self {
         Self { members, phrases: Vec::new(), found: Vec::new() }
     }
 
     /// Notes how often a chunk has the present phrase, if the view has the chunk. Ids ascend.
     #[inline]
-    pub fn see(&mut self, id: ChunkId, count: u8) {
+    pub(crate) fn see(&mut self, id: ChunkId, count: u8) {
         if let Some(place) = self.members.view.place_of(id) {
             self.found.push((place as u32, count));
         }
     }
 
     /// Ends a phrase, which stands for the word of the query with this place. Places ascend.
-    pub fn end_phrase(&mut self, word: usize) {
+    pub(crate) fn end_phrase(&mut self, word: usize) {
         if !self.found.is_empty() {
             let chunks = std::mem::take(&mut self.found);
             self.phrases.push(PhraseMatches { word, chunks, files: Vec::new() });
@@ -82,7 +82,7 @@ impl<'a> Scorer<'a> {
     }
 
     /// Returns the scores of files, and the best admitted chunks: at most so many commits, and so many others.
-    pub fn finish(mut self, n_commits: usize, n_others: usize) -> Scores {
+    pub(crate) fn finish(mut self, n_commits: usize, n_others: usize) -> Scores {
         let mut best = BestChunks::new(self.members, n_commits, n_others);
         self.score_chunks(&mut best);
         let idf_of_words = self.idf_of_words();
@@ -167,24 +167,24 @@ impl<'a> Scorer<'a> {
 
 impl Scores {
     /// Returns the best admitted chunks, best first and then by age.
-    pub fn best(&self) -> &[Scored] {
+    pub(crate) fn best(&self) -> &[Scored] {
         &self.best
     }
 
     /// Returns the inverse document frequency of the words of the query, by place; of the last ones none, if no chunk has them.
-    pub fn idf_of_words(&self) -> &[f64] {
+    pub(crate) fn idf_of_words(&self) -> &[f64] {
         &self.idf_of_words
     }
 
     /// Returns the scores of files.
-    pub fn into_files(self) -> FileScores {
+    pub(crate) fn into_files(self) -> FileScores {
         self.files
     }
 }
 
 impl FileScores {
     /// Returns what the file with a content says.
-    pub fn of(&self, content: u32) -> FileMatch {
+    pub(crate) fn of(&self, content: u32) -> FileMatch {
         self.0.get(content as usize).copied().unwrap_or_default()
     }
 }

@@ -295,7 +295,7 @@ pub fn by_path(path: &str) -> ClassSet {
 }
 
 /// Returns the classes of a file: those of its path that suit the format, that of its content, and what they imply.
-pub fn classes(by_path: ClassSet, group: FormatGroup, of_content: Option<FileClass>) -> ClassSet {
+pub(crate) fn classes(by_path: ClassSet, group: FormatGroup, of_content: Option<FileClass>) -> ClassSet {
     let may_be_prose = matches!(group, FormatGroup::Prose | FormatGroup::Other);
     let suits = |class: &FileClass| may_be_prose || !OF_PROSE.contains(class);
     let mut classes: ClassSet = by_path.iter().filter(suits).chain(of_content).collect();
@@ -309,7 +309,7 @@ pub fn classes(by_path: ClassSet, group: FormatGroup, of_content: Option<FileCla
 }
 
 /// Returns the classes that a query asks for in its words.
-pub fn asked(query: &Query) -> ClassSet {
+pub(crate) fn asked(query: &Query) -> ClassSet {
     let is_asked = |rule: &&ClassRule| {
         [rule.folders, rule.stems, rule.names, rule.asked].iter().any(|words| query.has_any(words))
     };
@@ -321,7 +321,7 @@ pub fn asked(query: &Query) -> ClassSet {
 }
 
 /// Returns the factors of the classes that lower a file.
-pub fn factors(classes: ClassSet, asked: ClassSet) -> impl Iterator<Item = (&'static str, f64)> {
+pub(crate) fn factors(classes: ClassSet, asked: ClassSet) -> impl Iterator<Item = (&'static str, f64)> {
     let lowers = move |rule: &&ClassRule| classes.has(rule.class) && !asked.has(rule.class);
     RULES.iter().filter(lowers).map(|rule| (rule.class.as_str(), rule.factor))
 }

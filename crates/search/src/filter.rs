@@ -34,19 +34,19 @@ pub struct Globs {
 
 impl Globs {
     /// Returns whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
     /// Returns whether one of them matches a path.
-    pub fn is_match(&self, path: &str) -> bool {
+    pub(crate) fn is_match(&self, path: &str) -> bool {
         self.set.is_match(path)
     }
 }
 
 /// What a filter demands of files. Two filters with the same demands admit the same files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileDemands {
+pub(crate) struct FileDemands {
     langs: [Vec<String>; 2],
     paths: Vec<Vec<String>>,
     not_paths: Vec<String>,
@@ -73,7 +73,7 @@ impl Filter {
     }
 
     /// Returns whether neither format nor path nor class is restricted.
-    pub fn admits_all_contents(&self) -> bool {
+    pub(crate) fn admits_all_contents(&self) -> bool {
         self.langs.is_empty()
             && self.not_langs.is_empty()
             && self.paths.is_empty()
@@ -83,7 +83,7 @@ impl Filter {
     }
 
     /// Returns what it demands of files.
-    pub fn file_demands(&self) -> FileDemands {
+    pub(crate) fn file_demands(&self) -> FileDemands {
         FileDemands {
             langs: [self.langs.clone(), self.not_langs.clone()],
             paths: self.paths.iter().map(|globs| globs.written.clone()).collect(),
@@ -94,18 +94,18 @@ impl Filter {
     }
 
     /// Returns whether a kind is admitted.
-    pub fn admits_kind(&self, kind: Kind) -> bool {
+    pub(crate) fn admits_kind(&self, kind: Kind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Returns whether a format is admitted.
-    pub fn admits_lang(&self, lang: &str) -> bool {
+    pub(crate) fn admits_lang(&self, lang: &str) -> bool {
         (self.langs.is_empty() || self.langs.iter().any(|admitted| admitted == lang))
             && !self.not_langs.iter().any(|refused| refused == lang)
     }
 
     /// Returns whether a path of a file is admitted, and the classes of the file.
-    pub fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
+    pub(crate) fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
         self.only.iter().all(|wanted| wanted.meets(classes))
             && !self.not_only.meets(classes)
             && self.admits_path(path)
@@ -118,12 +118,12 @@ impl Filter {
 
     /// Returns whether commits are admitted. They have no path and no class, so they are not where these are wanted, and are
     /// where these are left out.
-    pub fn admits_commits(&self) -> bool {
+    pub(crate) fn admits_commits(&self) -> bool {
         self.paths.is_empty() && self.only.is_empty()
     }
 
     /// Returns the classes that are wanted.
-    pub fn wanted_classes(&self) -> ClassSet {
+    pub(crate) fn wanted_classes(&self) -> ClassSet {
         self.only.iter().fold(ClassSet::default(), |all, wanted| all.union(*wanted))
     }
 }

@@ -14,7 +14,7 @@ use super::query::Query;
 const RANK_DAMPING: f64 = 60.0;
 
 /// Cosines below this are noise for the builtin model: 88 % of relevant records have more.
-pub const COSINE_FLOOR: f32 = 0.25;
+pub(crate) const COSINE_FLOOR: f32 = 0.25;
 
 /// Number of signals.
 const N_ARMS: usize = 9;
@@ -29,30 +29,30 @@ pub struct TextRank {
     /// 1-based.
     pub rank: u32,
     /// BM25, larger is better.
-    pub bm25: f64,
+    pub(crate) bm25: f64,
 }
 
 /// The rank of a candidate in each arm; `None` in arms without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Signals {
     /// BM25 over chunks.
-    pub bm25: Option<TextRank>,
+    pub(crate) bm25: Option<TextRank>,
     /// BM25 over path words; the same for all chunks of a path.
     pub path: Option<TextRank>,
     /// 1-based rank among exact symbols.
     pub symbol: Option<u32>,
     /// 1-based rank among nearest vectors.
-    pub knn: Option<u32>,
+    pub(crate) knn: Option<u32>,
     /// Cosine similarity to the query, which counts even without a `knn` rank.
     pub cosine: Option<f32>,
     /// What its file as a whole says.
     pub file: FileMatch,
     /// How similar its most similar words are to those of the query, 0 to 1; known only if the query is compared so.
-    pub maxsim: Option<f64>,
+    pub(crate) maxsim: Option<f64>,
     /// As `maxsim`, of its names and first lines alone; 0 if the query is not compared so.
-    pub maxsim_head: f64,
+    pub(crate) maxsim_head: f64,
     /// As `maxsim`, of its path; 0 if the query is not compared so.
-    pub maxsim_path: f64,
+    pub(crate) maxsim_path: f64,
 }
 
 impl Signals {
@@ -64,34 +64,34 @@ impl Signals {
 
 /// Weights of the arms.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ArmWeights {
+pub(crate) struct ArmWeights {
     /// BM25 over chunks.
-    pub bm25: f64,
+    pub(crate) bm25: f64,
     /// BM25 over path words.
-    pub path: f64,
+    pub(crate) path: f64,
     /// Exact symbol.
-    pub symbol: f64,
+    pub(crate) symbol: f64,
     /// Nearest vectors.
-    pub knn: f64,
+    pub(crate) knn: f64,
     /// BM25 of the file as a whole.
-    pub file: f64,
+    pub(crate) file: f64,
     /// Share of the query that the file has.
-    pub covered: f64,
+    pub(crate) covered: f64,
     /// Similarity of the most similar words.
-    pub maxsim: f64,
+    pub(crate) maxsim: f64,
     /// Similarity of the most similar words of names and first lines.
-    pub maxsim_head: f64,
+    pub(crate) maxsim_head: f64,
     /// Similarity of the most similar words of the path.
-    pub maxsim_path: f64,
+    pub(crate) maxsim_path: f64,
 }
 
 /// Weights of the arms by what is found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weights {
+pub(crate) struct Weights {
     /// Code, commits and other text.
-    pub code: ArmWeights,
+    pub(crate) code: ArmWeights,
     /// Documents.
-    pub doc: ArmWeights,
+    pub(crate) doc: ArmWeights,
 }
 
 /// Without comparing words one by one. The vectors of documents count more than those of code.
@@ -141,7 +141,7 @@ impl Weights {
     /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
     ///
     /// They were chosen on repositories that no quality set is made of (docs/src/benchmarks.md, Ranking).
-    pub fn new(query: &Query, has_maxsim: bool) -> Self {
+    pub(crate) fn new(query: &Query, has_maxsim: bool) -> Self {
         let mut weights = if has_maxsim { BY_WORD } else { BY_TEXT };
         if query.looks_like_symbol() {
             weights.code.knn *= 0.5;
@@ -152,7 +152,7 @@ impl Weights {
 
     /// Returns the weights without those of some parts. The others stay as they are.
     #[must_use]
-    pub fn without(mut self, parts: RankingParts) -> Self {
+    pub(crate) fn without(mut self, parts: RankingParts) -> Self {
         for weights in [&mut self.code, &mut self.doc] {
             let named = ARMS.into_iter().zip(weights.as_array_mut());
             named.filter(|(arm, _)| parts.has(arm)).for_each(|(_, weight)| *weight = 0.0);
@@ -177,7 +177,7 @@ impl ArmWeights {
 }
 
 /// Returns one score per candidate, `[n_candidates]`, 0 to 1; 1 is the first rank in every arm that found anything.
-pub fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
+pub(crate) fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
     let spread = Spread::of(candidates);
     let best = possible(candidates, weights);
     let score = |(kind, signals): &(Kind, Signals)| {

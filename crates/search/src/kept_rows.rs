@@ -60,7 +60,7 @@ impl KeptRows {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn place(&self, reader: &Reader, chunk: ChunkId) -> Result<Option<Place>, DatabaseError> {
+    pub(crate) fn place(&self, reader: &Reader, chunk: ChunkId) -> Result<Option<Place>, DatabaseError> {
         Ok(self.places(reader, &[chunk])?.pop().flatten())
     }
 
@@ -68,14 +68,18 @@ impl KeptRows {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn pieces(&self, reader: &Reader, chunks: &[ChunkId]) -> Result<Vec<Arc<Pieces>>, DatabaseError> {
+    pub(crate) fn pieces(
+        &self,
+        reader: &Reader,
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Arc<Pieces>>, DatabaseError> {
         let read = |chunk| reader.pieces(chunk).map(|pieces| Some(pieces.into()));
         let pieces = kept_or_read(&self.pieces, MOST_PIECES, chunks, read)?;
         Ok(pieces.into_iter().map(Option::unwrap_or_default).collect())
     }
 
     /// Returns the pieces of the words of a path, ascending.
-    pub fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
+    pub(crate) fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
         if let Some(kept) = lock(&self.pieces_of_paths).get(path, MOST_PATHS) {
             return Arc::clone(kept);
         }
@@ -88,7 +92,7 @@ impl KeptRows {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn cosines(
+    pub(crate) fn cosines(
         &self,
         reader: &Reader,
         (model, vector): (&str, &[i8]),

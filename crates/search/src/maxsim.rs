@@ -21,7 +21,7 @@ const ROWS_AT_ONCE: usize = 64;
 const USUAL_PIECES: usize = 2_048;
 
 /// The words of a query, and what is known so far of the pieces of texts.
-pub struct MaxSim<'a> {
+pub(crate) struct MaxSim<'a> {
     model: &'a Builtin,
     /// `[n_pieces, dims]` of the query, row-major.
     rows: Vec<i8>,
@@ -43,11 +43,14 @@ type Row = [i8; BUILTIN_DIMS];
 
 /// The largest cosine of each piece of a query with any of a text, at least 0, as they are in [`MaxSim::cosines`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Largest(Vec<[f32; LANES]>);
+pub(crate) struct Largest(Vec<[f32; LANES]>);
 
 impl<'a> MaxSim<'a> {
     /// Takes the words of a query with their weights; nothing if the model knows less than half of their weight.
-    pub fn new<'w>(model: &'a Builtin, words: impl IntoIterator<Item = (&'w str, f64)>) -> Option<Self> {
+    pub(crate) fn new<'w>(
+        model: &'a Builtin,
+        words: impl IntoIterator<Item = (&'w str, f64)>,
+    ) -> Option<Self> {
         let (mut rows, mut shares, mut norms) = (Vec::new(), Vec::new(), Vec::new());
         let mut of_all = 0.0;
         for (word, weight) in words {
@@ -82,14 +85,14 @@ impl<'a> MaxSim<'a> {
     }
 
     /// Returns the largest cosines with the pieces of a text.
-    pub fn largest(&mut self, pieces: &[u16]) -> Largest {
+    pub(crate) fn largest(&mut self, pieces: &[u16]) -> Largest {
         let mut largest = Largest(vec![[0.0; LANES]; self.n_groups()]);
         self.raise(&mut largest, pieces);
         largest
     }
 
     /// Raises the largest cosines to those with more pieces of the text.
-    pub fn raise(&mut self, Largest(largest): &mut Largest, pieces: &[u16]) {
+    pub(crate) fn raise(&mut self, Largest(largest): &mut Largest, pieces: &[u16]) {
         self.learn(pieces);
         for piece in pieces {
             let place = (self.known[usize::from(*piece)] - 1) as usize * largest.len();
@@ -103,7 +106,7 @@ impl<'a> MaxSim<'a> {
     }
 
     /// Returns their weighted mean, 0 to 1.
-    pub fn mean(&self, Largest(largest): &Largest) -> f64 {
+    pub(crate) fn mean(&self, Largest(largest): &Largest) -> f64 {
         largest
             .as_flattened()
             .iter()

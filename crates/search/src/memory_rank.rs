@@ -86,7 +86,7 @@ impl Ranked<Candidate> {
 }
 
 /// Orders candidates by score, then by newest id. Those with the only word of the query come first if it is rare.
-pub fn rank(candidates: Vec<Candidate>, is_one_word: bool, now_ms: i64) -> Vec<Ranked<Candidate>> {
+pub(crate) fn rank(candidates: Vec<Candidate>, is_one_word: bool, now_ms: i64) -> Vec<Ranked<Candidate>> {
     let fused = fuse(&candidates);
     let beside = beside(&candidates, &fused);
     let mut ranked = Ranked::all(candidates, fused);

@@ -69,17 +69,17 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
     }
 
     /// Returns the number of vectors.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }
 
     /// Returns whether there are none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
     /// Removes the vectors for which `keeps` returns false.
-    pub fn retain(&mut self, keeps: impl Fn(Id) -> bool) {
+    pub(crate) fn retain(&mut self, keeps: impl Fn(Id) -> bool) {
         let mut n_kept = 0;
         for at in 0..self.ids.len() {
             if keeps(self.ids[at]) {
@@ -93,7 +93,7 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
     }
 
     /// Returns the `k` nearest that `admits` lets pass, with their cosine, nearest first; ties by id.
-    pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
+    pub(crate) fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
         let mut best = Best::new(query, self.dims, k);
         best.add(&self.ids, &self.rows, admits);
         best.into_sorted()
@@ -197,7 +197,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     }
 
     /// Returns the vector of one.
-    pub fn get(&self, id: Id) -> Option<&[i8]> {
+    pub(crate) fn get(&self, id: Id) -> Option<&[i8]> {
         let at = *self.places.get(&id)?;
         Some(&self.all.rows[at * self.all.dims..][..self.all.dims])
     }
@@ -205,11 +205,6 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     /// Returns the vector of one, to compare others with it.
     pub fn query(&self, id: Id) -> Option<QueryVector> {
         Some(QueryVector::from_stored(&self.model, self.scale, self.get(id)?.to_vec()))
-    }
-
-    /// Returns whose vectors are there, in no order.
-    pub fn ids(&self) -> &[Id] {
-        &self.all.ids
     }
 
     /// As [`VectorIndex::top`], with cosines on the scale of the builtin model; nothing if the query is of another model.

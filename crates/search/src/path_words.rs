@@ -19,7 +19,7 @@ impl PathWords {
     }
 
     /// Returns the words of all folders, with the joined name of each.
-    pub fn folders(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         self.folders.split_ascii_whitespace()
     }
 

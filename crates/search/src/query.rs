@@ -27,11 +27,11 @@ mod pasted;
 mod stop;
 mod tree;
 
-pub use expression::Phrases;
+pub(crate) use expression::Phrases;
 use expression::Writer;
 use tree::{Any, Item};
 
-pub use expression::Restriction;
+pub(crate) use expression::Restriction;
 pub(super) use expression::other_number;
 pub use filter_term::{FilterCheck, FilterKey, FilterTerm};
 pub(super) use stop::is_stop_word;
@@ -95,7 +95,7 @@ impl Query {
     }
 
     /// Returns the query with other texts in place of wanted words; `None` if `replace` knows none.
-    pub fn replaced(&self, replace: &mut dyn FnMut(&str) -> Option<String>) -> Option<Self> {
+    pub(crate) fn replaced(&self, replace: &mut dyn FnMut(&str) -> Option<String>) -> Option<Self> {
         let mut any = self.any.clone();
         any.replace_wanted(replace);
         (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
@@ -114,29 +114,29 @@ impl Query {
     /// Returns the expression for FTS5's `MATCH` over streams of [`tokens::index_words`] followed by the stems of their words;
     /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
     /// ones.
-    pub fn match_with_stems(&self) -> Option<Expression> {
+    pub(crate) fn match_with_stems(&self) -> Option<Expression> {
         Writer::new(stem).any(&self.any, false)
     }
 
     /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, whatever operators are between them.
-    pub fn phrases(&self) -> Phrases {
+    pub(crate) fn phrases(&self) -> Phrases {
         let mut phrases = Phrases::default();
         self.any.wanted().into_iter().for_each(|item| phrases.add(item));
         phrases
     }
 
     /// Returns the texts of what the query wants, as typed, in the order of [`Self::phrases`].
-    pub fn wanted_texts(&self) -> Vec<&str> {
+    pub(crate) fn wanted_texts(&self) -> Vec<&str> {
         self.any.wanted().into_iter().filter_map(Item::text).collect()
     }
 
     /// Returns what operators demand of every hit; nothing if there are only words side by side.
-    pub fn restriction(&self) -> Restriction {
+    pub(crate) fn restriction(&self) -> Restriction {
         self.restriction_by(Writer::new(expression::other_number))
     }
 
     /// Like [`Self::restriction`], over streams followed by the stems of their words.
-    pub fn restriction_with_stems(&self) -> Restriction {
+    pub(crate) fn restriction_with_stems(&self) -> Restriction {
         self.restriction_by(Writer::new(stem))
     }
 
@@ -153,7 +153,7 @@ impl Query {
     }
 
     /// Returns whether nothing is looked for: all that the filters let pass is listed.
-    pub fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         self.words.is_empty() && (!self.filters.is_empty() || self.any.0.is_empty())
     }
 
@@ -170,12 +170,12 @@ impl Query {
 
     /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and
     /// `login`. A query of one word is always a name.
-    pub fn symbols(&self) -> &[String] {
+    pub(crate) fn symbols(&self) -> &[String] {
         &self.symbols
     }
 
     /// Returns whether the query is a single name, spelled like code or with a capital.
-    pub fn looks_like_symbol(&self) -> bool {
+    pub(crate) fn looks_like_symbol(&self) -> bool {
         self.is_symbol
     }
 
@@ -185,17 +185,17 @@ impl Query {
     }
 
     /// Returns whether the query is about history, which commits answer.
-    pub fn asks_for_history(&self) -> bool {
+    pub(crate) fn asks_for_history(&self) -> bool {
         self.asks_for_history
     }
 
     /// Tells whether one of `tokens` is among the words.
-    pub fn has_any(&self, tokens: &[&str]) -> bool {
+    pub(crate) fn has_any(&self, tokens: &[&str]) -> bool {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))
     }
 
     /// Joins two to four words to a name (`parse query` gives `parsequery`), to compare with [`tokens::joined`] of a symbol.
-    pub fn joined_words(&self) -> Option<String> {
+    pub(crate) fn joined_words(&self) -> Option<String> {
         let whole: Vec<&str> =
             self.words.iter().filter(|word| word.weight >= 1.0).map(|word| word.text.as_str()).collect();
         (2..=4).contains(&whole.len()).then(|| whole.concat())

@@ -7,7 +7,7 @@ use super::ranked::Ranked;
 pub(super) const WORDLESS: &str = "wordless";
 
 /// A word is rare if no more hits have it: all of them fit into an answer.
-pub const MOST_WITH_RARE_WORD: usize = 10;
+pub(crate) const MOST_WITH_RARE_WORD: usize = 10;
 
 /// Lowers the hits of a query of one word that lack it, if it is rare, below all that have it.
 pub(super) fn lower_wordless<C>(ranked: &mut [Ranked<C>], signals: fn(&C) -> &Signals) {

@@ -74,7 +74,7 @@ pub struct Candidate {
 
 /// Orders candidates by score, then by path, lines and key, which makes the order total. `wanted` are classes of files that
 /// are asked for otherwise than in words. The parts of `without` have no effect.
-pub fn rank(
+pub(crate) fn rank(
     query: &Query,
     wanted: ClassSet,
     without: RankingParts,

@@ -52,16 +52,16 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
 }
 
 /// Memories and what supersedes them.
-pub struct Chains {
+pub(crate) struct Chains {
     /// Ids of the memories that supersede one.
-    pub successors: HashMap<String, Vec<String>>,
+    pub(crate) successors: HashMap<String, Vec<String>>,
     /// Ids of those that a filter lets pass.
-    pub passing: HashSet<String>,
+    pub(crate) passing: HashSet<String>,
 }
 
 impl Chains {
     /// Returns the ends of the chains of what supersedes a memory, and the last ones that pass; in a circle those right above it.
-    pub fn newest(&self, id: &str) -> Vec<String> {
+    pub(crate) fn newest(&self, id: &str) -> Vec<String> {
         let above = self.above(id);
         let has_passing_above = |id: &str| self.above(id).into_iter().any(|id| self.passing.contains(id));
         let is_newest =

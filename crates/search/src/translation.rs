@@ -171,13 +171,13 @@ impl Mark<'_> {
 }
 
 /// Returns whether a path could be that of a translation, whatever else there is.
-pub fn may_be_translation(path: &str) -> bool {
+pub(crate) fn may_be_translation(path: &str) -> bool {
     foreign(path).next().is_some()
 }
 
 /// Returns whether a file is a translation of one that `exists`. Code is one only beside an English original:
 /// `io/read.rs` is no Ido of `read.rs`.
-pub fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
+pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
     let is_code = group == FormatGroup::Code;
     foreign(path).any(|mark| {
         mark.english().any(|original| exists(&original))
@@ -199,7 +199,7 @@ pub fn without_language(path: &str) -> String {
 }
 
 /// Returns whether a query asks for the language of a path: by its English name, or because it is not in English itself.
-pub fn is_asked(query: &Query, path: &str) -> bool {
+pub(crate) fn is_asked(query: &Query, path: &str) -> bool {
     query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
         || foreign(path).any(|mark| query.has_any(&[mark.language]))
 }

@@ -23,13 +23,13 @@ static AUTOMATA: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
 
 /// A word of the index near a typed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Correction {
+pub(crate) struct Correction {
     /// The word.
-    pub term: String,
+    pub(crate) term: String,
     /// Insertions, deletions, substitutions and swaps of neighbours.
-    pub distance: usize,
+    pub(crate) distance: usize,
     /// Number of chunks with it.
-    pub n_docs: u64,
+    pub(crate) n_docs: u64,
 }
 
 /// Returns the nearest words to `token`, sorted by distance, frequency and alphabet.
@@ -39,7 +39,7 @@ pub struct Correction {
 ///
 /// # Errors
 /// When `n_docs` fails.
-pub fn corrections<'a, E>(
+pub(crate) fn corrections<'a, E>(
     token: &str,
     vocabulary: impl Iterator<Item = &'a str>,
     n_docs: impl Fn(&str) -> Result<u64, E>,

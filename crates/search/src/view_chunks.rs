@@ -19,7 +19,7 @@ use super::id_places::IdPlaces;
 use super::path_index::PathIndex;
 use super::translation;
 use kept_filters::KeptFilters;
-pub use members::Members;
+pub(crate) use members::Members;
 use memod_index_db::{Content, ContentChunk};
 pub use patch::ChangedPath;
 
@@ -207,12 +207,12 @@ impl ViewChunks {
     }
 
     /// Returns all chunks by id.
-    pub fn chunks(&self) -> &[ViewChunk] {
+    pub(crate) fn chunks(&self) -> &[ViewChunk] {
         &self.chunks
     }
 
     /// Returns the number of words of all chunks.
-    pub fn n_words(&self) -> u64 {
+    pub(crate) fn n_words(&self) -> u64 {
         self.n_words
     }
 
@@ -239,12 +239,12 @@ impl ViewChunks {
     }
 
     /// Returns the content of a chunk.
-    pub fn content(&self, place: u32) -> &Content {
+    pub(crate) fn content(&self, place: u32) -> &Content {
         &self.contents[place as usize].content
     }
 
     /// Returns the number of words of all chunks of a content.
-    pub fn n_words_of(&self, content: u32) -> u32 {
+    pub(crate) fn n_words_of(&self, content: u32) -> u32 {
         self.contents[content as usize].n_words
     }
 
@@ -255,7 +255,7 @@ impl ViewChunks {
 
     /// Returns where in [`Self::chunks`] a chunk is, if the view has it.
     #[inline]
-    pub fn place_of(&self, id: ChunkId) -> Option<usize> {
+    pub(crate) fn place_of(&self, id: ChunkId) -> Option<usize> {
         self.places.get(id.0)
     }
 
@@ -277,7 +277,7 @@ impl ViewChunks {
     }
 
     /// Returns the classes of a file with this content.
-    pub fn classes_of(&self, content: u32, path: &str) -> ClassSet {
+    pub(crate) fn classes_of(&self, content: u32, path: &str) -> ClassSet {
         match self.contents[content as usize].paths.as_slice() {
             [only] => self.paths[*only as usize].classes,
             _ => self.classes(path),

@@ -110,7 +110,7 @@ impl Postings<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn n_chunks_with(&self, term: &str) -> Result<u64, DatabaseError> {
+    pub(crate) fn n_chunks_with(&self, term: &str) -> Result<u64, DatabaseError> {
         let mut ids = Vec::new();
         self.each(&Phrase { tokens: term.to_owned(), is_prefix: false }, |id, _| ids.push(id))?;
         self.reader.run(|conn| {

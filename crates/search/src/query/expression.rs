@@ -27,11 +27,11 @@ type OtherForm = fn(&str) -> Option<String>;
 
 /// What operators demand of every hit, whatever arm finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Restriction {
+pub(crate) struct Restriction {
     /// A hit must match this.
     pub required: Option<Expression>,
     /// A hit must not match this.
-    pub excluded: Option<Expression>,
+    pub(crate) excluded: Option<Expression>,
 }
 
 impl Writer {
@@ -144,7 +144,7 @@ impl Writer {
 
 /// Phrases, any of which may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Phrases {
+pub(crate) struct Phrases {
     phrases: Vec<Phrase>,
     /// For each phrase, the place of the word of the query that it stands for: ascending.
     word_of: Vec<usize>,
@@ -154,7 +154,7 @@ pub struct Phrases {
 
 impl Phrases {
     /// Returns each phrase with the place of the word of the query that it stands for; places ascend.
-    pub fn iter(&self) -> impl Iterator<Item = (&Phrase, usize)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Phrase, usize)> {
         self.phrases.iter().zip(self.word_of.iter().copied())
     }
 

@@ -8,7 +8,7 @@ use crate::filter::Filter;
 
 impl ViewChunks {
     /// Returns what a filter admits.
-    pub fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
+    pub(crate) fn within<'a>(&'a self, filter: &'a Filter) -> Members<'a> {
         let admitted = (!filter.admits_all_contents()).then(|| {
             let first = |listed: &Listed| {
                 let is_admitted = |path: &u32| self.admits(filter, listed, &self.paths[*path as usize]);
@@ -22,7 +22,7 @@ impl ViewChunks {
 }
 
 /// The chunks of a view that a filter admits.
-pub struct Members<'a> {
+pub(crate) struct Members<'a> {
     /// All chunks of the view.
     pub view: &'a ViewChunks,
     filter: &'a Filter,
@@ -32,17 +32,17 @@ pub struct Members<'a> {
 
 impl Members<'_> {
     /// Returns whether the filter restricts nothing, or only to a set of chunks.
-    pub fn are_all_or_listed(&self) -> bool {
+    pub(crate) fn are_all_or_listed(&self) -> bool {
         self.admitted.is_none() && self.filter.kinds.is_empty()
     }
 
     /// Returns the set of chunks that the filter restricts to.
-    pub fn listed(&self) -> Option<&IdSet> {
+    pub(crate) fn listed(&self) -> Option<&IdSet> {
         self.filter.chunks.as_ref()
     }
 
     /// Returns the admitted chunks of files, by path and place.
-    pub fn of_files(&self) -> impl Iterator<Item = &ViewChunk> {
+    pub(crate) fn of_files(&self) -> impl Iterator<Item = &ViewChunk> {
         let first = |(nth, path): (u32, &ListedPath)| {
             let listed = &self.view.contents[path.content as usize];
             (listed.paths.first() == Some(&nth) && !listed.is_commit()).then_some(&listed.content.chunks)
@@ -52,31 +52,31 @@ impl Members<'_> {
     }
 
     /// Returns whether only commits are admitted.
-    pub fn are_commits(&self) -> bool {
+    pub(crate) fn are_commits(&self) -> bool {
         self.filter.kinds == [Kind::Commit]
     }
 
     /// Returns whether a chunk is admitted.
-    pub fn admit(&self, chunk: &ViewChunk) -> bool {
+    pub(crate) fn admit(&self, chunk: &ViewChunk) -> bool {
         self.filter.admits_kind(chunk.chunk.kind)
             && self.filter.chunks.as_ref().is_none_or(|chunks| chunks.contains(chunk.chunk.id))
             && self.admitted.as_ref().is_none_or(|admitted| admitted[chunk.content as usize].is_some())
     }
 
     /// Returns the chunk with an id, if it is admitted.
-    pub fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
+    pub(crate) fn get(&self, id: ChunkId) -> Option<&ViewChunk> {
         self.view.get(id).filter(|chunk| self.admit(chunk))
     }
 
     /// Returns the ids of the admitted chunks of some kinds.
-    pub fn ids(&self, of: impl Fn(Kind) -> bool) -> IdSet {
+    pub(crate) fn ids(&self, of: impl Fn(Kind) -> bool) -> IdSet {
         let chunks = self.view.chunks.iter().filter(|chunk| of(chunk.chunk.kind) && self.admit(chunk));
         chunks.map(|chunk| chunk.chunk.id).collect()
     }
 
     /// Returns the admitted paths that have some of the phrases, best first and then in order, with their BM25 and the first
     /// admitted chunk of their contents.
-    pub fn paths_with<'b>(
+    pub(crate) fn paths_with<'b>(
         &'b self,
         phrases: impl Iterator<Item = &'b Phrase>,
     ) -> impl Iterator<Item = (f64, &'b ViewChunk)> {
@@ -94,7 +94,7 @@ impl Members<'_> {
     }
 
     /// Returns the first admitted path of a content.
-    pub fn first_path(&self, content: u32) -> Option<&str> {
+    pub(crate) fn first_path(&self, content: u32) -> Option<&str> {
         let path = match &self.admitted {
             Some(admitted) => admitted[content as usize],
             None => self.view.contents[content as usize].paths.first().copied(),
@@ -103,12 +103,12 @@ impl Members<'_> {
     }
 
     /// Returns a number by which contents are in the order of their first paths.
-    pub fn order_of(&self, content: u32) -> Option<u32> {
+    pub(crate) fn order_of(&self, content: u32) -> Option<u32> {
         self.view.contents[content as usize].paths.first().copied()
     }
 
     /// Returns the path of an admitted content, if it has only one.
-    pub fn only_path(&self, content: u32) -> Option<&str> {
+    pub(crate) fn only_path(&self, content: u32) -> Option<&str> {
         match self.view.contents[content as usize].paths.as_slice() {
             [only] => Some(&self.view.paths[*only as usize].path),
             _ => None,
@@ -116,7 +116,7 @@ impl Members<'_> {
     }
 
     /// Returns the admitted paths of a content, in order.
-    pub fn paths(&self, content: u32) -> impl Iterator<Item = &str> {
+    pub(crate) fn paths(&self, content: u32) -> impl Iterator<Item = &str> {
         let listed = &self.view.contents[content as usize];
         let paths = listed.paths.iter().map(|path| &self.view.paths[*path as usize]);
         let admitted = paths.filter(|path| self.view.admits(self.filter, listed, path));
