@@ -315,3 +315,21 @@ impl Unreadable {
         rest.is_some_and(|rest| rest.is_empty() || self.is_dir && rest.starts_with('/'))
     }
 }
+
+/// Uptime of the machine, including sleep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uptime {
+    /// Id of the boot.
+    pub boot: String,
+    /// Milliseconds since the boot.
+    pub ms: i64,
+}
+
+/// Memories that one transaction has changed in one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotedChange {
+    /// The action of their history, such as `add`; `purge`, `reset` or `expire` for deleted ones.
+    pub action: String,
+    /// Their ids. None where every memory may have changed: the database was replaced.
+    pub ids: Vec<String>,
+}

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use memod_memory_db::Uptime;
+use memod_base::types::Uptime;
 
 /// Returns the current time, unix ms.
 pub fn now_ms() -> i64 {

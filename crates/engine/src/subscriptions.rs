@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
-use memod_base::types::rfc3339;
-use memod_memory_db::NotedChange;
+use memod_base::types::{NotedChange, rfc3339};
 use memod_proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use tokio::sync::Notify;
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use memod_base::types::{NotedChange, Uptime};
 use memod_database::DatabaseError;
 use memod_database::migrations;
 use memod_database::{check_quickly, connect};
@@ -15,11 +16,10 @@ use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
-use super::passed_time::Uptime;
 use super::schema::MEMORY;
 use super::touched_rows::{AddedHistory, Touched};
 use super::worktree_scope::WorktreeScope;
-use super::{Forms, NotedChange, Rows};
+use super::{Forms, Rows};
 
 /// Number of pages that are copied at a time.
 const PAGES_A_STEP: i32 = 10_000;

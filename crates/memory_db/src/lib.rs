@@ -55,7 +55,6 @@ pub use self::link_rows::{Link, Linked};
 pub use self::memory_filter::MemoryFilter;
 pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped, remove_unfinished};
 pub use self::outbox::Outgoing;
-pub use self::passed_time::Uptime;
 pub use self::rows::Rows;
 pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow, TeamTrouble};
 pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
@@ -187,13 +186,4 @@ impl MemoryEvent {
         let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
     }
-}
-
-/// Memories that one transaction has changed in one way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotedChange {
-    /// The action of their history, such as `add`; `purge`, `reset` or `expire` for deleted ones.
-    pub action: String,
-    /// Their ids. None where every memory may have changed: the database was replaced.
-    pub ids: Vec<String>,
 }

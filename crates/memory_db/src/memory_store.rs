@@ -20,13 +20,14 @@ use std::time::SystemTime;
 
 use memod_base::paths;
 use memod_base::paths::with_suffix;
+use memod_base::types::{NotedChange, Uptime};
 use memod_proto::memory::BackupInfo;
 
 use super::FileText;
 use super::backups::{Backups, Copy, Label};
 use super::db::next_generation;
 use super::vectors::MakeModel;
-use super::{Checked, Forms, MemoryDb, NotedChange, Rows, Uptime, VectorModel};
+use super::{Checked, Forms, MemoryDb, Rows, VectorModel};
 use memod_database::DatabaseError;
 use memod_proto::RpcError;
 

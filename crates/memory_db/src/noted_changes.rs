@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use memod_base::types::NotedChange;
 use memod_database::DatabaseError;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::{NotedChange, Rows};
+use super::Rows;
 
 impl Rows<'_> {
     /// Returns the memories that a transaction has changed: those of new rows of `history`, each with its last action, and

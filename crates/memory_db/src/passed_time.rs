@@ -4,6 +4,7 @@
 //! that clock are hidden, but archived or deleted only once the time has certainly passed: the uptime since the last
 //! reading, or the time of the clock once it has been consistent for a day of uptime.
 
+use memod_base::types::Uptime;
 use memod_database::DatabaseError;
 use serde::{Deserialize, Serialize};
 
@@ -15,15 +16,6 @@ const SLACK_MS: i64 = 60_000;
 const TRUST_MS: i64 = 86_400_000;
 /// Its name in `meta`.
 const TIME: &str = "time";
-
-/// Uptime of the machine, including sleep.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uptime {
-    /// Id of the boot.
-    pub boot: String,
-    /// Milliseconds since the boot.
-    pub ms: i64,
-}
 
 /// The state at the last reading; times are unix ms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

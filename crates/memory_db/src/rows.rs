@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::Path;
 
+use memod_base::types::NotedChange;
 use memod_database::DatabaseError;
 use memod_proto::memory::{Sort, Tier};
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
@@ -13,7 +14,7 @@ use super::memory_filter::IS_NO_COPY;
 use super::shared_with::Sharing;
 use super::touched_rows::Touched;
 use super::worktree_scope::{IS_HERE, WorktreeScope};
-use super::{Forms, MemoryEvent, MemoryFilter, NotedChange, Record, Side};
+use super::{Forms, MemoryEvent, MemoryFilter, Record, Side};
 
 /// A snapshot of the rows.
 pub struct Rows<'a> {

@@ -4,30 +4,33 @@
 
 mod answer;
 mod arms;
+mod bm25;
 mod copies;
 mod definition_pieces;
+mod fuse;
 mod id_places;
 mod listing;
+mod maxsim;
+mod memory_rank;
+mod names;
 mod path_index;
 mod pool;
+mod ranked;
+mod text_statistics;
+mod typo;
+mod word_similarity;
 
 pub mod asked;
-pub mod bm25;
 pub mod class_rules;
 pub mod correction;
 pub mod expanded;
 pub mod filter;
-pub mod fuse;
 pub mod kept_rows;
-pub mod maxsim;
-pub mod memory_rank;
 pub mod memory_search;
-mod names;
 pub mod near_copies;
 pub mod nearest;
 pub mod path_words;
 pub mod query;
-pub mod ranked;
 pub mod rare_word;
 pub mod recent;
 pub mod relevance;
@@ -37,11 +40,8 @@ pub mod shared_vectors;
 pub mod snippet;
 pub mod stored_vectors;
 pub mod superseded;
-mod text_statistics;
 pub mod translation;
-pub mod typo;
 pub mod view_chunks;
-mod word_similarity;
 
 use memod_proto::{Arms, Explain, Factor, Signal};
 

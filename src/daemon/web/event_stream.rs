@@ -132,8 +132,8 @@ mod tests {
     use hyper::body::Body as _;
 
     use super::*;
+    use memod_base::types::NotedChange;
     use memod_engine::subscriptions::{Events, Topics};
-    use memod_memory_db::NotedChange;
 
     /// More than wait for one subscriber.
     const MANY: usize = 300;
