@@ -13,8 +13,8 @@ use std::time::Instant;
 use memod_base::types::{ChunkId, Kind, Pieces, SourceKey, Stat};
 use memod_embed::{BUILTIN_DIMS, dot_i8, normalize, quantize};
 use memod_index_db::{Change, Embedded, NewBlob, NewChunk, NewVector, Reader, ViewKey, Writer};
-use memod_search::nearest::{IdSet, Nearest, VectorIndex};
-use memod_search::stored_vectors::StoredVectors;
+use memod_vectors::nearest::{IdSet, Nearest, VectorIndex};
+use memod_vectors::stored_vectors::StoredVectors;
 use rusqlite::{Connection, params};
 
 const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };

@@ -14,7 +14,7 @@ use memod_database::DatabaseError;
 use memod_index_db::Reader;
 use memod_indexing::{Indexer, Progress};
 use memod_proto::Sync;
-use memod_search::shared_vectors::SharedVectors;
+use memod_vectors::shared_vectors::SharedVectors;
 use memod_watch::Watch;
 use tokio::sync::oneshot;
 

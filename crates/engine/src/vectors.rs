@@ -8,8 +8,8 @@ use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
 use memod_index_db::{Reader, VectorTable, Writer};
-use memod_search::nearest::{IdSet, VectorIndex};
-use memod_search::shared_vectors::{Adding, SharedVectors};
+use memod_vectors::nearest::{IdSet, VectorIndex};
+use memod_vectors::shared_vectors::{Adding, SharedVectors};
 
 use super::Engine;
 

@@ -19,9 +19,9 @@ use super::query::Query;
 use super::ranked::Ranked;
 use super::rerank::{self, Candidate};
 use super::restriction::{Conditions, restricted};
-use super::shared_vectors::SharedVectors;
 use super::view_chunks::{Members, ViewChunks};
 use super::word_similarity::compare_words;
+use memod_vectors::shared_vectors::SharedVectors;
 
 /// Number of hits for each wanted one that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;

@@ -14,8 +14,8 @@ use super::bm25::Scorer;
 use super::fuse::COSINE_FLOOR;
 use super::pool::Pool;
 use super::query::Phrases;
-use super::shared_vectors::NoVectors;
 use super::view_chunks::{Members, ViewChunk};
+use memod_vectors::shared_vectors::NoVectors;
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name everything that was worked
 /// on; without a limit they could fill an arm and push out the code itself.

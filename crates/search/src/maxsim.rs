@@ -6,7 +6,7 @@
 
 use memod_embed::{BUILTIN_DIMS, Builtin};
 
-use super::nearest::dots;
+use memod_vectors::nearest::dots;
 
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
 const MOST_PIECES: usize = 128;

@@ -18,11 +18,11 @@ use super::correction::lower;
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::maxsim::MaxSim;
 use super::memory_rank::{self, Candidate};
-use super::nearest::{IdSet, MutableVectorIndex};
 use super::query::{Query, Restriction, Word};
 use super::ranked::Ranked;
 use super::superseded::{Chains, put_above_superseded};
 use super::{SPARE, candidates};
+use memod_vectors::nearest::{IdSet, MutableVectorIndex};
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;

@@ -11,7 +11,7 @@ use memod_memory::text_difference::find_difference;
 use memod_memory_db::{MemoryFilter, Record, Rows};
 use memod_proto::Caveats;
 use memod_proto::memory::{DedupeParams, DedupeResult, Group};
-use memod_search::nearest::{IdSet, MutableVectorIndex};
+use memod_vectors::nearest::{IdSet, MutableVectorIndex};
 use serde_json::{Value, json};
 
 use super::near::{SAME_WORDS, is_near};

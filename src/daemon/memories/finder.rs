@@ -11,7 +11,7 @@ use memod_database::DatabaseError;
 use memod_embed::{BUILTIN_ID, Embedder, Role, Scale, can_embed, quantize, record_vectors};
 use memod_engine::models::{Loaded, Models};
 use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryStore, Rows, VectorChanges, VectorModel};
-use memod_search::nearest::MutableVectorIndex;
+use memod_vectors::nearest::MutableVectorIndex;
 
 use crate::daemon::request::memory_scope;
 

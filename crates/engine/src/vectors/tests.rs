@@ -4,7 +4,7 @@ use std::thread;
 
 use memod_embed::{QueryVector, Scale};
 use memod_index_db::{Change, Embedded, NewVector, test_rows};
-use memod_search::shared_vectors::NoVectors;
+use memod_vectors::shared_vectors::NoVectors;
 
 use super::*;
 

@@ -7,8 +7,8 @@ use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_index_db::Reader;
 
-use super::nearest::{IdSet, Nearest, VectorIndex};
-use super::stored_vectors::StoredVectors;
+use crate::nearest::{IdSet, Nearest, VectorIndex};
+use crate::stored_vectors::StoredVectors;
 
 /// Where searches find the vectors.
 #[derive(Default)]

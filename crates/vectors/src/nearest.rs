@@ -1,6 +1,6 @@
 //! Finds the nearest vectors by multiplying all int8 rows with the query, which is exact.
 //!
-//! Rows are in memory here; [`StoredVectors`](super::stored_vectors::StoredVectors) reads them from the database.
+//! Rows are in memory here; [`StoredVectors`](crate::stored_vectors::StoredVectors) reads them from the database.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -69,17 +69,17 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
     }
 
     /// Returns the number of vectors.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.ids.len()
     }
 
     /// Returns whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
     /// Removes the vectors for which `keeps` returns false.
-    pub(crate) fn retain(&mut self, keeps: impl Fn(Id) -> bool) {
+    pub fn retain(&mut self, keeps: impl Fn(Id) -> bool) {
         let mut n_kept = 0;
         for at in 0..self.ids.len() {
             if keeps(self.ids[at]) {
@@ -93,7 +93,7 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
     }
 
     /// Returns the `k` nearest that `admits` lets pass, with their cosine, nearest first; ties by id.
-    pub(crate) fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
+    pub fn top(&self, query: &[i8], k: usize, admits: impl Fn(Id) -> bool) -> Vec<(Id, f64)> {
         let mut best = Best::new(query, self.dims, k);
         best.add(&self.ids, &self.rows, admits);
         best.into_sorted()
@@ -101,7 +101,7 @@ impl<Id: Copy + Ord> VectorIndex<Id> {
 }
 
 /// The `k` nearest of the rows that were added.
-pub(super) struct Best<'a, Id> {
+pub(crate) struct Best<'a, Id> {
     query: &'a [i8],
     dims: usize,
     k: usize,
@@ -112,12 +112,12 @@ pub(super) struct Best<'a, Id> {
 }
 
 impl<'a, Id: Copy + Ord> Best<'a, Id> {
-    pub(super) fn new(query: &'a [i8], dims: usize, k: usize) -> Self {
+    pub(crate) fn new(query: &'a [i8], dims: usize, k: usize) -> Self {
         Self { query, dims, k, found: Vec::new(), farthest: i32::MAX }
     }
 
     /// Adds `[n_ids, dims]` rows, those left out that `admits` does not let pass.
-    pub(super) fn add(&mut self, ids: &[Id], rows: &[i8], admits: impl Fn(Id) -> bool) {
+    pub(crate) fn add(&mut self, ids: &[Id], rows: &[i8], admits: impl Fn(Id) -> bool) {
         let mut found = Vec::new();
         for (ids, rows) in ids.chunks(ROWS_AT_ONCE).zip(rows.chunks(ROWS_AT_ONCE * self.dims)) {
             if !ids.iter().any(|id| admits(*id)) {
@@ -144,7 +144,7 @@ impl<'a, Id: Copy + Ord> Best<'a, Id> {
     }
 
     /// Returns ids with their cosine, nearest first; ties by id.
-    pub(super) fn into_sorted(mut self) -> Vec<(Id, f64)> {
+    pub(crate) fn into_sorted(mut self) -> Vec<(Id, f64)> {
         self.shrink();
         self.found.sort_unstable();
         // Rounding to int8 makes some vectors a little too long.
@@ -197,7 +197,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
     }
 
     /// Returns the vector of one.
-    pub(crate) fn get(&self, id: Id) -> Option<&[i8]> {
+    pub fn get(&self, id: Id) -> Option<&[i8]> {
         let at = *self.places.get(&id)?;
         Some(&self.all.rows[at * self.all.dims..][..self.all.dims])
     }
@@ -224,7 +224,7 @@ impl<Id: Copy + Ord + Hash> MutableVectorIndex<Id> {
 
 /// Sets the dot product with each row, `[n_rows]`: with the registers of AVX2 in a third of the time.
 #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "calls what needs AVX2"))]
-pub(super) fn dots(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
+pub fn dots(query: &[i8], rows: &[i8], dims: usize, found: &mut Vec<i32>) {
     found.clear();
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {

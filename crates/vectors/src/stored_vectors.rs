@@ -4,7 +4,7 @@ use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
 use memod_index_db::Reader;
 
-use super::nearest::{Best, IdSet, Nearest};
+use crate::nearest::{Best, IdSet, Nearest};
 
 /// The vectors of a snapshot that has the whole table ([`Reader::has_vector_table`]).
 pub struct StoredVectors<'a>(pub &'a Reader);

@@ -1,0 +1,5 @@
+//! Finds the nearest vectors of chunks, in memory or in the table of sqlite-vec.
+
+pub mod nearest;
+pub mod shared_vectors;
+pub mod stored_vectors;
