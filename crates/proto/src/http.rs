@@ -1,7 +1,9 @@
-//! The addresses of the HTTP API, and what it leaves out of the methods of the socket.
+//! Lists the addresses of the HTTP API, and the params that only the socket has.
 //!
 //! Every method is `POST /v1/METHOD`. [`ROUTES`] gives those about memories the addresses of a REST API as well. The daemon
 //! and the description of the API are both made from these tables.
+
+use crate::methods::ASKS_A_MODEL;
 
 /// Where all addresses but `/health` begin.
 pub const PREFIX: &str = "/v1/";
@@ -142,42 +144,12 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/v1/status", "status").with(STATUS),
 ];
 
-/// Why HTTP does not ask a language model.
-const OF_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
-
-/// Methods that HTTP does not have, and why: a mistake of a page in a browser reaches the memories and the index of this
-/// repository, which can be restored and rebuilt, and nothing else; and a request has one answer.
-pub const SOCKET_ONLY: &[(&str, &str)] = &[
-    ("stop", "it ends the daemon for everybody"),
-    ("serve.start", "it decides who reaches the daemon"),
-    ("serve.stop", "it decides who reaches the daemon"),
-    ("serve.status", "it shows the token"),
-    ("hooks.install", "it changes what git runs"),
-    ("hooks.uninstall", "it changes what git runs"),
-    ("model.import", "it reads a folder anywhere and installs a program for all repositories"),
-    ("model.use", "it changes the model for everybody, and all vectors are made anew"),
-    ("model.remove", "it deletes a model of all repositories"),
-    ("llm.expand", OF_A_MODEL),
-    ("llm.summarise", OF_A_MODEL),
-    ("llm.compare", OF_A_MODEL),
-    ("llm.suggest", OF_A_MODEL),
-    ("llm.distil", OF_A_MODEL),
-    ("memory.read_database", "it reads a file anywhere"),
-    ("subscribe", "a stream of events is GET /v1/events"),
-    ("unsubscribe", "a stream of events ends with its connection"),
-];
-
 /// Params that HTTP does not have, by method, and why. `false` and null leave one out.
 pub const SOCKET_ONLY_PARAMS: &[(&str, &str, &str)] = &[
     ("memory.backup", "path", "it names a file anywhere"),
     ("memory.restore_backup", "path", "it names a file anywhere"),
-    ("search", "expand", OF_A_MODEL),
+    ("search", "expand", ASKS_A_MODEL),
 ];
-
-/// Returns why HTTP does not have a method; `None` if it has.
-pub fn why_socket_only(method: &str) -> Option<&'static str> {
-    SOCKET_ONLY.iter().find(|(name, _)| *name == method).map(|(_, why)| *why)
-}
 
 #[cfg(test)]
 mod tests {
@@ -191,10 +163,9 @@ mod tests {
             assert!(known.only_reads || *verb != "GET", "{path}: GET changes nothing");
             assert!(query.is_empty() || *verb == "GET", "{path}: params of a change are in its body");
             assert_eq!(path.contains("{id}"), id.is_some(), "{path}");
-            assert_eq!(why_socket_only(method), None, "{path}");
+            assert_eq!(known.socket_only, None, "{path}");
         }
-        let closed = SOCKET_ONLY.iter().map(|(method, _)| *method);
-        for method in closed.chain(SOCKET_ONLY_PARAMS.iter().map(|(method, ..)| *method)) {
+        for (method, ..) in SOCKET_ONLY_PARAMS {
             assert!(Method::find(method).is_some(), "no method {method}");
         }
     }

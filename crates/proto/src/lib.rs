@@ -20,6 +20,7 @@ mod index_progress;
 mod lean;
 mod llm;
 pub mod memory;
+mod methods;
 mod model;
 mod outline_item;
 mod path_errors;
@@ -58,6 +59,7 @@ pub use self::llm::{
     LlmExpandResult, LlmMessage, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams, LlmSuggestResult,
     LlmSummariseParams, LlmSummariseResult, LlmUse,
 };
+pub use self::methods::{METHODS, MemoryScope, Method};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::path_errors::OUTSIDE_REMEDY;
@@ -76,138 +78,7 @@ pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 /// Version of the protocol; raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
 
-/// One method of the protocol.
-#[derive(Debug)]
-pub struct Method {
-    /// Its name in requests.
-    pub name: &'static str,
-    /// Name of the type of its params; empty if it has none.
-    pub params: &'static str,
-    /// Name of the type of its result; empty for an empty object.
-    pub result: &'static str,
-    /// Whether it changes nothing, so that a client without an answer may ask again.
-    pub only_reads: bool,
-    /// What its answer owes where something could not be read.
-    pub owes: Owes,
-}
-
-impl Method {
-    /// Returns the method of this name.
-    pub fn find(name: &str) -> Option<&'static Self> {
-        METHODS.iter().find(|method| method.name == name)
-    }
-}
-
-const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
-    Method { name, params, result, only_reads: true, owes }
-}
-
-const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
-    Method { name, params, result, only_reads: false, owes }
-}
-
-const NOTHING: Owes = Owes::Nothing;
-const REPORT: Owes = Owes::Report;
-const ALL: Owes = Owes::Fresh(&AnswerPart::ALL);
-/// Memories, and the code that they are about.
-const ADVICE: Owes = Owes::Fresh(&AnswerPart::OF_REPORT);
-const MEMORIES: Owes = Owes::Fresh(&[AnswerPart::Memories]);
-/// Memories, and whether the code that they are about is as it was.
-const STATES: Owes = Owes::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
-const CODE: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
-const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
-/// The paths of files, whether or not these may be read.
-const PATHS: Owes = Owes::Fresh(&[AnswerPart::Code]);
-/// What of the worktree and its commits can be read.
-const INDEX: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
-
-/// Every method with the types of its params and its result, and what that owes.
-///
-/// The reference of the protocol and the description of the HTTP API are made from this table and the named types.
-pub const METHODS: &[Method] = &[
-    reads("hello", "HelloParams", "HelloResult", NOTHING),
-    reads("search", "SearchParams", "SearchResult", ALL),
-    reads("brief", "BriefParams", "BriefResult", ALL),
-    writes("advise", "AdviseParams", "AdviseResult", ADVICE),
-    reads("map", "MapParams", "MapResult", CODE),
-    reads("show", "ShowParams", "ShowResult", CODE),
-    reads("outline", "OutlineParams", "OutlineResult", CODE),
-    reads("refs", "RefsParams", "RefsResult", ALL),
-    reads("callers", "ReachParams", "ReachResult", ALL),
-    reads("callees", "ReachParams", "ReachResult", ALL),
-    reads("impact", "ReachParams", "ReachResult", ALL),
-    reads("tests", "ReachParams", "ReachResult", ALL),
-    reads("implements", "ReachParams", "ReachResult", ALL),
-    reads("why", "WhyParams", "WhyResult", ALL),
-    reads("changed", "ChangedParams", "ChangedResult", HISTORY),
-    reads("complete", "CompleteParams", "CompleteResult", PATHS),
-    reads("status", "StatusParams", "StatusResult", REPORT),
-    reads("sync", "SyncParams", "SyncResult", INDEX),
-    reads("subscribe", "SubscribeParams", "SubscribeResult", NOTHING),
-    reads("unsubscribe", "", "", NOTHING),
-    writes("reindex", "CwdParams", "", NOTHING),
-    reads("doctor", "CwdParams", "DoctorResult", REPORT),
-    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NOTHING),
-    writes("stop", "", "", NOTHING),
-    writes("serve.start", "ServeParams", "ServeResult", NOTHING),
-    writes("serve.stop", "CwdParams", "ServeResult", NOTHING),
-    reads("serve.status", "CwdParams", "ServeResult", NOTHING),
-    writes("hooks.install", "HooksParams", "HooksResult", NOTHING),
-    writes("hooks.uninstall", "HooksParams", "HooksResult", NOTHING),
-    reads("hooks.status", "HooksParams", "HooksResult", NOTHING),
-    reads("model.list", "CwdParams", "ModelsResult", NOTHING),
-    writes("model.import", "ModelParams", "ModelsResult", NOTHING),
-    writes("model.use", "ModelParams", "ModelsResult", NOTHING),
-    writes("model.remove", "ModelParams", "ModelsResult", NOTHING),
-    reads("llm.status", "CwdParams", "LlmStatusResult", NOTHING),
-    writes("llm.expand", "LlmExpandParams", "LlmExpandResult", NOTHING),
-    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NOTHING),
-    writes("llm.compare", "LlmCompareParams", "LlmCompareResult", MEMORIES),
-    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult", MEMORIES),
-    writes("llm.distil", "LlmDistilParams", "LlmDistilResult", NOTHING),
-    reads("team.status", "TeamParams", "TeamStatusResult", NOTHING),
-    writes("team.sync", "TeamParams", "TeamStatusResult", NOTHING),
-    writes("team.leave", "TeamParams", "TeamLeaveResult", NOTHING),
-    reads("team.members", "TeamParams", "TeamMembersResult", NOTHING),
-    writes("memory.add", "AddParams", "AddResult", STATES),
-    reads("memory.get", "IdsParams", "MemoriesResult", STATES),
-    reads("memory.list", "ListParams", "MemoriesResult", STATES),
-    writes("memory.update", "UpdateParams", "UpdateResult", STATES),
-    writes("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
-    writes("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
-    writes("memory.restore", "IdsParams", "MemoriesResult", STATES),
-    writes("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
-    writes("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
-    reads("memory.tags", "TallyParams", "TallyResult", MEMORIES),
-    reads("memory.containers", "TallyParams", "TallyResult", MEMORIES),
-    reads("memory.history", "IdsParams", "HistoryResult", MEMORIES),
-    reads("memory.stats", "TallyParams", "StatsResult", MEMORIES),
-    writes("memory.recall", "RecallParams", "RecallResult", STATES),
-    writes("memory.promote", "PromoteParams", "UpdateResult", STATES),
-    writes("memory.share", "ShareParams", "ShareResult", MEMORIES),
-    writes("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
-    writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
-    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult", NOTHING),
-    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
-    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
-    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
-    writes("memory.link", "LinkParams", "LinkResult", MEMORIES),
-    writes("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
-    reads("memory.links", "LinksParams", "LinksResult", MEMORIES),
-    writes("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
-    reads("memory.related", "RelatedParams", "RelatedResult", MEMORIES),
-    writes("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
-    writes("memory.merge", "MergeParams", "MergeResult", STATES),
-    writes("memory.import", "ImportParams", "ImportResult", MEMORIES),
-    writes("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
-    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES),
-    writes("memory.read_database", "DatabaseParams", "DatabaseResult", NOTHING),
-    reads("memory.export", "ExportParams", "ExportResult", MEMORIES),
-    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES),
-    writes("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES),
-];
-
-/// How much must be indexed before the answer; design 6.
+/// How much must be indexed before the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sync {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memod_engine::errors::RpcResult;
+use memod_proto::Method;
 use serde_json::Value;
 
 use super::near::related;
@@ -14,10 +15,6 @@ use super::{
 };
 use crate::daemon::request::error::no_method;
 use crate::daemon::shared::Shared;
-
-/// Methods that show what the team has, perhaps as it was some time ago.
-const READS_TEAM: [&str; 6] =
-    ["memory.get", "memory.list", "memory.recall", "memory.related", "memory.links", "memory.history"];
 
 /// Runs one method whose name begins with `memory.`.
 pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
@@ -63,7 +60,9 @@ pub(in crate::daemon) async fn call(shared: &Arc<Shared>, method: &str, params: 
         _ => Err(no_method(method)),
     };
     let mut answer = with_states(call, answer?).await;
-    if let Some(note) = shared.team.note().filter(|_| READS_TEAM.contains(&method)) {
+    if let Some(note) =
+        shared.team.note().filter(|_| Method::find(method).is_some_and(|method| method.shows_team))
+    {
         add_notice(&mut answer, &note);
     }
     Ok(answer)

@@ -9,7 +9,7 @@ use memod_base::paths::RepoLayout;
 use memod_engine::disk_reads::{SLOW, TICK, not_answered};
 use memod_engine::errors::RpcResult;
 use memod_memory_db::repository_from;
-use memod_proto::{AnswerPart, Method};
+use memod_proto::{AnswerPart, MemoryScope, Method};
 use serde_json::{Value, json};
 use tokio::spawn;
 use tokio::time::timeout;
@@ -20,11 +20,6 @@ use crate::daemon::request::caveats;
 use crate::daemon::request::{deadline, locate, looking, unanswered};
 use crate::daemon::shared::Shared;
 
-/// Methods about the memories of the whole repository, also those of other worktrees.
-const OF_REPOSITORY: [&str; 4] =
-    ["memory.export", "memory.import_keys", "memory.backup", "memory.restore_backup"];
-/// Methods that show what another worktree has of a memory, if this one has nothing of it.
-const SHOW_OTHERS: [&str; 2] = ["memory.history", "memory.restore"];
 /// Types of results that have memories only if these are asked for.
 const WITH_MEMORIES: [&str; 2] = ["RefsResult", "ReachResult"];
 
@@ -44,8 +39,7 @@ pub(in crate::daemon) async fn enter(
         return Ok(0); // the method says what is wrong
     };
     let is_of_memories = method.name.starts_with("memory.");
-    let is_of_repository = OF_REPOSITORY.contains(&method.name);
-    if is_of_repository || SHOW_OTHERS.contains(&method.name) {
+    if method.memories != MemoryScope::Worktree {
         look_at_others(shared, &layout).await;
     }
     if shared.memories.files.begins() {
@@ -64,7 +58,7 @@ pub(in crate::daemon) async fn enter(
     };
     Ok(match method.name {
         "memory.export" => repository_from(worktree),
-        _ if is_of_repository => 0,
+        _ if method.memories == MemoryScope::Repository => 0,
         _ => worktree,
     })
 }

@@ -10,7 +10,7 @@ use hyper::header::{ALLOW, HeaderMap, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE}
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode};
 use memod_base::threads::lock;
-use memod_proto::http::{PREFIX, Route, why_socket_only};
+use memod_proto::http::{PREFIX, Route};
 use serde_json::Value;
 use tokio::time::timeout;
 
@@ -56,7 +56,7 @@ async fn respond(site: &Site, head: &Parts, body: Incoming) -> Result<Response<B
     guard::check_type(&head.method, &head.headers)?;
     match target {
         Target::Method(method, route) => {
-            if let Some(why) = why_socket_only(method) {
+            if let Some(why) = memod_proto::Method::find(method).and_then(|method| method.socket_only) {
                 let message = format!("{method}: not over HTTP, because {why}");
                 return Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message)
                     .with_hint("`memo` and the socket have it"));

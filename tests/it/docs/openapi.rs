@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use memod_proto::http::{Id, PREFIX, Query, ROUTES, Route, why_socket_only};
+use memod_proto::http::{Id, PREFIX, Query, ROUTES, Route};
 use memod_proto::{METHODS, Method, Topic};
 use serde_json::{Map, Value, json};
 
@@ -157,7 +157,7 @@ fn parameters(types: &Types, method: &Method, route: &Route) -> Value {
 /// Returns the addresses with their operations.
 fn paths(schemas: &mut Schemas<'_>) -> BTreeMap<String, Map<String, Value>> {
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    for method in METHODS.iter().filter(|method| why_socket_only(method.name).is_none()) {
+    for method in METHODS.iter().filter(|method| method.socket_only.is_none()) {
         let operation = schemas.operation(method, None);
         paths.entry(format!("{PREFIX}{}", method.name)).or_default().insert("post".to_owned(), operation);
     }

@@ -8,7 +8,8 @@ use std::path::Path;
 use memod_base::types::Refusal;
 use memod_config::{Config, KEYS};
 use memod_extract::lang::LANGUAGES;
-use memod_proto::http::{ROUTES, SOCKET_ONLY};
+use memod_proto::METHODS;
+use memod_proto::http::ROUTES;
 use regex::Regex;
 use toml_edit::DocumentMut;
 
@@ -68,8 +69,8 @@ fn the_addresses_are_those_of_the_router() {
         writeln!(table, "| `{} {}` | {method} |", route.verb, route.path).unwrap();
     }
     check_generated("docs/src/http.md", "routes", &table);
-    let row = |(method, why): &(&str, &str)| format!("| `{method}` | {why} |\n");
-    let table: String = SOCKET_ONLY.iter().map(row).collect();
+    let closed = METHODS.iter().filter_map(|method| Some((method.name, method.socket_only?)));
+    let table: String = closed.map(|(method, why)| format!("| `{method}` | {why} |\n")).collect();
     check_generated("docs/src/http.md", "socket-only", &format!("| method | why not |\n|---|---|\n{table}"));
 }
 

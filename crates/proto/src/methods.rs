@@ -1,0 +1,180 @@
+//! Lists the methods of the protocol: their params and results, what they change, what their answers owe, and who may call them.
+
+use crate::caveats::{AnswerPart, Owes};
+
+/// One method of the protocol.
+#[derive(Debug)]
+pub struct Method {
+    /// Its name in requests.
+    pub name: &'static str,
+    /// Name of the type of its params; empty if it has none.
+    pub params: &'static str,
+    /// Name of the type of its result; empty for an empty object.
+    pub result: &'static str,
+    /// Whether it changes nothing, so that a client without an answer may ask again.
+    pub only_reads: bool,
+    /// What its answer owes where something could not be read.
+    pub owes: Owes,
+    /// Whose memories it concerns, if it has to do with memories.
+    pub memories: MemoryScope,
+    /// Whether it shows memories of the team, perhaps as they were some time ago.
+    pub shows_team: bool,
+    /// Why the HTTP API does not have it; `None` if it has.
+    ///
+    /// A mistake of a page in a browser reaches the memories and the index of this repository, which can be restored and
+    /// rebuilt, and nothing else; and a request over HTTP has one answer.
+    pub socket_only: Option<&'static str>,
+}
+
+/// Whose memories a method concerns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryScope {
+    /// Those of the caller's worktree.
+    Worktree,
+    /// Those of the caller's worktree, and memories that only another worktree has.
+    AllWorktrees,
+    /// All memories of the repository.
+    Repository,
+}
+
+impl Method {
+    /// Returns the method of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        METHODS.iter().find(|method| method.name == name)
+    }
+
+    const fn concerning(self, memories: MemoryScope) -> Self {
+        Self { memories, ..self }
+    }
+
+    const fn shows_team(self) -> Self {
+        Self { shows_team: true, ..self }
+    }
+
+    const fn only_on_socket(self, why: &'static str) -> Self {
+        Self { socket_only: Some(why), ..self }
+    }
+}
+
+const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
+    let (memories, shows_team) = (MemoryScope::Worktree, false);
+    Method { name, params, result, only_reads: true, owes, memories, shows_team, socket_only: None }
+}
+
+const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
+    Method { only_reads: false, ..reads(name, params, result, owes) }
+}
+
+const NOTHING: Owes = Owes::Nothing;
+const REPORT: Owes = Owes::Report;
+const ALL: Owes = Owes::Fresh(&AnswerPart::ALL);
+/// Memories, and the code that they are about.
+const ADVICE: Owes = Owes::Fresh(&AnswerPart::OF_REPORT);
+const MEMORIES: Owes = Owes::Fresh(&[AnswerPart::Memories]);
+/// Memories, and whether the code that they are about is as it was.
+const STATES: Owes = Owes::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
+const CODE: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
+const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
+/// The paths of files, whether or not these may be read.
+const PATHS: Owes = Owes::Fresh(&[AnswerPart::Code]);
+/// The parts of the worktree and its commits that can be read.
+const INDEX: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
+
+/// Why HTTP does not ask a language model.
+pub(crate) const ASKS_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
+const DECIDES_WHO_REACHES: &str = "it decides who reaches the daemon";
+const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";
+
+/// Every method of the protocol.
+///
+/// The reference of the protocol and the description of the HTTP API are made from this table and the named types.
+pub const METHODS: &[Method] = &[
+    reads("hello", "HelloParams", "HelloResult", NOTHING),
+    reads("search", "SearchParams", "SearchResult", ALL),
+    reads("brief", "BriefParams", "BriefResult", ALL),
+    writes("advise", "AdviseParams", "AdviseResult", ADVICE),
+    reads("map", "MapParams", "MapResult", CODE),
+    reads("show", "ShowParams", "ShowResult", CODE),
+    reads("outline", "OutlineParams", "OutlineResult", CODE),
+    reads("refs", "RefsParams", "RefsResult", ALL),
+    reads("callers", "ReachParams", "ReachResult", ALL),
+    reads("callees", "ReachParams", "ReachResult", ALL),
+    reads("impact", "ReachParams", "ReachResult", ALL),
+    reads("tests", "ReachParams", "ReachResult", ALL),
+    reads("implements", "ReachParams", "ReachResult", ALL),
+    reads("why", "WhyParams", "WhyResult", ALL),
+    reads("changed", "ChangedParams", "ChangedResult", HISTORY),
+    reads("complete", "CompleteParams", "CompleteResult", PATHS),
+    reads("status", "StatusParams", "StatusResult", REPORT),
+    reads("sync", "SyncParams", "SyncResult", INDEX),
+    reads("subscribe", "SubscribeParams", "SubscribeResult", NOTHING)
+        .only_on_socket("a stream of events is GET /v1/events"),
+    reads("unsubscribe", "", "", NOTHING).only_on_socket("a stream of events ends with its connection"),
+    writes("reindex", "CwdParams", "", NOTHING),
+    reads("doctor", "CwdParams", "DoctorResult", REPORT),
+    writes("doctor.acknowledge", "CwdParams", "AcknowledgeResult", NOTHING),
+    writes("stop", "", "", NOTHING).only_on_socket("it ends the daemon for everybody"),
+    writes("serve.start", "ServeParams", "ServeResult", NOTHING).only_on_socket(DECIDES_WHO_REACHES),
+    writes("serve.stop", "CwdParams", "ServeResult", NOTHING).only_on_socket(DECIDES_WHO_REACHES),
+    reads("serve.status", "CwdParams", "ServeResult", NOTHING).only_on_socket("it shows the token"),
+    writes("hooks.install", "HooksParams", "HooksResult", NOTHING).only_on_socket(CHANGES_WHAT_GIT_RUNS),
+    writes("hooks.uninstall", "HooksParams", "HooksResult", NOTHING).only_on_socket(CHANGES_WHAT_GIT_RUNS),
+    reads("hooks.status", "HooksParams", "HooksResult", NOTHING),
+    reads("model.list", "CwdParams", "ModelsResult", NOTHING),
+    writes("model.import", "ModelParams", "ModelsResult", NOTHING)
+        .only_on_socket("it reads a folder anywhere and installs a program for all repositories"),
+    writes("model.use", "ModelParams", "ModelsResult", NOTHING)
+        .only_on_socket("it changes the model for everybody, and all vectors are computed again"),
+    writes("model.remove", "ModelParams", "ModelsResult", NOTHING)
+        .only_on_socket("it deletes a model of all repositories"),
+    reads("llm.status", "CwdParams", "LlmStatusResult", NOTHING),
+    writes("llm.expand", "LlmExpandParams", "LlmExpandResult", NOTHING).only_on_socket(ASKS_A_MODEL),
+    writes("llm.summarise", "LlmSummariseParams", "LlmSummariseResult", NOTHING).only_on_socket(ASKS_A_MODEL),
+    writes("llm.compare", "LlmCompareParams", "LlmCompareResult", MEMORIES).only_on_socket(ASKS_A_MODEL),
+    writes("llm.suggest", "LlmSuggestParams", "LlmSuggestResult", MEMORIES).only_on_socket(ASKS_A_MODEL),
+    writes("llm.distil", "LlmDistilParams", "LlmDistilResult", NOTHING).only_on_socket(ASKS_A_MODEL),
+    reads("team.status", "TeamParams", "TeamStatusResult", NOTHING),
+    writes("team.sync", "TeamParams", "TeamStatusResult", NOTHING),
+    writes("team.leave", "TeamParams", "TeamLeaveResult", NOTHING),
+    reads("team.members", "TeamParams", "TeamMembersResult", NOTHING),
+    writes("memory.add", "AddParams", "AddResult", STATES),
+    reads("memory.get", "IdsParams", "MemoriesResult", STATES).shows_team(),
+    reads("memory.list", "ListParams", "MemoriesResult", STATES).shows_team(),
+    writes("memory.update", "UpdateParams", "UpdateResult", STATES),
+    writes("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
+    writes("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
+    writes("memory.restore", "IdsParams", "MemoriesResult", STATES).concerning(MemoryScope::AllWorktrees),
+    writes("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
+    writes("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
+    reads("memory.tags", "TallyParams", "TallyResult", MEMORIES),
+    reads("memory.containers", "TallyParams", "TallyResult", MEMORIES),
+    reads("memory.history", "IdsParams", "HistoryResult", MEMORIES)
+        .shows_team()
+        .concerning(MemoryScope::AllWorktrees),
+    reads("memory.stats", "TallyParams", "StatsResult", MEMORIES),
+    writes("memory.recall", "RecallParams", "RecallResult", STATES).shows_team(),
+    writes("memory.promote", "PromoteParams", "UpdateResult", STATES),
+    writes("memory.share", "ShareParams", "ShareResult", MEMORIES),
+    writes("memory.unshare", "ShareParams", "ShareResult", MEMORIES),
+    writes("memory.resolve_file", "ResolveFileParams", "ResolveFileResult", STATES),
+    reads("memory.check_files", "CheckFilesParams", "CheckFilesResult", NOTHING),
+    writes("memory.restore_file", "RestoreFileParams", "RestoreFileResult", MEMORIES),
+    writes("memory.consolidate", "ConsolidateParams", "ConsolidateResult", MEMORIES),
+    writes("memory.auto_consolidate", "AutoConsolidateParams", "ConsolidateResult", MEMORIES),
+    writes("memory.link", "LinkParams", "LinkResult", MEMORIES),
+    writes("memory.unlink", "LinkParams", "LinkResult", MEMORIES),
+    reads("memory.links", "LinksParams", "LinksResult", MEMORIES).shows_team(),
+    writes("memory.resolve", "ResolveParams", "ResolveResult", MEMORIES),
+    reads("memory.related", "RelatedParams", "RelatedResult", MEMORIES).shows_team(),
+    writes("memory.dedupe", "DedupeParams", "DedupeResult", MEMORIES),
+    writes("memory.merge", "MergeParams", "MergeResult", STATES),
+    writes("memory.import", "ImportParams", "ImportResult", MEMORIES),
+    writes("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
+    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES).concerning(MemoryScope::Repository),
+    writes("memory.read_database", "DatabaseParams", "DatabaseResult", NOTHING)
+        .only_on_socket("it reads a file anywhere"),
+    reads("memory.export", "ExportParams", "ExportResult", MEMORIES).concerning(MemoryScope::Repository),
+    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES).concerning(MemoryScope::Repository),
+    writes("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES)
+        .concerning(MemoryScope::Repository),
+];
