@@ -29,7 +29,7 @@ def product_weights(search=SEARCH):
     by_word = re.search(r"const BY_WORD: Weights = Weights \{(.*?)\n\};", fuse, re.S)
     kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", by_word.group(1) if by_word else "", re.S)
     found = {f"{kind}_{arm}": value for kind, arms in kinds for arm, value in re.findall(r"(\w+): ([\d.]+)", arms)}
-    found.update(re.findall(r'^const (\w+): Factor = Factor::new\("\w+", ([\d.]+)\);', rerank, re.M))
+    found.update(re.findall(r'^const (\w+): ScoreFactor = ScoreFactor::new\("\w+", ([\d.]+)\);', rerank, re.M))
     absent = [name for name in NAMES if name not in found]
     if absent:
         raise Failure(f"{search}: no weight {', '.join(absent)} in fuse.rs, rerank.rs; replay.py must follow them", 2)

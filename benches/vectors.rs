@@ -10,11 +10,13 @@
 use std::path::Path;
 use std::time::Instant;
 
-use memod_base::types::{ChunkId, Kind, Pieces, SourceKey, Stat};
+use memod_base::types::{ChunkId, ChunkKind, SourceKey, Stat, WordPieces};
 use memod_embed::{BUILTIN_DIMS, dot_i8, normalize, quantize};
-use memod_index_db::{Change, Embedded, NewBlob, NewChunk, NewVector, Reader, ViewKey, Writer};
-use memod_vectors::nearest::{IdSet, Nearest, VectorIndex};
+use memod_index_db::{
+    IndexReader, IndexWriter, ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, ViewKey,
+};
 use memod_vectors::stored_vectors::StoredVectors;
+use memod_vectors::vector_index::{IdSet, NearestVectors, VectorIndex};
 use rusqlite::{Connection, params};
 
 const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };
@@ -74,7 +76,7 @@ fn measure(path: &Path, n: usize) {
     if !path.exists() {
         make(path, n, &mut vectors);
     }
-    let reader = Reader::open(path).unwrap();
+    let reader = IndexReader::open(path).unwrap();
     let ids = reader.ids_with_vector(n).unwrap();
     let share = |nth: usize| ids.iter().copied().step_by(nth).collect::<IdSet>();
     let filters = [("100 %", None), ("1 %", Some(share(100))), ("0.1 %", Some(share(1_000)))];
@@ -85,14 +87,14 @@ fn measure(path: &Path, n: usize) {
         if way == "memory" {
             memory.reserve(n);
             let as_i8 = |bytes: &[u8]| bytes.iter().map(|byte| byte.cast_signed()).collect::<Vec<i8>>();
-            reader.each_vector(|id, bytes| memory.add(id, &as_i8(bytes))).unwrap();
+            reader.each_vector(|id, bytes| memory.add_vector(id, &as_i8(bytes))).unwrap();
         }
         let stored = StoredVectors(&reader);
-        let nearest: &dyn Nearest = if way == "memory" { &memory } else { &stored };
+        let nearest: &dyn NearestVectors = if way == "memory" { &memory } else { &stored };
         for (nth, (name, among)) in filters.iter().enumerate() {
             let name = format!("{n} {way} {name}");
             let found = timed(&name, &queries, |query| {
-                let top = nearest.top(query, K, among.as_ref()).unwrap();
+                let top = nearest.find_nearest(query, K, among.as_ref()).unwrap();
                 top.into_iter().map(|(id, _)| id).collect()
             });
             if way == "memory" {
@@ -108,15 +110,15 @@ fn measure(path: &Path, n: usize) {
 
 /// Writes an index as the daemon does.
 fn make(path: &Path, n: usize, vectors: &mut Vectors) {
-    let mut writer = Writer::open(path, "bench").unwrap();
+    let mut writer = IndexWriter::open(path, "bench").unwrap();
     let key = ViewKey { git_dir: "/bench/.git".to_owned(), inode: 1, root: "/bench".to_owned() };
-    let view = writer.view(&key).unwrap();
-    let reader = Reader::open(path).unwrap();
+    let view = writer.view_of_worktree(&key).unwrap();
+    let reader = IndexReader::open(path).unwrap();
     for file in 0..n / CHUNKS_A_FILE {
         let name = format!("{file}.md");
         let chunk = |ord: usize| NewChunk {
-            pieces: Pieces::default(),
-            kind: Kind::Text,
+            pieces: WordPieces::default(),
+            kind: ChunkKind::Text,
             bytes: (ord, ord + 1),
             lines: (1, 1),
             symbol: None,
@@ -128,7 +130,7 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
         };
         let blob =
             NewBlob { kind: "text", chunks: (0..CHUNKS_A_FILE).map(chunk).collect(), ..NewBlob::default() };
-        let put = Change::Put {
+        let put = ManifestChange::Put {
             key: SourceKey::new(name.as_str()),
             stat: STAT,
             racy: false,
@@ -136,11 +138,11 @@ fn make(path: &Path, n: usize, vectors: &mut Vectors) {
             lang: "",
             blob: Some(Box::new(blob)),
         };
-        writer.apply(view, &[put], 0).unwrap();
+        writer.apply_changes(view, &[put], 0).unwrap();
         let waiting = reader.chunks_to_embed(ChunkId(0), CHUNKS_A_FILE).unwrap();
         let new = waiting.into_iter().map(|chunk| {
-            let of = Embedded::Chunk(chunk.id, chunk.text_hash);
-            NewVector { of, vec: Some(vectors.next()) }
+            let of = VectorOwner::Chunk(chunk.id, chunk.text_hash);
+            NewVector { owner: of, vec: Some(vectors.next()) }
         });
         writer.add_vectors(&new.collect::<Vec<_>>()).unwrap();
         drop(writer.take_added());

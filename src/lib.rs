@@ -1,4 +1,4 @@
-//! The programs `memod` and `memo`: what they are made of, and what must never happen.
+//! The programs `memod` and `memo`: their parts, and their invariants.
 //!
 //! ```text
 //!  files ─ watch ─┐                                   ┌─ memo (cli)
@@ -12,7 +12,7 @@
 //! This package has the daemon, and the programs `memod` and `memo`; `memo` is `memod_cli` alone. What can be understood alone is a
 //! crate below `crates/`, and its manifest says what it uses; the page `docs/src/architecture.md` shows them, written from there.
 //!
-//! What must never happen:
+//! These must never happen:
 //!
 //! - an answer that claims to be fresh and misses what was written before it was asked for ([`daemon`]);
 //! - a hit that shows a line the file no longer has: each is read again before it is shown;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use memod::daemon::{self, Ended};
+use memod::daemon::{self, DaemonEnd};
 use memod_base::paths::Env;
 use memod_embed::onnx::{Runtime, model_process};
 use memod_fetch::{FetchRequest, HUB, Hub};
@@ -20,13 +20,13 @@ static ALLOCATOR: daemon::WithReserve = daemon::WithReserve;
 /// Keeps one repository's index current and answers on a local socket. `memo` starts it when needed.
 #[derive(Parser)]
 #[command(version)]
-struct Args {
+struct DaemonArgs {
     #[command(subcommand)]
-    verb: Verb,
+    verb: DaemonVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum DaemonVerb {
     /// Serve the repository until it is idle or asked to stop.
     Run {
         /// A directory in the worktree.
@@ -91,38 +91,41 @@ enum Verb {
 }
 
 fn main() -> ExitCode {
-    match Args::parse().verb {
-        Verb::Run { root, foreground, index_on_demand } => run(root, foreground, index_on_demand),
-        Verb::Check { root } => check(&root),
-        Verb::Memories { root } => memories(&root),
+    match DaemonArgs::parse().verb {
+        DaemonVerb::Run { root, foreground, index_on_demand } => run(root, foreground, index_on_demand),
+        DaemonVerb::Check { root } => report_check(&root),
+        DaemonVerb::Memories { root } => print_memories(&root),
         // The daemon sees the pipe close, and reports it.
-        Verb::Embed { model: model_dir, identity, runtime, in_background } => {
+        DaemonVerb::Embed { model: model_dir, identity, runtime, in_background } => {
             let start = model_process::StartOptions { model_dir, identity, runtime, in_background };
             model_process::run(&start).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
         }
-        Verb::Fetch { cache_dir, runtime: setting, model, patience } => {
+        DaemonVerb::Fetch { cache_dir, runtime: setting, model, patience } => {
             let runtime = Runtime { variable: Env::read().onnx_runtime, setting, cache_dir };
             let index = first_of(&[INDEX_VARIABLE, "UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]);
             let url = first_of(&[HUB_VARIABLE, "HF_ENDPOINT"]).unwrap_or_else(|| HUB.to_owned());
             let hub = Hub { url, token: first_of(&["HF_TOKEN"]) };
-            let (program, patience) = (daemon::program(), Duration::from_secs(patience));
-            let fetching = |program| fetch(&FetchRequest { runtime, index, model, hub, program, patience });
-            program.map_or(ExitCode::FAILURE, fetching)
+            let (program, patience) = (daemon::program_path(), Duration::from_secs(patience));
+            program.map_or(ExitCode::FAILURE, |program| {
+                fetch_model(&FetchRequest { runtime, index, model, hub, program, patience })
+            })
         }
-        Verb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        DaemonVerb::Extract => worker::run().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
     }
 }
 
 fn run(root: PathBuf, foreground: bool, index_on_demand: bool) -> ExitCode {
     if !foreground {
-        detach();
+        detach_stdio();
     }
     let root = std::path::absolute(&root).unwrap_or(root);
-    let ready = Box::new(|| say(&Ready { ready: true, ..Ready::default() }));
+    let ready = Box::new(|| print_ready(&Ready { ready: true, ..Ready::default() }));
     match daemon::run(&root, index_on_demand, ready) {
-        Ok(Ended::Served) => ExitCode::SUCCESS,
-        Ok(Ended::AlreadyRunning) => refuse("another daemon serves this repository".to_owned(), None),
-        Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
+        Ok(DaemonEnd::Served) => ExitCode::SUCCESS,
+        Ok(DaemonEnd::AlreadyRunning) => {
+            print_refusal("another daemon serves this repository".to_owned(), None)
+        }
+        Err(error) => print_refusal(daemon::error_chain(&error), daemon::hint_of(&error)),
     }
 }
 
@@ -132,7 +135,7 @@ fn first_of(names: &[&str]) -> Option<String> {
 }
 
 /// Fetches what is missing; each report is a line.
-fn fetch(wanted: &FetchRequest) -> ExitCode {
+fn fetch_model(wanted: &FetchRequest) -> ExitCode {
     let mut report = |report: &FetchReport| {
         let mut line = serde_json::to_string(report).map_err(std::io::Error::from)?;
         line.push('\n');
@@ -150,33 +153,33 @@ fn fetch(wanted: &FetchRequest) -> ExitCode {
     exit
 }
 
-fn check(root: &Path) -> ExitCode {
-    match daemon::check(root) {
+fn report_check(root: &Path) -> ExitCode {
+    match daemon::check_start(root) {
         Ok(()) => {
-            say(&Ready { ready: true, ..Ready::default() });
+            print_ready(&Ready { ready: true, ..Ready::default() });
             ExitCode::SUCCESS
         }
-        Err(error) => refuse(daemon::error_chain(&error), daemon::hint_of(&error)),
+        Err(error) => print_refusal(daemon::error_chain(&error), daemon::hint_of(&error)),
     }
 }
 
 /// Writes all memories, or why they cannot be read.
-fn memories(root: &Path) -> ExitCode {
+fn print_memories(root: &Path) -> ExitCode {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let told = daemon::print_memories(root, &mut out)
+    let printed = daemon::print_memories(root, &mut out)
         .or_else(|error| Ok(writeln!(out, "{}", json!({ "Err": daemon::error_chain(&error) }))?));
-    let written = told.and_then(|()| Ok::<_, anyhow::Error>(out.flush()?));
+    let written = printed.and_then(|()| Ok::<_, anyhow::Error>(out.flush()?));
     written.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS) // the parent sees what is missing
 }
 
-/// Says why no daemon starts.
-fn refuse(error: String, hint: Option<&str>) -> ExitCode {
-    say(&Ready { error: Some(error), hint: hint.map(str::to_owned), ..Ready::default() });
+/// Prints why no daemon starts.
+fn print_refusal(error: String, hint: Option<&str>) -> ExitCode {
+    print_ready(&Ready { error: Some(error), hint: hint.map(str::to_owned), ..Ready::default() });
     ExitCode::from(3)
 }
 
 /// Writes the line to the client that waits at the other end of stdout, then releases stdout.
-fn say(ready: &Ready) {
+fn print_ready(ready: &Ready) {
     let line = serde_json::to_string(ready).expect("plain strings serialize");
     let mut stdout = std::io::stdout();
     // The client may be gone.
@@ -194,7 +197,7 @@ fn release_stdout() {
 }
 
 /// Leaves the session and closes inherited descriptors, so that a hook's pipe does not stay open.
-fn detach() {
+fn detach_stdio() {
     #[cfg(unix)]
     {
         rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO); // all we make is ours alone

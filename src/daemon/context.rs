@@ -1,5 +1,5 @@
-//! Gives an agent what it should know, at the start of a session and as it works.
+//! Gives an agent the brief at the start of a session, and advice as it works.
 
 pub(super) mod advice;
 pub(super) mod briefing;
-pub(super) mod kept_surveys;
+pub(super) mod project_survey;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use memod_engine::errors::RpcResult;
 use memod_engine::index_repair;
-use memod_index_db::Reader;
 use memod_proto::{
-    AcknowledgeResult, CwdParams, HelloParams, HelloResult, IndexProgress, MapParams, MapResult, Method,
-    PROTOCOL, Pending, RpcError, StatusParams, StatusResult, Sync, SyncParams, SyncResult, code,
+    AcknowledgeResult, CwdParams, DoctorResult, FreshnessLevel, HelloParams, HelloResult, IndexProgress,
+    MapParams, MapResult, Method, PROTOCOL, Pending, RpcError, StatusParams, StatusResult, SyncParams,
+    SyncResult, code,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -15,178 +15,212 @@ use serde_json::Value;
 use crate::daemon::completing;
 use crate::daemon::context::advice;
 use crate::daemon::context::briefing;
-use crate::daemon::githooks::{self, Verb};
+use crate::daemon::githooks::{self, HooksMethod};
 use crate::daemon::history::changed;
 use crate::daemon::history::why;
 use crate::daemon::llm_methods;
-use crate::daemon::memories::call as memories;
-use crate::daemon::memories::enter_worktree::enter;
-use crate::daemon::memories::file_check::check_unmerged;
-use crate::daemon::memories::states;
-use crate::daemon::memories::team_sync;
-use crate::daemon::model_methods::{self, Verb as models};
+use crate::daemon::memories::about_code::anchor_states;
+use crate::daemon::memories::memory_files::check_files::check_unmerged;
+use crate::daemon::memories::methods::memory_methods as memories;
+use crate::daemon::memories::team_memories::team_sync;
+use crate::daemon::memories::worktree_files::enter_worktree::enter_worktree;
+use crate::daemon::model_methods::{self, ModelMethod};
 use crate::daemon::request::caveats::NotedCaveats;
-use crate::daemon::request::error::no_method;
 use crate::daemon::request::memory_scope::WORKTREE;
+use crate::daemon::request::request_errors::unknown_method_error;
 use crate::daemon::request::{
-    blocking, clock, deadline, freshness, freshness_with, locate, params_of, reading, reading_files,
+    format_clock, locate_worktree, parse_params, request_deadline, run_blocking, run_reading,
+    run_reading_files, wait_until_fresh, wait_until_fresh_with,
 };
 use crate::daemon::search;
 use crate::daemon::shared::Shared;
 use crate::daemon::status;
-use crate::daemon::structure::outlining;
-use crate::daemon::structure::references;
-use crate::daemon::structure::references::Question;
+use crate::daemon::structure::file_outline;
 use crate::daemon::structure::repo_map;
 use crate::daemon::structure::show_code;
+use crate::daemon::structure::uses;
+use crate::daemon::structure::uses::UseQuestion;
 use crate::daemon::subscribing;
 
 /// Runs one method. What its answer owes is written here, and nowhere else.
-pub(super) async fn call(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
-    let Some(method) = Method::find(method) else {
-        return Err(no_method(method)); // a method must be documented to be called
+pub(super) async fn call_method(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
+    let Some(method) = Method::find_method(method) else {
+        return Err(unknown_method_error(method)); // a method must be documented to be called
     };
     shared.engine.note_use();
     let caveats = Arc::new(NotedCaveats::default());
     let request = async {
-        let worktree = enter(shared, method, &params).await?;
+        let worktree = enter_worktree(shared, method, &params).await?;
         WORKTREE.scope(worktree, call_in_worktree(shared, method.name, params)).await
     };
-    let mut result = caveats.scope(request).await?;
-    caveats.write(method, &mut result);
+    let mut result = caveats.run_request(request).await?;
+    caveats.write_into(method, &mut result);
     Ok(result)
 }
 
 /// Runs one method with the memories that the worktree of the caller has.
 async fn call_in_worktree(shared: &Arc<Shared>, method: &str, params: Value) -> RpcResult<Value> {
     match method {
-        "hello" => reply(&hello(&params_of::<HelloParams>(params)?)),
-        "search" => reply(&search::search(shared, params_of(params)?).await?),
-        "brief" => reply(&briefing::brief(shared, params_of(params)?).await?),
-        "advise" => reply(&advice::advise(shared, params_of(params)?).await?),
-        "map" => reply(&map(shared, params_of(params)?).await?),
-        "changed" => reply(&changed::changed(shared, params_of(params)?).await?),
-        "complete" => reply(&completing::complete(shared, params_of(params)?).await?),
-        "show" => reply(&show_code::show(shared, params_of(params)?).await?),
-        "outline" => reply(&outlining::outline(shared, params_of(params)?).await?),
-        "refs" => reply(&references::refs(shared, params_of(params)?).await?),
-        "callers" => reply(&references::reach(shared, Question::Callers, params_of(params)?).await?),
-        "callees" => reply(&references::reach(shared, Question::Callees, params_of(params)?).await?),
-        "impact" => reply(&references::reach(shared, Question::Impact, params_of(params)?).await?),
-        "tests" => reply(&references::reach(shared, Question::Tests, params_of(params)?).await?),
-        "implements" => reply(&references::reach(shared, Question::Implements, params_of(params)?).await?),
-        "why" => reply(&why::why(shared, params_of(params)?).await?),
-        "status" => reply(&status(shared, params_of(params)?).await?),
-        "sync" => reply(&sync(shared, params_of(params)?).await?),
-        "subscribe" => reply(&subscribing::subscribe(shared, params_of(params)?).await?),
-        "unsubscribe" => subscribing::unsubscribe().await.map(|()| Value::Object(serde_json::Map::new())),
-        "reindex" => reply(&reindex(shared, params_of(params)?).await?),
-        "doctor" => {
-            let params: CwdParams = params_of(params)?;
-            let layout = locate(shared, &params.cwd, deadline(shared, None)).await?;
-            let views = shared.engine.report_views().await;
-            let mut result = blocking(shared, move |shared| Ok(status::doctor(shared, &views))).await?;
-            result.checks.extend(shared.memories.check().await);
-            result.checks.extend(shared.memories.check_files().await);
-            result.checks.extend(shared.memories.check_worktrees(&layout).await);
-            result.checks.extend(check_unmerged(shared, &params.cwd).await);
-            result.checks.extend(team_sync::check(shared).await);
-            let states = states::counts(shared, &params.cwd).await.unwrap_or_default();
-            result.checks.extend(status::anchors(&states));
-            reply(&result)
+        "hello" => to_json(&answer_hello(&parse_params::<HelloParams>(params)?)),
+        "search" => to_json(&search::answer_search(shared, parse_params(params)?).await?),
+        "brief" => to_json(&briefing::answer_brief(shared, parse_params(params)?).await?),
+        "advise" => to_json(&advice::answer_advise(shared, parse_params(params)?).await?),
+        "map" => to_json(&answer_map(shared, parse_params(params)?).await?),
+        "changed" => to_json(&changed::answer_changed(shared, parse_params(params)?).await?),
+        "complete" => to_json(&completing::answer_complete(shared, parse_params(params)?).await?),
+        "show" => to_json(&show_code::answer_show(shared, parse_params(params)?).await?),
+        "outline" => to_json(&file_outline::answer_outline(shared, parse_params(params)?).await?),
+        "refs" => to_json(&uses::answer_refs(shared, parse_params(params)?).await?),
+        "callers" => {
+            to_json(&uses::answer_use_question(shared, UseQuestion::Callers, parse_params(params)?).await?)
         }
-        "doctor.acknowledge" => reply(&acknowledge(shared, params_of(params)?).await?),
-        "hooks.install" => reply(&githooks::call(shared, Verb::Install, params_of(params)?).await?),
-        "hooks.uninstall" => reply(&githooks::call(shared, Verb::Uninstall, params_of(params)?).await?),
-        "hooks.status" => reply(&githooks::call(shared, Verb::Status, params_of(params)?).await?),
-        "model.list" => reply(&model_methods::call(shared, models::List, params_of(params)?).await?),
-        "model.import" => reply(&model_methods::call(shared, models::Import, params_of(params)?).await?),
-        "model.use" => reply(&model_methods::call(shared, models::Use, params_of(params)?).await?),
-        "model.remove" => reply(&model_methods::call(shared, models::Remove, params_of(params)?).await?),
-        "llm.status" => reply(&llm_methods::status(shared, params_of(params)?).await?),
-        "llm.expand" => reply(&llm_methods::expand(shared, params_of(params)?).await?),
-        "llm.summarise" => reply(&llm_methods::summarise(shared, params_of(params)?).await?),
-        "llm.compare" => reply(&llm_methods::compare(shared, params_of(params)?).await?),
-        "llm.suggest" => reply(&llm_methods::suggest(shared, params_of(params)?).await?),
-        "llm.distil" => reply(&llm_methods::distil(shared, params_of(params)?).await?),
+        "callees" => {
+            to_json(&uses::answer_use_question(shared, UseQuestion::Callees, parse_params(params)?).await?)
+        }
+        "impact" => {
+            to_json(&uses::answer_use_question(shared, UseQuestion::Impact, parse_params(params)?).await?)
+        }
+        "tests" => {
+            to_json(&uses::answer_use_question(shared, UseQuestion::Tests, parse_params(params)?).await?)
+        }
+        "implements" => {
+            to_json(&uses::answer_use_question(shared, UseQuestion::Implements, parse_params(params)?).await?)
+        }
+        "why" => to_json(&why::answer_why(shared, parse_params(params)?).await?),
+        "status" => to_json(&answer_status(shared, parse_params(params)?).await?),
+        "sync" => to_json(&answer_sync(shared, parse_params(params)?).await?),
+        "subscribe" => to_json(&subscribing::answer_subscribe(shared, parse_params(params)?).await?),
+        "unsubscribe" => {
+            subscribing::answer_unsubscribe().await.map(|()| Value::Object(serde_json::Map::new()))
+        }
+        "reindex" => to_json(&answer_reindex(shared, parse_params(params)?).await?),
+        "doctor" => to_json(&answer_doctor(shared, parse_params(params)?).await?),
+        "doctor.acknowledge" => to_json(&answer_acknowledge(shared, parse_params(params)?).await?),
+        "hooks.install" => {
+            to_json(&githooks::answer_hooks(shared, HooksMethod::Install, parse_params(params)?).await?)
+        }
+        "hooks.uninstall" => {
+            to_json(&githooks::answer_hooks(shared, HooksMethod::Uninstall, parse_params(params)?).await?)
+        }
+        "hooks.status" => {
+            to_json(&githooks::answer_hooks(shared, HooksMethod::Status, parse_params(params)?).await?)
+        }
+        "model.list" => {
+            to_json(&model_methods::answer_models(shared, ModelMethod::List, parse_params(params)?).await?)
+        }
+        "model.import" => {
+            to_json(&model_methods::answer_models(shared, ModelMethod::Import, parse_params(params)?).await?)
+        }
+        "model.use" => {
+            to_json(&model_methods::answer_models(shared, ModelMethod::Use, parse_params(params)?).await?)
+        }
+        "model.remove" => {
+            to_json(&model_methods::answer_models(shared, ModelMethod::Remove, parse_params(params)?).await?)
+        }
+        "llm.status" => to_json(&llm_methods::answer_status(shared, parse_params(params)?).await?),
+        "llm.expand" => to_json(&llm_methods::answer_expand(shared, parse_params(params)?).await?),
+        "llm.summarise" => to_json(&llm_methods::answer_summarise(shared, parse_params(params)?).await?),
+        "llm.compare" => to_json(&llm_methods::answer_compare(shared, parse_params(params)?).await?),
+        "llm.suggest" => to_json(&llm_methods::answer_suggest(shared, parse_params(params)?).await?),
+        "llm.distil" => to_json(&llm_methods::answer_distil(shared, parse_params(params)?).await?),
         "stop" => {
             shared.engine.stop("asked to");
             Ok(Value::Object(serde_json::Map::new()))
         }
-        "team.status" => reply(&team_sync::show(shared, params_of(params)?).await?),
-        "team.sync" => reply(&team_sync::sync(shared, params_of(params)?).await?),
-        "team.leave" => reply(&team_sync::leave(shared, params_of(params)?).await?),
-        "team.members" => reply(&team_sync::members(shared, params_of(params)?).await?),
-        _ if method.starts_with("memory.") => memories::call(shared, method, params).await,
-        _ => Err(no_method(method)),
+        "team.status" => to_json(&team_sync::show_status(shared, parse_params(params)?).await?),
+        "team.sync" => to_json(&team_sync::sync_now(shared, parse_params(params)?).await?),
+        "team.leave" => to_json(&team_sync::leave_team(shared, parse_params(params)?).await?),
+        "team.members" => to_json(&team_sync::list_members(shared, parse_params(params)?).await?),
+        _ if method.starts_with("memory.") => memories::call_method(shared, method, params).await,
+        _ => Err(unknown_method_error(method)),
     }
 }
 
-fn reply(result: &impl Serialize) -> RpcResult<Value> {
+fn to_json(result: &impl Serialize) -> RpcResult<Value> {
     serde_json::to_value(result).map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
 }
 
-fn hello(_: &HelloParams) -> HelloResult {
+fn answer_hello(_: &HelloParams) -> HelloResult {
     HelloResult { version: env!("CARGO_PKG_VERSION").to_owned(), protocol: PROTOCOL, pid: std::process::id() }
 }
 
-async fn map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
-    let at = freshness(shared, &params.cwd, params.sync, deadline(shared, None)).await?;
-    reading_files(shared, at, move |shared, at| repo_map::map(shared, &params, at)).await
+async fn answer_map(shared: &Arc<Shared>, params: MapParams) -> RpcResult<MapResult> {
+    let at = wait_until_fresh(shared, &params.cwd, params.sync, request_deadline(shared, None)).await?;
+    run_reading_files(shared, at, move |shared, at| repo_map::answer_map(shared, &params, at)).await
 }
 
-async fn status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {
+async fn answer_status(shared: &Arc<Shared>, params: StatusParams) -> RpcResult<StatusResult> {
     let cwd = params.cwd.clone();
-    let at = freshness(shared, &cwd, Sync::None, deadline(shared, None)).await?;
-    let views = shared.engine.report_views().await;
+    let at = wait_until_fresh(shared, &cwd, FreshnessLevel::None, request_deadline(shared, None)).await?;
+    let views = shared.engine.report_worktrees().await;
     let root = at.layout.root.clone();
-    let status = move |shared: &Shared| Ok(status::status(shared, &params, &at, views)?);
-    let mut status = reading(shared, &root, status).await?;
-    let (memories, notices) = shared.memories.overview().await;
+    let collecting =
+        run_reading(shared, &root, move |shared| Ok(status::collect_status(shared, &params, &at, views)?));
+    let mut status = collecting.await?;
+    let (memories, notices) = shared.memories.read_overview().await;
     status.counts.memories = memories;
     // The notices say why they cannot be counted.
-    status.anchors = states::counts(shared, &cwd).await.unwrap_or_default();
+    status.anchors = anchor_states::count_states(shared, &cwd).await.unwrap_or_default();
     status.degraded.extend(notices);
-    let index = index_repair::event(&shared.engine.index_db);
+    let index = index_repair::pending_repair(&shared.engine.index_db);
     status.degraded.extend(index.map(|event| format!("{event}; `memo doctor --ack` ends this notice")));
     Ok(status)
 }
 
+async fn answer_doctor(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<DoctorResult> {
+    let layout = locate_worktree(shared, &params.cwd, request_deadline(shared, None)).await?;
+    let worktrees = shared.engine.report_worktrees().await;
+    let mut result = run_blocking(shared, move |shared| Ok(status::run_checks(shared, &worktrees))).await?;
+    result.checks.extend(shared.memories.check_database().await);
+    result.checks.extend(shared.memories.check_files().await);
+    result.checks.extend(shared.memories.check_worktrees(&layout).await);
+    result.checks.extend(check_unmerged(shared, &params.cwd).await);
+    result.checks.extend(team_sync::check_exchange(shared).await);
+    let states = anchor_states::count_states(shared, &params.cwd).await.unwrap_or_default();
+    result.checks.extend(status::check_anchors(&states));
+    Ok(result)
+}
+
 /// Ends the notices of damage that was repaired.
-async fn acknowledge(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<AcknowledgeResult> {
-    locate(shared, &params.cwd, deadline(shared, None)).await?;
-    let memories = shared.memories.acknowledge().await?;
-    let index = blocking(shared, |shared| {
-        let acknowledged = index_repair::acknowledge(&shared.engine.index_db);
+async fn answer_acknowledge(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<AcknowledgeResult> {
+    locate_worktree(shared, &params.cwd, request_deadline(shared, None)).await?;
+    let memories = shared.memories.acknowledge_repair().await?;
+    let index = run_blocking(shared, |shared| {
+        let acknowledged = index_repair::acknowledge_repair(&shared.engine.index_db);
         acknowledged.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
     });
     Ok(AcknowledgeResult { acknowledged: memories.into_iter().chain(index.await?).collect() })
 }
 
-async fn sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult> {
-    let at =
-        freshness_with(shared, &params.cwd, params.sync, deadline(shared, params.wait_ms), Vec::new(), true)
-            .await?;
-    let read = move |shared: &Shared| {
-        let read = |reader: &Reader| {
-            reader.snapshot(|reader| {
+async fn answer_sync(shared: &Arc<Shared>, params: SyncParams) -> RpcResult<SyncResult> {
+    let at = wait_until_fresh_with(
+        shared,
+        &params.cwd,
+        params.sync,
+        request_deadline(shared, params.wait_ms),
+        Vec::new(),
+        true,
+    )
+    .await?;
+    run_blocking(shared, move |shared| {
+        shared.engine.read(|reader| {
+            reader.read_snapshot(|reader| {
                 let pending =
-                    Pending { embeddings: reader.pending_embeddings(at.view, u32::MAX)?, ..at.pending };
-                let clock = clock(reader, &at)?;
+                    Pending { embeddings: reader.pending_embeddings(at.worktree, u32::MAX)?, ..at.pending };
+                let clock = format_clock(reader, &at)?;
                 let (fresh, reason, failed) = (at.fresh, at.reason.clone(), at.failed.clone());
-                let embedding = IndexProgress::embedding(pending.embeddings, reader.n_chunks(at.view)?);
+                let embedding = IndexProgress::embedding(pending.embeddings, reader.n_chunks(at.worktree)?);
                 let progress = at.indexing.or(embedding);
                 Ok(SyncResult { fresh, reason, pending, clock, progress, failed })
             })
-        };
-        shared.engine.read(read)
-    };
-    blocking(shared, read).await
+        })
+    })
+    .await
 }
 
 /// Empties the index and begins to rebuild it, without waiting.
-async fn reindex(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<Value> {
-    freshness(shared, &params.cwd, Sync::None, deadline(shared, None)).await?;
+async fn answer_reindex(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<Value> {
+    wait_until_fresh(shared, &params.cwd, FreshnessLevel::None, request_deadline(shared, None)).await?;
     shared.engine.reindex();
     Ok(Value::Object(serde_json::Map::new()))
 }

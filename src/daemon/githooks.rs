@@ -9,12 +9,12 @@ use memod_git::UserDirs;
 use memod_hooks::{Hooks, HooksError};
 use memod_proto::{HookMethod, HooksParams, HooksResult};
 
-use crate::daemon::request::{deadline, locate, reading};
+use crate::daemon::request::{locate_worktree, request_deadline, run_reading};
 use crate::daemon::shared::Shared;
 
 /// The method.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Verb {
+pub(super) enum HooksMethod {
     /// `hooks.install`
     Install,
     /// `hooks.uninstall`
@@ -24,26 +24,30 @@ pub(super) enum Verb {
 }
 
 /// Runs one of the methods for the worktree of `cwd`.
-pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: HooksParams) -> RpcResult<HooksResult> {
-    let layout = locate(shared, &params.cwd, deadline(shared, None)).await?;
+pub(super) async fn answer_hooks(
+    shared: &Arc<Shared>,
+    verb: HooksMethod,
+    params: HooksParams,
+) -> RpcResult<HooksResult> {
+    let layout = locate_worktree(shared, &params.cwd, request_deadline(shared, None)).await?;
     let root = layout.root.clone();
-    reading(shared, &root, move |_| Ok(run(&layout, verb, &params)?)).await
+    run_reading(shared, &root, move |_| Ok(run_verb(&layout, verb, &params)?)).await
 }
 
 /// Installations read files and rewrite them, so they run one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-fn run(layout: &RepoLayout, verb: Verb, params: &HooksParams) -> Result<HooksResult, HooksError> {
+fn run_verb(layout: &RepoLayout, verb: HooksMethod, params: &HooksParams) -> Result<HooksResult, HooksError> {
     let _guard = lock(&ONE_AT_A_TIME);
     match (Hooks::read(layout, &UserDirs::read(), params)?, verb) {
-        (Some(hooks), Verb::Install) => hooks.install(params.chain),
-        (Some(hooks), Verb::Uninstall) => hooks.uninstall(),
-        (Some(hooks), Verb::Status) => Ok(hooks.status()),
-        (None, _) => Ok(HooksResult { notes: vec![why_none(layout)], ..HooksResult::default() }),
+        (Some(hooks), HooksMethod::Install) => hooks.install(params.chain),
+        (Some(hooks), HooksMethod::Uninstall) => hooks.uninstall(),
+        (Some(hooks), HooksMethod::Status) => Ok(hooks.status()),
+        (None, _) => Ok(HooksResult { notes: vec![why_no_hooks(layout)], ..HooksResult::default() }),
     }
 }
 
-fn why_none(layout: &RepoLayout) -> String {
+fn why_no_hooks(layout: &RepoLayout) -> String {
     match &layout.common_dir {
         Some(common_dir) => format!("{} is read-only: no hook could ring", common_dir.display()),
         None => format!("{} is not in a git repository", layout.root.display()),
@@ -51,7 +55,7 @@ fn why_none(layout: &RepoLayout) -> String {
 }
 
 /// Returns the best method in use; none if the hooks cannot be read.
-pub(super) fn method(layout: &RepoLayout) -> HookMethod {
+pub(super) fn hook_method(layout: &RepoLayout) -> HookMethod {
     let hooks = Hooks::read(layout, &UserDirs::read(), &HooksParams::default());
     hooks.ok().flatten().map_or(HookMethod::None, |hooks| hooks.status().method)
 }

@@ -1,6 +1,6 @@
-//! Answers what has changed in a worktree, and why a line is as it is.
+//! Lists the changes in a worktree, and the commits behind a line.
 
+pub(super) mod change_cache;
 pub(super) mod changed;
-pub(super) mod kept_changes;
 pub(super) mod object_ids;
 pub(super) mod why;

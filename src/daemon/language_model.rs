@@ -10,11 +10,11 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use memod_base::threads::{caught, lock};
-use memod_config::Llm;
-use memod_engine::clock::{local, now_ms};
-use memod_engine::threads::spawn;
-use memod_llm::{ChatClient, Endpoint, Prompt, Spending};
+use memod_base::threads::{catch_panic, lock};
+use memod_config::LlmSettings;
+use memod_engine::clock::{now_ms, to_local_time};
+use memod_engine::threads::spawn_thread;
+use memod_llm::{ChatClient, Endpoint, Prompt, SpendingFile};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
@@ -24,34 +24,34 @@ const MOST_WAITING: usize = 8;
 const MOST_KEPT: usize = 256;
 /// How long searches do without the model after it has failed.
 const PAUSE: Duration = Duration::from_secs(30);
-/// Time that an answer has to get from its thread to who waits.
+/// Time for an answer to get from its thread to the caller.
 const LEEWAY: Duration = Duration::from_millis(100);
 
-/// Who waits for an answer.
+/// The queue of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lane {
-    /// A search, which goes on without one.
+pub(super) enum ModelLane {
+    /// For a search, which goes on without an answer.
     Search,
-    /// Who asked for nothing else.
+    /// For a caller that asked for nothing else.
     Task,
 }
 
-/// The language model of the settings, and what is known of it.
+/// The language model of the settings, with its state.
 pub(super) struct LanguageModel {
-    /// What was spent.
-    pub(super) spending: Spending,
+    /// The tokens spent so far.
+    pub(super) spending: SpendingFile,
     /// The lanes that were used.
-    lanes: Mutex<[Option<SyncSender<Job>>; 2]>,
+    lanes: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
     chat: Arc<ChatClient>,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<ModelState>>,
     words: Mutex<VecDeque<(String, Vec<String>)>>,
     stopping: watch::Sender<bool>,
 }
 
-/// What the last answers have shown.
+/// The state that the last answers have shown.
 #[derive(Default)]
-struct State {
-    /// Of which server.
+struct ModelState {
+    /// Address of the server.
     url: String,
     /// Nothing is asked before: the server said so.
     not_before: Option<Instant>,
@@ -62,27 +62,27 @@ struct State {
 }
 
 /// A request that waits for its turn.
-struct Job {
+struct ModelJob {
     endpoint: Endpoint,
     prompt: Prompt,
     limit: u64,
-    lane: Lane,
+    lane: ModelLane,
     deadline: Instant,
     reply: oneshot::Sender<Result<String, String>>,
 }
 
-/// What the thread of a lane needs.
-struct Worker {
+/// The parts that the thread of a lane needs.
+struct LaneWorker {
     chat: Arc<ChatClient>,
-    spending: Spending,
-    state: Arc<Mutex<State>>,
+    spending: SpendingFile,
+    state: Arc<Mutex<ModelState>>,
 }
 
 impl LanguageModel {
-    /// Takes the directory of what was spent. Nothing is opened or started yet.
+    /// Takes the directory of the spending records. Nothing is opened or started yet.
     pub(super) fn new(dir: &Path) -> Self {
         Self {
-            spending: Spending::new(dir),
+            spending: SpendingFile::new(dir),
             lanes: Mutex::default(),
             chat: Arc::default(),
             state: Arc::default(),
@@ -91,26 +91,26 @@ impl LanguageModel {
         }
     }
 
-    /// Returns what the model answers.
+    /// Returns the answer of the model.
     ///
     /// # Errors
     /// Why there is no answer, in time or at all.
     pub(super) async fn ask(
         &self,
-        settings: &Llm,
+        settings: &LlmSettings,
         endpoint: Endpoint,
         prompt: Prompt,
-        lane: Lane,
+        lane: ModelLane,
     ) -> Result<String, String> {
         let patience = match lane {
-            Lane::Search => Duration::from_millis(settings.timeout_ms),
-            Lane::Task => Duration::from_secs(settings.task_seconds),
+            ModelLane::Search => Duration::from_millis(settings.timeout_ms),
+            ModelLane::Task => Duration::from_secs(settings.task_seconds),
         };
         let deadline = Instant::now() + patience;
         self.check_pause(lane, &endpoint.url)?;
         let (reply, answer) = oneshot::channel();
         let limit = settings.tokens_a_day;
-        self.send(Job { endpoint, prompt, limit, lane, deadline, reply })?;
+        self.queue_job(ModelJob { endpoint, prompt, limit, lane, deadline, reply })?;
         let mut stopping = self.stopping.subscribe();
         tokio::select! {
             answer = timeout_at((deadline + LEEWAY).into(), answer) => match answer {
@@ -123,7 +123,7 @@ impl LanguageModel {
     }
 
     /// Returns the body of a request.
-    pub(super) fn body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
+    pub(super) fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
         self.chat.render_body(endpoint, prompt)
     }
 
@@ -154,14 +154,14 @@ impl LanguageModel {
         }
     }
 
-    fn check_pause(&self, lane: Lane, url: &str) -> Result<(), String> {
+    fn check_pause(&self, lane: ModelLane, url: &str) -> Result<(), String> {
         let state = lock(&self.state);
         if state.url != url {
             return Ok(()); // the settings name another server now
         }
         let pause = match lane {
-            Lane::Search => state.not_before.max(state.no_search_before),
-            Lane::Task => state.not_before,
+            ModelLane::Search => state.not_before.max(state.no_search_before),
+            ModelLane::Task => state.not_before,
         };
         let left = pause.map(|until| until.saturating_duration_since(Instant::now()));
         let Some(left) = left.filter(|left| !left.is_zero()) else { return Ok(()) };
@@ -169,7 +169,7 @@ impl LanguageModel {
         Err(format!("{why}; it is asked again in {} s", left.as_secs() + 1))
     }
 
-    fn send(&self, job: Job) -> Result<(), String> {
+    fn queue_job(&self, job: ModelJob) -> Result<(), String> {
         if *self.stopping.borrow() {
             return Err("the daemon is stopping".to_owned());
         }
@@ -179,12 +179,12 @@ impl LanguageModel {
             Some(sender) => sender,
             None => {
                 let (sender, jobs) = sync_channel(MOST_WAITING);
-                let worker = Worker {
+                let worker = LaneWorker {
                     chat: Arc::clone(&self.chat),
                     spending: self.spending.clone(),
                     state: Arc::clone(&self.state),
                 };
-                spawn("llm", move || worker.work(&jobs)).map_err(|error| format!("{error:#}"))?;
+                spawn_thread("llm", move || worker.run_jobs(&jobs)).map_err(|error| format!("{error:#}"))?;
                 lane.insert(sender)
             }
         };
@@ -195,13 +195,14 @@ impl LanguageModel {
     }
 }
 
-impl Worker {
-    fn work(&self, jobs: &Receiver<Job>) {
+impl LaneWorker {
+    fn run_jobs(&self, jobs: &Receiver<ModelJob>) {
         while let Ok(job) = jobs.recv() {
             if job.reply.is_closed() {
-                continue; // who waited has given up: nothing is sent, and nothing spent
+                continue; // the caller has given up: nothing is sent, and nothing spent
             }
-            let outcome = caught(|| self.ask(&job)).unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
+            let outcome =
+                catch_panic(|| self.ask_chat(&job)).unwrap_or_else(|panic| Err(format!("a panic: {panic}")));
             if let Err(why) = &outcome {
                 tracing::warn!(purpose = job.prompt.purpose.as_str(), why, "no answer of the language model");
                 lock(&self.state).last_error = Some((why.clone(), now_ms()));
@@ -210,10 +211,10 @@ impl Worker {
         }
     }
 
-    fn ask(&self, job: &Job) -> Result<String, String> {
-        let Job { endpoint, prompt, limit, lane, deadline, .. } = job;
+    fn ask_chat(&self, job: &ModelJob) -> Result<String, String> {
+        let ModelJob { endpoint, prompt, limit, lane, deadline, .. } = job;
         let needed = prompt.estimate_tokens() + prompt.most_answer_tokens;
-        let reserved = self.spending.reserve(&today(), prompt.purpose, needed, *limit);
+        let reserved = self.spending.reserve(&current_day(), prompt.purpose, needed, *limit);
         let reserved = reserved.map_err(|error| error.to_string())?;
         let outcome = self.chat.ask(endpoint, prompt, *deadline);
         let cost = match &outcome {
@@ -227,12 +228,12 @@ impl Worker {
         tracing::debug!(purpose = prompt.purpose.as_str(), cost, "asked the language model");
         let mut state = lock(&self.state);
         if state.url != endpoint.url {
-            *state = State { url: endpoint.url.clone(), ..State::default() };
+            *state = ModelState { url: endpoint.url.clone(), ..ModelState::default() };
         }
         if let Err(failed) = &outcome {
             let now = Instant::now();
             state.not_before = failed.delay.map(|delay| now + delay).max(state.not_before);
-            if *lane == Lane::Search {
+            if *lane == ModelLane::Search {
                 state.no_search_before = Some(now + PAUSE);
             }
         } else {
@@ -243,6 +244,6 @@ impl Worker {
 }
 
 /// Returns the day that is counted, as `2026-11-25`.
-pub(super) fn today() -> String {
-    local(now_ms()).date().to_string()
+pub(super) fn current_day() -> String {
+    to_local_time(now_ms()).date().to_string()
 }

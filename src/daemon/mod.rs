@@ -34,24 +34,24 @@ use memod_base::paths::{Env, RepoLayout};
 use memod_config::Config;
 use memod_embed::onnx::{ModelCache, Runtime};
 pub use memod_engine::errors::error_chain;
-use memod_engine::models::Models;
-use memod_engine::threads::spawn;
+use memod_engine::model_registry::ModelRegistry;
+use memod_engine::threads::spawn_thread;
 use memod_engine::{EngineParts, OpenedIndex, UnstartedEngine, own_files};
 use memod_indexing::{Indexer, Progress, ReadLimits};
 
-pub use crate::daemon::memories::export::print_memories;
-use crate::daemon::memories::keeper::Memories;
-use crate::daemon::memories::team_sync;
-use crate::daemon::process::lock::DaemonLock;
+pub use crate::daemon::memories::import_export::export_memories::print_memories;
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::team_memories::team_sync;
+use crate::daemon::process::daemon_lock::DaemonLock;
 pub use crate::daemon::process::memory_limit::WithReserve;
-pub use crate::daemon::process::preflight::check;
-pub use crate::daemon::process::program::program;
-use crate::daemon::process::{descriptors, lock, log, memory_limit};
-pub use crate::daemon::request::error::hint_of;
-use crate::daemon::server::listen::Listener;
+pub use crate::daemon::process::preflight::check_start;
+pub use crate::daemon::process::program_path::program_path;
+use crate::daemon::process::{daemon_lock, daemon_log, descriptors, memory_limit};
+pub use crate::daemon::request::request_errors::hint_of;
+use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
 use crate::daemon::shared_observer::SharedObserver;
-use crate::daemon::subscribing::counting;
+use crate::daemon::subscribing::event_counts;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
@@ -63,7 +63,7 @@ const END_OF_MEMORIES: Duration = Duration::from_secs(10);
 
 /// How a daemon ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum DaemonEnd {
     /// The daemon served, and then stopped.
     Served,
     /// Another daemon serves the repository already.
@@ -76,24 +76,24 @@ pub enum Ended {
 ///
 /// # Errors
 /// When it cannot start; nothing is left behind that the next start would not replace.
-pub fn run(root: &Path, index_on_demand: bool, ready: Box<dyn FnOnce()>) -> anyhow::Result<Ended> {
-    descriptors::prepare()?;
-    memory_limit::prepare()?;
+pub fn run(root: &Path, index_on_demand: bool, ready: Box<dyn FnOnce()>) -> anyhow::Result<DaemonEnd> {
+    descriptors::prepare_descriptors()?;
+    memory_limit::prepare_reserve()?;
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
-    let Some(_lock) = DaemonLock::take(&layout)? else { return Ok(Ended::AlreadyRunning) };
-    let config = memod_config::load(Some(&layout))?.config;
-    log::start(&layout.log_file(), &config.daemon.log)?;
+    let Some(_lock) = DaemonLock::take(&layout)? else { return Ok(DaemonEnd::AlreadyRunning) };
+    let config = memod_config::load_settings(Some(&layout))?.config;
+    daemon_log::start_logging(&layout.log_file(), &config.daemon.log)?;
     tracing::info!(root = %layout.root.display(), version = env!("CARGO_PKG_VERSION"), "starting");
-    let outcome = serve(layout, env, config, index_on_demand, ready);
+    let outcome = serve_repository(layout, env, config, index_on_demand, ready);
     if let Err(error) = &outcome {
         tracing::error!(error = error_chain(error), "ended");
     }
-    outcome.map(|()| Ended::Served)
+    outcome.map(|()| DaemonEnd::Served)
 }
 
-fn serve(
+fn serve_repository(
     layout: RepoLayout,
     env: Env,
     config: Config,
@@ -106,55 +106,55 @@ fn serve(
     let index = OpenedIndex::open(&index_db, n_commits, &progress)?;
     let reading =
         ReadLimits { max_file_bytes: config.index.max_file_bytes, n_threads: descriptors::max_readers() };
-    let indexer = Indexer::new(&index_db, &program()?, reading, Arc::clone(&progress));
-    let socket = lock::socket_path(&layout, &env)?;
+    let indexer = Indexer::new(&index_db, &program_path()?, reading, Arc::clone(&progress));
+    let socket = daemon_lock::socket_path(&layout, &env)?;
 
-    let runtime = runtime().context("start the runtime")?;
+    let runtime = build_runtime().context("start the runtime")?;
     let (listener, signalled) = {
         let _inside = runtime.enter();
         // Handle signals before the socket exists, so that an early signal does not leave it behind.
-        let signalled = signals().context("handle signals")?;
-        let bound = Listener::bind(&socket);
+        let signalled = handle_signals().context("handle signals")?;
+        let bound = SocketListener::bind(&socket);
         (bound.with_context(|| format!("bind {}", socket.display()))?, signalled)
     };
 
-    let models = Arc::new(models(&config, &env)?);
+    let models = Arc::new(build_models(&config, &env)?);
     let unstarted =
         UnstartedEngine::new(EngineParts { layout, env, config, socket, models, indexer, progress })?;
     let engine = unstarted.engine();
-    let memories = Memories::start(&engine)?;
+    let memories = MemoryThread::start(&engine)?;
     let shared = Arc::new(Shared::new(engine, memories));
     shared.engine.set_observer(Box::new(SharedObserver(Arc::downgrade(&shared))));
-    lock::publish(&shared.engine.layout, &shared.engine.socket)?;
+    daemon_lock::publish_socket(&shared.engine.layout, &shared.engine.socket)?;
 
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let for_loop = Arc::clone(&shared);
-    let threads = unstarted.start(index, index_on_demand, move |why| {
+    let threads = unstarted.start_threads(index, index_on_demand, move |why| {
         for_loop.memories.note_lost(why == own_files::LOST);
         for_loop.llm.stop();
         let _ = stop.send(true); // the server may have failed already
     })?;
     runtime.spawn(stop_after(signalled, Arc::clone(&shared)));
     stop_at_memory_limit(Arc::clone(&shared))?;
-    runtime.spawn(counting::count(Arc::clone(&shared)));
-    runtime.spawn(team_sync::keep(Arc::clone(&shared)));
+    runtime.spawn(event_counts::run_counts(Arc::clone(&shared)));
+    runtime.spawn(team_sync::keep_exchanging(Arc::clone(&shared)));
     ready();
-    let index_ended = on_thread(move || {
+    let index_ended = run_on_thread(move || {
         for thread in threads {
             let _ = thread.join(); // a panic is in the log already
         }
     });
-    let stopped_at = runtime.block_on(server::serve(Arc::clone(&shared), listener, stopped));
-    wait_until(stopped_at + END, "the index", &index_ended);
-    let memories_ended = on_thread(move || shared.memories.stop());
-    wait_until(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
+    let stopped_at = runtime.block_on(server::serve_connections(Arc::clone(&shared), listener, stopped));
+    wait_for_threads(stopped_at + END, "the index", &index_ended);
+    let memories_ended = run_on_thread(move || shared.memories.stop());
+    wait_for_threads(Instant::now() + END_OF_MEMORIES, "the memories", &memories_ended);
     runtime.shutdown_background();
     Ok(())
 }
 
-/// Has the daemon end in order once the memory that it may take is used up.
+/// Stops the daemon in order once the memory that it may take is used up.
 fn stop_at_memory_limit(shared: Arc<Shared>) -> anyhow::Result<()> {
-    memory_limit::watch(move || shared.engine.stop(memory_limit::USED_UP))
+    memory_limit::stop_at_limit(move || shared.engine.stop(memory_limit::USED_UP))
 }
 
 async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
@@ -162,7 +162,7 @@ async fn stop_after(signalled: impl Future<Output = ()>, shared: Arc<Shared>) {
     shared.engine.stop("a signal");
 }
 
-fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+fn build_runtime() -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(memory_limit::max_threads(MOST_THREADS))
@@ -172,20 +172,25 @@ fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
 }
 
 /// Returns the models that the settings name.
-fn models(config: &Config, env: &Env) -> anyhow::Result<Models> {
-    let path = |setting: &str| (!setting.is_empty()).then(|| PathBuf::from(setting));
-    let cache_dir = path(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
-    let (variable, setting) = (env.onnx_runtime.clone(), path(&config.model.runtime));
+fn build_models(config: &Config, env: &Env) -> anyhow::Result<ModelRegistry> {
+    let cache_dir = path_setting(&config.model.cache_dir).unwrap_or_else(|| env.cache_dir());
+    let (variable, setting) = (env.onnx_runtime.clone(), path_setting(&config.model.runtime));
     let runtime = Runtime { variable, setting, cache_dir: cache_dir.clone() };
-    let models = Models::new(ModelCache::new(&cache_dir), runtime, program()?, &config.model.name);
+    let models =
+        ModelRegistry::new(ModelCache::new(&cache_dir), runtime, program_path()?, &config.model.name);
     Ok(models.with_reranker(&config.model.reranker))
 }
 
+/// Returns the path in a setting, unless it is empty.
+fn path_setting(setting: &str) -> Option<PathBuf> {
+    (!setting.is_empty()).then(|| PathBuf::from(setting))
+}
+
 /// Runs code on a thread of its own; the receiver gets a message when it is done.
-fn on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
+fn run_on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
     let (done, ended) = channel();
     // Without a thread nothing is sent, as if it hung.
-    let _ = spawn("end", move || {
+    let _ = spawn_thread("end", move || {
         run();
         let _ = done.send(()); // the receiver may have given up
     });
@@ -194,7 +199,7 @@ fn on_thread(run: impl FnOnce() + Send + 'static) -> Receiver<()> {
 
 /// Waits until threads have ended, but not longer than `deadline`, because a file system that hangs may block one for ever.
 /// This loses nothing that was acknowledged: it is on the disk.
-fn wait_until(deadline: Instant, what: &str, ended: &Receiver<()>) {
+fn wait_for_threads(deadline: Instant, what: &str, ended: &Receiver<()>) {
     if ended.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_err() {
         tracing::warn!(what, "a thread does not end; the daemon ends without it");
     }
@@ -202,7 +207,7 @@ fn wait_until(deadline: Instant, what: &str, ended: &Receiver<()>) {
 
 /// Handles SIGTERM and SIGINT from now on; the returned future completes with the first of them.
 #[cfg(unix)]
-fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
+fn handle_signals() -> std::io::Result<impl Future<Output = ()> + Send> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
@@ -211,7 +216,7 @@ fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
 }
 
 #[cfg(not(unix))]
-fn signals() -> std::io::Result<impl Future<Output = ()> + Send> {
+fn handle_signals() -> std::io::Result<impl Future<Output = ()> + Send> {
     Ok(async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
@@ -227,9 +232,9 @@ mod tests {
     fn threads_are_waited_for_until_the_deadline_alone() {
         let (_hanging, never) = channel();
         let began = Instant::now();
-        wait_until(began, "a thread that hangs", &never);
+        wait_for_threads(began, "a thread that hangs", &never);
         assert!(began.elapsed() < END, "the time for it is over already");
-        let ended = on_thread(|| {});
+        let ended = run_on_thread(|| {});
         assert_eq!(ended.recv(), Ok(()));
     }
 }

@@ -9,17 +9,17 @@ use memod_embed::onnx::{
 };
 use memod_embed::{BUILTIN_DIMS, BUILTIN_ID};
 use memod_engine::errors::RpcResult;
-use memod_engine::models::BUILTIN;
-use memod_index_db::Reader;
+use memod_engine::model_registry::BUILTIN;
+use memod_index_db::IndexReader;
 use memod_proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 
-use crate::daemon::request::blocking;
-use crate::daemon::request::error::bad_params;
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::run_blocking;
 use crate::daemon::shared::Shared;
 
 /// Which method is called.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Verb {
+pub(super) enum ModelMethod {
     List,
     Import,
     Use,
@@ -27,68 +27,72 @@ pub(super) enum Verb {
 }
 
 /// Runs a method, and returns all models after it. Blocks while a model is tried.
-pub(super) async fn call(shared: &Arc<Shared>, verb: Verb, params: ModelParams) -> RpcResult<ModelsResult> {
-    blocking(shared, move |shared| {
+pub(super) async fn answer_models(
+    shared: &Arc<Shared>,
+    verb: ModelMethod,
+    params: ModelParams,
+) -> RpcResult<ModelsResult> {
+    run_blocking(shared, move |shared| {
         match verb {
-            Verb::List => {}
-            Verb::Import => install(shared, &params)?,
-            Verb::Use => choose(shared, name(&params)?)?,
-            Verb::Remove => remove(shared, name(&params)?)?,
+            ModelMethod::List => {}
+            ModelMethod::Import => install_model(shared, &params)?,
+            ModelMethod::Use => choose_model(shared, required_name(&params)?)?,
+            ModelMethod::Remove => remove_model(shared, required_name(&params)?)?,
         }
-        list(shared)
+        list_models(shared)
     })
     .await
 }
 
-fn name(params: &ModelParams) -> RpcResult<&str> {
-    params.name.as_deref().ok_or_else(|| bad_params("name: absent; `model.list` has the names"))
+fn required_name(params: &ModelParams) -> RpcResult<&str> {
+    params.name.as_deref().ok_or_else(|| bad_params_error("name: absent; `model.list` has the names"))
 }
 
-fn install(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
+fn install_model(shared: &Shared, params: &ModelParams) -> RpcResult<()> {
     let dir = params.dir.as_deref().map(Path::new).filter(|dir| dir.is_absolute());
-    let dir = dir.ok_or_else(|| bad_params("dir: the absolute path of a folder is needed"))?;
+    let dir = dir.ok_or_else(|| bad_params_error("dir: the absolute path of a folder is needed"))?;
     let models = &shared.engine.models;
     let program = &models.program;
     let wanted = ModelImport { dir, name: params.name.as_deref(), source: None };
-    let installed =
-        import_model(&wanted, &models.cache, &models.runtime, program).map_err(|error| told(&error))?;
+    let installed = import_model(&wanted, &models.cache, &models.runtime, program)
+        .map_err(|error| to_rpc_error(&error))?;
     let name = &installed.manifest.name;
-    models.forget(name);
-    // Another revision of the model in use: its vectors are made anew.
-    let is_chosen = models.chosen().is_ok_and(|id| name_of(&id) == name);
-    if is_chosen { choose(shared, name) } else { Ok(()) }
+    models.forget_model(name);
+    // A new revision of the model in use: its vectors are computed again.
+    let is_chosen = models.chosen_id().is_ok_and(|id| name_of(&id) == name);
+    if is_chosen { choose_model(shared, name) } else { Ok(()) }
 }
 
-fn choose(shared: &Shared, name: &str) -> RpcResult<()> {
+fn choose_model(shared: &Shared, name: &str) -> RpcResult<()> {
     if name != BUILTIN {
-        let installed = shared.engine.models.cache.get(name).map_err(|error| told(&error))?;
-        shared.engine.models.runtime.find_library().map_err(|error| told(&error))?;
+        let installed = shared.engine.models.cache.get(name).map_err(|error| to_rpc_error(&error))?;
+        shared.engine.models.runtime.find_library().map_err(|error| to_rpc_error(&error))?;
         if installed.manifest.purpose == Purpose::Rerank {
             shared.engine.models.choose_reranker(name);
             return Ok(());
         }
     }
-    shared.engine.models.choose(name).map_err(|why| RpcError::new(code::STORE, why))?;
+    shared.engine.models.choose_model(name).map_err(|why| RpcError::new(code::STORE, why))?;
     shared.memories.note_choice();
     shared.engine.note_chosen_model();
     Ok(())
 }
 
-fn remove(shared: &Shared, name: &str) -> RpcResult<()> {
+fn remove_model(shared: &Shared, name: &str) -> RpcResult<()> {
     let id = shared.engine.models.cache.get(name).map(|installed| installed.manifest.identity());
-    let chosen = shared.engine.models.chosen().ok();
-    let in_use = [Some(shared.engine.read(Reader::model)?), chosen, Some(shared.memories.model_id())];
+    let chosen = shared.engine.models.chosen_id().ok();
+    let in_use = [Some(shared.engine.read(IndexReader::model_id)?), chosen, Some(shared.memories.model_id())];
     if id.as_ref().is_ok_and(|id| in_use.iter().flatten().any(|used| used == id)) {
         return Err(RpcError::new(code::STORE, format!("{name} is in use in this repository")).with_hint(
             "`memo model use builtin` first, and wait until `memo model status` says that it answers",
         ));
     }
-    shared.engine.models.cache.remove(name).map_err(|error| told(&error))?;
-    shared.engine.models.forget(name);
+    shared.engine.models.cache.remove(name).map_err(|error| to_rpc_error(&error))?;
+    shared.engine.models.forget_model(name);
     Ok(())
 }
 
-fn told(error: &OnnxError) -> RpcError {
+fn to_rpc_error(error: &OnnxError) -> RpcError {
     let code = match error {
         OnnxError::Absent(_) | OnnxError::BadFile { .. } => code::INVALID_PARAMS,
         OnnxError::Io(_) | OnnxError::Busy(_) | OnnxError::NoRuntime(_) | OnnxError::Failed { .. } => {
@@ -102,34 +106,37 @@ fn told(error: &OnnxError) -> RpcError {
     }
 }
 
-fn list(shared: &Shared) -> RpcResult<ModelsResult> {
+fn list_models(shared: &Shared) -> RpcResult<ModelsResult> {
     let models = &shared.engine.models;
     let installed = models.cache.list_models();
     let is_installed =
         |entry: &&CatalogueEntry| installed.iter().any(|model| model.manifest.name == entry.name);
-    let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(known);
+    let known = CATALOGUE.iter().filter(|entry| !is_installed(entry)).map(catalogue_entry);
     let runtime = models.runtime.find_library();
     Ok(ModelsResult {
-        active: shared.engine.read(Reader::model)?,
+        active: shared.engine.read(IndexReader::model_id)?,
         active_for_memories: shared.memories.model_id(),
-        next: shared.engine.read(next)?,
-        reranker: models.reranker().ok().map(|reranker| reranker.id().to_owned()),
-        problem: models.problem().or_else(|| models.chosen().err()),
+        next: shared.engine.read(next_model)?,
+        reranker: models.load_reranker().ok().map(|reranker| reranker.id().to_owned()),
+        problem: models.choice_problem().or_else(|| models.chosen_id().err()),
         has_runtime: runtime.is_ok(),
         runtime: runtime.map_or_else(|error| error.to_string(), |path| path.display().to_string()),
         dir: models.cache.dir().display().to_string(),
-        models: std::iter::once(builtin()).chain(installed.iter().map(found)).chain(known).collect(),
+        models: std::iter::once(builtin_entry())
+            .chain(installed.iter().map(installed_entry))
+            .chain(known)
+            .collect(),
     })
 }
 
 /// Returns the model that is to follow, and how far it is.
-pub(super) fn next(reader: &Reader) -> Result<Option<NextModel>, DatabaseError> {
+pub(super) fn next_model(reader: &IndexReader) -> Result<Option<NextModel>, DatabaseError> {
     let Some(id) = reader.next_model()? else { return Ok(None) };
     let (done, total) = reader.n_embedded(&id)?;
     Ok(Some(NextModel { id, done, total }))
 }
 
-fn builtin() -> ModelEntry {
+fn builtin_entry() -> ModelEntry {
     ModelEntry {
         name: BUILTIN.to_owned(),
         id: Some(BUILTIN_ID.to_owned()),
@@ -142,7 +149,7 @@ fn builtin() -> ModelEntry {
     }
 }
 
-fn found(model: &InstalledModel) -> ModelEntry {
+fn installed_entry(model: &InstalledModel) -> ModelEntry {
     let manifest = &model.manifest;
     let known = CatalogueEntry::find(&manifest.name);
     ModelEntry {
@@ -157,7 +164,7 @@ fn found(model: &InstalledModel) -> ModelEntry {
     }
 }
 
-fn known(entry: &CatalogueEntry) -> ModelEntry {
+fn catalogue_entry(entry: &CatalogueEntry) -> ModelEntry {
     ModelEntry {
         name: entry.name.to_owned(),
         id: None,

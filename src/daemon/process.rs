@@ -1,8 +1,8 @@
 //! Prepares the process of the daemon: its lock, log, limits and program.
 
+pub(super) mod daemon_lock;
+pub(super) mod daemon_log;
 pub(super) mod descriptors;
-pub(super) mod lock;
-pub(super) mod log;
 pub(super) mod memory_limit;
 pub(super) mod preflight;
-pub(super) mod program;
+pub(super) mod program_path;

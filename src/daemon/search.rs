@@ -3,12 +3,12 @@
 //! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
-pub(super) mod expansion;
-pub(super) mod kept_chunks;
+pub(super) mod chunk_cache;
 pub(super) mod known_texts;
-pub(super) mod remembered;
+pub(super) mod query_expansion;
 pub(super) mod reranking;
-pub(super) mod verify;
+pub(super) mod searched_memories;
+pub(super) mod verify_hits;
 
 use std::iter::repeat;
 use std::path::Path;
@@ -17,32 +17,35 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use memod_base::paths::{CallerDir, RepoLayout};
-use memod_base::types::{Kind, SourceKey, Unreadable};
+use memod_base::types::{ChunkKind, SourceKey, UnreadableEntry};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::event::Freshness;
-use memod_index_db::Reader;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::IndexReader;
 use memod_proto::memory::Caller;
-use memod_proto::{AnswerPart, Hit, Mode, Parsed, Pending, SearchParams, SearchResult, Sync, rounded_score};
-use memod_search::correction::{FEW, WordsOfView, corrected as corrected_query};
-use memod_search::filter::Filter;
-use memod_search::memory_search::MemoryAsk;
+use memod_proto::{
+    AnswerPart, FreshnessLevel, Hit, Parsed, Pending, SearchMode, SearchParams, SearchResult, rounded_score,
+};
+use memod_search::correction::{FEW, WorktreeVocabulary, correct_query};
+use memod_search::filter::SearchFilter;
+use memod_search::memory_search::MemorySearchRequest;
 use memod_search::query::Query;
+use memod_search::query_expansion::add_expanded_hits;
 use memod_search::rare_word::wordless_factor;
-use memod_search::snippet::Extent;
+use memod_search::snippet::SnippetExtent;
 use memod_search::superseded::put_above_superseded;
-use memod_search::view_chunks::ViewChunks;
-use memod_search::{self as search, Answer, expanded};
+use memod_search::worktree_chunks::WorktreeChunks;
+use memod_search::{self as search, SearchAnswer};
 
-use crate::daemon::memories::search_scope::Scope;
-use crate::daemon::memories::transaction::locate;
+use crate::daemon::memories::finding::search_scope::SearchScope;
+use crate::daemon::memories::methods::method_call::locate_caller;
 use crate::daemon::request::caveats;
-use crate::daemon::request::error::bad_params;
-use crate::daemon::request::{SnapshotAsk, blocking, clock, deadline, on_snapshot};
-use crate::daemon::search::remembered::Remembered;
-use crate::daemon::search::verify::{Forms, Verified, verify};
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::{SnapshotAsk, format_clock, request_deadline, run_blocking, run_on_snapshot};
+use crate::daemon::search::searched_memories::SearchedMemories;
+use crate::daemon::search::verify_hits::{HitOptions, VerifiedHits, verify_hits};
 use crate::daemon::shared::Shared;
-use crate::daemon::status::embed_failed;
+use crate::daemon::status::embed_failures;
 
 /// Most hits of one page.
 const MAX_LIMIT: usize = 200;
@@ -52,46 +55,46 @@ const MAX_AROUND: usize = 200;
 const MOST_PENDING: u32 = 1_000;
 
 /// Runs a search.
-pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcResult<SearchResult> {
+pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) -> RpcResult<SearchResult> {
     let started = Instant::now();
     let limit = params.limit.unwrap_or(shared.engine.config.search.limit as usize);
     if !(1..=MAX_LIMIT).contains(&limit) {
-        return Err(bad_params(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
+        return Err(bad_params_error(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
-    if params.query.trim().is_empty() && !params.restricts() {
-        return Err(bad_params("query: empty")
+    if params.query.trim().is_empty() && !params.has_filters() {
+        return Err(bad_params_error("query: empty")
             .with_hint("say what to look for; or a filter alone lists all that it lets pass"));
     }
     let threshold = params.threshold.unwrap_or(shared.engine.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
-        return Err(bad_params(format!("threshold: {threshold} is not between 0 and 1")));
+        return Err(bad_params_error(format!("threshold: {threshold} is not between 0 and 1")));
     }
     for (name, lines) in [("lines_before", params.lines_before), ("lines_after", params.lines_after)] {
         if let Some(lines) = lines.filter(|lines| *lines > MAX_AROUND) {
-            return Err(bad_params(format!("{name}: {lines} is not between 0 and {MAX_AROUND}")));
+            return Err(bad_params_error(format!("{name}: {lines} is not between 0 and {MAX_AROUND}")));
         }
     }
     let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-    let layout = locate(shared, &caller).await?;
+    let layout = locate_caller(shared, &caller).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
-    let scope = Scope::of(&params, &dir)?;
+    let scope = SearchScope::from_params(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
     let memories = scope.memory_ask(&params, limit, shared.engine.config.search.min_cosine);
-    let question = Arc::new(Question { params, layout, scope, memories, limit });
+    let question = Arc::new(SearchQuestion { params, layout, scope, memories, limit });
     shared.queries.fetch_add(1, Ordering::Relaxed);
-    let Question { params, .. } = &*question;
+    let SearchQuestion { params, .. } = &*question;
     let mut vectorless = None;
     if question.memories.is_none() {
-        caveats::leave_out(AnswerPart::Memories);
-    } else if params.sync == Sync::Full {
-        vectorless = shared.memories.complete().await.err();
+        caveats::drop_caveats(AnswerPart::Memories);
+    } else if params.sync == FreshnessLevel::Full {
+        vectorless = shared.memories.embed_all().await.err();
     }
-    let mut result = answer(shared, &question).await?;
+    let mut result = answer_question(shared, &question).await?;
     let had_hits = !result.hits.is_empty();
     result.hits.retain(|hit| hit.score >= threshold);
     if had_hits && result.hits.is_empty() {
-        // The threshold may be a setting that whoever asks has forgotten.
+        // The threshold may be a setting that the caller has forgotten.
         result.parsed.notes.push(format!("every hit scores below the threshold of {threshold}"));
     }
     put_above_superseded(&mut result.hits);
@@ -103,15 +106,15 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
         }
     }
     for hit in result.hits.iter_mut().filter(|hit| hit.commit.is_none() && hit.memory.is_none()) {
-        hit.cwd_path = dir.shown(&hit.path);
+        hit.cwd_path = dir.relative_path(&hit.path);
         if let Some(copies) = &mut hit.copies {
-            copies.cwd_paths = copies.paths.iter().filter_map(|path| dir.shown(path)).collect();
+            copies.cwd_paths = copies.paths.iter().filter_map(|path| dir.relative_path(path)).collect();
         }
     }
     if let Some(error) = vectorless {
-        caveats::note(AnswerPart::Memories, format!("not all have their vectors: {}", error.message));
+        caveats::note_caveat(AnswerPart::Memories, format!("not all have their vectors: {}", error.message));
     }
-    let mut parsed = question.scope.query.parsed();
+    let mut parsed = question.scope.query.to_parsed();
     parsed.notes.extend(question.scope.notes.iter().cloned().chain(result.parsed.notes));
     Ok(SearchResult {
         query: params.query.clone(),
@@ -122,12 +125,12 @@ pub(super) async fn search(shared: &Arc<Shared>, params: SearchParams) -> RpcRes
     })
 }
 
-/// Answers a question, with what other words of a language model find if it asks for them.
-async fn answer(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
+/// Answers a question, with the hits of other words from a language model if it asks for them.
+async fn answer_question(shared: &Arc<Shared>, question: &Arc<SearchQuestion>) -> RpcResult<SearchResult> {
     if !question.params.expand.unwrap_or(shared.engine.config.search.expand) {
         return answer_as_asked(shared, question).await;
     }
-    let words = expansion::words(shared, &question.scope.query);
+    let words = query_expansion::ask_for_words(shared, &question.scope.query);
     let (result, words) = tokio::join!(answer_as_asked(shared, question), words);
     let mut result = result?;
     match words {
@@ -135,7 +138,7 @@ async fn answer(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<Sea
             if let Some(other) = question.with_words(shared, &words) {
                 let others = answer_as_asked(shared, &Arc::new(other)).await?;
                 result.total = result.total.max(others.total);
-                expanded::add(&mut result.hits, others.hits, question.limit);
+                add_expanded_hits(&mut result.hits, others.hits, question.limit);
                 result.expanded = words;
             }
         }
@@ -144,49 +147,52 @@ async fn answer(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<Sea
     Ok(result)
 }
 
-async fn answer_as_asked(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
+async fn answer_as_asked(shared: &Arc<Shared>, question: &Arc<SearchQuestion>) -> RpcResult<SearchResult> {
     match question.scope.index {
-        Some(_) => page(shared, question, find).await,
-        None => alone(shared, question).await,
+        Some(_) => answer_from_snapshot(shared, question, search_index).await,
+        None => search_memories_only(shared, question).await,
     }
 }
 
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
-async fn alone(shared: &Arc<Shared>, question: &Arc<Question>) -> RpcResult<SearchResult> {
+async fn search_memories_only(
+    shared: &Arc<Shared>,
+    question: &Arc<SearchQuestion>,
+) -> RpcResult<SearchResult> {
     let asked = Arc::clone(question);
     let (((result, _), _), is_judged) =
-        blocking(shared, move |shared| memories_alone(shared, &asked, &asked.layout, None)).await?;
+        run_blocking(shared, move |shared| find_memories_only(shared, &asked, &asked.layout, None)).await?;
     if is_judged {
         return Ok(result);
     }
-    page(shared, question, |shared, question, at| {
-        Ok(memories_alone(shared, question, &at.layout, Some(at))?.0)
+    answer_from_snapshot(shared, question, |shared, question, at| {
+        Ok(find_memories_only(shared, question, &at.layout, Some(at))?.0)
     })
     .await
 }
 
 /// Answers from a snapshot that is as fresh as requested, and repeats if the disk is newer.
-async fn page(
+async fn answer_from_snapshot(
     shared: &Arc<Shared>,
-    question: &Arc<Question>,
-    find: fn(&Shared, &Question, &Freshness) -> RpcResult<Page>,
+    question: &Arc<SearchQuestion>,
+    find: fn(&Shared, &SearchQuestion, &Freshness) -> RpcResult<SnapshotHits>,
 ) -> RpcResult<SearchResult> {
     let params = &question.params;
     let asked = Arc::clone(question);
-    caveats::needs_only(move |file| {
+    caveats::note_needed_files(move |file| {
         asked.scope.index.as_ref().is_some_and(|filter| is_searched(filter, file))
     });
     let ask = SnapshotAsk {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: deadline(shared, params.wait_ms),
+        deadline: request_deadline(shared, params.wait_ms),
         needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);
     let ((mut result, unread), why_not) =
-        on_snapshot(shared, ask, move |shared, at, _| find(shared, &asked, at)).await?;
+        run_on_snapshot(shared, ask, move |shared, at, _| find(shared, &asked, at)).await?;
     if let Some(why) = unread {
-        caveats::note(AnswerPart::Memories, why);
+        caveats::note_caveat(AnswerPart::Memories, why);
     }
     if why_not.is_some() {
         result.fresh = false;
@@ -196,67 +202,67 @@ async fn page(
 }
 
 /// Returns whether a file that may not be read could be a hit.
-fn is_searched(filter: &Filter, file: &Unreadable) -> bool {
-    let is_of_files = filter.kinds.iter().any(|kind| *kind != Kind::Commit) || filter.kinds.is_empty();
+fn is_searched(filter: &SearchFilter, file: &UnreadableEntry) -> bool {
+    let is_of_files = filter.kinds.iter().any(|kind| *kind != ChunkKind::Commit) || filter.kinds.is_empty();
     is_of_files && (file.is_dir || filter.admits_path(&file.path))
 }
 
-fn has_commits(filter: &Filter) -> bool {
-    filter.kinds.is_empty() || filter.kinds.contains(&Kind::Commit)
+fn has_commits(filter: &SearchFilter) -> bool {
+    filter.kinds.is_empty() || filter.kinds.contains(&ChunkKind::Commit)
 }
 
 /// A search with validated params.
-struct Question {
+struct SearchQuestion {
     params: SearchParams,
     layout: RepoLayout,
-    scope: Scope,
+    scope: SearchScope,
     /// Query for the memories; `None` leaves them out.
-    memories: Option<MemoryAsk>,
+    memories: Option<MemorySearchRequest>,
     limit: usize,
 }
 
-impl Question {
+impl SearchQuestion {
     /// Returns the question with other words beside those of its query.
     fn with_words(&self, shared: &Shared, words: &[String]) -> Option<Self> {
-        let scope = Scope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
+        let scope = SearchScope { query: self.scope.query.with_words(words)?, ..self.scope.clone() };
         let params = SearchParams { rerank: false, ..self.params.clone() };
         let memories = scope.memory_ask(&params, self.limit, shared.engine.config.search.min_cosine);
         Some(Self { params, layout: self.layout.clone(), scope, memories, limit: self.limit })
     }
 
-    fn forms(&self) -> Forms {
+    fn hit_options(&self) -> HitOptions {
         let SearchParams { explain, rerank, .. } = self.params;
         let most_texts = if rerank { reranking::FIRST } else { 0 };
-        Forms { explains: explain, extent: self.extent(), most_texts }
+        HitOptions { explains: explain, extent: self.snippet_extent(), most_texts }
     }
 
-    fn extent(&self) -> Extent {
+    fn snippet_extent(&self) -> SnippetExtent {
         let SearchParams { full, texts, lines_before, lines_after, .. } = self.params;
         match (lines_before, lines_after) {
-            _ if full => Extent::Text,
-            _ if texts => Extent::BestAndText,
-            (None, None) => Extent::Best,
+            _ if full => SnippetExtent::Text,
+            _ if texts => SnippetExtent::BestAndText,
+            (None, None) => SnippetExtent::Best,
             (before, after) => {
-                Extent::Around { before: before.unwrap_or_default(), after: after.unwrap_or_default() }
+                SnippetExtent::Around { before: before.unwrap_or_default(), after: after.unwrap_or_default() }
             }
         }
     }
 }
 
 /// The result on one snapshot and why memories could not be searched, with the paths whose content on disk differs.
-type Page = ((SearchResult, Option<String>), Vec<SourceKey>);
+type SnapshotHits = ((SearchResult, Option<String>), Vec<SourceKey>);
 
 /// Searches the index and, if requested, the memories.
-fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page> {
-    let Question { params, scope, limit, .. } = question;
+fn search_index(shared: &Shared, question: &SearchQuestion, at: &Freshness) -> RpcResult<SnapshotHits> {
+    let SearchQuestion { params, scope, limit, .. } = question;
     let filter = scope.index.clone().unwrap_or_default();
-    let mut memories = Remembered::of(shared, question.memories.as_ref(), Some(at));
-    let read = |reader: &Reader| -> RpcResult<_> {
-        reader.snapshot(|reader| {
-            let embedder = shared.engine.model_of(reader);
-            let chunks = shared.chunks.current(reader, at.view)?;
-            let ask = search::Ask {
-                view: at.view,
+    let mut memories = SearchedMemories::from_ask(shared, question.memories.as_ref(), Some(at));
+    let read = |reader: &IndexReader| -> RpcResult<_> {
+        reader.read_snapshot(|reader| {
+            let embedder = shared.engine.active_model(reader);
+            let chunks = shared.chunks.current_chunks(reader, at.worktree)?;
+            let ask = search::SearchRequest {
+                worktree: at.worktree,
                 chunks: &chunks,
                 query: &scope.query,
                 mode: params.mode,
@@ -266,19 +272,21 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
                 limit: *limit,
                 min_cosine: shared.engine.config.search.min_cosine,
                 embedder: embedder.as_deref().map_err(String::as_str),
-                nearest: &shared.engine.nearest,
-                kept: &shared.rows,
+                vectors: &shared.engine.nearest,
+                row_cache: &shared.rows,
             };
-            let answer = search::run(reader, &ask)?;
+            let answer = search::run_search(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
-            let may_correct = params.mode != Mode::Vector && n_exact < FEW;
-            let corrected = if may_correct { corrected(shared, reader, &ask)? } else { None };
-            let again = corrected.map(|query| search::run(reader, &search::Ask { query: &query, ..ask }));
-            let embeddings = reader.pending_embeddings(at.view, MOST_PENDING)?;
-            let is_whole = reader.view(at.view)?.is_some_and(|row| row.complete);
-            let failed = if params.mode == Mode::Keyword { None } else { embed_failed(reader, at.view)? };
-            let notes = notes(shared, scope, &chunks, at);
-            Ok(((answer, again.transpose()?), embeddings, failed, clock(reader, at)?, is_whole, notes))
+            let may_correct = params.mode != SearchMode::Vector && n_exact < FEW;
+            let corrected = if may_correct { correct_words(shared, reader, &ask)? } else { None };
+            let again = corrected
+                .map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
+            let embeddings = reader.pending_embeddings(at.worktree, MOST_PENDING)?;
+            let is_whole = reader.find_view(at.worktree)?.is_some_and(|row| row.complete);
+            let failed =
+                if params.mode == SearchMode::Keyword { None } else { embed_failures(reader, at.worktree)? };
+            let notes = list_notes(shared, scope, &chunks, at);
+            Ok(((answer, again.transpose()?), embeddings, failed, format_clock(reader, at)?, is_whole, notes))
         })
     };
     let mut found = shared.engine.read(read)?;
@@ -289,26 +297,24 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
     let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
     let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
-    let Verified { hits, texts, mut stale } = verify(&answer, at, *limit, text, question.forms());
+    let VerifiedHits { hits, texts, mut stale } =
+        verify_hits(&answer, at, *limit, text, question.hit_options());
     stale.append(&mut memories.stale);
     let pending = Pending { embeddings, ..at.pending };
     let mut degraded = answer.degraded;
-    if params.mode != Mode::Keyword {
+    if params.mode != SearchMode::Keyword {
         add_knn_notes(&mut degraded, at, embed_failed.as_deref());
     }
-    degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
-    if filter.kinds.contains(&Kind::Commit) || (at.lacks_commits && has_commits(&filter)) {
-        degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
-    }
+    add_source_notes(&mut degraded, at, &filter);
     let unread = memories.error.take().map(|error| error.message).or(memories.unsure.take());
-    degraded.extend(question.memories.iter().flat_map(|_| notes_on_memories(shared)));
+    degraded.extend(question.memories.iter().flat_map(|_| list_memory_notes(shared)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
-    let remembered = memories.hits(&at.layout, params.explain, question.extent());
-    let (mut hits, texts) = merged(remembered, hits, scope.query.is_one_word(), *limit);
+    let remembered = memories.build_hits(&at.layout, params.explain, question.snippet_extent());
+    let (mut hits, texts) = merge_hits(remembered, hits, scope.query.is_one_word(), *limit);
     if params.rerank && stale.is_empty() {
-        degraded.extend(reranking::rerank(shared, scope.query.text(), &mut hits, &texts).err());
+        degraded.extend(reranking::rerank_hits(shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
         degraded.push("rerank: files have changed meanwhile".to_owned()); // most likely the search runs again
     }
@@ -327,6 +333,14 @@ fn find(shared: &Shared, question: &Question, at: &Freshness) -> RpcResult<Page>
     Ok(((result, unread), stale))
 }
 
+/// Adds why files or commits are missing, if the filter allows them.
+fn add_source_notes(degraded: &mut Vec<String>, at: &Freshness, filter: &SearchFilter) {
+    degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
+    if filter.kinds.contains(&ChunkKind::Commit) || (at.lacks_commits && has_commits(filter)) {
+        degraded.extend(at.commits_note.iter().map(|why| format!("commits: {why}")));
+    }
+}
+
 /// Adds why vectors are missing, unless it is there already that no model answers.
 fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Option<&str>) {
     let is_told = degraded.iter().any(|why| why.starts_with("knn: "));
@@ -334,16 +348,15 @@ fn add_knn_notes(degraded: &mut Vec<String>, at: &Freshness, embed_failed: Optio
     degraded.extend(note.into_iter().chain(embed_failed).map(|why| format!("knn: {why}")));
 }
 
-/// Returns what a user may not expect of the worktree: globs that match nothing, and commits that were asked for and are not
-/// indexed.
-fn notes(shared: &Shared, scope: &Scope, chunks: &ViewChunks, at: &Freshness) -> Vec<String> {
-    let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&Kind::Commit));
-    let older = if are_asked { older_commits(shared, at) } else { None };
+/// Returns notes for the user: globs that match nothing, and requested commits that are not indexed.
+fn list_notes(shared: &Shared, scope: &SearchScope, chunks: &WorktreeChunks, at: &Freshness) -> Vec<String> {
+    let are_asked = scope.index.as_ref().is_some_and(|filter| filter.kinds.contains(&ChunkKind::Commit));
+    let older = if are_asked { note_older_commits(shared, at) } else { None };
     scope.unmatched_globs(chunks).chain(older).collect()
 }
 
 /// Returns a note on the commits that the index leaves out, if there are any.
-fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
+fn note_older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
     let newest = match shared.engine.config.index.commits {
         0 => "no commit is indexed".to_owned(),
         n_newest => format!("only the newest {n_newest} commits are indexed"),
@@ -352,45 +365,46 @@ fn older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
 }
 
 /// Returns the query with its unknown words corrected, if there are any.
-fn corrected(
+fn correct_words(
     shared: &Shared,
-    reader: &Reader,
-    ask: &search::Ask<'_>,
+    reader: &IndexReader,
+    ask: &search::SearchRequest<'_>,
 ) -> Result<Option<Query>, DatabaseError> {
-    let words = WordsOfView { postings: reader.postings()?, chunks: ask.chunks };
-    corrected_query(ask.query, &[&words, &shared.memories])
+    let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: ask.chunks };
+    correct_query(ask.query, &[&words, &shared.memories])
 }
 
-/// Says which memories may be old, or need somebody.
-fn notes_on_memories(shared: &Shared) -> impl Iterator<Item = String> {
-    shared.memories.files_note().into_iter().chain(shared.team.note())
+/// Lists notes on memories that may be old, or need a person.
+fn list_memory_notes(shared: &Shared) -> impl Iterator<Item = String> {
+    shared.memories.files_notice().into_iter().chain(shared.team.stale_notice())
 }
 
 /// Searches the memories; also returns whether all of their anchors were checked.
-fn memories_alone(
+fn find_memories_only(
     shared: &Shared,
-    question: &Question,
+    question: &SearchQuestion,
     layout: &RepoLayout,
     at: Option<&Freshness>,
-) -> RpcResult<(Page, bool)> {
-    let mut memories = Remembered::of(shared, question.memories.as_ref(), at);
+) -> RpcResult<(SnapshotHits, bool)> {
+    let mut memories = SearchedMemories::from_ask(shared, question.memories.as_ref(), at);
     if let Some(error) = memories.error.take() {
         return Err(error);
     }
     let mut corrected = None;
-    if question.params.mode != Mode::Vector && memories.found.exact_scores().count() < FEW {
-        let query = corrected_query(&question.scope.query, &[&shared.memories])?;
-        let again = query.map(|query| Answer { query, ..Answer::default() });
-        corrected = again.and_then(|again| memories.add_corrected(shared, &mut Answer::default(), again));
+    if question.params.mode != SearchMode::Vector && memories.found.exact_scores().count() < FEW {
+        let query = correct_query(&question.scope.query, &[&shared.memories])?;
+        let again = query.map(|query| SearchAnswer { query, ..SearchAnswer::default() });
+        corrected =
+            again.and_then(|again| memories.add_corrected(shared, &mut SearchAnswer::default(), again));
         if let Some(error) = memories.error.take() {
             return Err(error);
         }
     }
     let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
-    let mut degraded: Vec<String> = why_not.into_iter().chain(notes_on_memories(shared)).collect();
-    let mut hits = memories.hits(layout, question.params.explain, question.extent());
+    let mut degraded: Vec<String> = why_not.into_iter().chain(list_memory_notes(shared)).collect();
+    let mut hits = memories.build_hits(layout, question.params.explain, question.snippet_extent());
     if question.params.rerank {
-        let reranked = reranking::rerank(shared, question.scope.query.text(), &mut hits, &[]);
+        let reranked = reranking::rerank_hits(shared, question.scope.query.text(), &mut hits, &[]);
         degraded.extend(reranked.err());
     }
     let result = SearchResult {
@@ -407,7 +421,7 @@ fn memories_alone(
 
 /// Merges two sorted lists. At equal scores the memory comes first; hits with the only word of the query come first if it is rare.
 /// Returns the hits, and the text of each if it was kept.
-fn merged(
+fn merge_hits(
     memories: Vec<Hit>,
     hits: impl Iterator<Item = (Hit, Option<String>)>,
     is_one_word: bool,

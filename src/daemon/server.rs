@@ -3,9 +3,9 @@
 //! The protocol is JSON-RPC 2.0 with one object per line. Replies may come out of order, and a peer that has closed its
 //! sending side still gets its answers. The limits are those of design 11.
 
-pub(super) mod lines;
-pub(super) mod listen;
-pub(super) mod replies;
+pub(super) mod peer_lines;
+pub(super) mod reply_queue;
+pub(super) mod socket_listener;
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::parse_with_metadata;
 use memod_engine::subscriptions::Subscription;
-use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, depth};
+use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, nesting_depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -24,13 +24,13 @@ use crate::daemon::dispatch;
 use crate::daemon::memories;
 use crate::daemon::process::descriptors;
 use crate::daemon::request::CONNECTION;
-use crate::daemon::request::connection::Connection;
-use crate::daemon::request::error::busy;
-use crate::daemon::server::lines::Lines;
-use crate::daemon::server::listen::Listener;
-use crate::daemon::server::replies::{MAX_IN_FLIGHT, Replies};
+use crate::daemon::request::client_connection::ClientConnection;
+use crate::daemon::request::request_errors::busy_error;
+use crate::daemon::server::peer_lines::PeerLines;
+use crate::daemon::server::reply_queue::{MAX_IN_FLIGHT, ReplyQueue};
+use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
-use crate::daemon::web::Web;
+use crate::daemon::web::HttpServer;
 
 /// The method whose answer is followed by events.
 const SUBSCRIBE: &str = "subscribe";
@@ -41,14 +41,14 @@ const MAX_IN_WORK: usize = 64;
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// Accepts connections until `stop` is set, then lets running requests finish. Returns when `stop` was set.
-pub(super) async fn serve(
+pub(super) async fn serve_connections(
     shared: Arc<Shared>,
-    mut listener: Listener,
+    mut listener: SocketListener,
     mut stop: watch::Receiver<bool>,
 ) -> Instant {
     let mut connections = JoinSet::new();
     let in_work = Arc::new(Semaphore::new(MAX_IN_WORK));
-    let web = Arc::new(Web::new(&shared, &in_work));
+    let web = Arc::new(HttpServer::new(&shared, &in_work));
     let max_connections = descriptors::max_connections();
     loop {
         let accepted = tokio::select! {
@@ -66,19 +66,20 @@ pub(super) async fn serve(
                 }
                 let (in_work, web, stop) = (Arc::clone(&in_work), Arc::clone(&web), stop.clone());
                 let open = OpenConnection::new(&shared);
-                connections
-                    .spawn(async move { converse(&open.0, &in_work, &web, reader, writer, stop).await });
+                connections.spawn(async move {
+                    serve_connection(&open.0, &in_work, &web, reader, writer, stop).await;
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept");
-                descriptors::some_may_be_free(&mut connections).await;
+                descriptors::wait_for_descriptors(&mut connections).await;
             }
         }
     }
     let stopped_at = Instant::now();
     drop(listener);
     let drain = async { while connections.join_next().await.is_some() {} };
-    let _ = timeout(DRAIN, async { tokio::join!(drain, web.end()) }).await;
+    let _ = timeout(DRAIN, async { tokio::join!(drain, web.stop_serving()) }).await;
     stopped_at
 }
 
@@ -94,21 +95,21 @@ impl OpenConnection {
 
 impl Drop for OpenConnection {
     fn drop(&mut self) {
-        memories::databases::close_left(&self.0);
+        memories::import_export::foreign_databases::close_abandoned(&self.0);
         self.0.engine.connections.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 async fn turn_away(writer: impl AsyncWrite + Unpin, max_connections: usize) {
-    let busy = busy(format!("{max_connections} connections are open, the maximum"))
+    let busy = busy_error(format!("{max_connections} connections are open, the maximum"))
         .with_hint("close clients that keep a connection open, such as editors and agents, or try again");
-    replies::send_last(writer, &Response::failure(Value::Null, busy)).await;
+    reply_queue::send_last(writer, &Response::failure(Value::Null, busy)).await;
 }
 
-async fn converse<R, W>(
+async fn serve_connection<R, W>(
     shared: &Arc<Shared>,
     in_work: &Arc<Semaphore>,
-    web: &Arc<Web>,
+    web: &Arc<HttpServer>,
     reader: R,
     writer: W,
     mut stop: watch::Receiver<bool>,
@@ -116,10 +117,10 @@ async fn converse<R, W>(
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let connection = Arc::new(Connection::default());
-    let (replies, mut writing) = Replies::start(writer);
+    let connection = Arc::new(ClientConnection::default());
+    let (replies, mut writing) = ReplyQueue::start(writer);
     let in_flight = Arc::new(Semaphore::new(MAX_IN_FLIGHT));
-    let mut lines = Lines::new(reader);
+    let mut lines = PeerLines::new(reader);
     let mut is_cut = false;
     loop {
         let line = tokio::select! {
@@ -139,14 +140,14 @@ async fn converse<R, W>(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let request = match parse(&line) {
+        let request = match parse_request(&line) {
             Ok(request) => request,
             Err(response) => {
                 replies.send(&response, None).await;
                 continue;
             }
         };
-        let (place, work) = match admit(&in_flight, in_work) {
+        let (place, work) = match admit_request(&in_flight, in_work) {
             Ok(admitted) => admitted,
             Err(why) => {
                 replies.send(&Response::failure(request.id.unwrap_or_default(), why), None).await;
@@ -156,9 +157,9 @@ async fn converse<R, W>(
         let (shared, web, replies) = (Arc::clone(shared), Arc::clone(web), replies.clone());
         let connection = Arc::downgrade(&connection);
         tokio::spawn(async move {
-            let only_reads = Method::find(&request.method).is_some_and(|method| method.only_reads);
+            let only_reads = Method::find_method(&request.method).is_some_and(|method| method.only_reads);
             let subscribes = request.method == SUBSCRIBE;
-            let response = respond(Arc::clone(&shared), web, request, connection.clone()).await;
+            let response = run_request(Arc::clone(&shared), web, request, connection.clone()).await;
             drop(work);
             match response {
                 Some(response) if only_reads => replies.send_if_room(response, place).await,
@@ -166,8 +167,11 @@ async fn converse<R, W>(
                 None => {}
             }
             if let Some(connection) = connection.upgrade().filter(|_| subscribes) {
-                let send = |subscription| tokio::spawn(send_events(subscription, replies));
-                connection.send_events(&shared.engine.events, send).await;
+                connection
+                    .send_events(&shared.engine.events, |subscription| {
+                        tokio::spawn(send_events(subscription, replies))
+                    })
+                    .await;
             }
         });
     }
@@ -183,7 +187,7 @@ async fn converse<R, W>(
 }
 
 /// Sends the events of a subscription, one after the other, so that unread ones can be replaced by newer ones.
-async fn send_events(mut subscription: Subscription, replies: Replies) {
+async fn send_events(mut subscription: Subscription, replies: ReplyQueue) {
     let one = Arc::new(Semaphore::new(1));
     loop {
         let place = Arc::clone(&one).acquire_owned().await.expect("nobody closes the semaphore");
@@ -193,34 +197,34 @@ async fn send_events(mut subscription: Subscription, replies: Replies) {
 }
 
 /// Reserves a place for a request in its connection and, unless it is the only one there, among all requests.
-fn admit(
+fn admit_request(
     in_flight: &Arc<Semaphore>,
     in_work: &Arc<Semaphore>,
 ) -> Result<(OwnedSemaphorePermit, Option<OwnedSemaphorePermit>), RpcError> {
     let is_only = in_flight.available_permits() == MAX_IN_FLIGHT;
     let place = Arc::clone(in_flight).try_acquire_owned();
-    let place =
-        place.map_err(|_| busy(format!("{MAX_IN_FLIGHT} requests of this connection are in progress")))?;
+    let place = place
+        .map_err(|_| busy_error(format!("{MAX_IN_FLIGHT} requests of this connection are in progress")))?;
     match Arc::clone(in_work).try_acquire_owned() {
         Ok(work) => Ok((place, Some(work))),
         Err(_) if is_only => Ok((place, None)),
-        Err(_) => Err(busy(format!("{MAX_IN_WORK} requests of all connections are in progress"))),
+        Err(_) => Err(busy_error(format!("{MAX_IN_WORK} requests of all connections are in progress"))),
     }
 }
 
 /// Runs one request; a panic becomes an error. A notification has no response.
-async fn respond(
+async fn run_request(
     shared: Arc<Shared>,
-    web: Arc<Web>,
+    web: Arc<HttpServer>,
     request: Request,
-    connection: Weak<Connection>,
+    connection: Weak<ClientConnection>,
 ) -> Option<Response> {
     let Request { id, method, params, .. } = request;
     let name = method.clone();
     let call = async move {
         match method.starts_with("serve.") {
-            true => web.call(&method, params).await,
-            false => dispatch::call(&shared, &method, params).await,
+            true => web.call_method(&method, params).await,
+            false => dispatch::call_method(&shared, &method, params).await,
         }
     };
     let outcome = tokio::spawn(CONNECTION.scope(connection, call)).await;
@@ -236,15 +240,22 @@ async fn respond(
     })
 }
 
-fn parse(line: &[u8]) -> Result<Request, Box<Response>> {
-    let bad = |code, message: String| Box::new(Response::failure(Value::Null, RpcError::new(code, message)));
-    let text = std::str::from_utf8(line).map_err(|error| bad(code::PARSE, format!("not UTF-8: {error}")))?;
-    if depth(text) > MAX_DEPTH {
-        return Err(bad(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
+/// Returns the response to a line that is no request.
+fn refuse_line(code: i64, message: String) -> Box<Response> {
+    Box::new(Response::failure(Value::Null, RpcError::new(code, message)))
+}
+
+fn parse_request(line: &[u8]) -> Result<Request, Box<Response>> {
+    let text =
+        std::str::from_utf8(line).map_err(|error| refuse_line(code::PARSE, format!("not UTF-8: {error}")))?;
+    if nesting_depth(text) > MAX_DEPTH {
+        return Err(refuse_line(code::PARSE, format!("nested deeper than {MAX_DEPTH}")));
     }
-    let value = parse_with_metadata(text).map_err(|error| bad(code::PARSE, format!("not JSON: {error}")))?;
+    let value =
+        parse_with_metadata(text).map_err(|error| refuse_line(code::PARSE, format!("not JSON: {error}")))?;
     if value.is_array() {
-        return Err(bad(code::INVALID_REQUEST, "not a request: a batch; send one request a line".to_owned()));
+        let message = "not a request: a batch; send one request a line".to_owned();
+        return Err(refuse_line(code::INVALID_REQUEST, message));
     }
     // A null id is an id and requires a reply; serde would read it as absent.
     let id = value.get("id").cloned();

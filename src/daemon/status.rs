@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
 use memod_embed::LOADING;
-use memod_engine::event::{Freshness, ViewReport};
 use memod_engine::index_repair;
-use memod_index_db::Reader;
+use memod_engine::loop_event::{Freshness, WorktreeReport};
+use memod_index_db::IndexReader;
 use memod_proto::anchor::StateCounts;
 use memod_proto::{
     Check, Counters, DaemonInfo, DoctorResult, IndexProgress, ModelInfo, Pending, Sizes, StatusParams,
@@ -17,7 +17,7 @@ use memod_proto::{
 };
 
 use crate::daemon::githooks;
-use crate::daemon::memories::keeper::repaired;
+use crate::daemon::memories::memory_thread::repair_notice;
 use crate::daemon::model_methods;
 use crate::daemon::shared::Shared;
 
@@ -25,27 +25,30 @@ use crate::daemon::shared::Shared;
 const MOST_FAILED: u32 = 3;
 
 /// Collects everything that `memo status` shows.
-pub(super) fn status(
+pub(super) fn collect_status(
     shared: &Shared,
     params: &StatusParams,
     at: &Freshness,
-    views: Vec<ViewReport>,
+    views: Vec<WorktreeReport>,
 ) -> Result<StatusResult, DatabaseError> {
     let mut degraded: Vec<String> = views.iter().flat_map(|view| view.degraded.clone()).collect();
-    let read = |reader: &Reader| {
-        reader.snapshot(|reader| {
-            let counts = reader.counts()?;
+    let read = |reader: &IndexReader| {
+        reader.read_snapshot(|reader| {
+            let counts = reader.count_rows()?;
             degraded.extend(embed_degraded(reader, &views)?);
-            degraded.extend(shared.engine.models.problem().map(|why| format!("model: {why}")));
-            let embeddings = reader.pending_embeddings(at.view, u32::MAX)?;
-            let n_chunks = if embeddings > 0 { reader.n_chunks(at.view)? } else { 0 };
+            degraded.extend(shared.engine.models.choice_problem().map(|why| format!("model: {why}")));
+            let embeddings = reader.pending_embeddings(at.worktree, u32::MAX)?;
+            let n_chunks = if embeddings > 0 { reader.n_chunks(at.worktree)? } else { 0 };
             let embedding = IndexProgress::embedding(embeddings, n_chunks);
-            let skipped = reader.skipped(at.view)?;
-            let paths = if params.files || params.skipped { reader.paths(at.view)? } else { Vec::new() };
-            let count = |ViewReport { view, info, .. }| {
-                Ok(ViewInfo { files: reader.n_files(view)?, commits: reader.n_commits(view)?, ..info })
-            };
-            let views = views.into_iter().map(count).collect::<Result<Vec<_>, DatabaseError>>()?;
+            let skipped = reader.count_refused(at.worktree)?;
+            let paths =
+                if params.files || params.skipped { reader.list_paths(at.worktree)? } else { Vec::new() };
+            let views = views
+                .into_iter()
+                .map(|WorktreeReport { worktree: view, info, .. }| {
+                    Ok(ViewInfo { files: reader.n_files(view)?, commits: reader.n_commits(view)?, ..info })
+                })
+                .collect::<Result<Vec<_>, DatabaseError>>()?;
             Ok((counts, (embeddings, embedding), skipped, paths, views))
         })
     };
@@ -75,16 +78,16 @@ pub(super) fn status(
         worktree: own_root,
         views,
         counts,
-        sizes: sizes(&shared.engine.layout.state_dir),
+        sizes: measure_sizes(&shared.engine.layout.state_dir),
         anchors: StateCounts::default(), // counted by who asks
-        counters: counters(shared),
+        counters: read_counters(shared),
         pending: Pending { embeddings, ..at.pending },
         progress: at.indexing.or(embedding),
         skipped,
         watch: WatchInfo { backend: backend.to_owned(), dirs: shared.engine.watch.n_dirs() },
-        hooks: githooks::method(&at.layout).as_str().to_owned(),
-        model: model(shared),
-        vectors: vectors(shared)?.to_owned(),
+        hooks: githooks::hook_method(&at.layout).as_str().to_owned(),
+        model: describe_model(shared),
+        vectors: describe_vectors(shared)?.to_owned(),
         degraded,
         files: params.files.then(|| indexed.into_iter().map(|(path, _)| path).collect()),
         skipped_files: params.skipped.then(|| refused.collect()),
@@ -92,19 +95,19 @@ pub(super) fn status(
 }
 
 /// Returns the sizes of what is in the state directory; a file that is not there has none.
-fn sizes(state_dir: &Path) -> Sizes {
-    let bytes = |names: [&str; 2]| {
-        let of = |name: &str| fs::symlink_metadata(state_dir.join(name)).map_or(0, |meta| meta.len());
-        names.into_iter().map(of).sum()
-    };
+fn measure_sizes(state_dir: &Path) -> Sizes {
     Sizes {
-        index_bytes: bytes(["index.db", "index.db-wal"]),
-        memory_bytes: bytes(["memory.db", "memory.db-wal"]),
-        log_bytes: bytes(["memod.log", "memod.log.1"]),
+        index_bytes: sum_sizes(state_dir, ["index.db", "index.db-wal"]),
+        memory_bytes: sum_sizes(state_dir, ["memory.db", "memory.db-wal"]),
+        log_bytes: sum_sizes(state_dir, ["memod.log", "memod.log.1"]),
     }
 }
 
-fn counters(shared: &Shared) -> Counters {
+fn sum_sizes(dir: &Path, names: [&str; 2]) -> u64 {
+    names.into_iter().map(|name| fs::symlink_metadata(dir.join(name)).map_or(0, |meta| meta.len())).sum()
+}
+
+fn read_counters(shared: &Shared) -> Counters {
     Counters {
         events: shared.engine.fs_events.load(Ordering::Relaxed),
         rescans: shared.engine.rescans.load(Ordering::Relaxed),
@@ -115,15 +118,15 @@ fn counters(shared: &Shared) -> Counters {
     }
 }
 
-fn model(shared: &Shared) -> ModelInfo {
-    let id = match shared.engine.read(Reader::model) {
+fn describe_model(shared: &Shared) -> ModelInfo {
+    let id = match shared.engine.read(IndexReader::model_id) {
         Ok(id) => id,
         Err::<_, DatabaseError>(error) => {
             return ModelInfo { state: format!("failed: {error}"), ..ModelInfo::default() };
         }
     };
-    let next = shared.engine.read(model_methods::next).unwrap_or_default(); // the reason was told above
-    match shared.engine.models.ready(&id) {
+    let next = shared.engine.read(model_methods::next_model).unwrap_or_default(); // the reason is in `state` already
+    match shared.engine.models.load_unless_slow(&id) {
         Ok(model) => ModelInfo { id, dims: model.dims(), state: "ready".to_owned(), next },
         Err(why) if why == LOADING => {
             ModelInfo { id, state: "loading".to_owned(), next, ..ModelInfo::default() }
@@ -133,25 +136,28 @@ fn model(shared: &Shared) -> ModelInfo {
 }
 
 /// Returns where the nearest vectors are found.
-fn vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
+fn describe_vectors(shared: &Shared) -> Result<&'static str, DatabaseError> {
     if shared.engine.nearest.is_in_memory() {
         return Ok("in memory");
     }
-    Ok(if shared.engine.read(Reader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
+    Ok(if shared.engine.read(IndexReader::has_vector_table)? { "in sqlite-vec" } else { "loading" })
 }
 
-/// Says which texts of a view the model fails on, if any.
-pub(super) fn embed_failed(reader: &Reader, view: ViewId) -> Result<Option<String>, DatabaseError> {
-    let failed = reader.embed_failed(view, MOST_FAILED + 1)?;
+/// Returns a note on the texts of a worktree that the model fails on, if any.
+pub(super) fn embed_failures(
+    reader: &IndexReader,
+    view: WorktreeId,
+) -> Result<Option<String>, DatabaseError> {
+    let failed = reader.list_embed_failed(view, MOST_FAILED + 1)?;
     let more = if failed.len() > MOST_FAILED as usize { ", and more" } else { "" };
     let named = failed[..failed.len().min(MOST_FAILED as usize)].join(", ");
-    let said = || format!("the model fails on {named}{more}, which only words find; the log says why");
-    Ok((!failed.is_empty()).then(said))
+    Ok((!failed.is_empty())
+        .then(|| format!("the model fails on {named}{more}, which only words find; the log says why")))
 }
 
-fn embed_degraded(reader: &Reader, views: &[ViewReport]) -> Result<Vec<String>, DatabaseError> {
-    let failed = views.iter().map(|ViewReport { view, info, .. }| {
-        let failed = embed_failed(reader, *view)?;
+fn embed_degraded(reader: &IndexReader, views: &[WorktreeReport]) -> Result<Vec<String>, DatabaseError> {
+    let failed = views.iter().map(|WorktreeReport { worktree: view, info, .. }| {
+        let failed = embed_failures(reader, *view)?;
         Ok(failed.map(|why| format!("embeddings: {}: {why}", info.root)))
     });
     failed.filter_map(Result::transpose).collect()
@@ -163,11 +169,13 @@ fn rss_bytes() -> u64 {
 }
 
 /// Runs the checks that need the databases and the watcher.
-pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
-    let mut checks = vec![integrity(shared)];
-    checks.extend(index_repair::event(&shared.engine.index_db).map(|event| repaired("index.db", event)));
-    checks.extend([watcher(shared), embedder(shared)]);
-    // Why the index cannot be read is told by its own check.
+pub(super) fn run_checks(shared: &Shared, views: &[WorktreeReport]) -> DoctorResult {
+    let mut checks = vec![check_integrity(shared)];
+    checks.extend(
+        index_repair::pending_repair(&shared.engine.index_db).map(|event| repair_notice("index.db", event)),
+    );
+    checks.extend([check_watcher(shared), check_embedder(shared)]);
+    // A separate check reports why the index cannot be read.
     let embedding = shared.engine.read(|reader| embed_degraded(reader, views)).unwrap_or_default();
     checks.extend(views.iter().flat_map(|view| view.degraded.clone()).chain(embedding).map(|detail| Check {
         name: "degraded".to_owned(),
@@ -179,7 +187,7 @@ pub(super) fn doctor(shared: &Shared, views: &[ViewReport]) -> DoctorResult {
 }
 
 /// Reports how many memories should be checked; empty if no memory has anchors.
-pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
+pub(super) fn check_anchors(states: &StateCounts) -> Option<Check> {
     let detail = states.to_string();
     let hint = "`memo list --state drifted` shows which; `memo confirm ID` says that one still holds";
     let is_bad = states.drifted + states.orphaned > 0;
@@ -191,8 +199,8 @@ pub(super) fn anchors(states: &StateCounts) -> Option<Check> {
     })
 }
 
-fn integrity(shared: &Shared) -> Check {
-    let read: Result<_, DatabaseError> = shared.engine.read(Reader::integrity);
+fn check_integrity(shared: &Shared) -> Check {
+    let read: Result<_, DatabaseError> = shared.engine.read(IndexReader::check_integrity);
     let rebuild = "rebuild it with `memo reindex`; no memory is in it";
     let (complaints, hint) = match read {
         Ok(complaints) => (complaints, rebuild),
@@ -208,7 +216,7 @@ fn integrity(shared: &Shared) -> Check {
     }
 }
 
-fn watcher(shared: &Shared) -> Check {
+fn check_watcher(shared: &Shared) -> Check {
     let (backend, n_dirs) = (shared.engine.watch.backend(), shared.engine.watch.n_dirs());
     Check {
         name: "watcher".to_owned(),
@@ -218,11 +226,11 @@ fn watcher(shared: &Shared) -> Check {
     }
 }
 
-fn embedder(shared: &Shared) -> Check {
-    let ModelInfo { id, dims, state, .. } = model(shared);
+fn check_embedder(shared: &Shared) -> Check {
+    let ModelInfo { id, dims, state, .. } = describe_model(shared);
     let ok = !state.starts_with("failed");
-    // Why the index cannot be read is told by its own check.
-    let vectors = vectors(shared).map_or(String::new(), |place| format!(", vectors {place}"));
+    // A separate check reports why the index cannot be read.
+    let vectors = describe_vectors(shared).map_or(String::new(), |place| format!(", vectors {place}"));
     let detail = format!("{id}, {dims} dimensions, {state}{vectors}");
     Check { name: "model".to_owned(), ok, detail, hint: None }
 }

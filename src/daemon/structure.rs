@@ -1,7 +1,7 @@
-//! Answers `refs`, `callers` and their kin, `outline`, `map` and `show`.
+//! Answers `refs`, `callers` and the other questions about uses, `outline`, `map` and `show`.
 
-pub(super) mod kept_maps;
-pub(super) mod outlining;
-pub(super) mod references;
+pub(super) mod code_map_cache;
+pub(super) mod file_outline;
 pub(super) mod repo_map;
 pub(super) mod show_code;
+pub(super) mod uses;

@@ -3,15 +3,15 @@
 use std::fs;
 use std::time::Duration;
 
-use memod_client::{Client, ClientError, Options, VERSION};
+use memod_client::{Client, ClientError, ClientOptions, VERSION};
 use memod_proto::{Endpoint, PROTOCOL, code};
 use serde_json::{Value, json};
 
 use crate::fake::{Answer, Fake, endpoint, publish};
 use crate::sandbox::Sandbox;
 
-fn options(start: bool) -> Options {
-    Options {
+fn options(start: bool) -> ClientOptions {
+    ClientOptions {
         start,
         index_on_demand: false,
         daemon: Sandbox::daemon(),
@@ -21,12 +21,12 @@ fn options(start: bool) -> Options {
     }
 }
 
-fn connect(sandbox: &Sandbox, options: Options) -> Result<Client, ClientError> {
+fn connect(sandbox: &Sandbox, options: ClientOptions) -> Result<Client, ClientError> {
     Client::connect(&sandbox.layout(), &sandbox.env(), options)
 }
 
 /// Connects, calls `m`, and returns the result or the error as text.
-fn ask(sandbox: &Sandbox, options: Options) -> String {
+fn ask(sandbox: &Sandbox, options: ClientOptions) -> String {
     let answer = connect(sandbox, options).and_then(|mut client| client.call::<_, Value>("m", &json!({})));
     match answer {
         Ok(value) => value.to_string(),

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memod_base::types::ViewId;
-use memod_index_db::Reader;
+use memod_base::types::WorktreeId;
+use memod_index_db::IndexReader;
 use rows::{BASE, RESET, Row};
 use serde_json::json;
 
@@ -27,7 +27,7 @@ enum Hooks {
 /// A worktree and what was compared in it.
 struct Matrix {
     live: Live,
-    reader: Reader,
+    reader: IndexReader,
     hooks: Hooks,
 }
 
@@ -42,7 +42,7 @@ impl Matrix {
             assert!(live.root().join(".git/hooks/post-commit").is_file());
         }
         live.expect("apricot", "a.md", "the first index");
-        let reader = Reader::open(&live.layout().state_dir.join("index.db")).unwrap();
+        let reader = IndexReader::open(&live.layout().state_dir.join("index.db")).unwrap();
         Self { live, reader, hooks }
     }
 
@@ -84,7 +84,7 @@ impl Matrix {
         let sync = self.live.call_in(cwd, "sync", json!({ "wait_ms": PATIENCE.as_millis() }));
         assert_eq!(sync["fresh"], true, "{what}: {sync}");
         let view = sync["clock"].as_str().unwrap().split(':').nth(2).unwrap().parse().unwrap();
-        let entries = self.reader.entries(ViewId(view), None).unwrap();
+        let entries = self.reader.list_entries(WorktreeId(view), None).unwrap();
         let indexed: BTreeMap<_, _> =
             entries.into_iter().map(|(key, entry)| (key.as_str().to_owned(), entry.hash)).collect();
         let expected = on_disk(&self.live, cwd);

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memod_client::{Client, Options};
+use memod_client::{Client, ClientOptions};
 use serde_json::Value;
 
 use crate::live::{Live, memo, ran_without_privileges};
@@ -110,7 +110,7 @@ fn a_daemon_that_is_too_old_stays_until_the_new_one_can_start() {
     let live = Live::idle();
     let pid = started(&live);
     let connect = |daemon: &Path| {
-        let options = Options {
+        let options = ClientOptions {
             start: true,
             index_on_demand: false,
             daemon: daemon.to_owned(),

@@ -192,8 +192,8 @@ fn a_worktree_that_went_while_nobody_looked_is_forgotten() {
     live.git(&["worktree", "remove", "--force", dir.to_str().unwrap()]);
     live.start();
     live.expect("alpha", "a.md", "the main one");
-    let reader = memod_index_db::Reader::open(&live.layout().state_dir.join("index.db")).unwrap();
-    until("its row is gone", || reader.views().unwrap().len() == 1);
+    let reader = memod_index_db::IndexReader::open(&live.layout().state_dir.join("index.db")).unwrap();
+    until("its row is gone", || reader.list_views().unwrap().len() == 1);
 }
 
 #[test]

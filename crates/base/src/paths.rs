@@ -2,42 +2,41 @@
 
 mod all_state;
 mod caller_dir;
-mod elsewhere;
 mod file_lock;
-mod hint;
+mod io_hint;
 mod known_file;
 mod locate;
+mod other_states;
 mod own_state;
-mod regular;
-mod replace;
+mod path_spelling;
+mod regular_file;
+mod replace_file;
 #[cfg(windows)]
 mod security_id;
-mod spelling;
-mod swap;
-mod transient;
+mod swap_files;
+mod transient_error;
 
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::all_state::{files_to_keep, first_free, may_have_memories, move_files, remove_state_dir};
 pub use self::caller_dir::{CallerDir, OutsideError};
-pub use self::elsewhere::{NOT_TAKEN, OtherState};
 pub use self::file_lock::{lock_within, open_lock};
-pub use self::hint::{io_hint, is_out_of_descriptors};
+pub use self::io_hint::{io_hint, is_out_of_descriptors};
 pub use self::known_file::{
-    NOTES_LOCK, NOTES_NEW, NOTES_OUT, hash_digits, is_free_for, remove_if_there, remove_known, replace_known,
-    text_digits,
+    NOTES_LOCK, NOTES_NEW, NOTES_OUT, hash_digits, remove_if_there, remove_known, renamed_to_free,
+    replace_known, text_hash_digits,
 };
 pub use self::locate::LocateError;
-pub use self::regular::{may_block, open_regular, read_regular};
-pub use self::replace::{open_private_file, rename_over, replace_private};
+pub use self::other_states::{NOT_TAKEN, OtherState};
+pub use self::path_spelling::{FOLDS, SpellingCache, composed_name};
+pub use self::regular_file::{may_block, open_regular, read_regular};
+pub use self::replace_file::{open_private_file, rename_over, replace_private};
 #[cfg(windows)]
 pub use self::security_id::{access_list, owner_sid, user_sid};
-pub use self::spelling::{FOLDS, Spellings, composed};
-pub use self::swap::{FORMER, rename_to_free, swap_files};
-pub use self::transient::{if_readable, is_transient, may_be_dir};
+pub use self::swap_files::{FORMER, rename_to_free, swap_files};
+pub use self::transient_error::{if_readable, is_transient, may_be_dir};
 
 /// Name of the state dir inside the common dir of a repository.
 const STATE_DIR: &str = "memo";
@@ -132,21 +131,17 @@ pub struct Env {
 impl Env {
     /// Reads the environment of this process.
     pub fn read() -> Self {
-        let path = |name: &str| {
-            let value: Option<OsString> = std::env::var_os(name);
-            value.map(PathBuf::from).filter(|path| path.is_absolute())
-        };
         Self {
-            home: path("HOME").or_else(|| path("USERPROFILE")),
-            runtime_dir: path("XDG_RUNTIME_DIR"),
-            state_home: path("XDG_STATE_HOME"),
-            tmp_dir: path("TMPDIR").or_else(|| path("TEMP")),
-            cache_home: path("XDG_CACHE_HOME").or_else(|| path("LOCALAPPDATA")),
-            onnx_runtime: path("ORT_DYLIB_PATH"),
-            config_home: path("XDG_CONFIG_HOME"),
-            app_data: path("APPDATA"),
-            claude_config_dir: path("CLAUDE_CONFIG_DIR"),
-            codex_home: path("CODEX_HOME"),
+            home: absolute_path_in("HOME").or_else(|| absolute_path_in("USERPROFILE")),
+            runtime_dir: absolute_path_in("XDG_RUNTIME_DIR"),
+            state_home: absolute_path_in("XDG_STATE_HOME"),
+            tmp_dir: absolute_path_in("TMPDIR").or_else(|| absolute_path_in("TEMP")),
+            cache_home: absolute_path_in("XDG_CACHE_HOME").or_else(|| absolute_path_in("LOCALAPPDATA")),
+            onnx_runtime: absolute_path_in("ORT_DYLIB_PATH"),
+            config_home: absolute_path_in("XDG_CONFIG_HOME"),
+            app_data: absolute_path_in("APPDATA"),
+            claude_config_dir: absolute_path_in("CLAUDE_CONFIG_DIR"),
+            codex_home: absolute_path_in("CODEX_HOME"),
             search_path: std::env::var_os("PATH")
                 .map(|dirs| std::env::split_paths(&dirs).collect())
                 .unwrap_or_default(),
@@ -156,19 +151,24 @@ impl Env {
 
     /// Returns the directory of programs' states: `$XDG_STATE_HOME`, or else `~/.local/state`.
     pub fn state_home(&self) -> PathBuf {
-        let home = || self.home.as_ref().map(|home| home.join(".local/state"));
-        self.state_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir())
+        let dir = self.state_home.clone().or_else(|| Some(self.home.as_ref()?.join(".local/state")));
+        dir.unwrap_or_else(|| self.tmp_dir())
     }
 
     /// Returns memod's directory of caches: in `$XDG_CACHE_HOME`, or else in `~/.cache`.
     pub fn cache_dir(&self) -> PathBuf {
-        let home = || self.home.as_ref().map(|home| home.join(".cache"));
-        self.cache_home.clone().or_else(home).unwrap_or_else(|| self.tmp_dir()).join("memod")
+        let dir = self.cache_home.clone().or_else(|| Some(self.home.as_ref()?.join(".cache")));
+        dir.unwrap_or_else(|| self.tmp_dir()).join("memod")
     }
 
     fn tmp_dir(&self) -> PathBuf {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
+}
+
+/// Returns the value of an environment variable if it is an absolute path.
+fn absolute_path_in(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 /// A worktree, or a directory outside git, with the location of its state.
@@ -207,7 +207,7 @@ impl RepoLayout {
         self.state_dir.join("memod.log")
     }
 
-    /// Returns the database of the index, which exists once somebody has asked for one.
+    /// Returns the database of the index, which exists once an index was requested.
     pub fn index_file(&self) -> PathBuf {
         self.state_dir.join("index.db")
     }
@@ -263,7 +263,7 @@ impl RepoLayout {
     }
 
     /// Returns the path of the daemon's socket, or the name of its pipe on Windows.
-    pub fn socket(&self, env: &Env) -> PathBuf {
+    pub fn socket_path(&self, env: &Env) -> PathBuf {
         match cfg!(windows) {
             true => PathBuf::from(format!(r"\\.\pipe\memod-{}", self.id)),
             false => Self::socket_dir(env).join(&self.id),
@@ -307,8 +307,8 @@ pub fn create_private_dir_in(dir: &Path) -> Result<(), PathError> {
     check_private(dir)
 }
 
-/// Creates a directory in one that is there, unless it is there: a state dir that was deleted or moved away is not made
-/// anew.
+/// Creates a directory in an existing one, unless it exists: a state dir that was deleted or moved away is not created
+/// again.
 ///
 /// # Errors
 /// When it cannot be created.
@@ -327,7 +327,7 @@ fn private_dir_builder() -> fs::DirBuilder {
     builder
 }
 
-/// What is said of something else in the place of one of our directories.
+/// The error for anything else in the place of one of our directories.
 pub const NOT_OURS: &str = "not our directory; remove it or choose another";
 
 fn check_private(dir: &Path) -> Result<(), PathError> {
@@ -378,11 +378,11 @@ pub fn effective_uid() -> u32 {
 
 /// Returns whether two paths lead to the same directory.
 pub fn is_same_dir(one: &Path, other: &Path) -> bool {
-    identity(one).is_some_and(|one| identity(other) == Some(one))
+    file_identity(one).is_some_and(|one| file_identity(other) == Some(one))
 }
 
 /// Returns the file system and the inode, or what Windows has in their place, of what a path leads to.
-fn identity(path: &Path) -> Option<(u64, u64)> {
+fn file_identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

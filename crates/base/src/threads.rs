@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// When it panics.
-pub fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| message(&*panic).to_owned())
+pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| panic_message(&*panic).to_owned())
 }
 
-/// Locks, also after a panic of who held the lock. What it guards must be whole whenever code that may panic runs.
+/// Locks a mutex, also after its holder panicked. The guarded value must be whole whenever code that may panic runs.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -28,7 +28,7 @@ pub fn pause(time: Duration) {
     }
 }
 
-fn message(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("for no reason given")
 }

@@ -1,41 +1,42 @@
 //! Plain values that all modules share.
 
 mod compound_name;
+mod escape_text;
 mod exact_numbers;
 mod expression;
 mod file_class;
+mod file_structure;
 mod id_set;
-mod pieces;
 mod qualified_name;
 mod ranking_part;
 mod secret_name;
-mod shown;
-mod structure;
-mod time;
+mod typed_time;
+mod word_pieces;
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::compound_name::is_compound;
+pub use self::escape_text::escape;
 pub use self::exact_numbers::{parse_exactly, parse_with_metadata};
 pub use self::expression::{Expression, Phrase};
 pub use self::file_class::{ClassSet, FileClass};
+pub use self::file_structure::{
+    Arity, DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, TypedValue, UseReceiver,
+    UseRole, is_version,
+};
 pub use self::id_set::IdSet;
-pub use self::pieces::Pieces;
 pub use self::qualified_name::{is_inside, own_part, qualifier};
 pub use self::ranking_part::{RankingPart, RankingParts};
 pub use self::secret_name::is_secret_name;
-pub use self::shown::escape;
-pub use self::structure::{
-    Arity, Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, Value, is_version,
-};
-pub use self::time::{Way, moment, rfc3339};
+pub use self::typed_time::{TimeDirection, parse_moment, rfc3339};
+pub use self::word_pieces::WordPieces;
 
 /// Most chunks of a file; more would be noise. A megabyte of one-word headings has 262,000.
 pub const MOST_CHUNKS: usize = 8_192;
 
-/// Identity of one indexed thing inside a view: its worktree-relative path with `/` separators.
+/// Identity of one indexed thing inside a worktree: its worktree-relative path with `/` separators.
 ///
 /// Invariant: never absolute, never empty, never with `.` or `..` components, always UTF-8.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -68,9 +69,9 @@ impl fmt::Display for SourceKey {
     }
 }
 
-/// Row id of a view: one worktree of the repository.
+/// Row id of a worktree of the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ViewId(pub i64);
+pub struct WorktreeId(pub i64);
 
 /// Row id of a blob: a content in worktrees, independent of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,7 +127,7 @@ pub struct Definition {
 
 /// An HTTP route that a source file declares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Route {
+pub struct HttpRoute {
     /// `GET`, or the word of the framework: `resources`; empty where none is named.
     pub method: String,
     /// As it is written; what a router around it adds is not known.
@@ -154,7 +155,7 @@ impl From<MemoryRow> for i64 {
 /// The kind of source of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ChunkKind {
     /// A section of a Markdown file.
     Doc,
     /// The map record of a source file: its symbols and skeleton.
@@ -169,7 +170,7 @@ pub enum Kind {
     Memory,
 }
 
-impl Kind {
+impl ChunkKind {
     /// All kinds.
     pub const ALL: [Self; 6] = [Self::Doc, Self::Map, Self::Symbol, Self::Text, Self::Commit, Self::Memory];
 
@@ -194,8 +195,8 @@ impl Kind {
 /// Why a file that git lists is not read. `memo status --skipped` counts these and the files that extraction leaves out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Refusal {
-    /// The name stands for credentials: `.env`, a private key, `.netrc`, …
+pub enum ReadRefusal {
+    /// The name is one of credentials: `.env`, a private key, `.netrc`, …
     SecretName,
     /// Over 1 MiB.
     TooBig,
@@ -213,7 +214,7 @@ pub enum Refusal {
     NameNotUtf8,
 }
 
-impl Refusal {
+impl ReadRefusal {
     /// All reasons, for parsing and for tables.
     pub const ALL: [Self; 8] = [
         Self::SecretName,
@@ -301,14 +302,14 @@ pub fn is_dir(mode: u32) -> bool {
 
 /// A file that may not be read, or a directory that may not be listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
+pub struct UnreadableEntry {
     /// Its path from the top of the worktree.
     pub path: String,
     /// Whether it is a directory; what is below it is not known then.
     pub is_dir: bool,
 }
 
-impl Unreadable {
+impl UnreadableEntry {
     /// Returns whether it is a path, or a directory around it.
     pub fn covers(&self, path: &str) -> bool {
         let rest = path.strip_prefix(&self.path);
@@ -318,7 +319,7 @@ impl Unreadable {
 
 /// Uptime of the machine, including sleep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uptime {
+pub struct MachineUptime {
     /// Id of the boot.
     pub boot: String,
     /// Milliseconds since the boot.

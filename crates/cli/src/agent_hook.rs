@@ -2,10 +2,10 @@
 //!
 //! Reads the JSON of an agent on stdin and prints what that agent expects, or nothing.
 //!
-//! Invariant: an agent is never held up and never fails because of us. Whatever happens, the exit status is 0 and nothing is
-//! printed that the agent does not expect, within the time limit. `--explain` says what happened.
+//! Invariant: a hook never holds up an agent beyond the time limit and never makes it fail. The exit status is always 0, and the
+//! output is always in the form that the agent expects. `--explain` shows what happened.
 
-mod explained;
+mod explain_hook;
 mod hook_input;
 mod reply_form;
 
@@ -18,55 +18,56 @@ use std::time::{Duration, Instant};
 use memod_base::paths::RepoLayout;
 use memod_base::threads::pause;
 use memod_client::{
-    Client, ClientError, Options, may_replace_in_background, run_in_background, start_in_background,
+    Client, ClientError, ClientOptions, may_replace_in_background, run_in_background, start_in_background,
 };
 use memod_proto::{AdviseParams, AdviseResult, Occasion};
 
-use super::args::{Global, HookArgs};
+use super::args::{GlobalArgs, HookArgs};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::output::Output;
+use explain_hook::explain_hook;
 use hook_input::HookInput;
 use reply_form::ReplyForm;
 
 /// Largest input that is parsed, bytes. The rest is read too, because an agent may fail when it cannot write.
-const MAX_INPUT: usize = 16 << 20;
-/// Least time for a receipt, which the daemon takes at once.
-const RECEIPT_WITHIN: Duration = Duration::from_millis(5);
+const MAX_INPUT_BYTES: usize = 16 << 20;
+/// Least time for sending a receipt, which the daemon takes at once.
+const LEAST_RECEIPT_TIME: Duration = Duration::from_millis(5);
 /// Pause between two attempts to reach a daemon that is being started.
-const AGAIN: Duration = Duration::from_millis(10);
+const CONNECT_PAUSE: Duration = Duration::from_millis(10);
 
-/// Answers an agent, or explains to a person what would be answered.
-pub(super) fn hook(typed: HookArgs, global: &Global, output: &mut Output) -> CliResult {
+/// Answers the hook of an agent, or explains the answer to a person.
+pub(super) fn answer_agent_hook(typed: HookArgs, global: &GlobalArgs, output: &mut Output) -> CliResult {
     if typed.explain || global.json.is_some() {
-        return explained::explain(&typed, global, output);
+        return explain_hook(&typed, global, output);
     }
-    let until = Instant::now() + Duration::from_millis(typed.within_ms);
+    let deadline = Instant::now() + Duration::from_millis(typed.within_ms);
     let dir = global.dir.clone();
     let (reply, answer) = mpsc::sync_channel(1);
-    let older = Arc::new(OnceLock::new());
-    let found_older = Arc::clone(&older);
-    let work = move || {
-        let _ = reply.send(answer_for(&typed, dir.as_deref(), until, &found_older)); // nobody waits any more
-    };
-    if thread::Builder::new().name("hook".to_owned()).spawn(work).is_err() {
+    let older_daemon = Arc::new(OnceLock::new());
+    let thread_older_daemon = Arc::clone(&older_daemon);
+    let spawned = thread::Builder::new().name("hook".to_owned()).spawn(move || {
+        let _ = reply.send(answer_hook(&typed, dir.as_deref(), deadline, &thread_older_daemon)); // nobody waits any more
+    });
+    if spawned.is_err() {
         return Ok(0);
     }
-    let left = until.saturating_duration_since(Instant::now());
-    if let Ok(Ok(Some(answer))) = answer.recv_timeout(left) {
+    let time_left = deadline.saturating_duration_since(Instant::now());
+    if let Ok(Ok(Some(answer))) = answer.recv_timeout(time_left) {
         // An agent that does not read the answer has no use for an error either.
         if output.line_if_possible(&answer.text) {
-            answer.give_receipt(until);
+            answer.give_receipt(deadline);
         }
     }
-    // Only now, because the agent waits for the answer; and without one too, because an older daemon may be the slow one.
-    if let Some(layout) = older.get() {
+    // This comes last, because the agent waits for the answer, and also without an answer, because an older daemon may be slow.
+    if let Some(layout) = older_daemon.get() {
         replace_daemon(layout);
     }
     Ok(0)
 }
 
-/// A text for the agent, and how its receipt is sent to the daemon.
+/// A text for the agent, with what is needed to confirm it to the daemon.
 struct HookAnswer {
     /// The text to print.
     text: String,
@@ -77,44 +78,49 @@ struct HookAnswer {
 
 impl HookAnswer {
     /// Confirms to the daemon that the text was passed on. Without a receipt the daemon repeats it: twice is better than never.
-    fn give_receipt(self, until: Instant) {
+    fn give_receipt(self, deadline: Instant) {
         let Self { receipt: Some(receipt), mut client, cwd, .. } = self else { return };
-        client.answer_within(until.saturating_duration_since(Instant::now()).max(RECEIPT_WITHIN));
+        client.answer_within(deadline.saturating_duration_since(Instant::now()).max(LEAST_RECEIPT_TIME));
         let params = AdviseParams { cwd, receipt: Some(receipt), ..AdviseParams::default() };
         let _: Result<AdviseResult, ClientError> = client.call("advise", &params);
     }
 }
 
-/// Returns what to print; `None` to be silent. Tells `older` of a daemon that is to be replaced, before it is asked.
-fn answer_for(
+/// Returns the text to print; `None` to be silent. Sets `older_daemon` before it asks the daemon, if that is to be
+/// replaced.
+fn answer_hook(
     typed: &HookArgs,
     dir: Option<&Path>,
-    until: Instant,
-    older: &OnceLock<RepoLayout>,
-) -> Result<Option<HookAnswer>, Silence> {
+    deadline: Instant,
+    older_daemon: &OnceLock<RepoLayout>,
+) -> Result<Option<HookAnswer>, SilenceReason> {
     let input = read_input(typed)?;
-    let form = ReplyForm::of(typed.agent.as_deref(), &input);
-    form.carries(typed.event.into(), &input).map_err(Silence::Agent)?;
-    let context = context(dir, &input)?;
-    let mut client = connect(&context, typed, until)?;
+    let form = ReplyForm::choose_form(typed.agent.as_deref(), &input);
+    form.check_passed_on(typed.event.into(), &input).map_err(SilenceReason::Agent)?;
+    let context = find_context(dir, &input)?;
+    let mut client = connect_in_time(&context, typed, deadline)?;
     if client.is_daemon_older() {
-        // For the next hook: this one takes what the older daemon knows.
-        let _ = older.set(context.layout.clone()); // nobody else sets it
+        // The new daemon serves the next hook; this one takes what the older daemon knows.
+        let _ = older_daemon.set(context.layout.clone()); // no other thread sets it
     }
-    let within_ms = u64::try_from(until.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(0);
-    let params =
-        AdviseParams { within_ms: Some(within_ms), gives_receipt: true, ..params(typed, &input, &context) };
+    let within_ms =
+        u64::try_from(deadline.saturating_duration_since(Instant::now()).as_millis()).unwrap_or(0);
+    let params = AdviseParams {
+        within_ms: Some(within_ms),
+        gives_receipt: true,
+        ..advise_params(typed, &input, &context)
+    };
     let AdviseResult { text, receipt, .. } = client.call("advise", &params)?;
     if text.is_empty() {
         return Ok(None);
     }
-    let text = form.reply(typed.event.into(), &input, &text);
+    let text = form.write_reply(typed.event.into(), &input, &text);
     Ok(Some(HookAnswer { text, receipt, client, cwd: params.cwd }))
 }
 
-/// Why nothing is told.
+/// Why a hook prints nothing.
 #[derive(Debug, thiserror::Error)]
-enum Silence {
+enum SilenceReason {
     #[error("stdin: {0}")]
     Input(String),
     #[error("{0}")]
@@ -125,35 +131,38 @@ enum Silence {
     Cli(#[from] CliError),
 }
 
-impl From<ClientError> for Silence {
+impl From<ClientError> for SilenceReason {
     fn from(error: ClientError) -> Self {
         Self::Cli(error.into())
     }
 }
 
-/// Reads what the agent says, or takes the words of the command line.
-fn read_input(typed: &HookArgs) -> Result<HookInput, Silence> {
+/// Reads the input of the agent, or takes the words of the command line.
+fn read_input(typed: &HookArgs) -> Result<HookInput, SilenceReason> {
     let input = if typed.text.is_empty() {
-        hook_input::parse(&read_all(&mut io::stdin().lock())?).map_err(Silence::Input)?
+        hook_input::parse_hook_input(&read_all(&mut io::stdin().lock())?).map_err(SilenceReason::Input)?
     } else {
-        HookInput::typed(typed.event.into(), &typed.text)
+        HookInput::from_words(typed.event.into(), &typed.text)
     };
-    input.is_worth_asking(typed.event.into()).map_err(Silence::Agent)?;
+    input.check_worth_asking(typed.event.into()).map_err(SilenceReason::Agent)?;
     Ok(input)
 }
 
-fn read_all(from: &mut impl Read) -> Result<Vec<u8>, Silence> {
+fn read_all(reader: &mut impl Read) -> Result<Vec<u8>, SilenceReason> {
     let mut text = Vec::new();
-    let failed = |error: io::Error| Silence::Input(error.to_string());
-    from.take(MAX_INPUT as u64 + 1).read_to_end(&mut text).map_err(failed)?;
-    if text.len() > MAX_INPUT {
-        io::copy(from, &mut io::sink()).map_err(failed)?;
-        return Err(Silence::Input(format!("over {} MiB", MAX_INPUT >> 20)));
+    reader.take(MAX_INPUT_BYTES as u64 + 1).read_to_end(&mut text).map_err(|error| stdin_failed(&error))?;
+    if text.len() > MAX_INPUT_BYTES {
+        io::copy(reader, &mut io::sink()).map_err(|error| stdin_failed(&error))?;
+        return Err(SilenceReason::Input(format!("over {} MiB", MAX_INPUT_BYTES >> 20)));
     }
     Ok(text)
 }
 
-fn params(typed: &HookArgs, input: &HookInput, context: &CommandContext) -> AdviseParams {
+fn stdin_failed(error: &io::Error) -> SilenceReason {
+    SilenceReason::Input(error.to_string())
+}
+
+fn advise_params(typed: &HookArgs, input: &HookInput, context: &CommandContext) -> AdviseParams {
     AdviseParams {
         cwd: context.cwd.clone(),
         occasion: typed.event.into(),
@@ -166,41 +175,47 @@ fn params(typed: &HookArgs, input: &HookInput, context: &CommandContext) -> Advi
     }
 }
 
-/// Finds the worktree around `dir`, else around the directory that the agent names, else around the current one. Nothing is
-/// created in it, and it fails where nobody made an index.
-fn context(dir: Option<&Path>, input: &HookInput) -> Result<CommandContext, Silence> {
-    let named = dir.or(input.cwd.as_deref().filter(|dir| dir.is_absolute()));
-    let context = CommandContext::find(named)?;
-    if context.layout.index_file().exists() { Ok(context) } else { Err(Silence::NoIndex) }
+/// Finds the worktree around `dir`, else around the directory that the agent names, else around the current one. Creates
+/// nothing in it, and fails where nobody made an index.
+fn find_context(dir: Option<&Path>, input: &HookInput) -> Result<CommandContext, SilenceReason> {
+    let dir = dir.or(input.cwd.as_deref().filter(|dir| dir.is_absolute()));
+    let context = CommandContext::find(dir)?;
+    if context.layout.index_file().exists() { Ok(context) } else { Err(SilenceReason::NoIndex) }
 }
 
-/// Connects to the daemon. If none runs, starts one; only the start of a session waits for it, because it has no other chance.
-fn connect(context: &CommandContext, typed: &HookArgs, until: Instant) -> Result<Client, Silence> {
+/// Connects to the daemon. If none runs, starts one. Only the start of a session waits for it, because it has no
+/// other chance.
+fn connect_in_time(
+    context: &CommandContext,
+    typed: &HookArgs,
+    deadline: Instant,
+) -> Result<Client, SilenceReason> {
     let mut has_started = false;
     loop {
-        let answer_within = until.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-        let options = Options { answer_within, ..Options::read().never_start() };
+        let answer_within = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        let options = ClientOptions { answer_within, ..ClientOptions::read().never_start() };
         match Client::connect(&context.layout, &context.env, options.clone()) {
             Err(ClientError::NotRunning { .. }) if !has_started => {
                 start_in_background(&context.layout, &options)?;
                 has_started = true;
             }
-            Err(ClientError::NotRunning { .. }) if Instant::now() < until => {}
-            done => return Ok(done?),
+            Err(ClientError::NotRunning { .. }) if Instant::now() < deadline => {}
+            result => return Ok(result?),
         }
         if Occasion::from(typed.event) != Occasion::SessionStart {
             return Err(ClientError::NotRunning { root: context.layout.root.clone() }.into());
         }
-        pause(AGAIN);
+        pause(CONNECT_PAUSE);
     }
 }
 
-/// Replaces the daemon in the background, as any other verb does before it asks: `status` is one that does nothing else.
+/// Replaces the daemon in the background, with `memo status`: like any verb but a hook, it first replaces an older
+/// daemon.
 fn replace_daemon(layout: &RepoLayout) {
     if !may_replace_in_background(layout).unwrap_or(false) {
         return;
     }
     let root = layout.root.as_os_str();
-    // If it fails, whoever asks next tries again.
+    // If it fails, the next command tries again.
     let _ = run_in_background(&["-C".as_ref(), root, "status".as_ref()]);
 }

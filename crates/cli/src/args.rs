@@ -4,13 +4,13 @@
 
 mod bench_args;
 mod code_args;
+mod daemon_args;
 mod exchange_args;
+mod memo_verb;
 mod memory_args;
-mod reach_args;
 mod relation_args;
 mod rows_args;
-mod verb;
-mod verb_args;
+mod uses_args;
 mod verb_groups;
 mod verb_paths;
 
@@ -24,24 +24,26 @@ pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
 };
-pub(super) use exchange_args::{BackupArgs, DistilArgs, ExportArgs, From, ImportArgs, RestoreBackupArgs};
+pub(super) use daemon_args::{
+    ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
+    LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
+    StatusArgs, SyncArgs, TeamArgs, TeamVerb, TopicArg, UninstallArgs,
+};
+pub(super) use exchange_args::{
+    BackupArgs, DistilArgs, ExportArgs, ImportArgs, ImportFormat, RestoreBackupArgs,
+};
+pub(super) use memo_verb::MemoVerb;
 pub(super) use memory_args::{
     AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
     RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SourceArg, SyncNotesArgs, TagArgs,
     TextArgs, UpdateArgs,
 };
-pub(super) use reach_args::{ImpactArgs, ReachArgs, ReachListArgs, RefsArgs};
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
 };
-pub(super) use rows_args::{Format, RowsArgs};
-pub(super) use verb::Verb;
-pub(super) use verb_args::{
-    ConfigArgs, ConfigVerb, DoctorArgs, EventFormat, EventsArgs, HookArgs, HooksArgs, HooksVerb, InitArgs,
-    LogsArgs, ManArgs, McpArgs, ModelArgs, ModelVerb, ProfileArg, ServeArgs, SetupArgs, SetupScope,
-    StatusArgs, SyncArgs, TeamArgs, TeamVerb, TopicArg, UninstallArgs,
-};
-pub(super) use verb_groups::parse;
+pub(super) use rows_args::{RowFormat, RowsArgs};
+pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
+pub(super) use verb_groups::parse_command_line;
 
 /// Search a repository and its history by words and meaning, and keep memories about it
 ///
@@ -58,9 +60,9 @@ pub(super) use verb_groups::parse;
 )]
 pub(super) struct CommandLine {
     #[command(flatten)]
-    pub(super) global: Global,
+    pub(super) global: GlobalArgs,
     #[command(subcommand)]
-    pub(super) verb: Verb,
+    pub(super) verb: MemoVerb,
     /// The verb as it is typed, such as `search` or `config set`
     #[arg(skip)]
     pub(super) name: String,
@@ -70,18 +72,18 @@ pub(super) struct CommandLine {
 #[derive(Debug, Parser)]
 struct FlagsAlone {
     #[command(flatten)]
-    global: Global,
+    global: GlobalArgs,
 }
 
-/// Returns the flags of a command line that has no verb, and nothing else that is wrong.
-pub(super) fn without_verb(words: Vec<OsString>) -> Option<Global> {
+/// Returns the flags of a command line whose only fault is that it has no verb.
+pub(super) fn flags_without_verb(words: Vec<OsString>) -> Option<GlobalArgs> {
     FlagsAlone::try_parse_from(words).ok().map(|typed| typed.global)
 }
 
 /// Flags that every verb takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
-pub(super) struct Global {
+pub(super) struct GlobalArgs {
     /// Print JSON on stdout, errors included; `full` with hashes, parts of scores and what is null
     #[arg(
         long,
@@ -98,15 +100,15 @@ pub(super) struct Global {
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub(super) dir: Option<PathBuf>,
     /// When to use colour
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Colour::Auto, global = true)]
-    pub(super) color: Colour,
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorMode::Auto, global = true)]
+    pub(super) color: ColorMode,
     /// Print only errors on stderr
     #[arg(short, long, global = true)]
     pub(super) quiet: bool,
     /// Do not show a long answer through a pager
     #[arg(long, global = true)]
     pub(super) no_pager: bool,
-    /// Who asks, as memories are stamped
+    /// The client that asks, as memories are stamped with it
     #[arg(skip = "cli")]
     pub(super) client: &'static str,
     /// Name of the agent that asks, as it gave it to the MCP server
@@ -124,7 +126,7 @@ pub(super) enum JsonForm {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Colour {
+pub(super) enum ColorMode {
     /// On a terminal, unless NO_COLOR is set
     Auto,
     Always,

@@ -1,7 +1,7 @@
 //! Maps every error to a code, a hint and an exit status.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use memod_base::paths::{LocateError, PathError, io_hint};
 use memod_client::ClientError;
@@ -48,7 +48,7 @@ pub(super) enum CliError {
     /// The command line is valid for clap but makes no sense.
     #[error("{message}")]
     Usage {
-        /// What is wrong with it.
+        /// The fault in it.
         message: String,
         /// A command line that would work.
         hint: &'static str,
@@ -64,17 +64,17 @@ pub(super) enum CliError {
     /// The last search has no such hit, or one that is no file.
     #[error("{message}")]
     NoHit {
-        /// What there is instead.
+        /// The hits that there are instead.
         message: String,
         /// A command that helps.
         hint: String,
     },
-    /// git failed, or cannot do what is asked.
+    /// git failed, or cannot carry out the request.
     #[error("{message}")]
     Git {
-        /// What git said.
+        /// The message of git.
         message: String,
-        /// What to do.
+        /// A remedy.
         hint: String,
     },
     /// The team's server, or its address or password.
@@ -87,12 +87,12 @@ pub(super) enum CliError {
 
 /// An error for display: `{error: {code, message, hint}}`, or two lines on stderr.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Shown {
+pub(super) struct ErrorReport {
     /// One word for programs.
     pub(super) code: &'static str,
-    /// What failed, for which path, and why.
+    /// The failure, its path and its cause.
     pub(super) message: String,
-    /// What to do about it.
+    /// A remedy.
     pub(super) hint: Option<String>,
     /// The exit status.
     #[serde(skip)]
@@ -105,132 +105,134 @@ impl CliError {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// Returns what the user sees.
-    pub(super) fn shown(&self) -> Shown {
+    /// Returns the error as the user sees it.
+    pub(super) fn to_report(&self) -> ErrorReport {
         let (code, exit, hint) = match self {
-            Self::Locate(error) => locate(error),
+            Self::Locate(error) => describe_locate_error(error),
             Self::Path(error) if error.is_absent() => {
-                ("no-such-path", EXIT_USAGE, hint("check the path for a typing error"))
+                ("no-such-path", EXIT_USAGE, some_hint("check the path for a typing error"))
             }
-            Self::Path(error) => path(error),
-            Self::Config(error) => config(error),
-            Self::Client(error) => client(error),
+            Self::Path(error) => describe_path_error(error),
+            Self::Config(error) => describe_config_error(error),
+            Self::Client(error) => describe_client_error(error),
             Self::Output(_) => ("output", EXIT_FAILED, None),
             Self::NotUtf8(_) => {
-                ("not-utf8", EXIT_USAGE, hint("rename it, or start from another directory with -C"))
+                ("not-utf8", EXIT_USAGE, some_hint("rename it, or start from another directory with -C"))
             }
-            Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, hint(text)),
+            Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, some_hint(text)),
             Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
             Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
             Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
             Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
-            Self::NoHome => ("no-home", EXIT_USAGE, hint("set HOME to an absolute path")),
+            Self::NoHome => ("no-home", EXIT_USAGE, some_hint("set HOME to an absolute path")),
             Self::NoLog(_) => {
-                ("not-found", EXIT_NONE, hint("`memo status` starts the daemon, which writes it"))
+                ("not-found", EXIT_NONE, some_hint("`memo status` starts the daemon, which writes it"))
             }
         };
-        Shown { code, message: self.to_string(), hint, exit }
+        ErrorReport { code, message: self.to_string(), hint, exit }
     }
 
-    /// Like [`Self::shown`], for a command line with this verb, whose help a hint may name.
-    pub(super) fn shown_of(&self, verb: Option<&str>) -> Shown {
-        let mut shown = self.shown();
-        if let (Some(hint), Some(verb)) = (&mut shown.hint, verb) {
+    /// Like [`Self::to_report`], for a command line with this verb, whose help a hint may name.
+    pub(super) fn to_report_for(&self, verb: Option<&str>) -> ErrorReport {
+        let mut report = self.to_report();
+        if let (Some(hint), Some(verb)) = (&mut report.hint, verb) {
             *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
         }
-        shown
+        report
     }
 }
 
-type Row = (&'static str, u8, Option<String>);
+/// A code, an exit status and a hint.
+type ErrorAdvice = (&'static str, u8, Option<String>);
 
-fn hint(text: &str) -> Option<String> {
+fn some_hint(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn locate(error: &LocateError) -> Row {
+fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
     match error {
         LocateError::Io(error) if error.is_absent() => {
             let directory = "name an existing directory with -C";
             let lines = error.path.to_str().and_then(|path| path.parse::<u32>().ok());
-            // As of grep.
+            // The user may have meant the `-C N` of grep.
             let lines = lines
                 .map(|n| format!("{directory}; `--context {n}` prints {n} lines around those that match"));
             ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
         }
-        LocateError::Io(error) => path(error),
+        LocateError::Io(error) => describe_path_error(error),
         LocateError::NotADirectory(_) => {
-            ("not-a-directory", EXIT_USAGE, hint("name the directory around it with -C"))
+            ("not-a-directory", EXIT_USAGE, some_hint("name the directory around it with -C"))
         }
         LocateError::GitDir(_) => (
             "git-dir",
             EXIT_USAGE,
-            hint("run memo in a worktree; `git worktree add DIR` makes one of a bare repository"),
+            some_hint("run memo in a worktree; `git worktree add DIR` makes one of a bare repository"),
         ),
         LocateError::BrokenGit { .. } => (
             "broken-git",
             EXIT_USAGE,
-            hint("`git status` says more; `git worktree repair` mends a moved worktree"),
+            some_hint("`git status` says more; `git worktree repair` mends a moved worktree"),
         ),
-        LocateError::NotOwner { .. } => {
-            ("not-owner", EXIT_USAGE, hint("run memo as the owner, or clone the repository for yourself"))
-        }
+        LocateError::NotOwner { .. } => (
+            "not-owner",
+            EXIT_USAGE,
+            some_hint("run memo as the owner, or clone the repository for yourself"),
+        ),
         LocateError::NotIndexed(_) => {
-            ("not-indexed", EXIT_USAGE, hint("`memo init` indexes this directory; -C DIR names another"))
+            ("not-indexed", EXIT_USAGE, some_hint("`memo init` indexes this directory; -C DIR names another"))
         }
         LocateError::Foreign(_) => (
             "foreign-state",
             EXIT_USAGE,
-            hint("move it away if nothing else needs it, or run `git init` here"),
+            some_hint("move it away if nothing else needs it, or run `git init` here"),
         ),
         LocateError::TooWide(_) => {
-            ("too-wide", EXIT_USAGE, hint("name a smaller directory with -C, or run `git init` in it"))
+            ("too-wide", EXIT_USAGE, some_hint("name a smaller directory with -C, or run `git init` in it"))
         }
     }
 }
 
-fn path(error: &PathError) -> Row {
-    ("io", EXIT_FAILED, error.hint().and_then(hint))
+fn describe_path_error(error: &PathError) -> ErrorAdvice {
+    ("io", EXIT_FAILED, error.hint().and_then(some_hint))
 }
 
-fn config(error: &ConfigError) -> Row {
+fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
     match error {
-        ConfigError::Io(error) => path(error),
+        ConfigError::Io(error) => describe_path_error(error),
         ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
             ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
         }
         ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
             ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
         }
-        _ => ("config", EXIT_USAGE, hint("`memo config template` shows every key with its default")),
+        _ => ("config", EXIT_USAGE, some_hint("`memo config template` shows every key with its default")),
     }
 }
 
-fn client(error: &ClientError) -> Row {
-    let see = |log: &PathBuf| Some(format!("see {}", log.display()));
+fn describe_client_error(error: &ClientError) -> ErrorAdvice {
     match error {
-        ClientError::Path(error) => path(error),
-        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, hint("`memo status` starts it")),
+        ClientError::Path(error) => describe_path_error(error),
+        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, some_hint("`memo status` starts it")),
         ClientError::ForeignSocket { socket, .. } => (
             "foreign-socket",
             EXIT_FAILED,
             Some(format!("another user created it: look at {}", socket.display())),
         ),
-        ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn(source)),
+        ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn_hint(source)),
         ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
         ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
-        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see(log)),
+        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see_log(log)),
         ClientError::SpawnLock { .. } => {
-            ("daemon-not-ready", EXIT_FAILED, hint("end that client, if it is stuck, and try again"))
+            ("daemon-not-ready", EXIT_FAILED, some_hint("end that client, if it is stuck, and try again"))
         }
         // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
-        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see(log)),
+        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log(log)),
         ClientError::Hung { pid, log, .. } => {
             let text =
                 format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
             ("daemon-hung", EXIT_FAILED, Some(text))
         }
-        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see(log)),
+        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see_log(log)),
         ClientError::Garbage { socket, .. } => {
             let text = format!("something else may listen there: remove {} and try again", socket.display());
             ("daemon-garbage", EXIT_FAILED, Some(text))
@@ -245,28 +247,34 @@ fn client(error: &ClientError) -> Row {
             );
             ("daemon-unreachable", EXIT_FAILED, Some(text))
         }
-        ClientError::Stays { source, .. } => client(source),
+        ClientError::Stays { source, .. } => describe_client_error(source),
         ClientError::Lingers { pid, .. } => {
             ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
         }
-        ClientError::Rpc(error) => rpc(error),
+        ClientError::Rpc(error) => describe_rpc_error(error),
     }
+}
+
+fn see_log(log: &Path) -> Option<String> {
+    Some(format!("see {}", log.display()))
 }
 
 /// Returns a hint for a program that cannot be started.
-fn spawn(error: &io::Error) -> Option<String> {
+fn spawn_hint(error: &io::Error) -> Option<String> {
     match error.kind() {
-        io::ErrorKind::NotFound => hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON"),
-        io::ErrorKind::PermissionDenied => hint("check that it is a program and may be run"),
-        io::ErrorKind::WouldBlock => {
-            hint("too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`")
+        io::ErrorKind::NotFound => {
+            some_hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON")
         }
-        _ => io_hint(error).and_then(hint),
+        io::ErrorKind::PermissionDenied => some_hint("check that it is a program and may be run"),
+        io::ErrorKind::WouldBlock => some_hint(
+            "too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`",
+        ),
+        _ => io_hint(error).and_then(some_hint),
     }
 }
 
-fn rpc(error: &RpcError) -> Row {
-    let told = error.data.as_ref().and_then(|data| data.hint.clone());
+fn describe_rpc_error(error: &RpcError) -> ErrorAdvice {
+    let daemon_hint = error.data.as_ref().and_then(|data| data.hint.clone());
     let (word, exit, usual) = match error.code {
         code::NOT_FOUND => ("not-found", EXIT_NONE, None),
         code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists the arguments")),
@@ -285,18 +293,18 @@ fn rpc(error: &RpcError) -> Row {
         code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
         _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
     };
-    (word, exit, told.or_else(|| usual.and_then(hint)))
+    (word, exit, daemon_hint.or_else(|| usual.and_then(some_hint)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of_rpc(code: i64, told: Option<&str>) -> Shown {
-        let data =
-            told.map(|hint| memod_proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+    fn report_of_rpc(code: i64, daemon_hint: Option<&str>) -> ErrorReport {
+        let data = daemon_hint
+            .map(|hint| memod_proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
         let error = RpcError { code, message: "it failed".to_owned(), data };
-        CliError::from(ClientError::from(error)).shown()
+        CliError::from(ClientError::from(error)).to_report()
     }
 
     #[test]
@@ -312,7 +320,7 @@ mod tests {
             (-1, "internal", EXIT_FAILED),
         ];
         for (code, word, exit) in cases {
-            let shown = of_rpc(code, None);
+            let shown = report_of_rpc(code, None);
             assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
         }
     }
@@ -340,7 +348,7 @@ mod tests {
             (refused("free some space").into(), "free some space"),
         ];
         for (error, word) in cases {
-            let Shown { message, hint, .. } = error.shown();
+            let ErrorReport { message, hint, .. } = error.to_report();
             let hint = hint.unwrap_or_default();
             assert!(hint.contains(word) && hint.is_empty() == word.is_empty(), "{message}: {hint}");
         }
@@ -348,6 +356,9 @@ mod tests {
 
     #[test]
     fn the_daemon_knows_best_what_to_do() {
-        assert_eq!(of_rpc(code::STORE, Some("free some space")).hint.as_deref(), Some("free some space"));
+        assert_eq!(
+            report_of_rpc(code::STORE, Some("free some space")).hint.as_deref(),
+            Some("free some space")
+        );
     }
 }

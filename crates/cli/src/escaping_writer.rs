@@ -11,22 +11,22 @@ use super::text::escape_lines;
 pub(super) struct EscapingWriter<W> {
     out: W,
     /// The first bytes of a character that is not complete yet.
-    begun: Vec<u8>,
+    incomplete: Vec<u8>,
 }
 
 impl<W: Write> EscapingWriter<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { out, begun: Vec::new() }
+        Self { out, incomplete: Vec::new() }
     }
 }
 
 impl<W: Write> Write for EscapingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.begun.extend_from_slice(bytes);
-        let whole = from_utf8(&self.begun).map_or_else(|error| error.valid_up_to(), str::len);
-        let rest = self.begun.split_off(whole);
-        self.out.write_all(escape_lines(&String::from_utf8_lossy(&self.begun)).as_bytes())?;
-        self.begun = rest;
+        self.incomplete.extend_from_slice(bytes);
+        let n_complete = from_utf8(&self.incomplete).map_or_else(|error| error.valid_up_to(), str::len);
+        let rest = self.incomplete.split_off(n_complete);
+        self.out.write_all(escape_lines(&String::from_utf8_lossy(&self.incomplete)).as_bytes())?;
+        self.incomplete = rest;
         Ok(bytes.len())
     }
 

@@ -4,85 +4,95 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use memod_proto::memory::marks;
-use memod_proto::{CommitInfo, Hit, MemoryInfo, Mode, NO_FILE_MATCHES, Parsed, SearchParams, SearchResult};
+use memod_proto::memory::reader_marks;
+use memod_proto::{
+    CommitInfo, Hit, MemoryInfo, NO_FILE_MATCHES, Parsed, SearchMode, SearchParams, SearchResult,
+};
 
 use super::args::SearchArgs;
-use super::ask;
-use super::budget::fit;
+use super::build_params;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
+use super::fit_to_budget::fit_hits;
 use super::last_search::{self, HitLocation};
 use super::llm;
 use super::output::Output;
-use super::text::{behind, commit_head, count, escape, marked, matches, paint, terms};
+use super::text::{
+    behind_message, commit_head, escape, find_matches, format_count, highlight_terms, paint, query_terms,
+};
 
 /// Most characters of a query that a note quotes.
-const MOST_QUOTED: usize = 100;
+const MOST_QUOTED_CHARS: usize = 100;
 
-/// What to do about a glob that matches no file.
+/// The hint on a glob that matches no file.
 const GLOB_HINT: &str =
     "a glob with a slash starts at the current directory; `memo status --files` lists the indexed files";
 
-/// Exits with 1 when nothing matched.
-pub(super) fn search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+/// Runs a search and prints its hits. Exits with 1 when nothing matched.
+pub(super) fn run_search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     if typed.dry_run {
         return llm::show_expansion(&typed.find.query, context, output);
     }
-    let config = memod_config::load(Some(&context.layout))?.config;
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
     let is_of_files = typed.files || typed.vimgrep;
     let form = match (typed.files, typed.vimgrep) {
         (true, _) => print_files,
         (_, true) => print_vimgrep,
-        _ => print,
+        _ => print_hits,
     };
     let budget = typed.budget;
-    let params = SearchParams { texts: budget.is_some(), ..ask::search(typed.find, &context.cwd, &config) };
-    let mut result = hits(&params, context)?;
+    let params = SearchParams {
+        texts: budget.is_some(),
+        ..build_params::search_params(typed.find, &context.cwd, &config)
+    };
+    let mut result = fetch_hits(&params, context)?;
     if let Some(tokens) = budget {
-        fit(&mut result, tokens, |part| output.n_chars(part, |output| print(part, output)));
+        fit_hits(&mut result, tokens, |part| output.count_chars(part, |output| print_hits(part, output)));
     }
-    // What editors read is no list for people. In other formats, every search lists its hits.
+    // The format for editors has no numbers for `memo open`. Other formats list the hits.
     let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
-        (true, true, _) => Some(files(&result).collect()),
+        (true, true, _) => Some(best_hit_per_file(&result).collect()),
         (true, _, true) => None,
         _ => Some(result.hits.iter().collect()),
     };
     if let Some(listed) = listed.filter(|_| context.client == "cli") {
-        let terms = marked_terms(&result);
-        last_search::keep(context, listed.into_iter().map(|hit| HitLocation::of(hit, &terms)).collect());
+        let terms = terms_to_highlight(&result);
+        last_search::save_hits(
+            context,
+            listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect(),
+        );
     }
     output.list(&result, |output| form(&result, output))?;
-    if let Some(note) = note(&result).filter(|_| !output.json) {
+    if let Some(note) = result_note(&result).filter(|_| !output.json) {
         output.flush()?;
         output.say(&note);
         if result.parsed.notes.iter().any(|note| note.ends_with(NO_FILE_MATCHES)) {
             output.hint(GLOB_HINT);
         }
     }
-    let is_empty = if is_of_files { in_files(&result).next().is_none() } else { result.hits.is_empty() };
+    let is_empty = if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
     Ok(if is_empty { EXIT_NONE } else { 0 })
 }
 
-/// Asks the daemon. The time limit is that of other requests plus the time that it may wait for freshness.
-pub(super) fn hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
+/// Fetches the hits of a search. The time limit is that of other requests plus the time for which the daemon may wait for freshness.
+pub(super) fn fetch_hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
     let mut client = context.connect()?;
     // A search waits for a language model for a minute at most (llm.timeout_ms).
-    let of_model = if params.expand == Some(true) { 60 } else { 0 };
+    let model_s = if params.expand == Some(true) { 60 } else { 0 };
     let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
-    client.answer_within(Duration::from_secs(30 + of_model) + wait);
+    client.answer_within(Duration::from_secs(30 + model_s) + wait);
     Ok(client.call("search", params)?)
 }
 
-/// Returns the words of a query to be marked.
-pub(super) fn marked_terms(result: &SearchResult) -> Vec<String> {
+/// Returns the words of a query that are highlighted in hits.
+pub(super) fn terms_to_highlight(result: &SearchResult) -> Vec<String> {
     let Parsed { terms: words, phrases, .. } = &result.parsed;
     let words: Vec<&str> = words.iter().chain(phrases).chain(&result.corrected).map(String::as_str).collect();
-    terms(&if words.is_empty() { result.query.clone() } else { words.join(" ") })
+    query_terms(&if words.is_empty() { result.query.clone() } else { words.join(" ") })
 }
 
-fn print(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
-    let terms = marked_terms(result);
+fn print_hits(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let terms = terms_to_highlight(result);
     for (at, hit) in result.hits.iter().enumerate() {
         if at > 0 {
             output.line("")?;
@@ -102,21 +112,21 @@ fn print_number(number: usize, output: &mut Output) -> Result<(), CliError> {
 }
 
 fn shown_path(hit: &Hit, output: &Output) -> String {
-    output.path(hit.shown_path(), &Path::new(&hit.view).join(&hit.path))
+    output.styled_path(hit.shown_path(), &Path::new(&hit.view).join(&hit.path))
 }
 
-fn in_files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
+fn file_hits(result: &SearchResult) -> impl Iterator<Item = &Hit> {
     result.hits.iter().filter(|hit| hit.commit.is_none() && hit.memory.is_none())
 }
 
 /// Returns the best hit of each file, the best first.
-fn files(result: &SearchResult) -> impl Iterator<Item = &Hit> {
+fn best_hit_per_file(result: &SearchResult) -> impl Iterator<Item = &Hit> {
     let mut seen = HashSet::new();
-    in_files(result).filter(move |hit| seen.insert(hit.shown_path()))
+    file_hits(result).filter(move |hit| seen.insert(hit.shown_path()))
 }
 
 fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
-    for (number, hit) in (1..).zip(files(result)) {
+    for (number, hit) in (1..).zip(best_hit_per_file(result)) {
         print_number(number, output)?;
         output.line(&shown_path(hit, output))?;
     }
@@ -125,16 +135,16 @@ fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliErro
 
 /// Shows lines as `vim -q` and the quickfix lists of other editors read them.
 fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
-    let terms = marked_terms(result);
+    let terms = terms_to_highlight(result);
     let mut seen = HashSet::new();
-    for hit in in_files(result) {
+    for hit in file_hits(result) {
         let lines = hit.numbered_lines();
-        let place = |(number, line): &(u32, &str)| {
-            matches(line, &terms).first().map(|span| (*number, span.start + 1, (*line).to_owned()))
-        };
-        let mut found: Vec<_> = lines.iter().filter_map(place).collect();
+        let mut found: Vec<_> = lines
+            .iter()
+            .filter_map(|(number, line)| Some((*number, first_column(line, &terms)?, *line)))
+            .collect();
         if found.is_empty() {
-            found.extend(lines.first().map(|(number, line)| (*number, 1, (*line).to_owned())));
+            found.extend(lines.first().map(|(number, line)| (*number, 1, *line)));
         }
         found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may show a line
         for (number, column, line) in found {
@@ -143,6 +153,11 @@ fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliEr
         }
     }
     Ok(())
+}
+
+/// Returns the 1-based byte column of the first match in a line.
+fn first_column(line: &str, terms: &[String]) -> Option<usize> {
+    find_matches(line, terms).first().map(|span| span.start + 1)
 }
 
 /// Shows the date and author of a commit, its subject, and the lines of its message that matched.
@@ -155,7 +170,7 @@ fn print_commit(
     output.line(&commit_head(commit, hit.title.as_deref().unwrap_or_default(), output.styles))?;
     let matched = output.styles.matched;
     for line in hit.snippet.lines().filter(|line| hit.title.as_deref() != Some(*line) && !line.is_empty()) {
-        output.line(format!("  {}", marked(line, terms, matched)).trim_end())?;
+        output.line(format!("  {}", highlight_terms(line, terms, matched)).trim_end())?;
     }
     Ok(())
 }
@@ -177,20 +192,20 @@ fn print_memory(
     }
     let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
     head += &paint(styles.line, &tags);
-    output.line(&format!("{head}{}", notes(hit, output)))?;
+    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
     for line in hit.snippet.lines() {
-        output.line(format!("  {}", marked(line, terms, styles.matched)).trim_end())?;
+        output.line(format!("  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
     }
     Ok(())
 }
 
-/// Returns notes on a memory: whether the code that it is about has changed, and what is known of its file.
-fn notes(hit: &Hit, output: &Output) -> String {
+/// Returns notes on a memory: the state of the code that it is about, and marks such as a conflict in its file.
+fn memory_notes(hit: &Hit, output: &Output) -> String {
     let state = hit.state.as_deref().filter(|state| *state != "fresh");
     let memory = hit.memory.as_ref();
     let marks = memory
         .map(|memory| {
-            marks(
+            reader_marks(
                 &hit.trust,
                 memory.scope,
                 memory.repository.as_deref(),
@@ -216,12 +231,12 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
     if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
         head = format!("{head}  {}", paint(styles.title, &escape(title)));
     }
-    output.line(&format!("{head}{}", notes(hit, output)))?;
+    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
     let lines = hit.numbered_lines();
     let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
     for (number, line) in lines {
         let number = paint(styles.line, &format!("{number:width$}"));
-        output.line(format!("  {number}  {}", marked(line, terms, styles.matched)).trim_end())?;
+        output.line(format!("  {number}  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
     }
     if let Some(line) = hit.like_it() {
         output.line(&format!("  {}", paint(styles.line, &escape(&line))))?;
@@ -230,17 +245,20 @@ pub(super) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Res
 }
 
 /// Returns a note on a result that is empty, out of date or incomplete.
-pub(super) fn note(result: &SearchResult) -> Option<String> {
+pub(super) fn result_note(result: &SearchResult) -> Option<String> {
     let mut parts = Vec::new();
     if !result.fresh {
-        let mut behind = behind(result.reason.as_deref());
+        let mut behind = behind_message(result.reason.as_deref());
         if result.pending.files > 0 {
-            behind += &format!(", {} to be indexed", count(result.pending.files, "file", "files"));
+            behind += &format!(", {} to be indexed", format_count(result.pending.files, "file", "files"));
         }
         parts.push(behind);
     }
-    if result.pending.embeddings > 0 && result.mode != Mode::Keyword {
-        parts.push(format!("{} still without a vector", count(result.pending.embeddings, "chunk", "chunks")));
+    if result.pending.embeddings > 0 && result.mode != SearchMode::Keyword {
+        parts.push(format!(
+            "{} still without a vector",
+            format_count(result.pending.embeddings, "chunk", "chunks")
+        ));
     }
     if let Some(corrected) = &result.corrected {
         parts.push(format!("little or nothing found as typed; also searched: {}", escape(corrected)));
@@ -253,8 +271,8 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
     }
     parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
     let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
-    if result.mode == Mode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
-        parts.push(format!("no word of {} was found; these are near in meaning", query(result)));
+    if result.mode == SearchMode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
+        parts.push(format!("no word of {} was found; these are near in meaning", shorten_query(result)));
     }
     let reason = result.reason.as_deref().unwrap_or_default();
     let degraded: Vec<&str> =
@@ -263,25 +281,25 @@ pub(super) fn note(result: &SearchResult) -> Option<String> {
         parts.push(format!("degraded: {}", degraded.join(", ")));
     }
     if result.left_out > 0 {
-        let more = count(result.left_out as u64, "more hit does", "more hits do");
+        let more = format_count(result.left_out as u64, "more hit does", "more hits do");
         parts.insert(0, format!("{more} not fit into the budget"));
     } else if result.hits.is_empty() {
         let none = if result.fresh { "no match" } else { "no match yet" };
-        parts.insert(0, format!("{none} for {}", query(result)));
+        parts.insert(0, format!("{none} for {}", shorten_query(result)));
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// Returns the query, shortened to fit into a note.
-fn query(result: &SearchResult) -> String {
+fn shorten_query(result: &SearchResult) -> String {
     let query = &result.query;
-    let cut = query.char_indices().nth(MOST_QUOTED).map(|(at, _)| format!("{}…", &query[..at]));
+    let cut = query.char_indices().nth(MOST_QUOTED_CHARS).map(|(at, _)| format!("{}…", &query[..at]));
     escape(cut.as_ref().unwrap_or(query))
 }
 
 #[cfg(test)]
 mod tests {
-    use memod_base::types::Kind;
+    use memod_base::types::ChunkKind;
     use memod_proto::{Arms, Pending};
 
     use super::*;
@@ -294,7 +312,7 @@ mod tests {
             let query = "q".to_owned();
             let pending = Pending { files, embeddings };
             let result = SearchResult { fresh, reason, query, pending, degraded, ..SearchResult::default() };
-            assert_eq!(note(&result).as_deref(), Some(expected));
+            assert_eq!(result_note(&result).as_deref(), Some(expected));
         };
         check(true, 0, 0, &[], "no match for q");
         check(true, 0, 9, &[], "no match for q; 9 chunks still without a vector");
@@ -311,12 +329,12 @@ mod tests {
     #[test]
     fn a_long_query_is_not_repeated_as_a_whole() {
         let result = SearchResult { fresh: true, query: "é".repeat(9_000), ..SearchResult::default() };
-        assert_eq!(note(&result), Some(format!("no match for {}…", "é".repeat(MOST_QUOTED))));
+        assert_eq!(result_note(&result), Some(format!("no match for {}…", "é".repeat(MOST_QUOTED_CHARS))));
     }
 
     fn hit(arms: Arms) -> Hit {
         Hit {
-            kind: Kind::Text,
+            kind: ChunkKind::Text,
             classes: Vec::new(),
             path: "a".to_owned(),
             cwd_path: None,
@@ -345,15 +363,15 @@ mod tests {
 
     #[test]
     fn hits_by_meaning_alone_are_called_so() {
-        let check = |arms: Arms, mode: Mode, expected: Option<&str>| {
+        let check = |arms: Arms, mode: SearchMode, expected: Option<&str>| {
             let hits = vec![hit(arms)];
             let result =
                 SearchResult { hits, mode, fresh: true, query: "q".to_owned(), ..SearchResult::default() };
-            assert_eq!(note(&result).as_deref(), expected);
+            assert_eq!(result_note(&result).as_deref(), expected);
         };
         let near = Arms { knn: Some(1), cosine: Some(0.3), ..Arms::default() };
-        check(near, Mode::Hybrid, Some("no word of q was found; these are near in meaning"));
-        check(near, Mode::Vector, None);
-        check(Arms { path: Some(1), ..near }, Mode::Hybrid, None);
+        check(near, SearchMode::Hybrid, Some("no word of q was found; these are near in meaning"));
+        check(near, SearchMode::Vector, None);
+        check(Arms { path: Some(1), ..near }, SearchMode::Hybrid, None);
     }
 }

@@ -18,29 +18,33 @@ use super::text::escape;
 /// Time limit for `git --version`.
 const GIT_PATIENCE: Duration = Duration::from_secs(2);
 
-/// Installing and uninstalling exit with 1 when they failed for some hook.
-pub(super) fn hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let what = typed.what.unwrap_or(HooksVerb::Status);
+/// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for some hook.
+pub(super) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let verb = typed.what.unwrap_or(HooksVerb::Status);
     let mut client = context.connect()?;
-    let (method, chain) = match what {
+    let (method, chain) = match verb {
         HooksVerb::Install { chain } => ("hooks.install", chain),
         HooksVerb::Uninstall => ("hooks.uninstall", false),
         HooksVerb::Status => ("hooks.status", false),
     };
-    let result = call(&mut client, method, chain, context)?;
-    output.value(&result, |output| print(&result, output))?;
-    let done = match what {
-        HooksVerb::Install { .. } => !result.hooks.is_empty() && n_ringing(&result) == result.hooks.len(),
-        HooksVerb::Uninstall => n_ringing(&result) == 0,
+    let result = call_hooks_method(&mut client, method, chain, context)?;
+    output.value(&result, |output| print_hooks(&result, output))?;
+    let is_done = match verb {
+        HooksVerb::Install { .. } => !result.hooks.is_empty() && count_ringing(&result) == result.hooks.len(),
+        HooksVerb::Uninstall => count_ringing(&result) == 0,
         HooksVerb::Status => true,
     };
-    Ok(if done { 0 } else { EXIT_NONE })
+    Ok(if is_done { 0 } else { EXIT_NONE })
 }
 
 /// Installs the hooks that need no confirmation. A failure is reported and does not stop the caller.
-pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Output) -> Option<HooksResult> {
+pub(super) fn install_hooks(
+    client: &mut Client,
+    context: &CommandContext,
+    output: &Output,
+) -> Option<HooksResult> {
     context.layout.git_dir.as_ref()?;
-    match call(client, "hooks.install", false, context) {
+    match call_hooks_method(client, "hooks.install", false, context) {
         Ok(result) => Some(result),
         Err(error) => {
             output.say(&format!("no hooks: {error}"));
@@ -49,14 +53,20 @@ pub(super) fn install(client: &mut Client, context: &CommandContext, output: &Ou
     }
 }
 
-/// Returns the files that ring, each once.
-pub(super) fn ringing(client: &mut Client, context: &CommandContext) -> Result<Vec<PathBuf>, ClientError> {
-    Ok(ringing_files(&call(client, "hooks.status", false, context)?))
+/// Returns the hook files that ring the daemon, each once.
+pub(super) fn fetch_ringing_files(
+    client: &mut Client,
+    context: &CommandContext,
+) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call_hooks_method(client, "hooks.status", false, context)?))
 }
 
 /// Removes the hooks, and returns the files that still ring.
-pub(super) fn uninstall(client: &mut Client, context: &CommandContext) -> Result<Vec<PathBuf>, ClientError> {
-    Ok(ringing_files(&call(client, "hooks.uninstall", false, context)?))
+pub(super) fn uninstall_hooks(
+    client: &mut Client,
+    context: &CommandContext,
+) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call_hooks_method(client, "hooks.uninstall", false, context)?))
 }
 
 fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
@@ -66,20 +76,20 @@ fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
 }
 
 /// Returns one line on how the hooks are installed and whether all are.
-pub(super) fn summary(result: &HooksResult) -> String {
+pub(super) fn summarize_hooks(result: &HooksResult) -> String {
     let method = result.method.as_str();
-    match (n_ringing(result), result.hooks.len()) {
+    match (count_ringing(result), result.hooks.len()) {
         (0, _) => format!("{method} (memo hooks says why)"),
         (n, all) if n < all => format!("{method}, {n} of {all} (memo hooks says why)"),
         _ => format!("{method} (memo hooks uninstall takes them out)"),
     }
 }
 
-fn n_ringing(result: &HooksResult) -> usize {
+fn count_ringing(result: &HooksResult) -> usize {
     result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly).count()
 }
 
-fn call(
+fn call_hooks_method(
     client: &mut Client,
     method: &str,
     chain: bool,
@@ -95,7 +105,7 @@ fn has_program(name: &str) -> bool {
     std::env::split_paths(&path).any(|dir| dir.join(&name).is_file())
 }
 
-fn print(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
+fn print_hooks(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
     for hook in &result.hooks {
         let note = hook.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
         let text = escape(&format!("{}{note}", hook.path));
@@ -122,7 +132,7 @@ fn git_version() -> Option<String> {
     clear_git_env(&mut command);
     let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
     let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
-    let _ = child.kill(); // it has said what it is asked for
+    let _ = child.kill(); // its output is complete
     let _ = child.wait();
     let line = String::from_utf8(line?.ok()?).ok()?;
     Some(line.trim().to_owned()).filter(|line| !line.is_empty())

@@ -1,34 +1,32 @@
 //! The command line of `memo`: parses verbs, runs them and prints their results.
 //!
-//! `args` declares what can be typed, and `ask` turns it into requests. Each verb then asks the daemon and prints
+//! `args` declares verbs and flags, and `build_params` turns them into requests. Each verb then asks the daemon and prints
 //! through `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
 
 mod agent_hook;
 mod args;
-mod ask;
 mod bench;
-mod brief;
-mod budget;
-mod changed;
-mod complete;
-mod config;
+mod build_params;
+mod completions;
+mod config_verb;
 mod context;
-mod docs;
+mod daemon_process;
 mod doctor;
 mod error;
 mod escaping_writer;
-mod events;
 mod example_query;
 mod exchange;
-mod explain;
-mod fetch;
+mod explain_hits;
+mod fetch_model;
 mod file_link;
+mod fit_to_budget;
 mod hits;
 mod hooks;
 mod init;
 mod last_search;
 mod llm;
 mod logs;
+mod man_pages;
 mod map;
 mod mcp;
 mod memories;
@@ -39,7 +37,9 @@ mod outline;
 mod output;
 mod pager;
 mod part_file;
-mod process;
+mod print_brief;
+mod print_changed;
+mod print_events;
 mod progress;
 mod rows;
 mod serve;
@@ -59,44 +59,49 @@ mod why;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{CommandLine, EventFormat, EventsArgs, Global, JsonForm, RowsArgs, Verb};
+use args::{CommandLine, EventFormat, EventsArgs, GlobalArgs, JsonForm, MemoVerb, RowsArgs};
 use context::CommandContext;
 use error::{CliError, CliResult};
-use output::{Kept, Output};
-use rows::Shape;
+use output::{CapturedOutput, Output};
+use rows::OutputShape;
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
-    if complete::answered() {
+    if completions::answer_completion() {
         return ExitCode::SUCCESS;
     }
-    let typed = spelled_out(std::env::args_os().collect());
-    ExitCode::from(match args::parse(typed.clone()) {
-        Ok(typed) => obey(typed),
-        Err(error) => match args::without_verb(typed) {
-            Some(global) => begin(&global),
+    let typed = expand_help_verb(std::env::args_os().collect());
+    ExitCode::from(match args::parse_command_line(typed.clone()) {
+        Ok(typed) => run_command(typed),
+        Err(error) => match args::flags_without_verb(typed) {
+            Some(global) => answer_without_verb(&global),
             None => {
-                let words = || std::env::args_os().take_while(|arg| arg != "--");
-                let status = usage::usage(&error, words(), usage::wants_json(words()));
-                // To agents, 2 from a hook means that what they are about to do is forbidden.
-                if usage::is_agent_hook(words()) { status.min(error::EXIT_NONE) } else { status }
+                let json = usage::wants_json(args_before_dashes());
+                let status = usage::report_usage_error(&error, args_before_dashes(), json);
+                // To agents, an exit of 2 from a hook forbids the next action.
+                if usage::is_agent_hook(args_before_dashes()) { status.min(error::EXIT_NONE) } else { status }
             }
         },
     })
 }
 
-/// Answers a command line without a verb.
-fn begin(global: &Global) -> u8 {
-    let mut output = Output::new(global, Shape::plain(global.json));
+/// Returns the arguments of this process up to `--`.
+fn args_before_dashes() -> impl Iterator<Item = OsString> {
+    std::env::args_os().take_while(|arg| arg != "--")
+}
+
+/// Prints the next steps for a command line without a verb.
+fn answer_without_verb(global: &GlobalArgs) -> u8 {
+    let mut output = Output::new(global, OutputShape::without_rows(global.json));
     // Outside a repository there is no example.
     let context = CommandContext::find(global.dir.as_deref()).ok();
-    let shown = next_steps::next_steps(context.as_ref(), &mut output);
+    let shown = next_steps::print_next_steps(context.as_ref(), &mut output);
     let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| failed(&error, None, &mut output))
+    outcome.unwrap_or_else(|error| report_error(&error, None, &mut output))
 }
 
 /// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.
-fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
+fn expand_help_verb(mut words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_some_and(|word| word == "help") {
         words.remove(1);
         words.push("--help".into());
@@ -105,184 +110,192 @@ fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
 }
 
 /// Runs the command and returns the exit status.
-fn obey(mut typed: CommandLine) -> u8 {
+fn run_command(mut typed: CommandLine) -> u8 {
     if let Some(dir) = &typed.global.dir {
-        typed.verb.start_files_at(dir);
+        typed.verb.resolve_files(dir);
     }
-    if let Verb::Mcp(args) = &typed.verb {
-        return mcp::serve(args, &typed.global, keep); // before stdout is locked
+    if let MemoVerb::Mcp(args) = &typed.verb {
+        return mcp::serve_agent(args, &typed.global, capture_command); // before stdout is locked
     }
     let (global, verb) = (typed.global.clone(), typed.name.clone());
-    let shape = match shape(&typed) {
+    let shape = match find_output_shape(&typed) {
         Ok(shape) => shape,
         Err((error, json)) => {
-            return failed(&error, Some(&verb), &mut Output::new(&global, Shape::plain(json)));
+            return report_error(
+                &error,
+                Some(&verb),
+                &mut Output::new(&global, OutputShape::without_rows(json)),
+            );
         }
     };
     let is_paged = typed.verb.is_paged() && !global.no_pager;
     let mut output = if is_paged { Output::paged(&global, shape) } else { Output::new(&global, shape) };
-    let outcome = answer(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| failed(&error, Some(&verb), &mut output))
+    let outcome = run_verb(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
+    outcome.unwrap_or_else(|error| report_error(&error, Some(&verb), &mut output))
 }
 
-/// Runs the command for a caller in this process: nothing is written.
-fn keep(typed: CommandLine) -> (CliResult, Kept) {
-    match shape(&typed) {
-        Ok(shape) => Output::kept(shape, |output| answer(typed, output)),
-        Err((error, _)) => (Err(error), Kept::default()),
+/// Runs the command for a caller in this process, and returns its output instead of writing it.
+fn capture_command(typed: CommandLine) -> (CliResult, CapturedOutput) {
+    match find_output_shape(&typed) {
+        Ok(shape) => Output::capture(shape, |output| run_verb(typed, output)),
+        Err((error, _)) => (Err(error), CapturedOutput::default()),
     }
 }
 
-/// Returns the format of the answer, or an error and whether that is to be JSON.
-fn shape(typed: &CommandLine) -> Result<Shape, (CliError, Option<JsonForm>)> {
+/// Returns the format of the answer, or an error and the form of JSON in which to report it.
+fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Option<JsonForm>)> {
     let json = typed.global.json;
-    if let Verb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
-        return Ok(Shape::Json(JsonForm::Full));
+    if let MemoVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
+        return Ok(OutputShape::Json(JsonForm::Full));
     }
-    match rows_args(&typed.verb).zip(rows::table_of(&typed.name)) {
+    match rows_args(&typed.verb).zip(rows::table_of_verb(&typed.name)) {
         Some((rows, table)) => {
             let lines = rows.is_json().then_some(JsonForm::Lean);
-            rows.shape(table, json).map_err(|error| (error, json.or(lines)))
+            rows.output_shape(table, json).map_err(|error| (error, json.or(lines)))
         }
-        None => Ok(Shape::plain(json)),
+        None => Ok(OutputShape::without_rows(json)),
     }
 }
 
 /// Returns the flags for rows; `None` for a verb that lists nothing.
-fn rows_args(verb: &Verb) -> Option<&RowsArgs> {
+fn rows_args(verb: &MemoVerb) -> Option<&RowsArgs> {
     Some(match verb {
-        Verb::Search(typed) => &typed.find.rows,
-        Verb::Explain(typed) => &typed.find.rows,
-        Verb::Changed(typed) => &typed.rows,
-        Verb::Why(typed) => &typed.rows,
-        Verb::Outline(typed) => &typed.rows,
-        Verb::Refs(typed) => &typed.list.rows,
-        Verb::Callers(typed) | Verb::Callees(typed) | Verb::Implements(typed) => &typed.list.rows,
-        Verb::Impact(typed) | Verb::Tests(typed) => &typed.list.rows,
-        Verb::Get(typed) => &typed.rows,
-        Verb::List(typed) => &typed.rows,
-        Verb::Recall(typed) => &typed.rows,
-        Verb::Recent(typed) => &typed.rows,
-        Verb::Tags(typed) | Verb::Containers(typed) => typed,
-        Verb::History(typed) => &typed.rows,
-        Verb::Related(typed) => &typed.rows,
-        Verb::Links(typed) => &typed.rows,
+        MemoVerb::Search(typed) => &typed.find.rows,
+        MemoVerb::Explain(typed) => &typed.find.rows,
+        MemoVerb::Changed(typed) => &typed.rows,
+        MemoVerb::Why(typed) => &typed.rows,
+        MemoVerb::Outline(typed) => &typed.rows,
+        MemoVerb::Refs(typed) => &typed.list.rows,
+        MemoVerb::Callers(typed) | MemoVerb::Callees(typed) | MemoVerb::Implements(typed) => &typed.list.rows,
+        MemoVerb::Impact(typed) | MemoVerb::Tests(typed) => &typed.list.rows,
+        MemoVerb::Get(typed) => &typed.rows,
+        MemoVerb::List(typed) => &typed.rows,
+        MemoVerb::Recall(typed) => &typed.rows,
+        MemoVerb::Recent(typed) => &typed.rows,
+        MemoVerb::Tags(typed) | MemoVerb::Containers(typed) => typed,
+        MemoVerb::History(typed) => &typed.rows,
+        MemoVerb::Related(typed) => &typed.rows,
+        MemoVerb::Links(typed) => &typed.rows,
         _ => return None,
     })
 }
 
-/// Makes the absolute places of a verb ones of the worktree, whatever links they lead through.
-fn without_links(
-    verb: &mut Verb,
+/// Resolves the links in the absolute paths of a verb, so that they are paths of the worktree.
+fn resolve_absolute_paths(
+    verb: &mut MemoVerb,
     context: impl Fn() -> Result<CommandContext, CliError>,
 ) -> Result<(), CliError> {
-    let places = verb.places_mut();
-    if places.iter().any(|place| place.trim_start_matches('!').starts_with('/')) {
+    let paths = verb.worktree_paths_mut();
+    if paths.iter().any(|path| path.trim_start_matches('!').starts_with('/')) {
         let dir = context()?.dir();
-        for place in places {
-            let n_marks = usize::from(place.starts_with('!'));
-            let path = dir.without_links(place.split_off(n_marks));
-            place.push_str(&path);
+        for path in paths {
+            let n_marks = usize::from(path.starts_with('!'));
+            let resolved = dir.without_links(path.split_off(n_marks));
+            path.push_str(&resolved);
         }
     }
     Ok(())
 }
 
-fn find_context(global: &Global) -> Result<CommandContext, CliError> {
-    // What a person set is more exact than what a client calls itself.
-    let of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
-    let agent = of_env.or_else(|| global.agent.clone());
-    Ok(CommandContext::find(global.dir.as_deref())?.of_client(global.client, agent))
+fn find_context(global: &GlobalArgs) -> Result<CommandContext, CliError> {
+    // The name that a person set is more exact than the name of the client.
+    let agent_of_env = std::env::var("MEMO_AGENT").ok().filter(|name| !name.trim().is_empty());
+    let agent = agent_of_env.or_else(|| global.agent.clone());
+    Ok(CommandContext::find(global.dir.as_deref())?.for_client(global.client, agent))
 }
 
-fn answer(typed: CommandLine, output: &mut Output) -> CliResult {
+fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
     let CommandLine { global, mut verb, .. } = typed;
     let context = || find_context(&global);
-    without_links(&mut verb, context)?;
+    resolve_absolute_paths(&mut verb, context)?;
     match verb {
-        Verb::Init(typed) => init::init(&typed, &CommandContext::find_new(global.dir.as_deref())?, output),
-        Verb::Bench(typed) => bench::bench(typed, context, output),
-        Verb::Search(typed) => hits::search(typed, &context()?, output),
-        Verb::Explain(typed) => explain::explain(typed, &context()?, output),
-        Verb::Outline(typed) => outline::outline(typed, &context()?, output),
-        Verb::Refs(typed) => uses::refs(typed, &context()?, output),
-        Verb::Callers(typed) => uses::reach("callers", typed, &context()?, output),
-        Verb::Callees(typed) => uses::reach("callees", typed, &context()?, output),
-        Verb::Impact(typed) => uses::impact("impact", typed, &context()?, output),
-        Verb::Tests(typed) => uses::impact("tests", typed, &context()?, output),
-        Verb::Implements(typed) => uses::reach("implements", typed, &context()?, output),
-        Verb::Show(typed) => show_code::show(typed, &context()?, output),
-        Verb::Open(typed) => open::open(typed, &context()?, output),
-        Verb::Map(typed) => map::map(typed, &context()?, output),
-        Verb::Brief(typed) => brief::brief(&typed, &context()?, output),
-        Verb::Changed(typed) => changed::changed(typed, &context()?, output),
-        Verb::Why(typed) => why::why(typed, &context()?, output),
-        Verb::Add(typed) => memories::add(typed, &context()?, output),
-        Verb::Get(typed) => memories::get(typed, &context()?, output),
-        Verb::List(typed) => memories::list(typed, &context()?, output),
-        Verb::Update(typed) => memories::update(typed, &context()?, output),
-        Verb::Confirm(typed) => memories::confirm(typed, &context()?, output),
-        Verb::Append(typed) => memories::append(typed, &context()?, output),
-        Verb::Forget(typed) => memories::forget(typed, &context()?, output),
-        Verb::Restore(typed) => memories::restore(typed, &context()?, output),
-        Verb::Purge(typed) => memories::purge(typed, &context()?, output),
-        Verb::Reset(typed) => memories::reset(&typed, &context()?, output),
-        Verb::Share(typed) => memories::share(typed, &context()?, output),
-        Verb::Unshare(typed) => memories::unshare(typed, &context()?, output),
-        Verb::SyncNotes(typed) => memories::sync_notes(typed, &context()?, output),
-        Verb::Team(typed) => team::team(typed, &context()?, output),
-        Verb::Tag(typed) => memories::tag(typed, &context()?, output),
-        Verb::Untag(typed) => memories::untag(typed, &context()?, output),
-        Verb::Tags(_) => memories::tags(&context()?, output),
-        Verb::Containers(_) => memories::containers(&context()?, output),
-        Verb::Recall(typed) => memories::recall(typed, &context()?, output),
-        Verb::Recent(typed) => memories::recent(&typed, &context()?, output),
-        Verb::Promote(typed) => memories::promote(typed, &context()?, output),
-        Verb::Consolidate(typed) => memories::consolidate(typed, &context()?, output),
-        Verb::Link(typed) => memories::link(typed, &context()?, output),
-        Verb::Unlink(typed) => memories::unlink(typed, &context()?, output),
-        Verb::Links(typed) => memories::links(typed, &context()?, output),
-        Verb::Resolve(typed) => memories::resolve(typed, &context()?, output),
-        Verb::Related(typed) => memories::related(typed, &context()?, output),
-        Verb::Dedupe(typed) => memories::dedupe(typed, &context()?, output),
-        Verb::History(typed) => memories::history(typed, &context()?, output),
-        Verb::Export(typed) => exchange::export(typed, &context()?, output),
-        Verb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
-        Verb::RestoreBackup(typed) => exchange::restore(&typed, &context()?, output),
-        Verb::Distil(typed) => exchange::distil(&typed, &context()?, output),
-        Verb::Import(typed) => exchange::import(&typed, &context()?, output),
-        Verb::Stats => memories::stats(&context()?, output),
-        Verb::Status(typed) => status::status(&typed, &context()?, output),
-        Verb::Sync(typed) => init::sync(&typed, &context()?, output),
-        Verb::Events(typed) => events::events(&typed, &context()?, output),
-        Verb::Stop => process::stop(&context()?, output),
-        Verb::Restart => process::restart(&context()?, output),
-        Verb::Serve(typed) => serve::serve(&typed, &context()?, output),
-        Verb::Logs(typed) => logs::logs(&typed, &context()?, output),
-        Verb::Doctor(typed) => doctor::doctor(&typed, global.dir.as_deref(), output),
-        Verb::Reindex => init::reindex(&context()?, output),
-        Verb::Hook(typed) => agent_hook::hook(typed, &global, output),
-        Verb::Setup(typed) => setup::setup(&typed, context, output),
-        Verb::Uninstall(typed) => uninstall::uninstall(&typed, global.dir.as_deref(), output),
-        Verb::Hooks(typed) => hooks::hooks(typed, &context()?, output),
-        Verb::Model(typed) => model::model(typed, &context()?, output),
-        Verb::Llm => llm::status(&context()?, output),
-        Verb::Config(typed) => config::config(typed, context(), output),
-        Verb::Mcp(_) => Err(mcp::nested()),
-        Verb::Shell => shell::shell(&global, &context()?, obey),
-        Verb::Completions(typed) => complete::script(typed.shell, output),
-        Verb::Man(typed) => docs::man(&typed, output),
-        Verb::Version => process::version(context().ok().as_ref(), output),
+        MemoVerb::Init(typed) => {
+            init::init_repository(&typed, &CommandContext::find_new(global.dir.as_deref())?, output)
+        }
+        MemoVerb::Bench(typed) => bench::run_bench(typed, context, output),
+        MemoVerb::Search(typed) => hits::run_search(typed, &context()?, output),
+        MemoVerb::Explain(typed) => explain_hits::explain_hits(typed, &context()?, output),
+        MemoVerb::Outline(typed) => outline::print_outline(typed, &context()?, output),
+        MemoVerb::Refs(typed) => uses::print_uses(typed, &context()?, output),
+        MemoVerb::Callers(typed) => uses::print_related_definitions("callers", typed, &context()?, output),
+        MemoVerb::Callees(typed) => uses::print_related_definitions("callees", typed, &context()?, output),
+        MemoVerb::Impact(typed) => uses::print_impact("impact", typed, &context()?, output),
+        MemoVerb::Tests(typed) => uses::print_impact("tests", typed, &context()?, output),
+        MemoVerb::Implements(typed) => {
+            uses::print_related_definitions("implements", typed, &context()?, output)
+        }
+        MemoVerb::Show(typed) => show_code::show_code(typed, &context()?, output),
+        MemoVerb::Open(typed) => open::open_in_editor(typed, &context()?, output),
+        MemoVerb::Map(typed) => map::print_map(typed, &context()?, output),
+        MemoVerb::Brief(typed) => print_brief::print_brief(&typed, &context()?, output),
+        MemoVerb::Changed(typed) => print_changed::print_changed(typed, &context()?, output),
+        MemoVerb::Why(typed) => why::print_why(typed, &context()?, output),
+        MemoVerb::Add(typed) => memories::add_memory(typed, &context()?, output),
+        MemoVerb::Get(typed) => memories::get_memories(typed, &context()?, output),
+        MemoVerb::List(typed) => memories::list_memories(typed, &context()?, output),
+        MemoVerb::Update(typed) => memories::update_memory(typed, &context()?, output),
+        MemoVerb::Confirm(typed) => memories::confirm_memory(typed, &context()?, output),
+        MemoVerb::Append(typed) => memories::append_to_memory(typed, &context()?, output),
+        MemoVerb::Forget(typed) => memories::forget_memories(typed, &context()?, output),
+        MemoVerb::Restore(typed) => memories::restore_memories(typed, &context()?, output),
+        MemoVerb::Purge(typed) => memories::purge_memories(typed, &context()?, output),
+        MemoVerb::Reset(typed) => memories::reset_memories(&typed, &context()?, output),
+        MemoVerb::Share(typed) => memories::share_memories(typed, &context()?, output),
+        MemoVerb::Unshare(typed) => memories::unshare_memories(typed, &context()?, output),
+        MemoVerb::SyncNotes(typed) => memories::sync_notes(typed, &context()?, output),
+        MemoVerb::Team(typed) => team::run_team_verb(typed, &context()?, output),
+        MemoVerb::Tag(typed) => memories::tag_memory(typed, &context()?, output),
+        MemoVerb::Untag(typed) => memories::untag_memory(typed, &context()?, output),
+        MemoVerb::Tags(_) => memories::list_tags(&context()?, output),
+        MemoVerb::Containers(_) => memories::list_containers(&context()?, output),
+        MemoVerb::Recall(typed) => memories::recall_memories(typed, &context()?, output),
+        MemoVerb::Recent(typed) => memories::list_recent_memories(&typed, &context()?, output),
+        MemoVerb::Promote(typed) => memories::promote_memory(typed, &context()?, output),
+        MemoVerb::Consolidate(typed) => memories::consolidate_memories(typed, &context()?, output),
+        MemoVerb::Link(typed) => memories::link_memories(typed, &context()?, output),
+        MemoVerb::Unlink(typed) => memories::unlink_memories(typed, &context()?, output),
+        MemoVerb::Links(typed) => memories::list_links(typed, &context()?, output),
+        MemoVerb::Resolve(typed) => memories::resolve_memories(typed, &context()?, output),
+        MemoVerb::Related(typed) => memories::list_related_memories(typed, &context()?, output),
+        MemoVerb::Dedupe(typed) => memories::dedupe_memories(typed, &context()?, output),
+        MemoVerb::History(typed) => memories::show_history(typed, &context()?, output),
+        MemoVerb::Export(typed) => exchange::export_memories(typed, &context()?, output),
+        MemoVerb::Backup(typed) => exchange::back_up(&typed, &context()?, output),
+        MemoVerb::RestoreBackup(typed) => exchange::restore_backup(&typed, &context()?, output),
+        MemoVerb::Distil(typed) => exchange::distil_transcript(&typed, &context()?, output),
+        MemoVerb::Import(typed) => exchange::import_memories(&typed, &context()?, output),
+        MemoVerb::Stats => memories::show_stats(&context()?, output),
+        MemoVerb::Status(typed) => status::show_status(&typed, &context()?, output),
+        MemoVerb::Sync(typed) => init::sync_index(&typed, &context()?, output),
+        MemoVerb::Events(typed) => print_events::print_events(&typed, &context()?, output),
+        MemoVerb::Stop => daemon_process::stop_daemon(&context()?, output),
+        MemoVerb::Restart => daemon_process::restart_daemon(&context()?, output),
+        MemoVerb::Serve(typed) => serve::control_http_api(&typed, &context()?, output),
+        MemoVerb::Logs(typed) => logs::print_logs(&typed, &context()?, output),
+        MemoVerb::Doctor(typed) => doctor::run_doctor(&typed, global.dir.as_deref(), output),
+        MemoVerb::Reindex => init::rebuild_index(&context()?, output),
+        MemoVerb::Hook(typed) => agent_hook::answer_agent_hook(typed, &global, output),
+        MemoVerb::Setup(typed) => setup::set_up_agents(&typed, context, output),
+        MemoVerb::Uninstall(typed) => uninstall::uninstall_memod(&typed, global.dir.as_deref(), output),
+        MemoVerb::Hooks(typed) => hooks::manage_hooks(typed, &context()?, output),
+        MemoVerb::Model(typed) => model::manage_models(typed, &context()?, output),
+        MemoVerb::Llm => llm::show_llm_status(&context()?, output),
+        MemoVerb::Config(typed) => config_verb::run_config(typed, context(), output),
+        MemoVerb::Mcp(_) => Err(mcp::nested_server_error()),
+        MemoVerb::Shell => shell::run_shell(&global, &context()?, run_command),
+        MemoVerb::Completions(typed) => completions::print_completion_script(typed.shell, output),
+        MemoVerb::Man(typed) => man_pages::show_manual(&typed, output),
+        MemoVerb::Version => daemon_process::print_versions(context().ok().as_ref(), output),
     }
 }
 
-fn failed(error: &CliError, verb: Option<&str>, output: &mut Output) -> u8 {
+fn report_error(error: &CliError, verb: Option<&str>, output: &mut Output) -> u8 {
     if error.is_broken_pipe() {
         return 0; // the reader has seen enough, as `head` has
     }
-    let shown = error.shown_of(verb);
+    let shown = error.to_report_for(verb);
     // Flush what was printed before the error. If stdout fails as well, the error is reported already.
     let _ = output.flush();
-    let _ = output.error(&shown);
+    let _ = output.show_error(&shown);
     shown.exit
 }

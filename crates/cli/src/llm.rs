@@ -1,4 +1,4 @@
-//! Shows what a language model is asked, and what was spent on it.
+//! Calls the language model through the daemon, and shows its requests and their cost.
 
 mod proposals;
 
@@ -9,45 +9,47 @@ use memod_proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmSt
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
-use super::status::row;
-use super::text::{count, escape, escape_lines, paint};
+use super::status::print_row;
+use super::text::{escape, escape_lines, format_count, paint};
 
-pub(super) use self::proposals::{compare, show_suggestion, suggest, summarise};
+pub(super) use self::proposals::{
+    compare_memories, show_suggestion, suggest_title_and_tags, summarise_brief,
+};
 
-/// Longest wait for a task, beyond what the daemon allows for it.
+/// Time that a call waits beyond the time limit of the task in the daemon.
 const LEEWAY: Duration = Duration::from_secs(30);
 
 /// Shows the server and today's tokens. Exits with 1 when no language model is asked.
-pub(super) fn status(context: &CommandContext, output: &mut Output) -> CliResult {
+pub(super) fn show_llm_status(context: &CommandContext, output: &mut Output) -> CliResult {
     let params = CwdParams { cwd: context.cwd.clone() };
     let status: LlmStatusResult = context.connect_to_memories()?.call("llm.status", &params)?;
-    output.figures(&status, |output| {
+    output.full_value(&status, |output| {
         if !status.url.is_empty() {
-            row("server", &escape(&status.url), output)?;
+            print_row("server", &escape(&status.url), output)?;
             let model = if status.model.is_empty() { "the server chooses" } else { &status.model };
-            row("model", &escape(model), output)?;
+            print_row("model", &escape(model), output)?;
         }
         if !status.key_env.is_empty() {
-            row("key", &format!("from {}", escape(&status.key_env)), output)?;
+            print_row("key", &format!("from {}", escape(&status.key_env)), output)?;
         }
-        let spent = count(status.tokens, "token", "tokens");
-        let requests = count(status.requests, "request", "requests");
-        let limit = count(status.tokens_a_day, "token", "tokens");
-        row("today", &format!("{spent} of {limit} a day, {requests}, in all repositories"), output)?;
+        let spent = format_count(status.tokens, "token", "tokens");
+        let requests = format_count(status.requests, "request", "requests");
+        let limit = format_count(status.tokens_a_day, "token", "tokens");
+        print_row("today", &format!("{spent} of {limit} a day, {requests}, in all repositories"), output)?;
         for used in &status.uses {
-            row(
+            print_row(
                 "",
-                &format!("{}  {}", escape(&used.purpose), count(used.tokens, "token", "tokens")),
+                &format!("{}  {}", escape(&used.purpose), format_count(used.tokens, "token", "tokens")),
                 output,
             )?;
         }
-        row("kept in", &escape(&status.file), output)?;
+        print_row("kept in", &escape(&status.file), output)?;
         if let Some(why) = &status.last_error {
             let at = status.last_error_at.as_deref().unwrap_or_default();
-            row("failed", &format!("{}  {}", escape(at), escape(why)), output)?;
+            print_row("failed", &format!("{}  {}", escape(at), escape(why)), output)?;
         }
         if let Some(problem) = &status.problem {
-            row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
+            print_row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
         }
         Ok(())
     })?;
@@ -58,26 +60,26 @@ pub(super) fn status(context: &CommandContext, output: &mut Output) -> CliResult
     Ok(if status.problem.is_some() { EXIT_NONE } else { 0 })
 }
 
-/// Shows what a search with `--expand` would send.
+/// Shows the requests that a search with `--expand` would send.
 pub(super) fn show_expansion(query: &[String], context: &CommandContext, output: &mut Output) -> CliResult {
     let params = LlmExpandParams { cwd: context.cwd.clone(), query: query.join(" "), dry_run: true };
-    let result: LlmExpandResult = ask("llm.expand", &params, context)?;
+    let result: LlmExpandResult = call_llm("llm.expand", &params, context)?;
     show_dry_run(&result.requests, result.problem.as_deref(), output)
 }
 
 /// Calls a method that waits for a language model.
-pub(super) fn ask<P: serde::Serialize, R: serde::de::DeserializeOwned>(
+pub(super) fn call_llm<P: serde::Serialize, R: serde::de::DeserializeOwned>(
     method: &str,
     params: &P,
     context: &CommandContext,
 ) -> Result<R, CliError> {
-    let settings = memod_config::load(Some(&context.layout))?.config.llm;
+    let settings = memod_config::load_settings(Some(&context.layout))?.config.llm;
     let mut client = context.connect()?;
     client.answer_within(LEEWAY + Duration::from_secs(settings.task_seconds));
     Ok(client.call(method, params)?)
 }
 
-/// Shows what would be sent: the address, the tokens and each message as it is.
+/// Shows requests that are not sent: the address, the tokens and each message unchanged.
 pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, output: &mut Output) -> CliResult {
     if output.json {
         output.json(&serde_json::json!({ "requests": requests, "problem": problem }))?;
@@ -95,18 +97,19 @@ pub(super) fn show_dry_run(requests: &[LlmRequest], problem: Option<&str>, outpu
 }
 
 fn show_request(request: &LlmRequest, output: &mut Output) -> Result<(), CliError> {
-    row("to", &escape(&request.url), output)?;
+    print_row("to", &escape(&request.url), output)?;
     let model = if request.model.is_empty() { "the server chooses" } else { &request.model };
-    row("model", &escape(model), output)?;
-    let tokens = count(request.tokens, "token", "tokens");
-    row(
+    print_row("model", &escape(model), output)?;
+    let tokens = format_count(request.tokens, "token", "tokens");
+    print_row(
         "tokens",
         &format!("some {tokens}, and at most {} of the answer", request.most_answer_tokens),
         output,
     )?;
     if request.cut > 0 {
-        let parts = count(request.cut as u64, "credential or private part", "credentials or private parts");
-        row("cut", &parts, output)?;
+        let parts =
+            format_count(request.cut as u64, "credential or private part", "credentials or private parts");
+        print_row("cut", &parts, output)?;
     }
     for message in &request.messages {
         output.line(&format!("{}:", escape(&message.role)))?;

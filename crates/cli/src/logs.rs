@@ -1,6 +1,6 @@
 //! Prints the daemon's log, and follows it.
 //!
-//! Reads the files themselves: the log matters most when the daemon does not answer.
+//! Reads the files directly: the log matters most when the daemon does not answer.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -18,9 +18,9 @@ use super::output::Output;
 use super::text::escape;
 
 /// Interval at which a followed log is polled. No file event works on every system, and people read slowly.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-pub(super) fn logs(typed: &LogsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+pub(super) fn print_logs(typed: &LogsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let log = context.layout.log_file();
     let new = match fs::read(&log) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(CliError::NoLog(log)),
@@ -32,30 +32,30 @@ pub(super) fn logs(typed: &LogsArgs, context: &CommandContext, output: &mut Outp
         let old = fs::read(log.with_extension("log.1")).unwrap_or_default();
         text.insert_str(0, &String::from_utf8_lossy(&old));
     }
-    for line in tail(&text, typed.lines) {
-        print(line, output)?;
+    for line in last_lines(&text, typed.lines) {
+        print_log_line(line, output)?;
     }
     if typed.follow {
-        follow(&log, new.len() as u64, output)?;
+        follow_log(&log, new.len() as u64, output)?;
     }
     Ok(0)
 }
 
 /// Returns the last `n` lines.
-fn tail(text: &str, n: usize) -> impl Iterator<Item = &str> {
+fn last_lines(text: &str, n: usize) -> impl Iterator<Item = &str> {
     text.lines().skip(text.lines().count().saturating_sub(n))
 }
 
-fn print(line: &str, output: &mut Output) -> Result<(), CliError> {
+fn print_log_line(line: &str, output: &mut Output) -> Result<(), CliError> {
     if output.json { output.json(&json!({ "line": line })) } else { output.line(&escape(line)) }
 }
 
-/// Prints what is added after `position`, until it is interrupted or its reader goes away.
-fn follow(log: &Path, mut position: u64, output: &mut Output) -> Result<(), CliError> {
+/// Prints lines that are added after `position`, until the process is interrupted or the reader closes the pipe.
+fn follow_log(log: &Path, mut position: u64, output: &mut Output) -> Result<(), CliError> {
     let mut rest = Vec::new();
     loop {
         output.flush()?;
-        pause(LOOK_EVERY);
+        pause(POLL_INTERVAL);
         let Ok(mut file) = File::open(log) else { continue }; // being rotated
         let size = file.metadata().at("look at", log)?.len();
         if size < position {
@@ -65,7 +65,7 @@ fn follow(log: &Path, mut position: u64, output: &mut Output) -> Result<(), CliE
         position += file.take(size - position).read_to_end(&mut rest).at("read", log)? as u64;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             let line: Vec<u8> = rest.drain(..=end).collect();
-            print(String::from_utf8_lossy(&line).trim_end(), output)?;
+            print_log_line(String::from_utf8_lossy(&line).trim_end(), output)?;
         }
     }
 }
@@ -78,7 +78,7 @@ mod tests {
     fn the_last_lines_are_shown() {
         let cases = [("", 5, ""), ("a\nb\nc\n", 2, "b c"), ("a\nb", 9, "a b"), ("a\n", 0, "")];
         for (text, n, expected) in cases {
-            assert_eq!(tail(text, n).collect::<Vec<_>>().join(" "), expected);
+            assert_eq!(last_lines(text, n).collect::<Vec<_>>().join(" "), expected);
         }
     }
 }

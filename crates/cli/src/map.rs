@@ -3,15 +3,15 @@
 use memod_proto::MapResult;
 
 use super::args::MapArgs;
-use super::ask;
+use super::build_params;
 use super::context::CommandContext;
 use super::error::{CliResult, EXIT_NONE};
 use super::output::Output;
-use super::text::{behind, escape, escape_lines};
+use super::text::{behind_message, escape, escape_lines};
 
-/// Exits with 1 when there is nothing to show, or nothing of a path that was named.
-pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
-    let params = ask::map(typed, &context.cwd);
+/// Prints the code map. Exits with 1 when it is empty, or when a named path has no file in it.
+pub(super) fn print_map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = build_params::map_params(typed, &context.cwd);
     let result: MapResult = context.connect()?.call("map", &params)?;
     output.value(&result, |output| match escape_lines(&result.text).trim_end_matches('\n') {
         "" => Ok(()),
@@ -29,7 +29,7 @@ pub(super) fn map(typed: MapArgs, context: &CommandContext, output: &mut Output)
             output.hint("paths start at the current directory; `memo map` alone shows files with symbols");
         }
         if !result.fresh {
-            output.say(&behind(result.reason.as_deref()));
+            output.say(&behind_message(result.reason.as_deref()));
         }
         if result.files == 0 && result.unmapped.is_empty() {
             output.say("no symbols in this worktree, or the budget is too small for one");

@@ -1,33 +1,38 @@
 //! Runs the verbs about memories.
 
-mod about;
-mod combine;
-mod list;
-mod memory_files;
+mod change_memories;
+mod consolidate_memories;
+mod link_memories;
+mod list_memories;
 mod notes_commits;
+mod notes_file_changes;
 mod notes_files;
 mod notes_git;
 mod notes_merge;
-mod notes_place;
 mod notes_report;
 mod notes_screen;
-mod recall;
-mod relations;
-mod remove;
+mod print_anchors;
+mod print_memories;
+mod recall_memories;
+mod remove_memories;
 mod request;
-mod show;
-mod similar;
+mod share_files;
+mod similar_memories;
 mod sync_notes;
-mod write;
 
-pub(super) use about::confirm;
-pub(super) use combine::consolidate;
-pub(super) use list::{Words, containers, get, history, list, names, some, stats, tags};
-pub(super) use memory_files::{share, unshare};
-pub(super) use recall::{promote, recall, recent};
-pub(super) use relations::{link, links, resolve, unlink};
-pub(super) use remove::{REMOVE_HINT, forget, purge, reset};
-pub(super) use request::caller;
-pub(super) use similar::{dedupe, related};
+pub(super) use change_memories::{
+    add_memory, append_to_memory, restore_memories, tag_memory, untag_memory, update_memory,
+};
+pub(super) use consolidate_memories::consolidate_memories;
+pub(super) use link_memories::{link_memories, list_links, resolve_memories, unlink_memories};
+pub(super) use list_memories::{
+    CompletionWords, fetch_newest_titles, fetch_tally_names, get_memories, list_containers, list_memories,
+    list_tags, show_history, show_stats,
+};
+pub(super) use print_anchors::confirm_memory;
+pub(super) use recall_memories::{list_recent_memories, promote_memory, recall_memories};
+pub(super) use remove_memories::{REMOVE_HINT, forget_memories, purge_memories, reset_memories};
+pub(super) use request::new_caller;
+pub(super) use share_files::{share_memories, unshare_memories};
+pub(super) use similar_memories::{dedupe_memories, list_related_memories};
 pub(super) use sync_notes::sync_notes;
-pub(super) use write::{add, append, restore, tag, untag, update};

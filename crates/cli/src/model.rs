@@ -6,28 +6,28 @@ use std::time::Duration;
 use memod_proto::{CwdParams, ModelEntry, ModelParams, ModelsResult};
 
 use super::args::{ModelArgs, ModelVerb};
-use super::config::write;
+use super::config_verb::write_setting;
 use super::context::CommandContext;
 use super::error::{CliError, CliResult};
-use super::fetch;
-use super::memories::Words;
+use super::fetch_model;
+use super::memories::CompletionWords;
 use super::output::Output;
-use super::status::row;
-use super::text::{bytes, count, escape, paint};
+use super::status::print_row;
+use super::text::{escape, format_bytes, format_count, paint};
 
-pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+pub(super) fn manage_models(typed: ModelArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let cwd = context.cwd.clone();
     let mut client = context.connect()?;
     match typed.what.unwrap_or(ModelVerb::Status) {
         ModelVerb::List => {
             let models: ModelsResult = client.call("model.list", &CwdParams { cwd })?;
             output.value(&models, |output| {
-                models.models.iter().try_for_each(|model| line(model, &models, output))
+                models.models.iter().try_for_each(|model| print_model(model, &models, output))
             })?;
         }
         ModelVerb::Status => {
             let models: ModelsResult = client.call("model.list", &CwdParams { cwd })?;
-            output.value(&models, |output| status(&models, output))?;
+            output.value(&models, |output| print_model_status(&models, output))?;
         }
         ModelVerb::Use { name, user } => {
             let file = match user {
@@ -37,27 +37,27 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
             if name != "builtin" {
                 let models: ModelsResult = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
                 if models.models.iter().any(|model| model.name == name) {
-                    fetch::what_is_missing(&models, Some(&name), context, output)?;
+                    fetch_model::fetch_missing(&models, Some(&name), context, output)?;
                 }
             }
             let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
             let models: ModelsResult = client.call("model.use", &params)?;
             let is_reranker =
                 models.models.iter().any(|model| model.name == name && model.purpose == "rerank");
-            write(if is_reranker { "model.reranker" } else { "model.name" }, &name, &file)?;
-            output.value(&models, |output| status(&models, output))?;
+            write_setting(if is_reranker { "model.reranker" } else { "model.name" }, &name, &file)?;
+            output.value(&models, |output| print_model_status(&models, output))?;
             output.say(match is_reranker {
                 true => "`memo search --rerank` uses it",
                 false => "the present model answers until all vectors are made; `memo model status` shows how far that is",
             });
         }
         ModelVerb::Import { folder, name } => {
-            let dir = Some(absolute(&folder)?);
+            let dir = Some(absolute_path(&folder)?);
             let models = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
-            fetch::what_is_missing(&models, None, context, output)?;
+            fetch_model::fetch_missing(&models, None, context, output)?;
             let models: ModelsResult = client.call("model.import", &ModelParams { cwd, name, dir })?;
             output.value(&models, |output| {
-                models.models.iter().try_for_each(|model| line(model, &models, output))
+                models.models.iter().try_for_each(|model| print_model(model, &models, output))
             })?;
             output.say("`memo model use NAME` uses it in this repository");
         }
@@ -70,20 +70,23 @@ pub(super) fn model(typed: ModelArgs, context: &CommandContext, output: &mut Out
     Ok(0)
 }
 
-/// Returns the names of models, each with what it is for.
-pub(super) fn names(context: &CommandContext, patience: Duration) -> Result<Words, CliError> {
+/// Returns the names of models, each with its purpose.
+pub(super) fn fetch_model_names(
+    context: &CommandContext,
+    patience: Duration,
+) -> Result<CompletionWords, CliError> {
     let mut client = context.connect_running_within(patience)?;
     let models: ModelsResult = client.call("model.list", &CwdParams { cwd: context.cwd.clone() })?;
     Ok(models.models.into_iter().map(|model| (model.name, model.note)).collect())
 }
 
-/// Returns the path that the daemon, which runs elsewhere, can open.
-fn absolute(dir: &Path) -> Result<String, CliError> {
+/// Returns the absolute path, since the daemon runs in another directory.
+fn absolute_path(dir: &Path) -> Result<String, CliError> {
     Ok(memod_base::paths::canonical(dir)?.display().to_string())
 }
 
-/// Writes a model: whether it is used, its name, size and what it is for.
-fn line(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
+/// Writes a model: whether it is used, its name, size and purpose.
+fn print_model(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
     let next = models.next.as_ref().map(|next| &next.id);
     let mark = match &model.id {
         Some(id) if *id == models.active => "*",
@@ -92,29 +95,33 @@ fn line(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Resul
         _ => " ",
     };
     let (place, about) = if model.id.is_some() { ("installed", "") } else { ("known", "~") };
-    let size = if model.bytes == 0 { String::new() } else { format!("{about}{}", bytes(model.bytes)) };
+    let size = if model.bytes == 0 { String::new() } else { format!("{about}{}", format_bytes(model.bytes)) };
     let name = paint(output.styles.title, &format!("{:<14}", escape(&model.name)));
     let text = [model.licence.as_deref().unwrap_or_default(), &model.note].join("  ");
-    let what = if model.purpose == "rerank" { "rerank".to_owned() } else { model.dims.to_string() };
-    let text = format!("{mark} {name} {what:>6} {size:>11}  {place:<9}  {}", escape(text.trim()));
+    let dims = if model.purpose == "rerank" { "rerank".to_owned() } else { model.dims.to_string() };
+    let text = format!("{mark} {name} {dims:>6} {size:>11}  {place:<9}  {}", escape(text.trim()));
     output.line(text.trim_end())
 }
 
-fn status(models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
-    row("model", &escape(&models.active), output)?;
+fn print_model_status(models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
+    print_row("model", &escape(&models.active), output)?;
     if models.active_for_memories != models.active {
-        row("memories", &escape(&models.active_for_memories), output)?;
+        print_row("memories", &escape(&models.active_for_memories), output)?;
     }
     if let Some(next) = &models.next {
-        let of = count(next.total, "chunk", "chunks");
-        row("next", &format!("{}, {} of {of} have its vector", escape(&next.id), next.done), output)?;
+        let chunks = format_count(next.total, "chunk", "chunks");
+        print_row(
+            "next",
+            &format!("{}, {} of {chunks} have its vector", escape(&next.id), next.done),
+            output,
+        )?;
     }
     if let Some(problem) = &models.problem {
-        row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
+        print_row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
     }
     if let Some(reranker) = &models.reranker {
-        row("reranker", &escape(reranker), output)?;
+        print_row("reranker", &escape(reranker), output)?;
     }
-    row("runtime", &escape(&models.runtime), output)?;
-    row("models", &escape(&models.dir), output)
+    print_row("runtime", &escape(&models.runtime), output)?;
+    print_row("models", &escape(&models.dir), output)
 }

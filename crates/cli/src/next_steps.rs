@@ -1,4 +1,4 @@
-//! Shows what can be done next, for `memo` without a verb.
+//! Shows a few commands to begin with, for `memo` without a verb.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use super::context::CommandContext;
 use super::error::CliResult;
 use super::example_query::example_query;
 use super::output::Output;
-use super::text::{escape, quoted};
+use super::text::{escape, quote_text};
 
-/// Time limit for an answer of the daemon: nobody asked it anything.
+/// Time limit for the daemon: the example is not worth a longer wait.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Verb, argument and what it does. The argument of the first is replaced by an example where there is one.
+/// Verb, argument and description. An example, if there is one, replaces the argument of the first.
 const STEPS: &[(&str, &str, &str)] = &[
     ("search", "WORDS", "find code, documents, commits and memories"),
     ("add", "TEXT", "keep a decision or a fact"),
@@ -24,25 +24,24 @@ const STEPS: &[(&str, &str, &str)] = &[
 ];
 
 /// Prints a few commands. The example is from a daemon that runs already and answers at once; none is started.
-pub(super) fn next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
+pub(super) fn print_next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
     let memo = context.map_or("memo", |context| &context.memo);
-    let query = context.and_then(example).map(|query| quoted(&escape(&query)));
-    let command = |(verb, argument, _): &(&str, &str, &str)| {
+    let query = context.and_then(fetch_example).map(|query| quote_text(&escape(&query)));
+    let commands = STEPS.iter().map(|(verb, argument, about)| {
         let argument = query.as_deref().filter(|_| *verb == "search").unwrap_or(argument);
-        format!("{memo} {verb} {argument}").trim_end().to_owned()
-    };
-    let commands: Vec<String> = STEPS.iter().map(command).collect();
-    let steps = || commands.iter().zip(STEPS).map(|(command, (_, _, about))| (command, about));
+        (format!("{memo} {verb} {argument}").trim_end().to_owned(), *about)
+    });
+    let steps: Vec<(String, &str)> = commands.collect();
     let list: Vec<_> =
-        steps().map(|(command, about)| json!({ "command": command, "about": about })).collect();
+        steps.iter().map(|(command, about)| json!({ "command": command, "about": about })).collect();
     output.value(&json!({ "next": list }), |output| {
-        let width = commands.iter().map(|command| command.chars().count()).max().unwrap_or_default();
-        steps().try_for_each(|(command, about)| output.line(&format!("{command:width$}  {about}")))
+        let width = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
+        steps.iter().try_for_each(|(command, about)| output.line(&format!("{command:width$}  {about}")))
     })?;
     Ok(0)
 }
 
-fn example(context: &CommandContext) -> Option<String> {
+fn fetch_example(context: &CommandContext) -> Option<String> {
     example_query(&mut context.connect_running_within(PATIENCE).ok()?, &context.cwd)
 }
 

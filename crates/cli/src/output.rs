@@ -1,4 +1,4 @@
-//! Writes to stdout and stderr, with colour where the terminal takes it.
+//! Writes to stdout and stderr, with colour if the terminal supports it.
 //!
 //! Data goes to stdout, messages to stderr. Nothing else in the crate prints.
 
@@ -9,17 +9,17 @@ use std::rc::Rc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anstream::{AutoStream, ColorChoice};
-use memod_proto::{Caveats, Ordered};
+use memod_proto::{Caveats, OrderedJson};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Colour, Global, JsonForm};
-use super::error::{CliError, Shown};
+use super::args::{ColorMode, GlobalArgs, JsonForm};
+use super::error::{CliError, ErrorReport};
 use super::escaping_writer::EscapingWriter;
-use super::file_link::{has_links, link};
-use super::pager::{PagedWriter, Postponed};
-use super::rows::{self, Listing, Shape};
-use super::text::{Styles, behind, escape, escape_lines, paint};
+use super::file_link::{has_links, link_to_file};
+use super::pager::{PagedWriter, PostponedLines};
+use super::rows::{self, OutputShape, RowListing};
+use super::text::{TextStyles, behind_message, escape, escape_lines, paint};
 
 /// Returns a value as JSON. All results go this way: each further serializer would be compiled for every type of result.
 fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, CliError> {
@@ -29,28 +29,29 @@ fn to_json<T: Serialize>(value: &T) -> Result<Vec<u8>, CliError> {
 /// The two streams of one run.
 pub(super) struct Output {
     out: BufWriter<Box<dyn Write>>,
-    shape: Shape,
+    shape: OutputShape,
     /// Print one JSON object with the whole result.
     pub(super) json: bool,
-    /// Say nothing on stderr but errors.
+    /// Write only errors and warnings to stderr.
     pub(super) quiet: bool,
     /// Whether a person reads the answer on a terminal.
     pub(super) is_on_terminal: bool,
     has_links: bool,
     /// Styles for data.
-    pub(super) styles: Styles,
+    pub(super) styles: TextStyles,
     /// Current time, unix ms.
     pub(super) now_ms: i64,
-    talk: Styles,
-    /// What is kept for a caller in this process instead of being written; `None` for a command line.
-    kept: Option<RefCell<Kept>>,
-    /// Where to put what is said while a pager runs.
-    postponed: Postponed,
+    /// Styles for messages.
+    message_styles: TextStyles,
+    /// The output for a caller in this process, which is not written; `None` for a command line.
+    captured: Option<RefCell<CapturedOutput>>,
+    /// Messages that are written once the pager has ended.
+    postponed: PostponedLines,
 }
 
-/// What a verb would have written.
+/// The output of a verb, not written to any stream.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct CapturedOutput {
     /// stdout.
     pub(super) text: String,
     /// The whole result, whatever the format.
@@ -75,15 +76,14 @@ impl Write for SharedBytes {
 
 impl Output {
     /// Chooses colour from the streams, the environment and the flags.
-    pub(super) fn new(global: &Global, shape: Shape) -> Self {
+    pub(super) fn new(global: &GlobalArgs, shape: OutputShape) -> Self {
         let stdout = io::stdout();
-        let is_text = matches!(shape, Shape::Text);
-        let (data, talk) = (is_text && is_coloured(global, &stdout), is_coloured(global, &io::stderr()));
-        let styles = |coloured: bool| if coloured { Styles::coloured() } else { Styles::default() };
+        let is_text = matches!(shape, OutputShape::Text);
+        let data_has_colour = is_text && is_coloured(global, &stdout);
         // With colour through anstream, for old Windows consoles; otherwise the bytes go out unchanged, except that escape
         // sequences never reach a terminal.
         let out: Box<dyn Write> = match (is_text, stdout.is_terminal()) {
-            (true, _) if data => Box::new(AutoStream::always(stdout.lock())),
+            (true, _) if data_has_colour => Box::new(AutoStream::always(stdout.lock())),
             (false, true) => Box::new(EscapingWriter::new(stdout.lock())),
             _ => Box::new(stdout.lock()),
         };
@@ -92,18 +92,18 @@ impl Output {
             json: shape.is_object(),
             quiet: global.quiet,
             is_on_terminal: is_text && stdout.is_terminal(),
-            has_links: data && has_links(),
-            styles: styles(data),
+            has_links: data_has_colour && has_links(),
+            styles: TextStyles::with_colour(data_has_colour),
             now_ms: now_ms(),
             shape,
-            talk: styles(talk),
-            kept: None,
-            postponed: Postponed::default(),
+            message_styles: TextStyles::with_colour(is_coloured(global, &io::stderr())),
+            captured: None,
+            postponed: PostponedLines::default(),
         }
     }
 
-    /// As [`Self::new`], but a text for people that is longer than the terminal goes through a pager.
-    pub(super) fn paged(global: &Global, shape: Shape) -> Self {
+    /// Like [`Self::new`], but a text for people that is longer than the terminal goes through a pager.
+    pub(super) fn paged(global: &GlobalArgs, shape: OutputShape) -> Self {
         let output = Self::new(global, shape);
         if !output.is_on_terminal || !cfg!(unix) {
             return output;
@@ -112,8 +112,8 @@ impl Output {
         Self { out: BufWriter::new(Box::new(writer)), postponed, ..output }
     }
 
-    /// Runs a verb without the streams of this process, and returns its result with what it would have written.
-    pub(super) fn kept<R>(shape: Shape, run: impl FnOnce(&mut Self) -> R) -> (R, Kept) {
+    /// Runs a verb without the streams of this process, and returns its result and its output.
+    pub(super) fn capture<R>(shape: OutputShape, run: impl FnOnce(&mut Self) -> R) -> (R, CapturedOutput) {
         let bytes = SharedBytes::default();
         let mut output = Self {
             out: BufWriter::new(Box::new(bytes.clone())),
@@ -122,26 +122,26 @@ impl Output {
             quiet: true,
             is_on_terminal: false,
             has_links: false,
-            styles: Styles::default(),
+            styles: TextStyles::default(),
             now_ms: now_ms(),
             shape,
-            talk: Styles::default(),
-            kept: Some(RefCell::default()),
-            postponed: Postponed::default(),
+            message_styles: TextStyles::default(),
+            captured: Some(RefCell::default()),
+            postponed: PostponedLines::default(),
         };
         let result = run(&mut output);
-        // Memory takes every byte.
+        // Writing to memory does not fail.
         let _ = output.flush();
-        let mut kept = output.kept.take().map(RefCell::into_inner).unwrap_or_default();
-        kept.text = String::from_utf8_lossy(&bytes.0.borrow()).into_owned();
-        (result, kept)
+        let mut captured = output.captured.take().map(RefCell::into_inner).unwrap_or_default();
+        captured.text = String::from_utf8_lossy(&bytes.0.borrow()).into_owned();
+        (result, captured)
     }
 
     /// Keeps a whole result for a caller in this process.
-    pub(super) fn keep<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
-        if let Some(kept) = &self.kept {
+    pub(super) fn keep_result<T: Serialize>(&self, value: &T) -> Result<(), CliError> {
+        if let Some(captured) = &self.captured {
             let json = to_json(value)?;
-            kept.borrow_mut().json = Some(serde_json::from_slice(&json).map_err(io::Error::from)?);
+            captured.borrow_mut().json = Some(serde_json::from_slice(&json).map_err(io::Error::from)?);
         }
         Ok(())
     }
@@ -157,33 +157,33 @@ impl Output {
         self.raw(b"\n")
     }
 
-    /// Writes a value as one line of JSON, as lean as was asked for.
+    /// Writes a value as one line of JSON, lean or full as requested.
     pub(super) fn json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
-        self.keep(value)?;
-        self.line_of_json(value)
+        self.keep_result(value)?;
+        self.write_json_line(value)
     }
 
-    fn line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
-        if matches!(self.shape, Shape::Json(JsonForm::Full)) {
-            return self.whole_line_of_json(value);
+    fn write_json_line<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
+        if matches!(self.shape, OutputShape::Json(JsonForm::Full)) {
+            return self.write_full_json_line(value);
         }
-        self.whole_line_of_json(&Ordered::lean(value, &[]).map_err(io::Error::from)?)
+        self.write_full_json_line(&OrderedJson::from_result(value, &[]).map_err(io::Error::from)?)
     }
 
-    fn whole_line_of_json<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
+    fn write_full_json_line<T: Serialize>(&mut self, value: &T) -> Result<(), CliError> {
         let line = to_json(value)?;
         self.raw(&line)?;
         self.raw(b"\n")
     }
 
-    /// Writes figures, of which JSON leaves nothing out, or with `text` for people.
-    pub(super) fn figures<T: Serialize>(
+    /// Writes a value in full, also where lean JSON is requested, or with `text` for people.
+    pub(super) fn full_value<T: Serialize>(
         &mut self,
-        figures: &T,
+        value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep(figures)?;
-        if self.json { self.whole_line_of_json(figures) } else { text(self) }
+        self.keep_result(value)?;
+        if self.json { self.write_full_json_line(value) } else { text(self) }
     }
 
     /// Writes a result in the requested format, or with `text` for people.
@@ -192,49 +192,47 @@ impl Output {
         value: &T,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep(value)?;
-        if self.json { self.line_of_json(value) } else { text(self) }
+        self.keep_result(value)?;
+        if self.json { self.write_json_line(value) } else { text(self) }
     }
 
     /// Writes a list in the requested format, or with `text` for people.
-    pub(super) fn list<L: Listing>(
+    pub(super) fn list<L: RowListing>(
         &mut self,
         list: &L,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        self.keep(list)?;
+        self.keep_result(list)?;
         match &self.shape {
-            Shape::Text => text(self),
-            Shape::Json(_) => self.line_of_json(list),
-            Shape::JsonLines => list.rows().iter().try_for_each(|row| self.line_of_json(row)),
-            Shape::Rows(format, table, columns) => {
-                rows::print(list, (*format, *table, columns.as_slice()), &mut self.out)
-            }
+            OutputShape::Text => text(self),
+            OutputShape::Json(_) => self.write_json_line(list),
+            OutputShape::JsonLines => list.list_rows().iter().try_for_each(|row| self.write_json_line(row)),
+            OutputShape::Rows(selection) => rows::print_rows(list, selection, &mut self.out),
         }
     }
 
-    /// Returns the path of a file as a person reads it; where the terminal has links, as one to the file.
-    pub(super) fn path(&self, shown: &str, file: &Path) -> String {
+    /// Returns the path of a file for people; on a terminal with links, as a link to the file.
+    pub(super) fn styled_path(&self, shown: &str, file: &Path) -> String {
         let shown = paint(self.styles.path, &escape(shown));
-        if self.has_links { link(&shown, file) } else { shown }
+        if self.has_links { link_to_file(&shown, file) } else { shown }
     }
 
-    /// Returns how many characters a list takes in the requested format.
-    pub(super) fn n_chars<L: Listing>(
+    /// Returns the number of characters of a list in the requested format.
+    pub(super) fn count_chars<L: RowListing>(
         &self,
         list: &L,
         text: impl FnOnce(&mut Self) -> Result<(), CliError>,
     ) -> usize {
-        let write = |output: &mut Self| {
-            output.is_on_terminal = self.is_on_terminal; // it is shown the numbers of the hits
+        let (_, captured) = Self::capture(self.shape.clone(), |output| {
+            output.is_on_terminal = self.is_on_terminal; // a terminal shows the numbers of the hits
             output.list(list, text)
-        };
-        Self::kept(self.shape.clone(), write).1.text.chars().count()
+        });
+        captured.text.chars().count()
     }
 
     /// Returns whether the answer is written for people.
     pub(super) fn is_text(&self) -> bool {
-        matches!(self.shape, Shape::Text)
+        matches!(self.shape, OutputShape::Text)
     }
 
     /// Flushes stdout.
@@ -242,7 +240,7 @@ impl Output {
         Ok(self.out.flush()?)
     }
 
-    /// Writes a line of data at once, and forgets it if that fails; returns whether it was written.
+    /// Writes a line of data at once and returns whether that succeeded; after a failure, all further data is dropped.
     pub(super) fn line_if_possible(&mut self, text: &str) -> bool {
         let is_written = self.line(text).and_then(|()| self.flush()).is_ok();
         if !is_written {
@@ -253,24 +251,24 @@ impl Output {
 
     /// Writes a sentence to stderr unless `--quiet` is given. The text may be untrusted.
     pub(super) fn say(&self, text: &str) {
-        if let Some(kept) = &self.kept {
-            kept.borrow_mut().notes.push(escape(text));
+        if let Some(captured) = &self.captured {
+            captured.borrow_mut().notes.push(escape(text));
         } else if !self.quiet {
-            self.talk_line(format!("memo: {}", escape(text)));
+            self.message_line(format!("memo: {}", escape(text)));
         }
     }
 
-    /// Writes to stderr what to do about what was said, unless `--quiet` is given.
+    /// Writes a hint on the last message to stderr, unless `--quiet` is given.
     pub(super) fn hint(&self, text: &str) {
-        if let Some(kept) = &self.kept {
-            kept.borrow_mut().notes.push(format!("hint: {}", escape(text)));
+        if let Some(captured) = &self.captured {
+            captured.borrow_mut().notes.push(format!("hint: {}", escape(text)));
         } else if !self.quiet {
-            self.talk_line(format!("{} {}", paint(self.talk.title, "hint:"), escape(text)));
+            self.message_line(format!("{} {}", paint(self.message_styles.title, "hint:"), escape(text)));
         }
     }
 
-    /// Writes a line to stderr, once no pager covers it.
-    fn talk_line(&self, line: String) {
+    /// Writes a line to stderr, after the end of a pager.
+    fn message_line(&self, line: String) {
         match self.postponed.borrow_mut().as_mut() {
             Some(postponed) => postponed.push(line),
             // A closed stderr cannot be reported.
@@ -280,30 +278,30 @@ impl Output {
 
     /// Writes a warning to stderr, even with `--quiet`.
     pub(super) fn warn(&self, text: &str) {
-        if let Some(kept) = &self.kept {
-            kept.borrow_mut().notes.push(escape(text));
+        if let Some(captured) = &self.captured {
+            captured.borrow_mut().notes.push(escape(text));
             return;
         }
-        self.talk_line(format!("{} {}", paint(self.talk.bad, "memo:"), escape(text)));
+        self.message_line(format!("{} {}", paint(self.message_styles.bad, "memo:"), escape(text)));
     }
 
-    /// Writes to stderr what an answer says about itself, even with `--quiet`. JSON has the reason.
+    /// Writes the caveats of an answer to stderr, even with `--quiet`. JSON has the reason.
     pub(super) fn say_caveats(&self, caveats: &Caveats) {
         if !caveats.fresh && !self.json {
-            self.warn(&behind(caveats.reason.as_deref()));
+            self.warn(&behind_message(caveats.reason.as_deref()));
         }
         caveats.notice.iter().for_each(|notice| self.warn(notice));
     }
 
-    /// Fails if no user can answer [`Self::ask`]. `what` needs the confirmation, and `hint` says what to type instead.
-    pub(super) fn can_ask(&self, what: &str, hint: &'static str) -> Result<(), CliError> {
-        if self.kept.is_none() && !self.json && io::stdin().is_terminal() {
+    /// Fails if no user can answer [`Self::ask`]. The action needs the confirmation, and `hint` names the flags to type instead.
+    pub(super) fn require_terminal(&self, action: &str, hint: &'static str) -> Result<(), CliError> {
+        if self.captured.is_none() && !self.json && io::stdin().is_terminal() {
             return Ok(());
         }
-        Err(CliError::Usage { message: format!("{what} needs a confirmation"), hint })
+        Err(CliError::Usage { message: format!("{action} needs a confirmation"), hint })
     }
 
-    /// Asks on stderr; only `y` or `yes` on stdin confirms.
+    /// Asks a question on stderr; only `y` or `yes` on stdin confirms.
     pub(super) fn ask(&self, question: &str) -> Result<bool, CliError> {
         let _ = write!(io::stderr(), "memo: {} [y/N] ", escape(question));
         let mut answer = String::new();
@@ -312,16 +310,16 @@ impl Output {
     }
 
     /// Shows an error: JSON on stdout, else message and hint on stderr.
-    pub(super) fn error(&mut self, shown: &Shown) -> Result<(), CliError> {
+    pub(super) fn show_error(&mut self, shown: &ErrorReport) -> Result<(), CliError> {
         if self.shape.is_json() {
-            self.whole_line_of_json(&Failure { error: shown })?;
+            self.write_full_json_line(&JsonError { error: shown })?;
             return self.flush();
         }
-        let (bad, title) = (self.talk.bad, self.talk.title);
+        let (bad, title) = (self.message_styles.bad, self.message_styles.title);
         let message = escape_lines(&shown.message);
-        self.talk_line(format!("{} {}", paint(bad, "memo:"), message.trim_end()));
+        self.message_line(format!("{} {}", paint(bad, "memo:"), message.trim_end()));
         if let Some(hint) = &shown.hint {
-            self.talk_line(format!("{} {}", paint(title, "hint:"), escape(hint)));
+            self.message_line(format!("{} {}", paint(title, "hint:"), escape(hint)));
         }
         Ok(())
     }
@@ -331,21 +329,21 @@ fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }
 
-/// The shape of an error in JSON.
+/// An error as it is written in JSON.
 #[derive(Serialize)]
-struct Failure<'a> {
-    error: &'a Shown,
+struct JsonError<'a> {
+    error: &'a ErrorReport,
 }
 
-fn is_coloured<S: anstream::stream::RawStream + IsTerminal>(global: &Global, stream: &S) -> bool {
+fn is_coloured<S: anstream::stream::RawStream + IsTerminal>(global: &GlobalArgs, stream: &S) -> bool {
     match global.color {
-        Colour::Always => true,
-        Colour::Never => false,
-        Colour::Auto => AutoStream::choice(stream) != ColorChoice::Never,
+        ColorMode::Always => true,
+        ColorMode::Never => false,
+        ColorMode::Auto => AutoStream::choice(stream) != ColorChoice::Never,
     }
 }
 
 /// Writes a message to stderr before the flags are parsed.
-pub(super) fn talk(text: &str) {
+pub(super) fn write_message(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

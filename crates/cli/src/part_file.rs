@@ -1,4 +1,4 @@
-//! Writes a file beside the one that it replaces once it is complete.
+//! Writes a file under a temporary name, which replaces another file once it is complete.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, ErrorKind, Write as _};
@@ -8,10 +8,10 @@ use memod_base::paths::{IoContext, canonical, rename_over};
 
 use super::error::CliError;
 
-/// Names next to a file that are tried; others may be left of processes that were killed.
-const MOST_TAKEN: u32 = 100;
+/// Most names that are tried; killed processes may have left files under some.
+const MOST_TAKEN_NAMES: u32 = 100;
 
-/// Returns a name beside a file, which differs for each number of names taken.
+/// Returns the temporary name of a file. It differs for each number of names that are taken already.
 fn part_name(path: &Path, taken: u32) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
@@ -22,11 +22,11 @@ fn part_name(path: &Path, taken: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes the parts in a directory that processes left which have ended, of files whose names begin with `name`.
+/// Removes part files that ended processes left in a directory, of files whose names begin with `name`.
 pub(super) fn remove_left_parts(dir: &Path, name: &str) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let file_name = entry.file_name();
-        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(pid_of_part);
+        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(part_file_pid);
         let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
         if is_file && pid.is_some_and(has_ended) {
             let _ = fs::remove_file(entry.path());
@@ -34,8 +34,8 @@ pub(super) fn remove_left_parts(dir: &Path, name: &str) {
     }
 }
 
-/// Returns the process that has named a part.
-fn pid_of_part(file_name: &str) -> Option<i32> {
+/// Returns the id of the process that created a part file.
+fn part_file_pid(file_name: &str) -> Option<i32> {
     let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
     number.split('-').next()?.parse().ok()
 }
@@ -51,7 +51,7 @@ fn has_ended(_: i32) -> bool {
     false
 }
 
-/// Puts the names in the directory of a file on the disk, where a directory can be.
+/// Syncs the directory of a file to disk, where the system can.
 fn sync_dir(path: &Path) {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let _ = File::open(dir).and_then(|dir| dir.sync_all());
@@ -70,7 +70,7 @@ impl PartFile {
         // Replace the target of a symbolic link, not the link.
         let path = canonical(path).unwrap_or_else(|_| path.to_owned());
         let mut options = File::options();
-        // Not over what is there: it may be a link that came with the repository.
+        // Never open an existing file: it may be a link that came with the repository.
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -78,7 +78,9 @@ impl PartFile {
         let (file, part) = loop {
             let part = part_name(&path, taken);
             match options.open(&part) {
-                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN => taken += 1,
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN_NAMES => {
+                    taken += 1;
+                }
                 opened => break (opened.at("create", &part)?, part),
             }
         };
@@ -90,9 +92,9 @@ impl PartFile {
         Ok(self.file.write_all(bytes).at("write", &self.part)?)
     }
 
-    /// Gives the file its name, in the place of another.
-    pub(super) fn keep(mut self) -> Result<(), CliError> {
-        self.sync()?;
+    /// Gives the file its name, and replaces the file that has it.
+    pub(super) fn replace_target(mut self) -> Result<(), CliError> {
+        self.sync_to_disk()?;
         rename_over(&self.part, &self.path).at("rename to", &self.path)?;
         self.is_kept = true;
         sync_dir(&self.path);
@@ -100,19 +102,19 @@ impl PartFile {
     }
 
     /// Gives the file its name, unless another file has it.
-    pub(super) fn keep_new(mut self) -> Result<(), CliError> {
-        self.sync()?;
+    pub(super) fn create_target(mut self) -> Result<(), CliError> {
+        self.sync_to_disk()?;
         match fs::hard_link(&self.part, &self.path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
             // Not every file system has links.
-            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.keep(),
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.replace_target(),
             linked => linked.at("create", &self.path)?,
         }
         sync_dir(&self.path);
-        Ok(()) // the other name goes
+        Ok(()) // `drop` removes the temporary name
     }
 
-    fn sync(&mut self) -> Result<(), CliError> {
+    fn sync_to_disk(&mut self) -> Result<(), CliError> {
         self.file.flush().at("write", &self.part)?;
         Ok(self.file.get_ref().sync_all().at("write", &self.part)?)
     }

@@ -1,10 +1,10 @@
-//! Formats lists: which fields of which rows, in which format.
+//! Formats lists: chooses the fields of their rows, and writes them in the requested format.
 //!
-//! A verb that lists hands over its result. This module turns it into rows of named values (`tables` declares the
-//! fields), and `formats` writes them. No verb knows a format.
+//! A verb that lists passes its result. This module turns it into rows of named values (`row_tables` declares the fields), and
+//! `row_formats` writes them. No verb knows a format.
 
-mod formats;
-mod tables;
+mod row_formats;
+mod row_tables;
 
 use std::io::Write;
 use std::iter;
@@ -12,22 +12,22 @@ use std::iter;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::args::{Format, JsonForm, RowsArgs};
+use super::args::{JsonForm, RowFormat, RowsArgs};
 use super::error::CliError;
-pub(super) use tables::{
-    CHANGES, COMMITS, FILES, HITS, ITEMS, LINKS, MEMORIES, NAMES, REACHED, RELATED, USES,
+pub(super) use row_tables::{
+    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAMES, OUTLINE_ITEMS,
+    RELATED_DEFINITIONS, RELATED_MEMORIES, USES,
 };
 
-/// Characters of a line that stands in for what is missing, as where a memory has one line.
-const MOST_LINE: usize = 100;
+/// Most characters of a line that replaces a missing field, such as the title of a memory.
+const MOST_LINE_CHARS: usize = 100;
 
-/// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, is used where the first
-/// is null.
+/// A field: its name and its JSON pointer (RFC 6901) in a row; a second pointer, after a space, replaces a first that is null.
 pub(super) type Column = (&'static str, &'static str);
 
-/// One kind of rows.
+/// The fields of one kind of row.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct RowSchema {
     /// Name of the rows: the key of their array in JSON.
     rows: &'static str,
     /// Name of one row, in XML.
@@ -46,34 +46,34 @@ pub(super) struct Table {
     compact_aliases: &'static [Column],
 }
 
-/// Returns what a verb lists; `None` for one that lists nothing.
-pub(super) fn table_of(verb: &str) -> Option<&'static Table> {
+/// Returns the table of a verb's rows; `None` for a verb that lists nothing.
+pub(super) fn table_of_verb(verb: &str) -> Option<&'static RowSchema> {
     Some(match verb {
         "search" | "explain" => &HITS,
-        "changed" => &FILES,
+        "changed" => &CHANGED_FILES,
         "why" => &COMMITS,
-        "outline" => &ITEMS,
+        "outline" => &OUTLINE_ITEMS,
         "refs" => &USES,
-        "callers" | "callees" | "impact" | "tests" | "implements" => &REACHED,
+        "callers" | "callees" | "impact" | "tests" | "implements" => &RELATED_DEFINITIONS,
         "get" | "list" | "recall" | "recent" => &MEMORIES,
         "tags" | "containers" => &NAMES,
-        "history" => &CHANGES,
-        "related" => &RELATED,
-        "links" => &LINKS,
+        "history" => &MEMORY_CHANGES,
+        "related" => &RELATED_MEMORIES,
+        "links" => &MEMORY_LINKS,
         _ => return None,
     })
 }
 
-impl Table {
+impl RowSchema {
     /// Returns the names of all fields.
-    pub(super) fn fields(&self) -> impl Iterator<Item = &'static str> {
+    pub(super) fn field_names(&self) -> impl Iterator<Item = &'static str> {
         self.columns.iter().map(|column| column.0)
     }
 }
 
 /// The format of a result.
 #[derive(Clone, Debug)]
-pub(super) enum Shape {
+pub(super) enum OutputShape {
     /// Text for people, written by the verb.
     Text,
     /// The result as one object of JSON.
@@ -81,20 +81,28 @@ pub(super) enum Shape {
     /// The rows as objects of JSON.
     JsonLines,
     /// Some fields of the rows.
-    Rows(Format, &'static Table, Vec<Column>),
+    Rows(RowSelection),
 }
 
-/// A scalar next to the rows of a result, such as their total or whether it is fresh.
-pub(super) type Fact = (&'static str, Value);
+/// The fields of rows to write, and their format.
+#[derive(Clone, Debug)]
+pub(super) struct RowSelection {
+    format: RowFormat,
+    table: &'static RowSchema,
+    columns: Vec<Column>,
+}
+
+/// A named scalar of a result beside its rows, such as their total.
+pub(super) type ScalarField = (&'static str, Value);
 
 /// A result that is a list.
-pub(super) trait Listing: Serialize {
-    /// One of the list.
+pub(super) trait RowListing: Serialize {
+    /// An element of the list.
     type Row: Serialize;
     /// Returns the list.
-    fn rows(&self) -> &[Self::Row];
+    fn list_rows(&self) -> &[Self::Row];
     /// Returns the scalars next to the list, such as a total; null ones are left out.
-    fn facts(&self) -> Vec<Fact> {
+    fn scalar_fields(&self) -> Vec<ScalarField> {
         Vec::new()
     }
 }
@@ -104,49 +112,55 @@ impl RowsArgs {
     ///
     /// # Errors
     /// When a field does not exist.
-    pub(super) fn shape(&self, table: &'static Table, json: Option<JsonForm>) -> Result<Shape, CliError> {
-        let format = json.map_or(self.format.unwrap_or(Format::Text), |_| Format::Json);
+    pub(super) fn output_shape(
+        &self,
+        table: &'static RowSchema,
+        json: Option<JsonForm>,
+    ) -> Result<OutputShape, CliError> {
+        let format = json.map_or(self.format.unwrap_or(RowFormat::Text), |_| RowFormat::Json);
         if !self.fields.is_empty() {
-            return Ok(Shape::Rows(format, table, table.named(&self.fields)?));
+            let columns = table.columns_named(&self.fields)?;
+            return Ok(OutputShape::Rows(RowSelection { format, table, columns }));
         }
         let columns = match format {
-            Format::Text => return Ok(Shape::Text),
-            Format::Json => return Ok(Shape::Json(json.unwrap_or(JsonForm::Lean))),
-            Format::Jsonl => return Ok(Shape::JsonLines),
-            Format::Csv | Format::Xml => table.columns.to_vec(),
-            Format::Md => some(table.md, &[table.columns, table.aliases]),
-            Format::Toon => some(table.toon, &[table.aliases, table.columns]),
-            Format::ToonCompact => {
-                some(table.compact, &[table.compact_aliases, table.aliases, table.columns])
+            RowFormat::Text => return Ok(OutputShape::Text),
+            RowFormat::Json => return Ok(OutputShape::Json(json.unwrap_or(JsonForm::Lean))),
+            RowFormat::Jsonl => return Ok(OutputShape::JsonLines),
+            RowFormat::Csv | RowFormat::Xml => table.columns.to_vec(),
+            RowFormat::Md => pick_columns(table.md, &[table.columns, table.aliases]),
+            RowFormat::Toon => pick_columns(table.toon, &[table.aliases, table.columns]),
+            RowFormat::ToonCompact => {
+                pick_columns(table.compact, &[table.compact_aliases, table.aliases, table.columns])
             }
         };
-        Ok(Shape::Rows(format, table, columns))
+        Ok(OutputShape::Rows(RowSelection { format, table, columns }))
     }
 }
 
-impl Shape {
+impl OutputShape {
     /// Returns the shape of errors and of results that are not lists.
-    pub(super) fn plain(json: Option<JsonForm>) -> Self {
+    pub(super) fn without_rows(json: Option<JsonForm>) -> Self {
         json.map_or(Self::Text, Self::Json)
     }
 
     /// Returns whether the answer is one object of JSON.
     pub(super) fn is_object(&self) -> bool {
-        matches!(self, Self::Json(_) | Self::Rows(Format::Json, ..))
+        matches!(self, Self::Json(_) | Self::Rows(RowSelection { format: RowFormat::Json, .. }))
     }
 
     /// Returns whether the output is JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.is_object() || matches!(self, Self::JsonLines | Self::Rows(Format::Jsonl, ..))
+        self.is_object()
+            || matches!(self, Self::JsonLines | Self::Rows(RowSelection { format: RowFormat::Jsonl, .. }))
     }
 }
 
-impl Table {
+impl RowSchema {
     /// Returns the columns with these names, without repetition.
-    fn named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
+    fn columns_named(&self, names: &[String]) -> Result<Vec<Column>, CliError> {
         let mut columns = Vec::new();
         for name in names {
-            let Some(column) = find(name.trim(), &[self.columns, self.aliases]) else {
+            let Some(column) = find_column(name.trim(), &[self.columns, self.aliases]) else {
                 let known: Vec<_> = self.columns.iter().map(|column| column.0).collect();
                 let message = format!("--fields: {} have no field {name:?}", self.rows);
                 return Err(CliError::Field { message, known: known.join(", ") });
@@ -160,52 +174,53 @@ impl Table {
 }
 
 /// Returns the column with a name; the first list takes precedence.
-fn find(name: &str, lists: &[&[Column]]) -> Option<Column> {
+fn find_column(name: &str, lists: &[&[Column]]) -> Option<Column> {
     lists.iter().copied().flatten().find(|column| column.0 == name).copied()
 }
 
-fn some(names: &[&str], columns: &[&[Column]]) -> Vec<Column> {
-    names.iter().filter_map(|name| find(name, columns)).collect()
+fn pick_columns(names: &[&str], columns: &[&[Column]]) -> Vec<Column> {
+    names.iter().filter_map(|name| find_column(name, columns)).collect()
 }
 
 /// Writes the rows of a result, holding one row in memory at a time.
 ///
 /// # Errors
 /// When writing to `out` fails.
-pub(super) fn print<L: Listing>(
+pub(super) fn print_rows<L: RowListing>(
     result: &L,
-    (format, table, columns): (Format, &Table, &[Column]),
+    selection: &RowSelection,
     out: &mut dyn Write,
 ) -> Result<(), CliError> {
+    let RowSelection { format, table, columns } = selection;
     let names: Vec<_> = columns.iter().map(|column| column.0).collect();
-    let count = ("count", Value::from(result.rows().len()));
-    let facts = iter::once(count).chain(result.facts()).filter(|fact| !fact.1.is_null());
-    let facts: Vec<_> = facts.collect();
-    let head = formats::Head { rows: table.rows, row: table.row, names: &names, facts: &facts };
-    let mut rows = result.rows().iter().map(|row| cells(row, columns, format));
-    Ok(formats::write(format, &head, &mut rows, out)?)
+    let count = ("count", Value::from(result.list_rows().len()));
+    let scalars = iter::once(count).chain(result.scalar_fields()).filter(|scalar| !scalar.1.is_null());
+    let scalars: Vec<_> = scalars.collect();
+    let head = row_formats::RowHeader { rows: table.rows, row: table.row, names: &names, scalars: &scalars };
+    let mut rows = result.list_rows().iter().map(|row| row_values(row, columns, *format));
+    Ok(row_formats::write_rows(*format, &head, &mut rows, out)?)
 }
 
-/// Returns the values of some fields of a row, null for what it does not have.
-fn cells<R: Serialize>(row: &R, columns: &[Column], format: Format) -> Vec<Value> {
-    // By way of text, as in `output`: a further serializer would be compiled for every type of row.
+/// Returns the values of some fields of a row, null for those that it does not have.
+fn row_values<R: Serialize>(row: &R, columns: &[Column], format: RowFormat) -> Vec<Value> {
+    // Serialize to text, as in `output`: a second serializer would be compiled for every type of row.
     let row: Value = serde_json::to_vec(row).and_then(|row| serde_json::from_slice(&row)).unwrap_or_default();
-    columns.iter().map(|(_, places)| cell(&row, places, format)).collect()
+    columns.iter().map(|(_, pointers)| field_value(&row, pointers, format)).collect()
 }
 
-/// Returns a value. In compact TOON a text that stands in for what is missing is one line.
-fn cell(row: &Value, places: &str, format: Format) -> Value {
-    let values = places.split(' ').map(|at| row.pointer(at).filter(|value| !value.is_null()));
+/// Returns the value of a field. In compact TOON, a text that replaces a missing field is cut to one line.
+fn field_value(row: &Value, pointers: &str, format: RowFormat) -> Value {
+    let values = pointers.split(' ').map(|at| row.pointer(at).filter(|value| !value.is_null()));
     match values.enumerate().find_map(|(nth, value)| Some((nth, value?))) {
-        Some((1.., Value::String(text))) if format == Format::ToonCompact => Value::from(first_line(text)),
+        Some((1.., Value::String(text))) if format == RowFormat::ToonCompact => Value::from(first_line(text)),
         found => found.map(|(_, value)| value.clone()).unwrap_or_default(),
     }
 }
 
-/// Returns the first line with a text, cut to [`MOST_LINE`] characters.
+/// Returns the first line that is not blank, cut to [`MOST_LINE_CHARS`] characters.
 fn first_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    match line.char_indices().nth(MOST_LINE) {
+    match line.char_indices().nth(MOST_LINE_CHARS) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Starts and ends the HTTP API of the daemon, and opens its page.
+//! Starts and stops the HTTP API of the daemon, and opens its page.
 
 use memod_client::ClientError;
 use memod_proto::{CwdParams, ServeParams, ServeResult};
@@ -9,7 +9,11 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, shell_word};
 
-pub(super) fn serve(typed: &ServeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+pub(super) fn control_http_api(
+    typed: &ServeArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     if typed.stop || typed.status {
         let method = if typed.stop { "serve.stop" } else { "serve.status" };
         let result = ask_running(method, context)?;
@@ -34,12 +38,12 @@ pub(super) fn serve(typed: &ServeArgs, context: &CommandContext, output: &mut Ou
     }
     if typed.open {
         output.flush()?;
-        browse(result.browser_url.as_deref().unwrap_or_default())?;
+        open_browser(result.browser_url.as_deref().unwrap_or_default())?;
     }
     Ok(0)
 }
 
-/// Calls a method of the daemon if one runs; otherwise nothing listens.
+/// Calls a method of the daemon; without a running daemon, the HTTP API is off.
 fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, CliError> {
     match context.connect_running() {
         Ok(mut client) => Ok(client.call(method, &CwdParams { cwd: context.cwd.clone() })?),
@@ -49,7 +53,7 @@ fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, Cl
 }
 
 /// Opens an address in the browser. Its token opens one session, because other users can see the arguments of programs.
-fn browse(url: &str) -> Result<(), CliError> {
+fn open_browser(url: &str) -> Result<(), CliError> {
     open::that_detached(url).map_err(|error| CliError::Usage {
         message: format!("no browser can be opened: {error}"),
         hint: "open the printed address yourself, on this computer",

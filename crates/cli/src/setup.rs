@@ -1,4 +1,4 @@
-//! Sets agents up to use memod, shows what would change, and undoes it.
+//! Sets agents up to use memod, shows the changes, and undoes them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::args::{SetupArgs, SetupScope};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
-use super::text::{count, escape, escape_lines, paint};
+use super::text::{escape, escape_lines, format_count, paint};
 
-/// Exits with 1 when a file was left alone, or no agent was found.
-pub(super) fn setup(
+/// Sets agents up, or undoes that. Exits with 1 when a file was left alone, or no agent was found.
+pub(super) fn set_up_agents(
     typed: &SetupArgs,
     context: impl Fn() -> Result<CommandContext, CliError>,
     output: &mut Output,
@@ -25,7 +25,7 @@ pub(super) fn setup(
         SetupScope::User => Scope::User,
         SetupScope::Project => Scope::Project,
     });
-    let (dirs, memo) = surroundings(typed, scope, context)?;
+    let (dirs, memo) = find_agent_dirs(typed, scope, context)?;
     let request =
         SetupRequest { agents: typed.agents.clone(), scope, undo: typed.undo, show: typed.show, memo };
     let looked_for = if typed.agents.is_empty() && !typed.undo {
@@ -33,13 +33,13 @@ pub(super) fn setup(
     } else {
         Vec::new()
     };
-    let reports = memod_setup::run_setup(&request, &dirs).map_err(failed)?;
+    let reports = memod_setup::run_setup(&request, &dirs).map_err(to_cli_error)?;
     if output.json {
         output.json(&json!({ "written": !typed.show, "looked_for": looked_for, "agents": reports }))?;
     } else {
         print_detected(&looked_for, output)?;
-        print(&reports, typed, output)?;
-        sum_up(&reports, typed, output);
+        print_reports(&reports, typed, output)?;
+        say_summary(&reports, typed, output);
     }
     let files = reports.iter().flat_map(|report| &report.files);
     let is_done = files.clone().all(|file| file.action != Action::LeftAlone);
@@ -47,27 +47,31 @@ pub(super) fn setup(
     Ok(if is_done && is_found { 0 } else { EXIT_NONE })
 }
 
-/// Returns one line on whether the agents that are found are set up; `None` where there is none.
-pub(super) fn summary(env: &Env) -> Option<String> {
+/// Returns one line on whether the agents on this machine are set up; `None` where there is no agent.
+pub(super) fn summarize_setup(env: &Env) -> Option<String> {
     let dirs = AgentDirs::new(env, Path::new(""))?;
     let program = std::env::current_exe().ok()?;
     let memo = dirs.stable_path(&program).display().to_string();
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(Scope::User), undo: false, show: true, memo };
     let reports = memod_setup::run_setup(&request, &dirs).ok()?;
-    let is_set_up = |report: &&AgentReport| report.files.iter().all(|file| file.action == Action::Unchanged);
-    let (done, missing): (Vec<_>, Vec<_>) = reports.iter().partition(is_set_up);
-    let names =
-        |reports: &[&AgentReport]| reports.iter().map(|report| report.name).collect::<Vec<_>>().join(", ");
+    let (done, missing): (Vec<_>, Vec<_>) =
+        reports.iter().partition(|report| report.files.iter().all(|file| file.action == Action::Unchanged));
     match (done.is_empty(), missing.is_empty()) {
         (true, true) => None,
-        (_, true) => Some(format!("{} know of memod", names(&done))),
-        _ => Some(format!("not set up: {} (memo setup --show says what it would write)", names(&missing))),
+        (_, true) => Some(format!("{} know of memod", join_names(&done))),
+        _ => {
+            Some(format!("not set up: {} (memo setup --show says what it would write)", join_names(&missing)))
+        }
     }
 }
 
-/// Takes out of the user's files what `memo setup` has written, or shows it. Returns the reports on files that it concerns.
-pub(super) fn undo(
+fn join_names(reports: &[&AgentReport]) -> String {
+    reports.iter().map(|report| report.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Removes the text that `memo setup` wrote into the user's files, or shows it. Returns the reports on the files that have such text.
+pub(super) fn remove_setup(
     env: &Env,
     project: &Path,
     scope: Scope,
@@ -76,14 +80,14 @@ pub(super) fn undo(
     let Some(dirs) = AgentDirs::new(env, project) else { return Ok(Vec::new()) };
     let request =
         SetupRequest { agents: Vec::new(), scope: Some(scope), undo: true, show, memo: "memo".to_owned() };
-    let mut reports = memod_setup::run_setup(&request, &dirs).map_err(failed)?;
+    let mut reports = memod_setup::run_setup(&request, &dirs).map_err(to_cli_error)?;
     reports.iter_mut().for_each(|report| report.files.retain(|file| file.action != Action::Unchanged));
     reports.retain(|report| !report.files.is_empty());
     Ok(reports)
 }
 
 /// Returns the directories of agents, and the path of this program.
-fn surroundings(
+fn find_agent_dirs(
     typed: &SetupArgs,
     scope: Option<Scope>,
     context: impl Fn() -> Result<CommandContext, CliError>,
@@ -102,14 +106,14 @@ fn surroundings(
     Ok((dirs, memo))
 }
 
-fn failed(error: SetupError) -> CliError {
+fn to_cli_error(error: SetupError) -> CliError {
     match error {
         SetupError::Locked(error) => error.into(),
         error => CliError::Usage { message: error.to_string(), hint: "memo setup --scope project agents-md" },
     }
 }
 
-/// Says which agents were looked for, and what was found of each.
+/// Prints the agents that were looked for, and whether each was found.
 fn print_detected(detected: &[DetectedAgent], output: &mut Output) -> Result<(), CliError> {
     for DetectedAgent { agent, found, looked_for } in detected {
         let text = match found {
@@ -121,7 +125,7 @@ fn print_detected(detected: &[DetectedAgent], output: &mut Output) -> Result<(),
     Ok(())
 }
 
-fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Result<(), CliError> {
+fn print_reports(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Result<(), CliError> {
     let mut shown = BTreeSet::new();
     let mut gap = if typed.agents.is_empty() && !typed.undo { "\n" } else { "" };
     for report in reports {
@@ -138,41 +142,48 @@ fn print(reports: &[AgentReport], typed: &SetupArgs, output: &mut Output) -> Res
             let is_new = shown.insert(without_names(&file.diff));
             let again = if is_new || file.diff.is_empty() { "" } else { " (as shown above)" };
             let reason = file.reason.as_ref().map_or(String::new(), |reason| format!(": {reason}"));
-            let text = format!("{} {}{reason}{again}", action(file.action, typed.show), file.shown);
+            let text = format!("{} {}{reason}{again}", describe_action(file.action, typed.show), file.shown);
             output.line(&format!("  {}", escape(&text)))?;
             if is_new {
                 print_diff(&file.diff, output)?;
             }
         }
     }
-    // What is said comes after what is shown.
+    // Messages follow the report.
     output.flush()
 }
 
-/// Says what a person must know or do, how much was changed, and what was not.
-fn sum_up(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
+/// Writes notes for the user, the number of changed files, and the files that were left alone.
+fn say_summary(reports: &[AgentReport], typed: &SetupArgs, output: &Output) {
     for report in reports.iter().filter(|report| !report.note.is_empty()) {
         output.say(report.note);
     }
-    let files = || reports.iter().flat_map(|report| &report.files);
-    let of = |action: Action| files().filter(|file| file.action == action).count() as u64;
-    let changed = of(Action::Created) + of(Action::Changed) + of(Action::Removed);
+    let changed: u64 = [Action::Created, Action::Changed, Action::Removed]
+        .map(|action| count_files(reports, action))
+        .iter()
+        .sum();
     match (changed, typed.show) {
         (0, _) if reports.is_empty() && !typed.undo => {
             output.say("no agent was found; `memo setup agents-md` writes AGENTS.md, which most agents read");
         }
-        (0, _) if of(Action::LeftAlone) == 0 => output.say("nothing to do"),
-        (_, true) => output.say(&format!("{} would be changed", count(changed, "file", "files"))),
-        (_, false) => output.say(&format!("{} changed", count(changed, "file", "files"))),
+        (0, _) if count_files(reports, Action::LeftAlone) == 0 => output.say("nothing to do"),
+        (_, true) => output.say(&format!("{} would be changed", format_count(changed, "file", "files"))),
+        (_, false) => output.say(&format!("{} changed", format_count(changed, "file", "files"))),
     }
-    for file in files().filter(|file| file.action == Action::LeftAlone) {
+    let files = reports.iter().flat_map(|report| &report.files);
+    for file in files.filter(|file| file.action == Action::LeftAlone) {
         let reason = file.reason.as_deref().unwrap_or_default();
         output.warn(&format!("{}: left alone: {reason}", file.shown));
     }
 }
 
-/// Returns the word for what was done, or would be.
-fn action(action: Action, show: bool) -> String {
+fn count_files(reports: &[AgentReport], action: Action) -> u64 {
+    let files = reports.iter().flat_map(|report| &report.files);
+    files.filter(|file| file.action == action).count() as u64
+}
+
+/// Returns the word for an action that was done, or would be.
+fn describe_action(action: Action, show: bool) -> String {
     match action {
         Action::Created | Action::Changed | Action::Removed if show => {
             format!("would be {}:", action.as_str())

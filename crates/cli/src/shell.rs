@@ -3,66 +3,70 @@
 //! A terminal gets a prompt, history and completion; other input is read line by line. A failing line does not end the
 //! shell.
 
-mod line;
 mod prompt;
 mod shell_history;
+mod shell_line;
 
 use std::io::IsTerminal;
 
 use memod_base::paths::IoContext;
 
-use super::args::{CommandLine, Global};
+use super::args::{CommandLine, GlobalArgs};
 use super::context::CommandContext;
 use super::error::{CliResult, EXIT_USAGE};
-use line::{Line, read};
-use prompt::Prompt;
+use prompt::ShellPrompt;
+use shell_line::{ShellLine, parse_line};
 
 /// Runs one command line and returns its exit status.
-type Obey = fn(CommandLine) -> u8;
+type RunCommand = fn(CommandLine) -> u8;
 
 /// Runs lines until the input ends.
 ///
 /// The exit status is 0 on a terminal, and otherwise that of the last line that failed, so that scripts notice.
-pub(super) fn shell(global: &Global, context: &CommandContext, obey: Obey) -> CliResult {
-    if std::io::stdin().is_terminal() { interactive(global, context, obey) } else { script(global, obey) }
+pub(super) fn run_shell(global: &GlobalArgs, context: &CommandContext, run_command: RunCommand) -> CliResult {
+    if std::io::stdin().is_terminal() {
+        run_interactively(global, context, run_command)
+    } else {
+        run_script(global, run_command)
+    }
 }
 
-fn interactive(global: &Global, context: &CommandContext, obey: Obey) -> CliResult {
-    let mut prompt = Prompt::new(context, global.dir.clone())?;
-    while let Some(text) = prompt.line()? {
-        let line = read(&text, global);
-        prompt.remember(&text, &line);
-        if matches!(line, Line::End) {
+fn run_interactively(global: &GlobalArgs, context: &CommandContext, run_command: RunCommand) -> CliResult {
+    let mut prompt = ShellPrompt::new(context, global.dir.clone())?;
+    while let Some(text) = prompt.read_line()? {
+        let line = parse_line(&text, global);
+        prompt.add_to_history(&text, &line);
+        if matches!(line, ShellLine::End) {
             break;
         }
-        run(line, obey);
+        run_line(line, run_command);
     }
     Ok(0)
 }
 
-fn script(global: &Global, obey: Obey) -> CliResult {
+fn run_script(global: &GlobalArgs, run_command: RunCommand) -> CliResult {
     let mut exit = 0;
     let mut text = String::new();
     // `add -` reads the rest of the input, so both must use the same buffer.
     while std::io::stdin().read_line(&mut text).at("read", std::path::Path::new("stdin"))? > 0 {
-        let line = read(&text, global);
-        if matches!(line, Line::End) {
+        let line = parse_line(&text, global);
+        if matches!(line, ShellLine::End) {
             break;
         }
-        exit = Some(run(line, obey)).filter(|exit| *exit != 0).unwrap_or(exit);
+        exit = Some(run_line(line, run_command)).filter(|exit| *exit != 0).unwrap_or(exit);
         text.clear();
     }
     Ok(exit)
 }
 
-fn run(line: Line, obey: Obey) -> u8 {
+fn run_line(line: ShellLine, run_command: RunCommand) -> u8 {
     match line {
-        Line::Verb(typed) => obey(*typed),
-        Line::Wrong => EXIT_USAGE,
-        Line::Help => {
+        ShellLine::Command(typed) => run_command(*typed),
+        ShellLine::Wrong => EXIT_USAGE,
+        ShellLine::Help => {
             let _ = <CommandLine as clap::CommandFactory>::command().print_help();
             0
         }
-        Line::Nothing | Line::End => 0,
+        ShellLine::Empty | ShellLine::End => 0,
     }
 }

@@ -1,4 +1,4 @@
-//! Prints the text of a file, of lines of it, or of a definition.
+//! Prints the text of a file, of some of its lines, or of a definition.
 
 use std::time::Duration;
 
@@ -9,38 +9,38 @@ use super::context::CommandContext;
 use super::error::{CliError, CliResult};
 use super::last_search;
 use super::output::Output;
-use super::text::{behind, count, escape, escape_lines, paint};
+use super::text::{behind_message, escape, escape_lines, format_count, paint};
 
-/// Exits with 1 when nothing has that name.
-pub(super) fn show(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+/// Prints the text of a target or of a hit. Exits with 1 when nothing has that name.
+pub(super) fn show_code(typed: ShowArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let target = match typed.target.parse::<usize>() {
         Ok(nth) => {
-            let (file, line) = last_search::file(nth, context, output)?;
+            let (file, line) = last_search::find_hit_file(nth, context, output)?;
             format!("{}:{line}", file.display())
         }
         Err(_) => typed.target,
     };
-    let result = ask(target, &typed.fresh, context)?;
+    let result = fetch_parts(target, &typed.fresh, context)?;
     output.value(&result, |output| {
         if typed.plain {
             return result.parts.iter().try_for_each(|part| output.raw(escape_lines(&part.text).as_bytes()));
         }
-        print(&result, context, output)
+        print_parts(&result, context, output)
     })?;
     if !output.json {
         output.flush()?;
-        notes(&result, output);
+        say_incompleteness(&result, output);
     }
     Ok(0)
 }
 
 /// Asks the daemon for the text that a target names.
-pub(super) fn ask(
+pub(super) fn fetch_parts(
     target: String,
     fresh: &FreshArgs,
     context: &CommandContext,
 ) -> Result<ShowResult, CliError> {
-    let config = memod_config::load(Some(&context.layout))?.config;
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
     let wait_ms = fresh.wait_ms.unwrap_or(config.search.wait_ms);
     let mut client = context.connect()?;
     client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
@@ -48,7 +48,7 @@ pub(super) fn ask(
     Ok(client.call("show", &ShowParams { cwd, target, sync, wait_ms: Some(wait_ms) })?)
 }
 
-fn print(result: &ShowResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
+fn print_parts(result: &ShowResult, context: &CommandContext, output: &mut Output) -> Result<(), CliError> {
     for (nth, part) in result.parts.iter().enumerate() {
         if nth > 0 {
             output.line("")?;
@@ -62,7 +62,7 @@ fn print_part(part: &ShownPart, context: &CommandContext, output: &mut Output) -
     let styles = output.styles;
     let (first, last) = part.lines;
     let file = context.layout.root.join(&part.path);
-    let path = output.path(part.cwd_path.as_ref().unwrap_or(&part.path), &file);
+    let path = output.styled_path(part.cwd_path.as_ref().unwrap_or(&part.path), &file);
     let title = part.title.as_ref().map(|title| format!("  {}", paint(styles.title, &escape(title))));
     let lines = paint(styles.line, &format!("{first}-{last}"));
     output.line(&format!("{path}:{lines}{}", title.unwrap_or_default()))?;
@@ -74,13 +74,13 @@ fn print_part(part: &ShownPart, context: &CommandContext, output: &mut Output) -
     Ok(())
 }
 
-/// Says what a result lacks.
-pub(super) fn notes(result: &ShowResult, output: &Output) {
+/// Notes on stderr whether the result is incomplete or out of date.
+pub(super) fn say_incompleteness(result: &ShowResult, output: &Output) {
     if result.left_out > 0 {
-        let more = count(result.left_out as u64, "more definition has", "more definitions have");
+        let more = format_count(result.left_out as u64, "more definition has", "more definitions have");
         output.say(&format!("{more} this name: name the file too, as in PATH#SYMBOL"));
     }
     if !result.fresh {
-        output.say(&behind(result.reason.as_deref()));
+        output.say(&behind_message(result.reason.as_deref()));
     }
 }

@@ -12,11 +12,11 @@ use memod_proto::CommitInfo;
 use memod_proto::memory::Tier;
 
 /// Digits of a commit id that are shown to people; enough for a million commits.
-const SHORT_OID: usize = 12;
+const SHORT_OID_DIGITS: usize = 12;
 
 /// Styles of the parts of a result; all are plain without colour.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Styles {
+pub(super) struct TextStyles {
     /// A path.
     pub(super) path: Style,
     /// A line number.
@@ -35,24 +35,28 @@ pub(super) struct Styles {
     pub(super) is_coloured: bool,
 }
 
-impl Styles {
+impl TextStyles {
     /// Returns the styles for a terminal with colour.
     pub(super) fn coloured() -> Self {
-        let of = |colour: AnsiColor| colour.on_default();
         Self {
-            path: of(AnsiColor::Magenta),
-            line: of(AnsiColor::Green),
-            title: of(AnsiColor::Cyan),
-            matched: of(AnsiColor::Red).bold(),
-            good: of(AnsiColor::Green),
-            fair: of(AnsiColor::Yellow),
-            bad: of(AnsiColor::Red).bold(),
+            path: AnsiColor::Magenta.on_default(),
+            line: AnsiColor::Green.on_default(),
+            title: AnsiColor::Cyan.on_default(),
+            matched: AnsiColor::Red.on_default().bold(),
+            good: AnsiColor::Green.on_default(),
+            fair: AnsiColor::Yellow.on_default(),
+            bad: AnsiColor::Red.on_default().bold(),
             is_coloured: true,
         }
     }
 
-    /// Returns the style of a tier: the shorter it is, the sooner the memory is gone.
-    pub(super) fn of_tier(&self, tier: Tier) -> Style {
+    /// Returns the styles for a terminal with or without colour.
+    pub(super) fn with_colour(is_coloured: bool) -> Self {
+        if is_coloured { Self::coloured() } else { Self::default() }
+    }
+
+    /// Returns the style of a tier: the shorter it is, the sooner the memory ends.
+    pub(super) fn tier_style(&self, tier: Tier) -> Style {
         match tier {
             Tier::Short => self.bad,
             Tier::Mid => self.fair,
@@ -61,7 +65,7 @@ impl Styles {
     }
 
     /// Returns a priority as a bar of ten characters.
-    pub(super) fn bar(&self, priority: u8) -> String {
+    pub(super) fn priority_bar(&self, priority: u8) -> String {
         let style = match priority {
             8.. => self.good,
             5..=7 => self.fair,
@@ -82,8 +86,8 @@ pub(super) fn shell_word(text: &str) -> String {
     if is_plain_word(text) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
-/// Returns `text` in the quotes that a person would type: double ones, unless a shell would read something in them.
-pub(super) fn quoted(text: &str) -> String {
+/// Returns `text` quoted as a person would type it: in double quotes, unless a shell would expand something in them.
+pub(super) fn quote_text(text: &str) -> String {
     if text.contains(['"', '$', '`', '\\', '!']) { shell_word(text) } else { format!("\"{text}\"") }
 }
 
@@ -106,8 +110,8 @@ pub(super) fn escape_lines(text: &str) -> String {
 }
 
 /// Returns the first line of a commit: short id, day, author, subject.
-pub(super) fn commit_head(commit: &CommitInfo, subject: &str, styles: Styles) -> String {
-    let oid: String = commit.oid.chars().take(SHORT_OID).collect();
+pub(super) fn commit_head(commit: &CommitInfo, subject: &str, styles: TextStyles) -> String {
+    let oid: String = commit.oid.chars().take(SHORT_OID_DIGITS).collect();
     let day: String = commit.date.chars().take_while(|c| *c != 'T').collect();
     let name = commit.author.split(" <").next().unwrap_or_default();
     let (oid, subject) = (paint(styles.path, &escape(&oid)), paint(styles.title, &escape(subject)));
@@ -115,7 +119,7 @@ pub(super) fn commit_head(commit: &CommitInfo, subject: &str, styles: Styles) ->
 }
 
 /// Returns the words of a query to highlight, without operators and single characters.
-pub(super) fn terms(query: &str) -> Vec<String> {
+pub(super) fn query_terms(query: &str) -> Vec<String> {
     let words = query.split(|c: char| !c.is_alphanumeric() && c != '_');
     let mut terms: Vec<String> = words
         .filter(|word| word.chars().nth(1).is_some() && !matches!(*word, "AND" | "OR" | "NOT"))
@@ -128,7 +132,7 @@ pub(super) fn terms(query: &str) -> Vec<String> {
 }
 
 /// Returns the byte spans of `line` that match a term, ignoring case; ascending and disjoint.
-pub(super) fn matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
+pub(super) fn find_matches(line: &str, terms: &[String]) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     let mut at = 0;
     while at < line.len() {
@@ -160,10 +164,10 @@ fn prefix_len(text: &str, term: &str) -> Option<usize> {
 }
 
 /// Returns a line of a snippet, escaped, with the words of the query highlighted.
-pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
+pub(super) fn highlight_terms(line: &str, terms: &[String], style: Style) -> String {
     let mut out = String::with_capacity(line.len());
     let mut done = 0;
-    for span in matches(line, terms) {
+    for span in find_matches(line, terms) {
         out.push_str(&escape(&line[done..span.start]));
         out.push_str(&paint(style, &escape(&line[span.clone()])));
         done = span.end;
@@ -173,17 +177,17 @@ pub(super) fn marked(line: &str, terms: &[String], style: Style) -> String {
 }
 
 /// Returns the message for a result that may not include everything written before the request.
-pub(super) fn behind(reason: Option<&str>) -> String {
+pub(super) fn behind_message(reason: Option<&str>) -> String {
     format!("not up to date: {}", reason.unwrap_or("the index is behind"))
 }
 
 /// Returns a count with its noun: `1 file`, `1,204 files`.
-pub(super) fn count(number: u64, one: &str, many: &str) -> String {
+pub(super) fn format_count(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", HumanCount(number), if number == 1 { one } else { many })
 }
 
 /// Returns a duration in its two largest units: `850 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
-pub(super) fn duration(ms: u64) -> String {
+pub(super) fn format_duration(ms: u64) -> String {
     let s = ms / 1_000;
     match ms {
         0..1_000 => format!("{ms} ms"),
@@ -195,7 +199,7 @@ pub(super) fn duration(ms: u64) -> String {
 }
 
 /// Returns the age of an RFC 3339 time: `just now`, `5m ago`, `2h ago`, `3d ago`, `2y ago`.
-pub(super) fn age(time: &str, now_ms: i64) -> String {
+pub(super) fn format_age(time: &str, now_ms: i64) -> String {
     let Ok(then) = time.parse::<Timestamp>() else { return escape(time) };
     let min = now_ms.saturating_sub(then.as_millisecond()) / 60_000;
     match min {
@@ -218,7 +222,7 @@ pub(super) fn short_head(head: &str) -> &str {
 }
 
 /// Returns a number of bytes in binary units: `512 B`, `1.5 MiB`.
-pub(super) fn bytes(number: u64) -> String {
+pub(super) fn format_bytes(number: u64) -> String {
     let (mut whole, mut tenths, mut unit) = (number, 0, 0);
     while whole >= 1_024 && unit < 4 {
         (whole, tenths, unit) = (whole / 1_024, whole % 1_024 * 10 / 1_024, unit + 1);
@@ -277,16 +281,20 @@ mod tests {
             ("", "text", "text"),
         ];
         for (query, line, expected) in cases {
-            let terms = terms(query);
+            let terms = query_terms(query);
             let mut shown = String::new();
             let mut done = 0;
-            for span in matches(line, &terms) {
+            for span in find_matches(line, &terms) {
                 shown += &format!("{}[{}]", escape(&line[done..span.start]), &line[span.clone()]);
                 done = span.end;
             }
             shown += &escape(&line[done..]);
             assert_eq!(shown, expected, "{query}");
-            assert_eq!(marked(line, &terms, Style::new()), escape(line), "plain style changes nothing");
+            assert_eq!(
+                highlight_terms(line, &terms, Style::new()),
+                escape(line),
+                "plain style changes nothing"
+            );
         }
     }
 
@@ -302,22 +310,22 @@ mod tests {
             ("\u{1b}[2J", "\\u{1b}[2J"),
         ];
         for (time, expected) in cases {
-            assert_eq!(age(time, now_ms), expected);
+            assert_eq!(format_age(time, now_ms), expected);
         }
     }
 
     #[test]
     fn a_priority_is_a_bar() {
-        let bars = [1, 5, 10].map(|priority| Styles::default().bar(priority));
+        let bars = [1, 5, 10].map(|priority| TextStyles::default().priority_bar(priority));
         assert_eq!(bars, ["█░░░░░░░░░", "█████░░░░░", "██████████"]);
-        assert_eq!(Styles::coloured().bar(8), "\u{1b}[32m████████░░\u{1b}[0m");
+        assert_eq!(TextStyles::coloured().priority_bar(8), "\u{1b}[32m████████░░\u{1b}[0m");
     }
 
     #[test]
     fn numbers_are_readable() {
         let counts = [(0, "0 files"), (1, "1 file"), (999, "999 files"), (1_204_005, "1,204,005 files")];
         for (number, expected) in counts {
-            assert_eq!(count(number, "file", "files"), expected);
+            assert_eq!(format_count(number, "file", "files"), expected);
         }
         let durations = [
             (0, "0 ms"),
@@ -328,11 +336,11 @@ mod tests {
             (273_600_000, "3 d 4 h"),
         ];
         for (ms, expected) in durations {
-            assert_eq!(duration(ms), expected);
+            assert_eq!(format_duration(ms), expected);
         }
         let sizes = [(0, "0 B"), (1_023, "1023 B"), (1_536, "1.5 KiB"), (43_000_000, "41.0 MiB")];
         for (number, expected) in sizes {
-            assert_eq!(bytes(number), expected);
+            assert_eq!(format_bytes(number), expected);
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Reports a command line that clap rejected, and help.
+//! Reports a command line that clap rejected, and prints help.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::args::{Colour, Global, JsonForm};
+use super::args::{ColorMode, GlobalArgs, JsonForm};
 use super::context::CommandContext;
-use super::error::{EXIT_USAGE, Shown};
+use super::error::{EXIT_USAGE, ErrorReport};
 use super::output::Output;
-use super::rows::Shape;
-use super::text::{escape, quoted};
-use super::undo_hint::undo_hint;
-use super::usage_hint::hint;
+use super::rows::OutputShape;
+use super::text::{escape, quote_text};
+use super::undo_hint::find_undo_hint;
+use super::usage_hint::find_usage_hint;
 
-/// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are those of the command
-/// line, program name first.
-pub(super) fn usage(
+/// Prints help and version to stdout and usage errors to stderr; returns the exit status. `words` are the command line with the
+/// program name.
+pub(super) fn report_usage_error(
     error: &clap::Error,
     words: impl Iterator<Item = OsString>,
     json: Option<JsonForm>,
@@ -30,38 +30,38 @@ pub(super) fn usage(
         return EXIT_USAGE;
     }
     let all: Vec<OsString> = words.collect();
-    let dir = dir_of(all.iter().cloned());
+    let dir = dir_argument(all.iter().cloned());
     let words = typed_words(all.into_iter());
-    let shown = no_verb(error, &words, dir.as_deref()).unwrap_or_else(|| Shown {
+    let shown = no_verb_error(error, &words, dir.as_deref()).unwrap_or_else(|| ErrorReport {
         code: "usage",
-        message: message(error),
-        hint: Some(hint(error, &words)),
+        message: error_message(error),
+        hint: Some(find_usage_hint(error, &words)),
         exit: EXIT_USAGE,
     });
-    let global = Global {
+    let global = GlobalArgs {
         json,
         dir: None,
-        color: Colour::Never,
+        color: ColorMode::Never,
         quiet: false,
         no_pager: true,
         client: "cli",
         agent: None,
     };
-    let _ = Output::new(&global, Shape::plain(json)).error(&shown);
+    let _ = Output::new(&global, OutputShape::without_rows(json)).show_error(&shown);
     EXIT_USAGE
 }
 
-/// Returns what is wrong, in one line.
-fn message(error: &clap::Error) -> String {
+/// Returns the message of an error in one line.
+fn error_message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     let lines = text.split("\n\n").next().unwrap_or(text).lines().map(str::trim);
-    // The hint has the possible values.
+    // The hint lists the possible values.
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("[possible values")).collect();
     plain_reason(&lines.join(" "))
 }
 
-/// Replaces what Rust says of a number that does not parse.
+/// Replaces the reasons that Rust gives for a number that does not parse.
 fn plain_reason(message: &str) -> String {
     let reasons = [
         ("invalid digit found in string", "not a whole number"),
@@ -73,22 +73,24 @@ fn plain_reason(message: &str) -> String {
     found.map_or_else(|| message.to_owned(), |(what, plain)| format!("{what}{plain}"))
 }
 
-/// Returns the error for words that begin with no verb, probably a query; `None` for any other error. The command line names
-/// `dir`, or none.
-fn no_verb(error: &clap::Error, words: &[String], dir: Option<&Path>) -> Option<Shown> {
+/// Returns the error for words that begin with no verb, and are probably a query; `None` for any other error. `dir` is the argument
+/// of `-C`.
+fn no_verb_error(error: &clap::Error, words: &[String], dir: Option<&Path>) -> Option<ErrorReport> {
     match error.get(ContextKind::InvalidSubcommand)? {
-        // A verb has subcommands of its own.
+        // Not an unknown subcommand of a verb.
         ContextValue::String(first)
             if error.kind() == ErrorKind::InvalidSubcommand && words.first() == Some(first) => {}
         _ => return None,
     }
     let (first, others) = words.split_first()?;
-    let typed = quoted(&escape(&words.join(" ")));
+    let typed = quote_text(&escape(&words.join(" ")));
     let search = format!("memo search {typed}");
     let is_question = first.contains(char::is_whitespace) || (!others.is_empty() && begins_a_question(first));
-    let undo = || undo_hint(CommandContext::find(dir).ok().as_ref());
-    let hint = match (called_otherwise(first), most_similar(error, first)) {
-        _ if first == "undo" => format!("{}; to find the words: {search}", undo()),
+    let hint = match (verb_for_alias(first), most_similar_verb(error, first)) {
+        _ if first == "undo" => {
+            let undo = find_undo_hint(CommandContext::find(dir).ok().as_ref());
+            format!("{undo}; to find the words: {search}")
+        }
         (Some(verb), _) => format!("memo {verb} does that; to find the words: {search}"),
         (None, Some(verb)) if !is_question => {
             let meant: Vec<&str> = std::iter::once(verb).chain(others.iter().map(String::as_str)).collect();
@@ -97,7 +99,7 @@ fn no_verb(error: &clap::Error, words: &[String], dir: Option<&Path>) -> Option<
         _ => search,
     };
     let message = format!("{typed} is no command");
-    Some(Shown { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
+    Some(ErrorReport { code: "usage", message, hint: Some(hint), exit: EXIT_USAGE })
 }
 
 /// Returns whether a word begins a question; `why` is a verb.
@@ -107,8 +109,8 @@ fn begins_a_question(word: &str) -> bool {
         .contains(&word.as_str())
 }
 
-/// Returns the verb for what other programs call so.
-fn called_otherwise(word: &str) -> Option<&'static str> {
+/// Returns the verb for a name that other programs use.
+fn verb_for_alias(word: &str) -> Option<&'static str> {
     Some(match word {
         "delete" | "remove" | "rm" => "forget",
         "note" | "remember" | "save" | "store" => "add",
@@ -125,19 +127,19 @@ fn called_otherwise(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Least similarity (Jaro-Winkler) of a verb that may have been meant.
-const SIMILAR: f64 = 0.85;
+/// Least similarity (Jaro-Winkler) of a suggested verb.
+const MIN_SIMILARITY: f64 = 0.85;
 
-fn most_similar<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
+fn most_similar_verb<'a>(error: &'a clap::Error, word: &str) -> Option<&'a str> {
     let Some(ContextValue::Strings(similar)) = error.get(ContextKind::SuggestedSubcommand) else {
         return None;
     };
     // clap sorts them; the last is the most similar.
-    similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= SIMILAR)
+    similar.last().map(String::as_str).filter(|verb| strsim::jaro_winkler(verb, word) >= MIN_SIMILARITY)
 }
 
-/// Returns what -C names among the words of a command line.
-pub(super) fn dir_of(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
+/// Returns the argument of `-C` among the words of a command line.
+pub(super) fn dir_argument(words: impl Iterator<Item = OsString>) -> Option<PathBuf> {
     let mut words = words.skip_while(|word| word != "-C").skip(1);
     words.next().map(PathBuf::from)
 }

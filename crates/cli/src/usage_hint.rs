@@ -1,117 +1,116 @@
-//! Says what to type instead of a command line that clap rejected.
+//! Builds the hint on a command line that clap rejected.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
 use super::args::CommandLine;
 
-/// Number of verbs that are named.
+/// Most verbs that a hint names.
 const MOST_VERBS: usize = 3;
 
-/// A verb, or a part of one such as `config set`.
-struct Named<'a> {
-    /// As it is typed, with `memo`.
+/// A verb, or a subcommand of one such as `config set`.
+struct NamedCommand<'a> {
+    /// The words to type, with `memo`.
     path: String,
     command: &'a Command,
 }
 
-/// Returns what to do, in one line. `words` are the verb and the words after it.
-pub(super) fn hint(error: &clap::Error, words: &[String]) -> String {
+/// Returns the hint, in one line. `words` are the verb and the words after it.
+pub(super) fn find_usage_hint(error: &clap::Error, words: &[String]) -> String {
     let root = CommandLine::command();
-    let typed = named(&root, words);
+    let typed = find_command(&root, words);
     match error.kind() {
-        ErrorKind::UnknownArgument => unknown(error, &root, &typed),
-        ErrorKind::InvalidValue => values(error).unwrap_or_else(|| typed.help()),
+        ErrorKind::UnknownArgument => unknown_argument_hint(error, &root, &typed),
+        ErrorKind::InvalidValue => valid_values_hint(error).unwrap_or_else(|| typed.help_hint()),
         ErrorKind::MissingRequiredArgument => {
-            typed.example().or_else(|| usage_line(error)).unwrap_or_else(|| typed.help())
+            typed.example_hint().or_else(|| usage_line(error)).unwrap_or_else(|| typed.help_hint())
         }
-        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand => parts(error, &typed),
-        ErrorKind::ArgumentConflict => format!("leave one of them out; {}", typed.help()),
-        _ => typed.help(),
+        ErrorKind::InvalidSubcommand | ErrorKind::MissingSubcommand => subcommand_hint(error, &typed),
+        ErrorKind::ArgumentConflict => format!("leave one of them out; {}", typed.help_hint()),
+        _ => typed.help_hint(),
     }
 }
 
-impl Named<'_> {
-    fn help(&self) -> String {
+impl NamedCommand<'_> {
+    fn help_hint(&self) -> String {
         format!("`{} --help` lists what it takes", self.path)
     }
 
     /// Returns the example of the verb's help.
-    fn example(&self) -> Option<String> {
+    fn example_hint(&self) -> Option<String> {
         let about = self.command.get_long_about()?.to_string();
         let example = about.lines().rev().find_map(|line| line.strip_prefix("Example: "))?;
         Some(format!("for example: {example}"))
     }
 
     fn has_flag(&self, flag: &str) -> bool {
-        let is_it = |arg: &clap::Arg| match flag.strip_prefix("--") {
+        self.command.get_arguments().any(|arg| match flag.strip_prefix("--") {
             Some(long) => arg.get_long() == Some(long),
             None => arg.get_short().is_some_and(|short| flag == format!("-{short}")),
-        };
-        self.command.get_arguments().any(is_it)
+        })
     }
 }
 
-/// Returns the command that these words name, as far as they name one.
-fn named<'a>(root: &'a Command, words: &[String]) -> Named<'a> {
-    let mut named = Named { path: "memo".to_owned(), command: root };
+/// Returns the deepest subcommand that the words name.
+fn find_command<'a>(root: &'a Command, words: &[String]) -> NamedCommand<'a> {
+    let mut named = NamedCommand { path: "memo".to_owned(), command: root };
     for word in words {
         let Some(next) = named.command.find_subcommand(word) else { break };
-        named = Named { path: format!("{} {}", named.path, next.get_name()), command: next };
+        named = NamedCommand { path: format!("{} {}", named.path, next.get_name()), command: next };
     }
     named
 }
 
-/// Returns all verbs and their parts.
-fn all<'a>(path: &str, command: &'a Command, found: &mut Vec<Named<'a>>) {
+/// Collects all verbs and their subcommands.
+fn collect_commands<'a>(path: &str, command: &'a Command, found: &mut Vec<NamedCommand<'a>>) {
     for next in command.get_subcommands() {
         let path = format!("{path} {}", next.get_name());
-        all(&path, next, found);
-        found.push(Named { path, command: next });
+        collect_commands(&path, next, found);
+        found.push(NamedCommand { path, command: next });
     }
 }
 
-fn unknown(error: &clap::Error, root: &Command, typed: &Named<'_>) -> String {
-    let Some(word) = text(error, ContextKind::InvalidArg) else { return typed.help() };
+fn unknown_argument_hint(error: &clap::Error, root: &Command, typed: &NamedCommand<'_>) -> String {
+    let Some(word) = context_text(error, ContextKind::InvalidArg) else { return typed.help_hint() };
     if !word.starts_with('-') {
         return match root.find_subcommand(&word) {
             Some(verb) => format!("one command at a time: `{}`, then `memo {}`", typed.path, verb.get_name()),
-            None => usage_line(error).unwrap_or_else(|| typed.help()),
+            None => usage_line(error).unwrap_or_else(|| typed.help_hint()),
         };
     }
     let mut commands = Vec::new();
-    all("memo", root, &mut commands);
+    collect_commands("memo", root, &mut commands);
     let verbs = commands.iter().filter(|command| command.has_flag(&word) && command.path != typed.path);
     let mut verbs: Vec<&str> = verbs.map(|command| command.path.as_str()).collect();
     let n_more = verbs.len().saturating_sub(MOST_VERBS);
     verbs.truncate(MOST_VERBS);
-    match (verbs.is_empty(), n_more, text(error, ContextKind::SuggestedArg)) {
-        (true, _, Some(similar)) => format!("did you mean {similar}? {}", typed.help()),
-        (true, ..) => typed.help(),
-        (_, 0, _) => format!("{word} is a flag of {}; {}", verbs.join(", "), typed.help()),
+    match (verbs.is_empty(), n_more, context_text(error, ContextKind::SuggestedArg)) {
+        (true, _, Some(similar)) => format!("did you mean {similar}? {}", typed.help_hint()),
+        (true, ..) => typed.help_hint(),
+        (_, 0, _) => format!("{word} is a flag of {}; {}", verbs.join(", "), typed.help_hint()),
         (_, n_more, _) => {
-            format!("{word} is a flag of {} and {n_more} more; {}", verbs.join(", "), typed.help())
+            format!("{word} is a flag of {} and {n_more} more; {}", verbs.join(", "), typed.help_hint())
         }
     }
 }
 
-/// Returns the values that there are.
-fn values(error: &clap::Error) -> Option<String> {
-    let valid = list(error, ContextKind::ValidValue);
+/// Returns a hint with the valid values.
+fn valid_values_hint(error: &clap::Error) -> Option<String> {
+    let valid = context_list(error, ContextKind::ValidValue);
     let all = (!valid.is_empty()).then(|| format!("there are: {}", valid.join(", ")))?;
-    Some(match text(error, ContextKind::SuggestedValue) {
+    Some(match context_text(error, ContextKind::SuggestedValue) {
         Some(similar) => format!("did you mean {similar}? {all}"),
         None => all,
     })
 }
 
-/// Returns the parts of a verb, or the verb that is most similar to the word.
-fn parts(error: &clap::Error, typed: &Named<'_>) -> String {
-    let similar = list(error, ContextKind::SuggestedSubcommand);
+/// Returns a hint with the subcommands of a verb, or with the most similar one.
+fn subcommand_hint(error: &clap::Error, typed: &NamedCommand<'_>) -> String {
+    let similar = context_list(error, ContextKind::SuggestedSubcommand);
     let names: Vec<&str> = typed.command.get_subcommands().map(Command::get_name).collect();
     match similar.last() {
-        Some(similar) => format!("did you mean {} {similar}? {}", typed.path, typed.help()),
-        None if typed.path == "memo" => typed.help(),
+        Some(similar) => format!("did you mean {} {similar}? {}", typed.path, typed.help_hint()),
+        None if typed.path == "memo" => typed.help_hint(),
         None => format!("there are: {}", names.join(", ")),
     }
 }
@@ -123,14 +122,14 @@ fn usage_line(error: &clap::Error) -> Option<String> {
     Some(format!("usage: {}", line.strip_prefix("Usage: ").unwrap_or(line)))
 }
 
-fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
+fn context_text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         _ => None,
     }
 }
 
-fn list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
+fn context_list(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     match error.get(kind) {
         Some(ContextValue::Strings(list)) => list.clone(),
         Some(ContextValue::String(text)) => vec![text.clone()],

@@ -1,21 +1,21 @@
-//! Prints what uses a definition, what it calls, and what depends on it.
+//! Prints the uses of a definition, its callers and callees, and what depends on it.
 
-mod reach;
-mod refs;
+mod direct_uses;
+mod transitive_uses;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
 use memod_proto::{RefDefinition, WhyCommit, WhyMemory};
 
-use super::args::ReachListArgs;
+use super::args::UsesListArgs;
 use super::context::CommandContext;
 use super::error::CliError;
 use super::output::Output;
 use super::text::{commit_head, escape, paint};
 use super::why::print_memory;
-pub(super) use reach::{impact, reach};
-pub(super) use refs::refs;
+pub(super) use direct_uses::print_uses;
+pub(super) use transitive_uses::{print_impact, print_related_definitions};
 
 /// The daemon follows uses for at most eight seconds, and may repeat that if files change meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,7 +26,7 @@ fn print_definition(
     output: &mut Output,
 ) -> Result<(), CliError> {
     let file = context.layout.root.join(&definition.path);
-    let path = output.path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
+    let path = output.styled_path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
     let (styles, (first, last)) = (output.styles, definition.lines);
     let lines = paint(styles.line, &format!("{first}-{last}"));
     output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
@@ -38,8 +38,8 @@ const MOST_ENTRIES: usize = 1_000_000;
 /// A path as the daemon and as the caller names it.
 type PathNames<'a> = (&'a str, Option<&'a String>);
 
-/// Returns how many entries the daemon is asked for: `--limit` counts what is printed, which are paths with `--files`.
-fn n_asked(list: &ReachListArgs) -> usize {
+/// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
+fn count_entries_to_fetch(list: &UsesListArgs) -> usize {
     if list.files { MOST_ENTRIES } else { list.limit }
 }
 
@@ -53,20 +53,20 @@ fn print_files<'a>(
     let mut known = HashSet::new();
     for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)).take(most) {
         let file = context.layout.root.join(path);
-        output.line(&output.path(cwd_path.map_or(path, String::as_str), &file))?;
+        output.line(&output.styled_path(cwd_path.map_or(path, String::as_str), &file))?;
     }
     Ok(())
 }
 
-/// Says how many paths are over the limit.
-fn note_files<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
+/// Notes on stderr how many paths are over the limit.
+fn say_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
     let n_paths = paths.collect::<HashSet<&str>>().len();
     if n_paths > most {
         output.say(&format!("{most} of {n_paths} files are listed; --limit lists more"));
     }
 }
 
-/// Prints memories and commits about what was listed.
+/// Prints the memories and commits about the listed definitions.
 fn print_companions(
     memories: &[WhyMemory],
     commits: &[WhyCommit],

@@ -22,12 +22,12 @@ pub fn clear_git_env(command: &mut Command) {
 /// A pipe has no read time limit, so a thread reads; it ends with the line, or with the program.
 pub fn first_line(stdout: ChildStdout, within: Duration) -> Option<io::Result<Vec<u8>>> {
     let (send, receive) = mpsc::sync_channel(1);
-    let read = move || {
+    let spawned = thread::Builder::new().name("first-line".to_owned()).spawn(move || {
         let mut line = Vec::new();
         let read = BufReader::new(stdout.take(MAX_LINE)).read_until(b'\n', &mut line);
         let _ = send.send(read.map(|_| line));
-    };
-    if let Err(error) = thread::Builder::new().name("first-line".to_owned()).spawn(read) {
+    });
+    if let Err(error) = spawned {
         return Some(Err(error));
     }
     receive.recv_timeout(within).ok()

@@ -1,4 +1,4 @@
-//! Reads events, for which the daemon is asked once.
+//! Subscribes to events of the daemon, and reads them.
 
 use memod_proto::{SubscribeParams, SubscribeResult};
 use serde::Deserialize;
@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 
 use super::{Client, ClientError};
 
-/// A line that the daemon sends by itself.
+/// A line that answers no call.
 #[derive(Deserialize)]
-struct Notification {
+struct ServerNotification {
     method: Option<String>,
     #[serde(default)]
     params: Option<Box<RawValue>>,
@@ -29,9 +29,9 @@ impl Client {
     /// When the connection ends ([`ClientError::Gone`]); a new one must subscribe again.
     pub fn next_event(&mut self) -> Result<Box<RawValue>, ClientError> {
         loop {
-            let line = self.connection.read_line_whenever().map_err(|error| self.failed(&error))?;
-            let Notification { method, params } =
-                serde_json::from_slice(&line).map_err(|error| self.garbage(&super::not_json(&error)))?;
+            let line = self.connection.read_line_whenever().map_err(|error| self.io_failure(&error))?;
+            let ServerNotification { method, params } = serde_json::from_slice(&line)
+                .map_err(|error| self.garbage_error(&super::not_json(&error)))?;
             if let Some(params) = params.filter(|_| method.is_some_and(|method| method == "event")) {
                 return Ok(params);
             }

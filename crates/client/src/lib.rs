@@ -6,11 +6,11 @@
 //! Invariant: no step waits without a deadline, except for an event, which may never come.
 
 pub mod child;
+mod client_error;
 mod event_stream;
-mod fetching;
-mod no_answer;
+mod fetch_process;
 mod spawn;
-mod stopped;
+mod stopped_memories;
 mod transport;
 mod version;
 
@@ -25,12 +25,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::error::Category;
 
-pub use fetching::{Servers, fetch};
-pub use no_answer::ClientError;
+pub use client_error::ClientError;
+pub use fetch_process::{DownloadServers, run_fetch};
 pub use spawn::{may_replace_in_background, run_in_background, start_in_background, wait_until_free};
-pub use stopped::{StoppedMemories, lock_out};
-use transport::Connection;
-use version::Skew;
+pub use stopped_memories::{StoppedMemories, lock_out};
+use transport::DaemonConnection;
+use version::VersionSkew;
 
 /// `CARGO_PKG_VERSION` of this client.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,7 +46,7 @@ const MOST_RECONNECTS: usize = 2;
 
 /// Options of a client.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ClientOptions {
     /// Whether to start a daemon if none answers, and to replace an older one.
     pub start: bool,
     /// Whether a daemon that is started indexes nothing until a request needs the index.
@@ -61,7 +61,7 @@ pub struct Options {
     pub ready_within: Duration,
 }
 
-impl Options {
+impl ClientOptions {
     /// Returns the default options: start `$MEMO_DAEMON`, or else the `memod` next to this program, or else that in `PATH`.
     ///
     /// Reads the environment.
@@ -89,8 +89,8 @@ impl Options {
 pub struct Client {
     layout: RepoLayout,
     env: Env,
-    options: Options,
-    connection: Connection,
+    options: ClientOptions,
+    connection: DaemonConnection,
     endpoint: Endpoint,
     next_id: u64,
     /// Whether the last answer was that too many clients are connected, which closes the connection.
@@ -99,7 +99,7 @@ pub struct Client {
 
 /// A serializable call, which borrows its params.
 #[derive(Serialize)]
-struct Call<'a, P> {
+struct RpcCall<'a, P> {
     jsonrpc: &'static str,
     id: u64,
     method: &'a str,
@@ -108,7 +108,7 @@ struct Call<'a, P> {
 
 /// A reply without its result.
 #[derive(Deserialize)]
-struct Head {
+struct ReplyHead {
     id: Option<u64>,
     error: Option<RpcError>,
     method: Option<String>,
@@ -117,8 +117,8 @@ struct Head {
 /// A reply with a result of the requested type.
 #[derive(Deserialize)]
 #[serde(bound = "R: DeserializeOwned")]
-struct Reply<R> {
-    #[serde(default, deserialize_with = "present")]
+struct ReplyResult<R> {
+    #[serde(default, deserialize_with = "deserialize_present")]
     result: Option<R>,
 }
 
@@ -127,11 +127,11 @@ impl Client {
     ///
     /// # Errors
     /// When no daemon can be reached that speaks our protocol. A daemon that was started may keep running.
-    pub fn connect(layout: &RepoLayout, env: &Env, options: Options) -> Result<Self, ClientError> {
-        let (connection, endpoint) = reach(layout, env, &options)?;
+    pub fn connect(layout: &RepoLayout, env: &Env, options: ClientOptions) -> Result<Self, ClientError> {
+        let (connection, endpoint) = connect_or_start(layout, env, &options)?;
         let (layout, env) = (layout.clone(), env.clone());
         let mut client = Self { layout, env, options, connection, endpoint, next_id: 1, turned_away: false };
-        client.settle()?;
+        client.settle_connection()?;
         Ok(client)
     }
 
@@ -142,12 +142,12 @@ impl Client {
 
     /// Returns whether the daemon is older than this client.
     pub fn is_daemon_older(&self) -> bool {
-        self.skew() == Skew::DaemonOlder
+        self.version_skew() == VersionSkew::DaemonOlder
     }
 
-    fn skew(&self) -> Skew {
+    fn version_skew(&self) -> VersionSkew {
         let daemon = (self.endpoint.version.as_str(), self.endpoint.protocol);
-        version::compare((&self.options.version, PROTOCOL), daemon)
+        version::compare_versions((&self.options.version, PROTOCOL), daemon)
     }
 
     /// Sets the time limit for answers from now on.
@@ -167,17 +167,20 @@ impl Client {
         method: &str,
         params: &P,
     ) -> Result<R, ClientError> {
-        let line = self.ask(&|id| line(id, method, params))?;
-        self.result(&line)
+        let line = self.call_with_retries(&|id| request_line(id, method, params))?;
+        self.parse_result(&line)
     }
 
     /// Sends a call and returns the reply, with the retries of [`Self::call`]. Not generic, so that the program has one copy
     /// of this code instead of one per method.
-    fn ask(&mut self, call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>) -> Result<Vec<u8>, ClientError> {
-        let give_up = self.give_up();
+    fn call_with_retries(
+        &mut self,
+        call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
+    ) -> Result<Vec<u8>, ClientError> {
+        let give_up = self.retry_deadline();
         let mut reconnects = 0;
         loop {
-            let error = match self.ask_once(call) {
+            let error = match self.call_once(call) {
                 Err(error) if Instant::now() < give_up => error,
                 done => return done,
             };
@@ -201,14 +204,14 @@ impl Client {
         }
     }
 
-    /// Repeats a call while the daemon is busy, within [`Options::answer_within`].
-    fn ask_patiently(
+    /// Repeats a call while the daemon is busy, within [`ClientOptions::answer_within`].
+    fn call_while_busy(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
     ) -> Result<Vec<u8>, ClientError> {
-        let give_up = self.give_up();
+        let give_up = self.retry_deadline();
         loop {
-            match self.ask_once(call) {
+            match self.call_once(call) {
                 Err(ClientError::Rpc(rpc)) if rpc.code == code::BUSY && Instant::now() < give_up => {
                     pause(retry_after(&rpc));
                 }
@@ -216,20 +219,21 @@ impl Client {
             }
             if self.turned_away {
                 let limit = self.options.answer_within;
-                let same = transport::connect(self.endpoint.clone(), &self.layout, &self.env, limit)?;
-                (self.connection, _) = same.ok_or_else(|| self.gone())?;
+                let same =
+                    transport::connect_endpoint(self.endpoint.clone(), &self.layout, &self.env, limit)?;
+                (self.connection, _) = same.ok_or_else(|| self.gone_error())?;
             }
         }
     }
 
-    fn give_up(&self) -> Instant {
+    fn retry_deadline(&self) -> Instant {
         Instant::now() + RETRY_FOR.min(self.options.answer_within)
     }
 
     /// Asks the daemon to drain and exit, and waits until it is gone.
     ///
     /// # Errors
-    /// When it does not answer, or has not exited after [`Options::ready_within`].
+    /// When it does not answer, or has not exited after [`ClientOptions::ready_within`].
     pub fn stop(mut self) -> Result<(), ClientError> {
         self.stop_daemon()
     }
@@ -246,7 +250,7 @@ impl Client {
     /// Asks the daemon to drain and exit, and returns whether it has closed the connection in time.
     fn ask_to_stop(&mut self) -> Result<bool, ClientError> {
         let params = CwdParams { cwd: self.layout.root.display().to_string() };
-        match self.ask_patiently(&|id| line(id, "stop", &params)) {
+        match self.call_while_busy(&|id| request_line(id, "stop", &params)) {
             Ok(_) | Err(ClientError::Gone { .. }) => {}
             Err(ClientError::Rpc(rpc)) if rpc.code == code::STOPPING => {}
             Err(error) => return Err(error),
@@ -254,24 +258,24 @@ impl Client {
         Ok(self.connection.wait_for_end(Instant::now() + self.options.ready_within))
     }
 
-    fn ask_once(
+    fn call_once(
         &mut self,
         call: &dyn Fn(u64) -> serde_json::Result<Vec<u8>>,
     ) -> Result<Vec<u8>, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
         let deadline = Instant::now() + self.options.answer_within;
-        let line = call(id).map_err(|error| self.garbage(&error.to_string()))?;
+        let line = call(id).map_err(|error| self.garbage_error(&error.to_string()))?;
         self.turned_away = false;
-        match self.connection.send(&line, deadline) {
+        match self.connection.send_line(&line, deadline) {
             // The connection is closed, but the reason for a rejection may still be in its buffer.
             Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {}
-            sent => sent.map_err(|error| self.failed(&error))?,
+            sent => sent.map_err(|error| self.io_failure(&error))?,
         }
         loop {
-            let line = self.connection.read_line(deadline).map_err(|error| self.failed(&error))?;
-            let head: Head =
-                serde_json::from_slice(&line).map_err(|error| self.garbage(&not_json(&error)))?;
+            let line = self.connection.read_line(deadline).map_err(|error| self.io_failure(&error))?;
+            let head: ReplyHead =
+                serde_json::from_slice(&line).map_err(|error| self.garbage_error(&not_json(&error)))?;
             let is_busy = head.error.as_ref().is_some_and(|error| error.code == code::BUSY);
             self.turned_away = head.id.is_none() && is_busy;
             if head.method.is_some() || head.id.is_some_and(|other| other != id) {
@@ -281,25 +285,25 @@ impl Client {
         }
     }
 
-    fn result<R: DeserializeOwned>(&self, line: &[u8]) -> Result<R, ClientError> {
-        let reply: Reply<R> =
-            serde_json::from_slice(line).map_err(|error| self.garbage(&error.to_string()))?;
-        reply.result.ok_or_else(|| self.garbage("neither result nor error"))
+    fn parse_result<R: DeserializeOwned>(&self, line: &[u8]) -> Result<R, ClientError> {
+        let reply: ReplyResult<R> =
+            serde_json::from_slice(line).map_err(|error| self.garbage_error(&error.to_string()))?;
+        reply.result.ok_or_else(|| self.garbage_error("neither result nor error"))
     }
 
     fn reconnect(&mut self) -> Result<(), ClientError> {
-        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
-        self.settle()
+        (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
+        self.settle_connection()
     }
 
     /// Like [`Self::settle_versions`], and replaces a daemon that accepted the connection and then ended.
-    fn settle(&mut self) -> Result<(), ClientError> {
+    fn settle_connection(&mut self) -> Result<(), ClientError> {
         for _ in 0..MOST_RECONNECTS {
             match self.settle_versions() {
                 Err(ClientError::Gone { .. }) => pause(RETRY_AFTER),
                 done => return done,
             }
-            (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
+            (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
         }
         self.settle_versions()
     }
@@ -310,12 +314,12 @@ impl Client {
             return Ok(());
         }
         let ours = HelloParams { version: self.options.version.clone(), protocol: PROTOCOL };
-        let line = self.ask_patiently(&|id| line(id, "hello", &ours))?;
-        let HelloResult { version, protocol, pid } = self.result(&line)?;
+        let line = self.call_while_busy(&|id| request_line(id, "hello", &ours))?;
+        let HelloResult { version, protocol, pid } = self.parse_result(&line)?;
         self.endpoint = Endpoint { version, protocol, pid, ..self.endpoint.clone() };
-        match self.skew() {
-            Skew::DaemonOlder if self.options.start => self.replace(),
-            Skew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {
+        match self.version_skew() {
+            VersionSkew::DaemonOlder if self.options.start => self.replace_daemon(),
+            VersionSkew::DaemonNewer if protocol != PROTOCOL => Err(ClientError::NewerDaemon {
                 daemon: self.endpoint.version.clone(),
                 protocol,
                 client: ours.version,
@@ -324,64 +328,68 @@ impl Client {
         }
     }
 
-    /// Stops the daemon and starts our own program in its place, once that says that it could serve.
+    /// Stops the daemon and starts our own program in its place, if that reports that it could serve.
     ///
     /// # Errors
-    /// When it could not, and the daemon is left alone; or when one of the two fails all the same.
-    pub fn replace(&mut self) -> Result<(), ClientError> {
+    /// When our program could not serve, and the daemon runs on; or when the stop or the start fails.
+    pub fn replace_daemon(&mut self) -> Result<(), ClientError> {
         let Endpoint { pid, version, .. } = self.endpoint.clone();
-        spawn::check(&self.layout, &self.options).map_err(|source| ClientError::Stays {
+        spawn::check_program(&self.layout, &self.options).map_err(|source| ClientError::Stays {
             pid,
             version,
             source: Box::new(source),
         })?;
         self.stop_daemon()?;
         self.options.start = true;
-        (self.connection, self.endpoint) = reach(&self.layout, &self.env, &self.options)?;
+        (self.connection, self.endpoint) = connect_or_start(&self.layout, &self.env, &self.options)?;
         Ok(())
     }
 
-    fn garbage(&self, reason: &str) -> ClientError {
-        ClientError::Garbage { socket: self.socket(), reason: reason.to_owned() }
+    fn garbage_error(&self, reason: &str) -> ClientError {
+        ClientError::Garbage { socket: self.socket_path(), reason: reason.to_owned() }
     }
 
-    fn failed(&self, error: &std::io::Error) -> ClientError {
-        let (pid, socket, log) = (self.endpoint.pid, self.socket(), self.layout.log_file());
+    fn io_failure(&self, error: &std::io::Error) -> ClientError {
+        let (pid, socket, log) = (self.endpoint.pid, self.socket_path(), self.layout.log_file());
         match error.kind() {
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
                 ClientError::Hung { pid, socket, log, waited_s: self.options.answer_within.as_secs() }
             }
-            ErrorKind::InvalidData => self.garbage(&error.to_string()),
-            _ => self.gone(),
+            ErrorKind::InvalidData => self.garbage_error(&error.to_string()),
+            _ => self.gone_error(),
         }
     }
 
-    fn gone(&self) -> ClientError {
-        ClientError::Gone { pid: self.endpoint.pid, socket: self.socket(), log: self.layout.log_file() }
+    fn gone_error(&self) -> ClientError {
+        ClientError::Gone { pid: self.endpoint.pid, socket: self.socket_path(), log: self.layout.log_file() }
     }
 
-    fn socket(&self) -> PathBuf {
+    fn socket_path(&self) -> PathBuf {
         PathBuf::from(&self.endpoint.socket)
     }
 }
 
 /// Connects to the running daemon, or starts one.
-fn reach(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(Connection, Endpoint), ClientError> {
-    match transport::probe(layout, env, options.answer_within)? {
+fn connect_or_start(
+    layout: &RepoLayout,
+    env: &Env,
+    options: &ClientOptions,
+) -> Result<(DaemonConnection, Endpoint), ClientError> {
+    match transport::probe_daemon(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
-        None if options.start => spawn::start(layout, env, options),
+        None if options.start => spawn::start_daemon(layout, env, options),
         None => Err(ClientError::NotRunning { root: layout.root.clone() }),
     }
 }
 
 /// Returns a call as it is sent.
-fn line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(&Call { jsonrpc: "2.0", id, method, params })?;
+fn request_line<P: Serialize>(id: u64, method: &str, params: &P) -> serde_json::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&RpcCall { jsonrpc: "2.0", id, method, params })?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Returns why a line is not what was expected, in other words than a parser's.
+/// Returns the reason for which a line is not a reply, in plainer words than a parser's.
 fn not_json(error: &serde_json::Error) -> String {
     match error.classify() {
         Category::Syntax => format!("no JSON from byte {} on", error.column()),
@@ -391,11 +399,13 @@ fn not_json(error: &serde_json::Error) -> String {
 }
 
 /// Deserializes a result that is present; `null` counts as present.
-fn present<'de, D: Deserializer<'de>, R: DeserializeOwned>(input: D) -> Result<Option<R>, D::Error> {
+fn deserialize_present<'de, D: Deserializer<'de>, R: DeserializeOwned>(
+    input: D,
+) -> Result<Option<R>, D::Error> {
     R::deserialize(input).map(Some)
 }
 
 fn retry_after(rpc: &RpcError) -> Duration {
-    let told = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
-    told.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
+    let retry_after_ms = rpc.data.as_ref().and_then(|data| data.retry_after_ms);
+    retry_after_ms.map_or(RETRY_AFTER, |ms| Duration::from_millis(ms.clamp(1, 5_000)))
 }

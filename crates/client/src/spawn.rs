@@ -12,8 +12,8 @@ use memod_base::paths::{Env, IoContext, PathError, RepoLayout, lock_within, open
 use memod_base::threads::pause;
 use memod_proto::{Endpoint, Ready};
 
-use super::transport::{self, Connection};
-use super::{ClientError, Options, child};
+use super::transport::{self, DaemonConnection};
+use super::{ClientError, ClientOptions, child};
 
 /// A client holds the spawn lock for at most `ready_within`, and clients that find the daemon running hold it much shorter.
 /// So a wait of three times that means that a client is stuck.
@@ -25,7 +25,7 @@ const REPLACE_AGAIN: Duration = Duration::from_secs(60);
 pub(super) fn daemon_program() -> PathBuf {
     let name = format!("memod{}", env::consts::EXE_SUFFIX);
     if let Some(program) = env::var_os("MEMO_DAEMON").filter(|program| !program.is_empty()) {
-        // Relative to the current directory, because the daemon starts in another one. A bare name is searched in PATH.
+        // Relative to the current directory, because the daemon starts in a different directory. A bare name is searched in PATH.
         let program = PathBuf::from(program);
         let in_path = program.components().count() == 1 && !program.is_absolute();
         return if in_path { program } else { std::path::absolute(&program).unwrap_or(program) };
@@ -35,19 +35,19 @@ pub(super) fn daemon_program() -> PathBuf {
 }
 
 /// Takes the spawn lock and starts a daemon, unless another client has started one by then.
-pub(super) fn start(
+pub(super) fn start_daemon(
     layout: &RepoLayout,
     env: &Env,
-    options: &Options,
-) -> Result<(Connection, Endpoint), ClientError> {
+    options: &ClientOptions,
+) -> Result<(DaemonConnection, Endpoint), ClientError> {
     layout.create_state_dir()?;
     let _lock = take_lock(layout, options.ready_within * LOCK_PATIENCE)?;
-    if let Some(up) = transport::probe(layout, env, options.answer_within)? {
+    if let Some(up) = transport::probe_daemon(layout, env, options.answer_within)? {
         return Ok(up);
     }
     let started = spawn_when_free(layout, env, options);
     // Even after a failure, because the daemon may have found one that was started by other means.
-    match transport::probe(layout, env, options.answer_within)? {
+    match transport::probe_daemon(layout, env, options.answer_within)? {
         Some(up) => Ok(up),
         None => Err(started.err().unwrap_or_else(|| ClientError::NotReady {
             reason: format!(
@@ -63,20 +63,20 @@ pub(super) fn start(
 ///
 /// # Errors
 /// When the program cannot be started.
-pub fn start_in_background(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
+pub fn start_in_background(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
     let lock = open_lock(&layout.spawn_lock_file())?;
     if lock.try_lock().is_err() {
         return Ok(());
     }
     // Two that are started at once do no harm: the daemon has a lock of its own.
-    let spawned = command("run", layout, options).stdout(Stdio::null()).spawn();
+    let spawned = daemon_command("run", layout, options).stdout(Stdio::null()).spawn();
     spawned.map(drop).map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })
 }
 
-/// Returns whether to replace the running daemon in the background now, and notes that it was tried.
+/// Returns whether to replace the running daemon in the background now, and records the attempt.
 ///
-/// Not while another client starts or replaces one, nor again within a minute: a daemon that drains is gone soon, and one
-/// whose successor cannot start stays. The note is the time of the spawn lock; a daemon that came after it is another one.
+/// Returns false while another client starts or replaces one, and within a minute of the last attempt: a daemon that drains is gone soon, and one
+/// whose successor cannot start stays. The record is the time of the spawn lock; a daemon that published itself later is a new one.
 ///
 /// # Errors
 /// When the lock cannot be opened or marked.
@@ -89,7 +89,7 @@ pub fn may_replace_in_background(layout: &RepoLayout) -> Result<bool, PathError>
     let tried = lock.metadata().and_then(|meta| meta.modified()).at("look at", &path)?;
     let published = fs::metadata(layout.endpoint_file()).and_then(|meta| meta.modified());
     let is_same = published.is_ok_and(|published| tried > published);
-    // A time that is still to come says nothing: the clock was set.
+    // A time in the future is of no use: the clock was set.
     if is_same && tried.elapsed().is_ok_and(|ago| ago < REPLACE_AGAIN) {
         return Ok(false);
     }
@@ -108,7 +108,7 @@ pub fn run_in_background(args: &[&OsStr]) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     #[cfg(windows)]
-    detach(&mut command);
+    detach_process(&mut command);
     command.spawn().map(drop)
 }
 
@@ -119,7 +119,7 @@ pub(super) fn wait_until_gone(
     patience: Duration,
 ) -> Result<bool, ClientError> {
     let _lock = take_lock(layout, patience * LOCK_PATIENCE)?;
-    let succeeded = transport::published(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
+    let succeeded = transport::published_endpoint(layout)?.is_some_and(|endpoint| endpoint.pid != pid);
     Ok(succeeded || daemon_lock_is_free(layout, patience))
 }
 
@@ -127,12 +127,12 @@ pub(super) fn wait_until_gone(
 ///
 /// # Errors
 /// When one still has it after the time for it to stop, though nothing answers on its socket.
-pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
+pub fn wait_until_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
     if daemon_lock_is_free(layout, options.ready_within) {
         return Ok(());
     }
-    let published = transport::published(layout)?;
-    let socket = published.map_or_else(|| layout.socket(env), |endpoint| PathBuf::from(endpoint.socket));
+    let published = transport::published_endpoint(layout)?;
+    let socket = published.map_or_else(|| layout.socket_path(env), |endpoint| PathBuf::from(endpoint.socket));
     Err(ClientError::Unreachable { lock: layout.daemon_lock_file(), socket })
 }
 
@@ -144,15 +144,15 @@ fn daemon_lock_is_free(layout: &RepoLayout, patience: Duration) -> bool {
     lock_within(lock, patience).is_ok()
 }
 
-fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &Options) -> Result<(), ClientError> {
-    transport::nudge(layout, env, options.ready_within);
+fn spawn_when_free(layout: &RepoLayout, env: &Env, options: &ClientOptions) -> Result<(), ClientError> {
+    transport::prompt_file_check(layout, env, options.ready_within);
     // A draining daemon does not listen any more, but its databases are still open.
     if !daemon_lock_is_free(layout, options.ready_within) {
         let lock = layout.daemon_lock_file();
         let reason = format!("a process that does not listen holds {}", lock.display());
         return Err(ClientError::NotReady { reason, log: layout.log_file() });
     }
-    spawn(layout, options)
+    spawn_daemon(layout, options)
 }
 
 pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File, ClientError> {
@@ -166,18 +166,18 @@ pub(super) fn take_lock(layout: &RepoLayout, patience: Duration) -> Result<File,
 }
 
 /// Starts the daemon and waits for its line. The caller holds the spawn lock.
-fn spawn(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    run("run", layout, options)
+fn spawn_daemon(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
+    run_program("run", layout, options)
 }
 
-/// Asks our program whether it could serve, while another one does.
-pub(super) fn check(layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    run("check", layout, options)
+/// Checks whether our program could serve, while another daemon does.
+pub(super) fn check_program(layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
+    run_program("check", layout, options)
 }
 
 /// Runs a verb of the daemon's program and waits for its line.
-fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientError> {
-    let mut child = command(verb, layout, options)
+fn run_program(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Result<(), ClientError> {
+    let mut child = daemon_command(verb, layout, options)
         .spawn()
         .map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source })?;
     let stdout = child.stdout.take().expect("stdout is piped");
@@ -188,7 +188,7 @@ fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientE
             Ok(Ready { error: Some(message), hint, .. }) => Err(ClientError::Refused { message, hint }),
             _ => Err(not_ready(format!("{} printed something unexpected", options.daemon.display()))),
         },
-        Some(Ok(_)) => Err(not_ready(ending(&mut child, options.ready_within))),
+        Some(Ok(_)) => Err(not_ready(describe_end(&mut child, options.ready_within))),
         Some(Err(error)) => Err(not_ready(format!("its output cannot be read: {error}"))),
         None => {
             let _ = child.kill();
@@ -198,7 +198,7 @@ fn run(verb: &str, layout: &RepoLayout, options: &Options) -> Result<(), ClientE
     }
 }
 
-pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Command {
+pub(super) fn daemon_command(verb: &str, layout: &RepoLayout, options: &ClientOptions) -> Command {
     let mut command = Command::new(&options.daemon);
     command.arg(verb).arg("--root").arg(&layout.root).current_dir(&layout.state_dir);
     if verb == "run" && options.index_on_demand {
@@ -207,16 +207,16 @@ pub(super) fn command(verb: &str, layout: &RepoLayout, options: &Options) -> Com
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     child::clear_git_env(&mut command);
     #[cfg(windows)]
-    detach(&mut command);
+    detach_process(&mut command);
     // On Unix not in a new process group: the leader of a group may not call setsid(2), which the daemon does first.
     command
 }
 
-/// Gives a program no console, and marks our own streams as not inherited: who reads our output would else wait for the end of that
-/// program. On Unix setsid(2) and close-on-exec do this.
+/// Gives a program no console, and marks our own streams as not inherited: a reader of our output would otherwise wait for the
+/// end of that program. On Unix setsid(2) and close-on-exec do this.
 #[cfg(windows)]
 #[expect(unsafe_code, reason = "there is no safe way to keep a child from inheriting our own handles")]
-fn detach(command: &mut Command) {
+fn detach_process(command: &mut Command) {
     use std::os::windows::process::CommandExt as _;
 
     use windows_sys::Win32::Foundation::{HANDLE_FLAG_INHERIT, SetHandleInformation};
@@ -233,7 +233,7 @@ fn detach(command: &mut Command) {
 }
 
 /// Describes how a silent daemon ended; it has closed its output, so it is about to end.
-fn ending(child: &mut Child, within: Duration) -> String {
+fn describe_end(child: &mut Child, within: Duration) -> String {
     let deadline = Instant::now() + within;
     while Instant::now() < deadline {
         match child.try_wait() {

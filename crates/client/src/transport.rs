@@ -23,14 +23,14 @@ use windows as stream;
 
 /// Why there is no connection.
 #[derive(Debug)]
-enum Refusal {
-    /// Another user listens, who is named.
+enum ConnectError {
+    /// Another user listens, with this name.
     Foreign(String),
-    /// The operating system said why.
+    /// The operating system refused the connection.
     Io(io::Error),
 }
 
-impl From<io::Error> for Refusal {
+impl From<io::Error> for ConnectError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -41,18 +41,18 @@ const MAX_LINE: usize = 256 << 20;
 
 /// An open connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct DaemonConnection {
     stream: BufReader<Stream>,
 }
 
-impl Connection {
+impl DaemonConnection {
     fn new(stream: Stream) -> Self {
         Self { stream: BufReader::with_capacity(64 << 10, stream) }
     }
 
     /// Writes one line that ends with its newline.
-    pub(super) fn send(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
-        stream::limit(self.stream.get_ref(), Some(left(deadline)?))?;
+    pub(super) fn send_line(&mut self, line: &[u8], deadline: Instant) -> io::Result<()> {
+        stream::set_time_limit(self.stream.get_ref(), Some(time_left(deadline)?))?;
         self.stream.get_mut().write_all(line)
     }
 
@@ -64,7 +64,7 @@ impl Connection {
     /// Reads one line, and waits for it for ever; `UnexpectedEof` at the end.
     pub(super) fn read_line_whenever(&mut self) -> io::Result<Vec<u8>> {
         if self.stream.buffer().is_empty() {
-            stream::limit(self.stream.get_ref(), None)?;
+            stream::set_time_limit(self.stream.get_ref(), None)?;
         }
         self.read_line_until(None)
     }
@@ -72,9 +72,9 @@ impl Connection {
     fn read_line_until(&mut self, deadline: Option<Instant>) -> io::Result<Vec<u8>> {
         let mut line = Vec::new();
         loop {
-            // `send` has set the limit of the stream; it is set again only if a line arrives in pieces.
+            // `send_line` has set the limit of the stream; it is set again only if a line arrives in pieces.
             if !line.is_empty() {
-                stream::limit(self.stream.get_ref(), deadline.map(left).transpose()?)?;
+                stream::set_time_limit(self.stream.get_ref(), deadline.map(time_left).transpose()?)?;
             }
             let bytes = match self.stream.fill_buf() {
                 Ok(bytes) => bytes,
@@ -100,8 +100,8 @@ impl Connection {
     /// Reads until the other end closes; false after the deadline.
     pub(super) fn wait_for_end(&mut self, deadline: Instant) -> bool {
         loop {
-            let Ok(rest) = left(deadline) else { return false };
-            if stream::limit(self.stream.get_ref(), Some(rest)).is_err() {
+            let Ok(rest) = time_left(deadline) else { return false };
+            if stream::set_time_limit(self.stream.get_ref(), Some(rest)).is_err() {
                 return true;
             }
             match self.stream.fill_buf().map(<[u8]>::len) {
@@ -117,7 +117,7 @@ impl Connection {
 }
 
 /// Returns the remaining time, never zero.
-fn left(deadline: Instant) -> io::Result<Duration> {
+fn time_left(deadline: Instant) -> io::Result<Duration> {
     let rest = deadline.saturating_duration_since(Instant::now());
     if rest.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(rest) }
 }
@@ -125,8 +125,8 @@ fn left(deadline: Instant) -> io::Result<Duration> {
 /// Returns the published endpoint; `None` if it is absent or invalid.
 ///
 /// Invalid text is ignored, because a starting daemon publishes itself again. The file of a repository that was copied or
-/// moved names the daemon of another one.
-pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
+/// moved names the daemon of the original.
+pub(super) fn published_endpoint(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientError> {
     let file = layout.endpoint_file();
     match read_file(&file) {
         Err(error) if is_absent(&error) => Ok(None),
@@ -139,19 +139,19 @@ pub(super) fn published(layout: &RepoLayout) -> Result<Option<Endpoint>, ClientE
 
 /// Makes a daemon check its files after its repository was moved, so that it notices and ends. It gets no event if a
 /// directory further up has moved.
-pub(super) fn nudge(layout: &RepoLayout, env: &Env, limit: Duration) {
+pub(super) fn prompt_file_check(layout: &RepoLayout, env: &Env, limit: Duration) {
     let Ok(text) = read_file(&layout.endpoint_file()) else { return };
     let Ok(endpoint) = serde_json::from_slice::<Endpoint>(&text) else { return };
     if is_of(&endpoint, layout) {
         return;
     }
-    let Ok(stream) = stream::connect(Path::new(&endpoint.socket), env, limit) else { return };
+    let Ok(stream) = stream::connect_stream(Path::new(&endpoint.socket), env, limit) else { return };
     let params = serde_json::json!({ "cwd": layout.root, "sync": "none" });
     let call = serde_json::json!({ "jsonrpc": "2.0", "id": 0, "method": "sync", "params": params });
     let deadline = Instant::now() + limit;
-    let mut connection = Connection::new(stream);
+    let mut connection = DaemonConnection::new(stream);
     // Whatever the answer, the lock shows whether the daemon is gone.
-    let _ = connection.send(format!("{call}\n").as_bytes(), deadline);
+    let _ = connection.send_line(format!("{call}\n").as_bytes(), deadline);
     let _ = connection.read_line(deadline);
 }
 
@@ -164,8 +164,8 @@ fn is_of(endpoint: &Endpoint, layout: &RepoLayout) -> bool {
 /// Returns the usual endpoint of a daemon whose endpoint file is lost or not written yet.
 ///
 /// No daemon has version 0 and protocol 0, so `hello` will be asked.
-fn usual(layout: &RepoLayout, env: &Env) -> Endpoint {
-    let socket = layout.socket(env).display().to_string();
+fn default_endpoint(layout: &RepoLayout, env: &Env) -> Endpoint {
+    let socket = layout.socket_path(env).display().to_string();
     let state_dir = layout.state_dir.display().to_string();
     Endpoint { socket, state_dir, pid: 0, version: "0".to_owned(), protocol: 0 }
 }
@@ -174,13 +174,13 @@ fn usual(layout: &RepoLayout, env: &Env) -> Endpoint {
 ///
 /// # Errors
 /// When the socket is not ours, or the daemon does not accept in time.
-pub(super) fn probe(
+pub(super) fn probe_daemon(
     layout: &RepoLayout,
     env: &Env,
     limit: Duration,
-) -> Result<Option<(Connection, Endpoint)>, ClientError> {
-    match published(layout)?.map(|endpoint| connect(endpoint, layout, env, limit)) {
-        Some(Ok(None)) | None => connect(usual(layout, env), layout, env, limit),
+) -> Result<Option<(DaemonConnection, Endpoint)>, ClientError> {
+    match published_endpoint(layout)?.map(|endpoint| connect_endpoint(endpoint, layout, env, limit)) {
+        Some(Ok(None)) | None => connect_endpoint(default_endpoint(layout, env), layout, env, limit),
         Some(found) => found,
     }
 }
@@ -188,25 +188,25 @@ pub(super) fn probe(
 /// Connects to the daemon at `endpoint`; `None` if nothing listens.
 ///
 /// # Errors
-/// See [`probe`].
-pub(super) fn connect(
+/// See [`probe_daemon`].
+pub(super) fn connect_endpoint(
     endpoint: Endpoint,
     layout: &RepoLayout,
     env: &Env,
     limit: Duration,
-) -> Result<Option<(Connection, Endpoint)>, ClientError> {
+) -> Result<Option<(DaemonConnection, Endpoint)>, ClientError> {
     let socket = PathBuf::from(&endpoint.socket);
-    match stream::connect(&socket, env, limit) {
-        Ok(stream) => Ok(Some((Connection::new(stream), endpoint))),
-        Err(Refusal::Foreign(owner)) => Err(ClientError::ForeignSocket { socket, owner }),
-        Err(Refusal::Io(error)) if is_absent(&error) => Ok(None),
-        Err(Refusal::Io(error))
+    match stream::connect_stream(&socket, env, limit) {
+        Ok(stream) => Ok(Some((DaemonConnection::new(stream), endpoint))),
+        Err(ConnectError::Foreign(owner)) => Err(ClientError::ForeignSocket { socket, owner }),
+        Err(ConnectError::Io(error)) if is_absent(&error) => Ok(None),
+        Err(ConnectError::Io(error))
             if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) =>
         {
             let (pid, log) = (endpoint.pid, layout.log_file());
             Err(ClientError::Hung { pid, socket, log, waited_s: limit.as_secs() })
         }
-        Err(Refusal::Io(error)) => Ok(Err(error).at("connect to", &socket)?),
+        Err(ConnectError::Io(error)) => Ok(Err(error).at("connect to", &socket)?),
     }
 }
 

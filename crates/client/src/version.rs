@@ -6,7 +6,7 @@ use semver::{BuildMetadata, Version};
 
 /// How the daemon's version relates to the client's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Skew {
+pub(super) enum VersionSkew {
     /// The same.
     Equal,
     /// The client may replace the daemon.
@@ -16,17 +16,17 @@ pub(super) enum Skew {
 }
 
 /// Compares (version, protocol) of the client with those of the daemon.
-pub(super) fn compare(client: (&str, u32), daemon: (&str, u32)) -> Skew {
-    match (precedence(client.0), client.1).cmp(&(precedence(daemon.0), daemon.1)) {
-        Ordering::Equal => Skew::Equal,
-        Ordering::Greater => Skew::DaemonOlder,
-        Ordering::Less => Skew::DaemonNewer,
+pub(super) fn compare_versions(client: (&str, u32), daemon: (&str, u32)) -> VersionSkew {
+    match (parse_version(client.0), client.1).cmp(&(parse_version(daemon.0), daemon.1)) {
+        Ordering::Equal => VersionSkew::Equal,
+        Ordering::Greater => VersionSkew::DaemonOlder,
+        Ordering::Less => VersionSkew::DaemonNewer,
     }
 }
 
 /// Returns the precedence of a version without its build (Semantic Versioning 2.0.0, section 11). An invalid version is
 /// `None`, which comes first.
-fn precedence(version: &str) -> Option<Version> {
+fn parse_version(version: &str) -> Option<Version> {
     let version = Version::parse(version).ok()?;
     Some(Version { build: BuildMetadata::EMPTY, ..version })
 }
@@ -38,18 +38,18 @@ mod tests {
     #[test]
     fn versions_are_ordered() {
         let cases = [
-            ("0.1.0", 1, "0.1.0", 1, Skew::Equal),
-            ("0.1.0+a", 1, "0.1.0+b", 1, Skew::Equal),
-            ("0.10.0", 1, "0.9.9", 1, Skew::DaemonOlder),
-            ("1.0.0", 1, "1.0.0-rc.1", 1, Skew::DaemonOlder),
-            ("1.0.0-rc.10", 1, "1.0.0-rc.2", 1, Skew::DaemonOlder),
-            ("0.1.0", 1, "0.1.1", 1, Skew::DaemonNewer),
-            ("0.1.0", 1, "0.1.0", 2, Skew::DaemonNewer),
-            ("0.2.0", 1, "0.1.0", 2, Skew::DaemonOlder),
-            ("0.1.0", 1, "nonsense", 1, Skew::DaemonOlder),
+            ("0.1.0", 1, "0.1.0", 1, VersionSkew::Equal),
+            ("0.1.0+a", 1, "0.1.0+b", 1, VersionSkew::Equal),
+            ("0.10.0", 1, "0.9.9", 1, VersionSkew::DaemonOlder),
+            ("1.0.0", 1, "1.0.0-rc.1", 1, VersionSkew::DaemonOlder),
+            ("1.0.0-rc.10", 1, "1.0.0-rc.2", 1, VersionSkew::DaemonOlder),
+            ("0.1.0", 1, "0.1.1", 1, VersionSkew::DaemonNewer),
+            ("0.1.0", 1, "0.1.0", 2, VersionSkew::DaemonNewer),
+            ("0.2.0", 1, "0.1.0", 2, VersionSkew::DaemonOlder),
+            ("0.1.0", 1, "nonsense", 1, VersionSkew::DaemonOlder),
         ];
         for (client, ours, daemon, theirs, expected) in cases {
-            assert_eq!(compare((client, ours), (daemon, theirs)), expected, "{client} {daemon}");
+            assert_eq!(compare_versions((client, ours), (daemon, theirs)), expected, "{client} {daemon}");
         }
     }
 }

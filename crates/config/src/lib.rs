@@ -1,10 +1,10 @@
 //! Loads settings: defaults, the user's file, the repository's file and the environment.
 //!
 //! Later layers take precedence: defaults, the user's file, the repository's file, the environment, flags. Layers are
-//! parsed from texts; only [`load`] reads files and the environment.
+//! parsed from texts; only [`load_settings`] reads files and the environment.
 
-mod key;
 mod sections;
+mod setting_key;
 pub mod team_server;
 mod user_files;
 
@@ -15,8 +15,11 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{self, IoContext, PathError, RepoLayout};
 use toml_edit::{DocumentMut, Item};
 
-pub use key::{KEYS, Key, LEAST_NEAR_COSINE, Value};
-pub use sections::{Daemon, Hooks, Index, Llm, Memory, Model, Search, Share, Team, Ui, Watch};
+pub use sections::{
+    AutostartSettings, DaemonSettings, IndexSettings, LlmSettings, MemorySettings, ModelSettings,
+    SearchSettings, ShareSettings, TeamSettings, UiSettings, WatchSettings,
+};
+pub use setting_key::{KEYS, LEAST_NEAR_COSINE, SettingKey, SettingValue};
 pub use user_files::{libpq_passwords, team_passwords, user_file};
 
 /// The commented defaults, as `memo config template` prints them.
@@ -26,41 +29,52 @@ pub const DEFAULTS: &str = include_str!("defaults.toml");
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
     /// `[daemon]`
-    pub daemon: Daemon,
+    pub daemon: DaemonSettings,
     /// `[watch]`
-    pub watch: Watch,
+    pub watch: WatchSettings,
     /// `[search]`
-    pub search: Search,
+    pub search: SearchSettings,
     /// `[index]`
-    pub index: Index,
+    pub index: IndexSettings,
     /// `[model]`
-    pub model: Model,
+    pub model: ModelSettings,
     /// `[hooks]`
-    pub hooks: Hooks,
+    pub hooks: AutostartSettings,
     /// `[ui]`
-    pub ui: Ui,
+    pub ui: UiSettings,
     /// `[memory]`
-    pub memory: Memory,
+    pub memory: MemorySettings,
     /// `[share]`
-    pub share: Share,
+    pub share: ShareSettings,
     /// `[team]`
-    pub team: Team,
+    pub team: TeamSettings,
     /// `[llm]`
-    pub llm: Llm,
+    pub llm: LlmSettings,
 }
 
 impl Default for Config {
     /// Returns the values of `defaults.toml` without parsing it, because the client must start within a millisecond.
     fn default() -> Self {
         Self {
-            daemon: Daemon { idle_exit_minutes: 30, log: "info".to_owned() },
-            watch: Watch { settle_ms: 50, settle_max_ms: 500, poll: false },
-            search: Search { limit: 10, threshold: 0.0, min_cosine: 0.25, wait_ms: 1_000, expand: false },
-            index: Index { keep_days: 30, max_file_bytes: 1_048_576, commits: 2_000, vector_memory_mb: 64 },
-            model: Model { name: "builtin".to_owned(), ..Model::default() },
-            hooks: Hooks { autostart: false },
-            ui: Ui { pager: "auto".to_owned() },
-            memory: Memory {
+            daemon: DaemonSettings { idle_exit_minutes: 30, log: "info".to_owned() },
+            watch: WatchSettings { settle_ms: 50, settle_max_ms: 500, poll: false },
+            search: SearchSettings {
+                limit: 10,
+                threshold: 0.0,
+                min_cosine: 0.25,
+                wait_ms: 1_000,
+                expand: false,
+            },
+            index: IndexSettings {
+                keep_days: 30,
+                max_file_bytes: 1_048_576,
+                commits: 2_000,
+                vector_memory_mb: 64,
+            },
+            model: ModelSettings { name: "builtin".to_owned(), ..ModelSettings::default() },
+            hooks: AutostartSettings { autostart: false },
+            ui: UiSettings { pager: "auto".to_owned() },
+            memory: MemorySettings {
                 container: "project".to_owned(),
                 short_minutes: 6 * 60,
                 mid_minutes: 7 * 24 * 60,
@@ -71,9 +85,9 @@ impl Default for Config {
                 near_cosine: 0.9,
                 on_expiry: "archive".to_owned(),
             },
-            share: Share::default(),
-            team: Team::default(),
-            llm: Llm {
+            share: ShareSettings::default(),
+            team: TeamSettings::default(),
+            llm: LlmSettings {
                 url: String::new(),
                 model: String::new(),
                 key_env: String::new(),
@@ -87,20 +101,20 @@ impl Default for Config {
     }
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum SettingOrigin {
     /// `defaults.toml`
     Default,
     /// A file of the user or of the repository.
     File(PathBuf),
     /// A variable of the environment, by name.
     Env(String),
-    /// What was typed.
+    /// The command line.
     CommandLine,
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -121,7 +135,7 @@ pub enum ConfigError {
     #[error("{origin}: not valid TOML: {reason}")]
     Syntax {
         /// Which file.
-        origin: Origin,
+        origin: SettingOrigin,
         /// Line, column and cause.
         reason: String,
     },
@@ -129,7 +143,7 @@ pub enum ConfigError {
     #[error("{origin}: unknown key {key}")]
     UnknownKey {
         /// Which file, or the command line.
-        origin: Origin,
+        origin: SettingOrigin,
         /// As written.
         key: String,
         /// The known key that is spelled most alike.
@@ -139,7 +153,7 @@ pub enum ConfigError {
     #[error("{origin}: {key} may stand only in the user's settings")]
     UserOnly {
         /// Which file, or the command line.
-        origin: Origin,
+        origin: SettingOrigin,
         /// As written.
         key: String,
     },
@@ -147,7 +161,7 @@ pub enum ConfigError {
     #[error("{origin}: {key} may only be false in the settings of a repository")]
     OnlyOff {
         /// Which file, or the command line.
-        origin: Origin,
+        origin: SettingOrigin,
         /// As written.
         key: String,
     },
@@ -155,38 +169,38 @@ pub enum ConfigError {
     #[error("{origin}: {key} = {found}: expected {expected}")]
     BadValue {
         /// Which file or variable.
-        origin: Origin,
+        origin: SettingOrigin,
         /// Which setting.
         key: &'static str,
         /// As written.
         found: String,
-        /// What it may be.
+        /// The allowed values.
         expected: String,
     },
 }
 
 /// Values of one source of settings.
 #[derive(Clone, Debug, Default)]
-pub struct Layer {
-    values: Vec<(&'static Key, Value, Origin)>,
+pub struct SettingsLayer {
+    values: Vec<(&'static SettingKey, SettingValue, SettingOrigin)>,
 }
 
-impl Layer {
+impl SettingsLayer {
     /// Reads the text of a settings file.
     ///
     /// # Errors
     /// When it is not TOML, has an unknown key, or a value that its key does not take.
     pub fn from_toml(text: &str, file: PathBuf) -> Result<Self, ConfigError> {
-        let origin = Origin::File(file);
+        let origin = SettingOrigin::File(file);
         let document = parse(text, &origin)?;
         let mut values = Vec::new();
         for (section, item) in document.iter() {
             let Some(table) = item.as_table_like() else {
-                return Err(unknown(section, origin));
+                return Err(unknown_key(section, origin));
             };
             for (name, item) in table.iter() {
                 let full = format!("{section}.{name}");
-                let key = Key::find(&full).ok_or_else(|| unknown(&full, origin.clone()))?;
+                let key = SettingKey::find_key(&full).ok_or_else(|| unknown_key(&full, origin.clone()))?;
                 values.push((key, value_of(key, item, &origin)?, origin.clone()));
             }
         }
@@ -202,7 +216,7 @@ impl Layer {
         for key in KEYS {
             let name = key.env_name();
             if let Some(text) = look_up(&name) {
-                let origin = Origin::Env(name);
+                let origin = SettingOrigin::Env(name);
                 let value = key.parse(&text).ok_or_else(|| bad_value(key, text, origin.clone()))?;
                 values.push((key, value, origin));
             }
@@ -213,16 +227,17 @@ impl Layer {
 
 /// The settings in force, and where each comes from.
 #[derive(Clone, Debug)]
-pub struct Resolved {
+pub struct ResolvedSettings {
     /// The settings.
     pub config: Config,
     /// Origin of each of [`KEYS`], in that order.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<SettingOrigin>,
 }
 
 /// Applies layers to the defaults; later ones take precedence.
-pub fn resolve(layers: impl IntoIterator<Item = Layer>) -> Resolved {
-    let mut resolved = Resolved { config: Config::default(), origins: vec![Origin::Default; KEYS.len()] };
+pub fn resolve_layers(layers: impl IntoIterator<Item = SettingsLayer>) -> ResolvedSettings {
+    let mut resolved =
+        ResolvedSettings { config: Config::default(), origins: vec![SettingOrigin::Default; KEYS.len()] };
     for (key, value, origin) in layers.into_iter().flat_map(|layer| layer.values) {
         key.set(&mut resolved.config, value);
         if let Some(at) = KEYS.iter().position(|known| known.name == key.name) {
@@ -237,9 +252,10 @@ pub fn resolve(layers: impl IntoIterator<Item = Layer>) -> Resolved {
 /// # Errors
 /// When the text is not TOML, the key is unknown, or it does not take the value.
 pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<String, ConfigError> {
-    let key = Key::find(name).ok_or_else(|| unknown(name, Origin::File(file.clone())))?;
-    Layer::from_toml(text, file.clone())?;
-    let origin = Origin::File(file);
+    let key =
+        SettingKey::find_key(name).ok_or_else(|| unknown_key(name, SettingOrigin::File(file.clone())))?;
+    SettingsLayer::from_toml(text, file.clone())?;
+    let origin = SettingOrigin::File(file);
     let value = key.parse(value).ok_or_else(|| bad_value(key, value.to_owned(), origin.clone()))?;
     let mut document = parse(text, &origin)?;
     let (section, name) = key.name.split_once('.').expect("every key has a section");
@@ -259,8 +275,8 @@ pub fn with_value(text: &str, file: PathBuf, name: &str, value: &str) -> Result<
 /// # Errors
 /// When the text is not TOML, or the key is unknown.
 pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<String>, ConfigError> {
-    let origin = Origin::File(file);
-    let key = Key::find(name).ok_or_else(|| unknown(name, origin.clone()))?;
+    let origin = SettingOrigin::File(file);
+    let key = SettingKey::find_key(name).ok_or_else(|| unknown_key(name, origin.clone()))?;
     let mut document = parse(text, &origin)?;
     let (section, name) = key.name.split_once('.').expect("every key has a section");
     let table = document.get_mut(section).and_then(Item::as_table_like_mut);
@@ -271,28 +287,28 @@ pub fn without_value(text: &str, file: PathBuf, name: &str) -> Result<Option<Str
 ///
 /// # Errors
 /// When a file cannot be read or has an invalid setting. An absent file is empty.
-pub fn load(layout: Option<&RepoLayout>) -> Result<Resolved, ConfigError> {
+pub fn load_settings(layout: Option<&RepoLayout>) -> Result<ResolvedSettings, ConfigError> {
     let mut layers = Vec::new();
     if let Some(file) = user_file() {
-        layers.extend(read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?);
+        layers.extend(read_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?);
     }
     for file in layout.map(RepoLayout::config_files).unwrap_or_default() {
-        let layer = read_file(&file)?.map(|text| Layer::from_toml(&text, file)).transpose()?;
+        let layer = read_file(&file)?.map(|text| SettingsLayer::from_toml(&text, file)).transpose()?;
         for (key, value, origin) in layer.iter().flat_map(|layer| &layer.values) {
             check_of_repository(key.name, &value.to_toml().to_string(), origin)?;
         }
         layers.extend(layer);
     }
-    layers.push(Layer::from_env(|name| std::env::var(name).ok())?);
-    Ok(resolve(layers))
+    layers.push(SettingsLayer::from_env(|name| std::env::var(name).ok())?);
+    Ok(resolve_layers(layers))
 }
 
 /// Checks that the settings of a repository may have a value. They may have come with an archive, and some keys name code that
-/// is run, or say which texts are sent where and what that may cost.
+/// is run, or decide which texts are sent to whom and at which cost.
 ///
 /// # Errors
 /// When only the user's own settings may have it.
-pub fn check_of_repository(key: &str, value: &str, origin: &Origin) -> Result<(), ConfigError> {
+pub fn check_of_repository(key: &str, value: &str, origin: &SettingOrigin) -> Result<(), ConfigError> {
     match key {
         "llm.enabled" if value == "false" => Ok(()),
         "llm.enabled" => Err(ConfigError::OnlyOff { origin: origin.clone(), key: key.to_owned() }),
@@ -320,25 +336,29 @@ pub fn read_file(file: &Path) -> Result<Option<String>, ConfigError> {
 }
 
 /// Returns an error for a key that does not exist, with the one that is spelled most alike.
-pub fn unknown(key: &str, origin: Origin) -> ConfigError {
+pub fn unknown_key(key: &str, origin: SettingOrigin) -> ConfigError {
     let alike = KEYS.iter().map(|known| (strsim::jaro_winkler(known.name, key), known.name));
     let nearest = alike.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(likeness, _)| *likeness > 0.7);
     ConfigError::UnknownKey { origin, key: key.to_owned(), nearest: nearest.map(|(_, name)| name) }
 }
 
-fn parse(text: &str, origin: &Origin) -> Result<DocumentMut, ConfigError> {
+fn parse(text: &str, origin: &SettingOrigin) -> Result<DocumentMut, ConfigError> {
     text.parse::<DocumentMut>().map_err(|error| ConfigError::Syntax {
         origin: origin.clone(),
         reason: error.to_string().trim_end().to_owned(),
     })
 }
 
-fn value_of(key: &'static Key, item: &Item, origin: &Origin) -> Result<Value, ConfigError> {
-    let value = item.as_value().and_then(|value| key.take(value));
+fn value_of(
+    key: &'static SettingKey,
+    item: &Item,
+    origin: &SettingOrigin,
+) -> Result<SettingValue, ConfigError> {
+    let value = item.as_value().and_then(|value| key.parse_toml_value(value));
     value.ok_or_else(|| bad_value(key, item.to_string().trim().to_owned(), origin.clone()))
 }
 
-fn bad_value(key: &'static Key, found: String, origin: Origin) -> ConfigError {
+fn bad_value(key: &'static SettingKey, found: String, origin: SettingOrigin) -> ConfigError {
     ConfigError::BadValue { origin, key: key.name, found, expected: key.kind.to_string() }
 }
 

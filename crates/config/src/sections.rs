@@ -4,7 +4,7 @@ use memod_memory::tiers::Lifetimes;
 
 /// Settings of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Daemon {
+pub struct DaemonSettings {
     /// Minutes without a client before it exits; 0 means never.
     pub idle_exit_minutes: u64,
     /// Least level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
@@ -13,7 +13,7 @@ pub struct Daemon {
 
 /// Settings of the watcher.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watch {
+pub struct WatchSettings {
     /// Quiet milliseconds before a batch is processed.
     pub settle_ms: u64,
     /// Milliseconds after which it is processed anyway.
@@ -24,7 +24,7 @@ pub struct Watch {
 
 /// Settings of search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Search {
+pub struct SearchSettings {
     /// Most hits, 1 to 200.
     pub limit: u64,
     /// Lowest score of a hit, 0 to 1.
@@ -33,13 +33,13 @@ pub struct Search {
     pub min_cosine: f64,
     /// Milliseconds that freshness may be waited for.
     pub wait_ms: u64,
-    /// Whether a language model is asked for other words, if there is one.
+    /// Whether a language model suggests other words, if there is one.
     pub expand: bool,
 }
 
 /// Settings of the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Index {
+pub struct IndexSettings {
     /// Days that unreferenced blobs are kept.
     pub keep_days: u64,
     /// Larger files are skipped, bytes.
@@ -52,12 +52,12 @@ pub struct Index {
 
 /// Settings of the model that makes vectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Model {
+pub struct ModelSettings {
     /// `builtin`, or an installed model.
     pub name: String,
     /// Cross-encoder that reranks; empty: any that is installed.
     pub reranker: String,
-    /// Library of ONNX Runtime; empty: it is looked for.
+    /// Library of ONNX Runtime; empty: it is searched for.
     pub runtime: String,
     /// Directory of models; empty: the user's cache directory.
     pub cache_dir: String,
@@ -69,21 +69,21 @@ pub struct Model {
 
 /// Settings of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ui {
+pub struct UiSettings {
     /// Command that shows long answers; `auto`: git's, `off`: none.
     pub pager: String,
 }
 
 /// Settings of git's hooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hooks {
+pub struct AutostartSettings {
     /// A hook starts the daemon when none runs.
     pub autostart: bool,
 }
 
 /// Settings of memories.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Memory {
+pub struct MemorySettings {
     /// Container of a memory that is added without one; `auto`: that of the repository.
     pub container: String,
     /// Minutes that a memory of tier `short` lasts.
@@ -96,15 +96,15 @@ pub struct Memory {
     pub mid_extension_minutes: u64,
     /// The recall that makes one of tier `mid` a `long` one.
     pub promote_at: u64,
-    /// Whether a text that says nearly the same as a memory is refused.
+    /// Whether a text that nearly repeats a memory is refused.
     pub refuse_near: bool,
-    /// Lowest cosine of texts that say nearly the same.
+    /// Lowest cosine of texts that nearly repeat each other.
     pub near_cosine: f64,
-    /// What happens to an expired memory: `archive` or `purge`.
+    /// The fate of an expired memory: `archive` or `purge`.
     pub on_expiry: String,
 }
 
-impl Memory {
+impl MemorySettings {
     /// Returns how long memories last.
     pub fn lifetimes(&self) -> Lifetimes {
         Lifetimes {
@@ -119,7 +119,7 @@ impl Memory {
 
 /// Settings of memories that are shared through files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Share {
+pub struct ShareSettings {
     /// A memory with one of these tags is shared as it is written: names with commas between them.
     pub tags: String,
     /// The same for memories in these containers.
@@ -128,7 +128,7 @@ pub struct Share {
 
 /// Settings of the server of a team.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Team {
+pub struct TeamSettings {
     /// Address of a PostgreSQL server, without a password; empty: there is no team.
     pub url: String,
     /// Repositories that take part: names with commas between them, or beginnings with an `*`.
@@ -145,7 +145,7 @@ pub struct Team {
 
 /// Settings of the language model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Llm {
+pub struct LlmSettings {
     /// Address of a server with chat completions; empty: none is asked.
     pub url: String,
     /// Name of the model; empty: the server chooses.

@@ -3,15 +3,15 @@
 mod address;
 pub mod password;
 
-pub use self::address::Address;
+pub use self::address::ServerAddress;
 
-/// Why the server did not do what it was asked for, or cannot be asked.
+/// Why a request to the server failed, or cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct TeamError {
-    /// What happened, where, and why. No password is in it.
+    /// The failure, its place and its cause, without a password.
     pub message: String,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
@@ -23,13 +23,13 @@ impl TeamError {
 
     /// Adds the server's address to the message.
     #[must_use]
-    pub fn of(self, address: &str) -> Self {
+    pub fn with_address(self, address: &str) -> Self {
         Self { message: format!("{address}: {}", self.message), ..self }
     }
 
     /// Adds a hint.
     #[must_use]
-    pub fn hint(self, hint: &str) -> Self {
+    pub fn with_hint(self, hint: &str) -> Self {
         Self { hint: Some(hint.to_owned()), ..self }
     }
 }

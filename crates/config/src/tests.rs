@@ -9,7 +9,7 @@ fn file() -> PathBuf {
 }
 
 fn shown(text: &str) -> String {
-    match Layer::from_toml(text, file()) {
+    match SettingsLayer::from_toml(text, file()) {
         Ok(layer) => layer
             .values
             .iter()
@@ -25,11 +25,11 @@ fn shown(text: &str) -> String {
 
 #[test]
 fn defaults_file_equals_the_struct() {
-    let layer = Layer::from_toml(DEFAULTS, file()).expect("the defaults are valid");
+    let layer = SettingsLayer::from_toml(DEFAULTS, file()).expect("the defaults are valid");
     let names: Vec<_> = layer.values.iter().map(|(key, ..)| key.name).collect();
     let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
     assert_eq!(names, known, "defaults.toml names every key, in the order of KEYS");
-    assert_eq!(resolve([layer]).config, Config::default());
+    assert_eq!(resolve_layers([layer]).config, Config::default());
     for key in KEYS {
         assert!(DEFAULTS.contains(&key.env_name()), "defaults.toml does not name {}", key.env_name());
     }
@@ -81,10 +81,11 @@ fn files_are_read_strictly() {
 
 #[test]
 fn later_layers_win() {
-    let user = Layer::from_toml("search.limit = 20\nwatch.poll = true", "user.toml".into()).unwrap();
-    let repository = Layer::from_toml("search.limit = 30", "repo.toml".into()).unwrap();
-    let env = Layer::from_env(|name| (name == "MEMO_INDEX_KEEP_DAYS").then(|| "7".to_owned())).unwrap();
-    let resolved = resolve([user, repository, env]);
+    let user = SettingsLayer::from_toml("search.limit = 20\nwatch.poll = true", "user.toml".into()).unwrap();
+    let repository = SettingsLayer::from_toml("search.limit = 30", "repo.toml".into()).unwrap();
+    let env =
+        SettingsLayer::from_env(|name| (name == "MEMO_INDEX_KEEP_DAYS").then(|| "7".to_owned())).unwrap();
+    let resolved = resolve_layers([user, repository, env]);
     assert_eq!(resolved.config.search.limit, 30);
     assert!(resolved.config.watch.poll);
     assert_eq!(resolved.config.index.keep_days, 7);
@@ -94,7 +95,8 @@ fn later_layers_win() {
 
 #[test]
 fn a_bad_variable_names_itself() {
-    let error = Layer::from_env(|name| (name == "MEMO_SEARCH_LIMIT").then(|| "many".to_owned())).unwrap_err();
+    let error =
+        SettingsLayer::from_env(|name| (name == "MEMO_SEARCH_LIMIT").then(|| "many".to_owned())).unwrap_err();
     let expected = "MEMO_SEARCH_LIMIT: search.limit = many: expected a whole number from 1 to 200";
     assert_eq!(error.to_string(), expected);
 }
@@ -141,7 +143,7 @@ fn setting_a_value_keeps_comments() {
 #[test]
 fn a_repository_may_switch_the_model_off_and_not_on() {
     let check = |key: &str, value: &str, expected: Option<&str>| {
-        let error = check_of_repository(key, value, &Origin::File(file())).err();
+        let error = check_of_repository(key, value, &SettingOrigin::File(file())).err();
         assert_eq!(error.map(|error| error.to_string()).as_deref(), expected, "{key} = {value}");
     };
     check("llm.enabled", "false", None);

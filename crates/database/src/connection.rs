@@ -14,8 +14,8 @@ pub const BUSY_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
 /// Opens a connection with the settings that every connection needs.
 ///
 /// The write connection creates the file; readers must find it and cannot change it.
-pub fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
-    let conn = open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+pub fn open_connection(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+    let conn = open_without_waiting(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.execute_batch(
         "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;
@@ -31,7 +31,7 @@ pub fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Er
 ///
 /// Where the disk has no room for the `-shm` file, SQLite keeps its content in the memory of this process, and no other
 /// process can open the database until it is closed (<https://www.sqlite.org/vfs.html>, 2.1).
-pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn open_without_waiting(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
     set_up_sqlite();
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(std::time::Duration::ZERO)?;
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite
             tracing::warn!(path = %path.display(), "no room for the -shm file; opened for this process alone");
             Connection::open_with_flags_and_vfs(path, flags, "unix-excl")
         }
-        _ => Ok(conn), // its first use reports what is wrong
+        _ => Ok(conn), // its first use reports the error
     }
 }
 
@@ -50,29 +50,29 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection, rusqlite
 /// # Errors
 /// When one is damaged.
 pub fn check_quickly(conn: &Connection) -> rusqlite::Result<()> {
-    let said: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    match unread_page(&said) {
-        _ if said == "ok" => Ok(()),
+    let message: String = conn.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    match unread_page(&message) {
+        _ if message == "ok" => Ok(()),
         Some(code) => Err(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)),
-        None => Err(corruption_error(said)),
+        None => Err(corruption_error(message)),
     }
 }
 
-/// Returns why a page could not be read, where that is what the check says: it lists it like a damage (`checkTreePage` and
-/// `checkList` in SQLite's btree.c).
-fn unread_page(said: &str) -> Option<i32> {
+/// Returns the error code of a page that could not be read, which the check lists like damage (`checkTreePage` and `checkList`
+/// in SQLite's btree.c).
+fn unread_page(message: &str) -> Option<i32> {
     use rusqlite::ffi::{SQLITE_CORRUPT, SQLITE_IOERR};
-    if said.contains("failed to get page") {
+    if message.contains("failed to get page") {
         return Some(SQLITE_IOERR);
     }
-    let (_, code) = said.split_once("unable to get the page. error code=")?;
+    let (_, code) = message.split_once("unable to get the page. error code=")?;
     let code: i32 = code.lines().next()?.trim().parse().ok()?;
     (code & 0xff != SQLITE_CORRUPT).then_some(code)
 }
 
 /// Returns the error for damage that a check has found.
-pub fn corruption_error(said: String) -> rusqlite::Error {
-    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(said))
+pub fn corruption_error(message: String) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT), Some(message))
 }
 
 /// Configures SQLite for the process before its first connection: memory statistics are off, because they take a global

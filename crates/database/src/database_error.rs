@@ -36,7 +36,7 @@ pub enum DatabaseError {
     /// A file or directory next to the database.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
         /// The error of the operating system.
         source: std::io::Error,
@@ -91,8 +91,8 @@ impl DatabaseError {
         }
     }
 
-    /// Returns whether it says nothing of what is in the database, only of this moment: the disk failed, or there is too
-    /// little of something.
+    /// Returns whether the error is about this moment and not about the content of the database: the disk failed, or a resource
+    /// ran out.
     pub fn is_transient(&self) -> bool {
         match self {
             Self::Newer { .. } | Self::Corrupt { .. } => false,
@@ -119,7 +119,12 @@ impl DatabaseError {
         }
     }
 
-    /// Returns the error for what SQLite said.
+    /// Returns a function that makes the error of a database from an error of SQLite.
+    pub fn at_path(path: &Path) -> impl Fn(rusqlite::Error) -> Self + Copy {
+        move |source| Self::from_sqlite(path, source)
+    }
+
+    /// Returns the error of a database for an error of SQLite.
     pub fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
@@ -156,8 +161,8 @@ fn to_disk_error(error: rusqlite::Error) -> rusqlite::Error {
     }
 }
 
-/// Returns whether nothing can be opened at the moment where a database is; for SQLite does not say why it could not. The
-/// database itself is not tried: closing it would drop SQLite's locks.
+/// Returns whether nothing can be opened at the moment in the directory of a database, because SQLite does not report why it
+/// could not open it. The database itself is not opened: closing it would drop SQLite's locks.
 fn may_open_later(path: &Path) -> bool {
     path.parent().is_some_and(|dir| std::fs::File::open(dir).is_err_and(|error| paths::is_transient(&error)))
 }

@@ -13,7 +13,7 @@ use rusqlite::ffi;
 /// `pread(2)` as SQLite calls it, with an offset of 64 bits.
 type Pread = unsafe extern "C" fn(c_int, *mut c_void, usize, i64) -> isize;
 
-/// SQLite's own.
+/// The original `pread` of SQLite.
 static PREAD: OnceLock<Pread> = OnceLock::new();
 
 /// Replaces SQLite's `pread` by [`pread`], on systems where SQLite calls it.

@@ -1,4 +1,4 @@
-//! Migrates a database to a schema, and refuses those that are not ours or newer.
+//! Migrates a database to a schema, and refuses databases of other programs and of newer versions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,13 +7,13 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 use rusqlite_migration::{M, Migrations};
 
 use crate::DatabaseError;
-use crate::connection::{corruption_error, open};
+use crate::connection::{corruption_error, open_without_waiting};
 
 /// Migrates a database to the newest of these schemas, one string per version.
 ///
 /// # Errors
 /// When the schema is newer than ours, or a migration fails; the old schema then stays in place.
-pub fn migrate(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
+pub fn migrate_schema(conn: &mut Connection, path: &Path, versions: &[&str]) -> Result<(), DatabaseError> {
     let found = read_version(conn).map_err(|error| DatabaseError::from_sqlite(path, error))?;
     check_known(path, found, versions)?;
     check_ours(conn, found).map_err(|error| DatabaseError::from_sqlite(path, error))?;
@@ -108,7 +108,8 @@ pub fn check_schema(path: &Path, versions: &[&str]) -> Result<(), DatabaseError>
     if !path.is_file() {
         return Ok(());
     }
-    let read = open(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| read_version(&conn));
+    let read =
+        open_without_waiting(path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|conn| read_version(&conn));
     match read.map_err(|error| DatabaseError::from_sqlite(path, error)) {
         Ok(found) => check_known(path, found, versions),
         Err(DatabaseError::Corrupt { .. }) => Ok(()),
@@ -132,7 +133,7 @@ mod tests {
         let path = dir.path().join("some.db");
         let mut conn = Connection::open(&path).unwrap();
         conn.pragma_update(None, "user_version", 99).unwrap();
-        let error = migrate(&mut conn, &path, &["CREATE TABLE meta(key TEXT)"]).unwrap_err();
+        let error = migrate_schema(&mut conn, &path, &["CREATE TABLE meta(key TEXT)"]).unwrap_err();
         assert!(error.to_string().contains("newer memod (schema 99"), "{error}");
         let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert_eq!(version, 99);

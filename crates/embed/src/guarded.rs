@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use memod_base::threads::caught;
+use memod_base::threads::catch_panic;
 
 use super::{EmbedError, Embedder};
 
@@ -24,7 +24,7 @@ impl GuardedModel {
     /// # Errors
     /// When `load` fails or panics.
     pub fn load(load: LoadModel) -> Result<Self, EmbedError> {
-        let model = caught(load).unwrap_or_else(|why| {
+        let model = catch_panic(load).unwrap_or_else(|why| {
             Err(EmbedError { model: "to be loaded".to_owned(), reason: format!("panicked: {why}") })
         })?;
         Ok(Self { id: model.id().to_owned(), dims: model.dims(), load, model: RwLock::new(model) })
@@ -53,7 +53,7 @@ impl Embedder for GuardedModel {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Option<Vec<f32>>>, EmbedError> {
         let model = Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner));
-        caught(|| model.embed(texts)).unwrap_or_else(|why| {
+        catch_panic(|| model.embed(texts)).unwrap_or_else(|why| {
             self.reload_model();
             Err(EmbedError { model: self.id.clone(), reason: format!("panicked: {why}") })
         })
@@ -62,7 +62,7 @@ impl Embedder for GuardedModel {
 
 /// Returns whether a model can embed anything, so that a failure is due to the text.
 pub fn can_embed(model: &dyn Embedder) -> bool {
-    caught(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
+    catch_panic(|| model.embed(&["the text of a note"])).is_ok_and(|vectors| vectors.is_ok())
 }
 
 #[cfg(test)]

@@ -14,24 +14,24 @@ use std::sync::mpsc::{Receiver, Sender};
 
 pub(super) use self::git_watch::with_remedy;
 use memod_base::paths::RepoLayout;
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 use memod_git::{GitError, Refs, UserDirs, UserRules};
 
 use self::git_watch::{GitDirs, watch_git};
-use self::opening::why_silent;
-use self::task::{DiskReport, DiskTask, GitSettings, Lane, Probed, Survey};
+use self::opening::silent_events_reason;
+use self::task::{DiskReport, DiskTask, ExistenceCheck, GitSettings, ProbeResult, ThreadNumber};
 use super::Engine;
 use super::doorbell;
-use super::event::Event;
-use super::worker::Job;
+use super::loop_event::LoopEvent;
+use super::worker::WriterJob;
 
 /// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
 pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
 
 /// The file system of one worktree.
-pub(super) struct Disk {
+pub(super) struct WorktreeDisk {
     engine: Arc<Engine>,
-    view: ViewId,
+    worktree: WorktreeId,
     layout: RepoLayout,
     /// `None` outside git.
     refs: Option<Refs>,
@@ -40,24 +40,24 @@ pub(super) struct Disk {
 }
 
 /// Opens a worktree, then runs tasks of the loop until it drops the channel.
-pub(super) fn serve(
+pub(super) fn run_worktree_thread(
     engine: &Arc<Engine>,
-    jobs: &Sender<Job>,
-    lane: Lane,
+    jobs: &Sender<WriterJob>,
+    thread: ThreadNumber,
     layout: RepoLayout,
     mounts: &[PathBuf],
     tasks: &Receiver<DiskTask>,
 ) {
-    let _end = EndGuard::new(engine, lane);
-    let (mut disk, result) = match opening::open(engine, jobs, lane, layout, mounts) {
+    let _end = EndGuard::new(engine, thread);
+    let (mut disk, result) = match opening::open_worktree(engine, jobs, thread, layout, mounts) {
         Ok((disk, opened)) => (Some(disk), Ok(Box::new(opened))),
         Err(error) => (None, Err(error)),
     };
-    engine.send(Event::Opened { lane, result });
+    engine.send_event(LoopEvent::Opened { thread, result });
     let Some(disk) = &mut disk else { return };
     for task in tasks {
-        if let Some(report) = disk.run(task) {
-            engine.send(Event::Disk { lane, report });
+        if let Some(report) = disk.run_task(task) {
+            engine.send_event(LoopEvent::Disk { thread, report });
         }
     }
 }
@@ -65,57 +65,57 @@ pub(super) fn serve(
 /// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
 pub(super) struct EndGuard<'a> {
     engine: &'a Engine,
-    lane: Lane,
+    thread: ThreadNumber,
 }
 
 impl<'a> EndGuard<'a> {
-    pub(super) fn new(engine: &'a Engine, lane: Lane) -> Self {
-        Self { engine, lane }
+    pub(super) fn new(engine: &'a Engine, thread: ThreadNumber) -> Self {
+        Self { engine, thread }
     }
 }
 
 impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.engine.send(Event::Disk { lane: self.lane, report: DiskReport::Panicked });
+            self.engine.send_event(LoopEvent::Disk { thread: self.thread, report: DiskReport::Panicked });
         }
     }
 }
 
-impl Disk {
+impl WorktreeDisk {
     /// Runs one task; returns the result for the loop.
-    pub(super) fn run(&mut self, task: DiskTask) -> Option<DiskReport> {
+    pub(super) fn run_task(&mut self, task: DiskTask) -> Option<DiskReport> {
         Some(match task {
             DiskTask::Probe { number, cookie, tip } => {
-                DiskReport::Probed(self.probe(number, cookie.as_deref(), tip))
+                DiskReport::Probed(self.run_probe(number, cookie.as_deref(), tip))
             }
             DiskTask::Tip => DiskReport::Tip(self.refs.as_ref()?.tip()),
             DiskTask::Settings => {
-                let changed = self.user_rules.changed();
+                let changed = self.user_rules.has_changed();
                 DiskReport::Settings(self.read_settings(changed))
             }
             DiskTask::Watch { recovery } => {
-                let unwatched = watch_git(&self.engine, self.view, &self.git_dirs()).err();
+                let unwatched = watch_git(&self.engine, self.worktree, &self.git_dirs()).err();
                 DiskReport::Watched { recovery, unwatched }
             }
             DiskTask::WatchDir { role, path } => {
                 // A path that is not a directory fails here, and needs no watch.
-                let _ = self.engine.watch.add_dir(self.view, role, &path);
+                let _ = self.engine.watch.add_dir(self.worktree, role, &path);
                 DiskReport::WatchedDir { role, path }
             }
             DiskTask::Doorbell(path) => return doorbell::has_rung(&path).then_some(DiskReport::Rung),
             DiskTask::GitLock(dir) => DiskReport::GitLock(AT_WORK.iter().any(|name| dir.join(name).exists())),
-            DiskTask::Mount(path) => DiskReport::Silent(why_silent(&path)),
-            DiskTask::Survey => DiskReport::Survey(Survey::of(&self.layout)),
+            DiskTask::Mount(path) => DiskReport::Silent(silent_events_reason(&path)),
+            DiskTask::CheckExistence => DiskReport::Existence(ExistenceCheck::from_layout(&self.layout)),
         })
     }
 
-    fn probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> Probed {
+    fn run_probe(&mut self, number: u64, cookie: Option<&str>, tip: bool) -> ProbeResult {
         // The cookie comes first, so that its event is on its way during the rest.
         let cookie = cookie.map_or(Ok(()), |name| self.make_cookie(name));
         let tip = self.refs.as_ref().filter(|_| tip).map(Refs::tip);
-        let settings = self.user_rules.changed().then(|| self.read_settings(true));
-        Probed { number, cookie, tip, settings }
+        let settings = self.user_rules.has_changed().then(|| self.read_settings(true));
+        ProbeResult { number, cookie, tip, settings }
     }
 
     fn make_cookie(&self, name: &str) -> Result<(), String> {
@@ -131,27 +131,29 @@ impl Disk {
             tracing::warn!(%error, "git's settings cannot be read; trying again");
             self.user_rules.forget();
         }
-        let unwatched = watch_git(&self.engine, self.view, &self.git_dirs()).err();
+        let unwatched = watch_git(&self.engine, self.worktree, &self.git_dirs()).err();
         GitSettings { changed, excludes: self.excludes.clone(), unwatched }
     }
 
     /// Reads twice, because only the settings name all their files, whose signatures must be older than what is read.
     fn read_excludes(&mut self) -> Result<(), GitError> {
         let dirs = UserDirs::read();
-        let read = || {
-            let settings = memod_git::Settings::read_or_default(&self.layout, &dirs)?;
-            let excludes = memod_git::excludes_files(&self.layout, &settings);
-            let files: BTreeSet<PathBuf> = excludes.iter().cloned().chain(settings.files).collect();
-            Ok::<_, GitError>((excludes, files))
-        };
-        let (_, files) = read()?;
+        let (_, files) = self.find_excludes(&dirs)?;
         self.user_rules.record(&dirs, files.clone());
-        let (excludes, present) = read()?;
+        let (excludes, present) = self.find_excludes(&dirs)?;
         if present != files {
             self.user_rules.forget();
         }
         self.excludes = excludes;
         Ok(())
+    }
+
+    /// Returns the ignore files that git's settings name, and these with the files of the settings themselves.
+    fn find_excludes(&self, dirs: &UserDirs) -> Result<(Vec<PathBuf>, BTreeSet<PathBuf>), GitError> {
+        let settings = memod_git::Settings::read_or_default(&self.layout, dirs)?;
+        let excludes = memod_git::excludes_files(&self.layout, &settings);
+        let files = excludes.iter().cloned().chain(settings.files).collect();
+        Ok((excludes, files))
     }
 
     fn git_dirs(&self) -> GitDirs<'_> {

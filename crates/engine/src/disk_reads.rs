@@ -10,18 +10,18 @@ use memod_base::threads::lock;
 use memod_base::types::{SourceKey, Stat};
 use memod_scan::{Read, ReadError};
 
+use super::file_access_progress::FileAccessProgress;
 use super::gates::Gates;
-use super::look_progress::LookProgress;
 
 /// Longest wait for one answer of a file system.
 pub const SLOW: Duration = Duration::from_secs(1);
-/// Interval at which it is looked whether a file system answers.
+/// Interval between two checks that a file system answers.
 pub const TICK: Duration = Duration::from_millis(20);
 
 /// The files that one attempt at an answer reads.
 #[derive(Debug, Default)]
 pub struct DiskReads {
-    progress: LookProgress,
+    progress: FileAccessProgress,
     /// Places that did not answer when the attempt began: files, or what is below a directory.
     avoided: Vec<PathBuf>,
     /// The first of them that was needed.
@@ -31,7 +31,7 @@ pub struct DiskReads {
 impl DiskReads {
     /// Returns the text of a file if its bytes have this hash, like [`memod_scan::read_same`]; `None` also if its place does not answer.
     pub fn read_same(&self, root: &Path, key: &SourceKey, max_bytes: u64, hash: &[u8; 32]) -> Option<String> {
-        self.ask(&root.join(key.as_str()), || {
+        self.run_tracked(&root.join(key.as_str()), || {
             memod_scan::read_same(root, key, max_bytes, hash).ok().flatten()
         })?
     }
@@ -42,7 +42,7 @@ impl DiskReads {
     /// When it cannot be read, or its place does not answer.
     pub fn read(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> Result<Read, ReadError> {
         let path = root.join(key.as_str());
-        self.ask(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
+        self.run_tracked(&path, || memod_scan::read(root, key, max_bytes)).unwrap_or_else(|| {
             let source = io::ErrorKind::TimedOut.into();
             Err(ReadError::Transient(PathError { action: "read", path: path.clone(), source }))
         })
@@ -52,8 +52,9 @@ impl DiskReads {
     ///
     /// # Errors
     /// When it cannot be read, or its place does not answer.
-    pub fn bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
-        let read = self.ask(&root.join(key.as_str()), || memod_scan::read_bytes(root, key, max_bytes));
+    pub fn read_bytes(&self, root: &Path, key: &SourceKey, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        let read =
+            self.run_tracked(&root.join(key.as_str()), || memod_scan::read_bytes(root, key, max_bytes));
         read.unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 
@@ -62,11 +63,12 @@ impl DiskReads {
     /// # Errors
     /// When it is not there, or its place does not answer.
     pub fn lstat(&self, path: &Path) -> io::Result<Stat> {
-        self.ask(path, || memod_scan::lstat(path)).unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
+        self.run_tracked(path, || memod_scan::lstat(path))
+            .unwrap_or_else(|| Err(io::ErrorKind::TimedOut.into()))
     }
 
     /// Returns whether a path is left out.
-    pub fn avoids(&self, path: &Path) -> bool {
+    pub fn is_avoided(&self, path: &Path) -> bool {
         self.avoided.iter().any(|place| path.starts_with(place))
     }
 
@@ -76,50 +78,53 @@ impl DiskReads {
     }
 
     /// Returns the first place that was left out though it was needed.
-    pub fn missed(&self) -> Option<PathBuf> {
+    pub fn first_missed(&self) -> Option<PathBuf> {
         lock(&self.missed).clone()
     }
 
-    fn ask<T>(&self, path: &Path, look: impl FnOnce() -> T) -> Option<T> {
+    fn run_tracked<T>(&self, path: &Path, look: impl FnOnce() -> T) -> Option<T> {
         if let Some(place) = self.avoided.iter().find(|place| path.starts_with(place)) {
             lock(&self.missed).get_or_insert_with(|| place.clone());
             return None;
         }
-        self.progress.ask(path);
+        self.progress.begin_access(path);
         let found = look();
-        self.progress.end();
+        self.progress.end_access();
         Some(found)
     }
 }
 
-/// The reads of all running attempts, also of those that nobody waits for any more.
+/// The reads of all running attempts, abandoned ones included.
 #[derive(Default)]
 pub struct RunningReads(Mutex<Vec<Weak<DiskReads>>>);
 
 impl RunningReads {
     /// Begins an attempt, which leaves out the places where others hang: a further thread would hang as well.
-    pub fn begin(&self, root: &Path, gates: &Gates) -> Arc<DiskReads> {
+    pub fn begin_attempt(&self, root: &Path, gates: &Gates) -> Arc<DiskReads> {
         let mut running = lock(&self.0);
         running.retain(|reads| reads.strong_count() > 0);
         let stuck = running.iter().filter_map(Weak::upgrade).filter_map(|reads| reads.unanswered_for(SLOW));
-        let avoided = stuck.map(|path| place_of(&path, root, gates)).collect();
+        let avoided = stuck.map(|path| hanging_place(&path, root, gates)).collect();
         let reads = Arc::new(DiskReads { avoided, ..DiskReads::default() });
         running.push(Arc::downgrade(&reads));
         reads
     }
 }
 
-/// Returns why what a place has is not known.
-pub fn not_answered(place: &Path) -> String {
+/// Returns the reason for which the content of a place is unknown.
+pub fn unanswered_reason(place: &Path) -> String {
     format!("{}: its file system has not answered yet", place.display())
 }
 
-/// Returns what most likely hangs with a path: a file system below the root of the worktree, else its directory there.
-fn place_of(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
-    let is_inside = |place: &Path| place != root && place.starts_with(root);
+/// Returns the place that most likely hangs with a path: a file system below the root of the worktree, else its directory there.
+fn hanging_place(path: &Path, root: &Path, gates: &Gates) -> PathBuf {
     let mount = gates.mount_of(path);
-    let dir = path.parent().filter(|dir| is_inside(dir)).unwrap_or(path);
-    if is_inside(&mount) && mount != path { mount } else { dir.to_owned() } // without mounts, as on Windows, each path is its own
+    let dir = path.parent().filter(|dir| is_below(dir, root)).unwrap_or(path);
+    if is_below(&mount, root) && mount != path { mount } else { dir.to_owned() } // without mounts, as on Windows, each path is its own
+}
+
+fn is_below(path: &Path, root: &Path) -> bool {
+    path != root && path.starts_with(root)
 }
 
 #[cfg(test)]
@@ -135,14 +140,14 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         let (running, gates) = (RunningReads::default(), Gates::default());
-        let first = running.begin(root.path(), &gates);
-        first.progress.ask_since(&far, SLOW);
+        let first = running.begin_attempt(root.path(), &gates);
+        first.progress.begin_access_ago(&far, SLOW);
         assert_eq!(first.unanswered_for(SLOW).as_ref(), Some(&far));
-        let second = running.begin(root.path(), &gates);
-        assert!(second.lstat(&near).is_ok() && second.missed().is_none());
+        let second = running.begin_attempt(root.path(), &gates);
+        assert!(second.lstat(&near).is_ok() && second.first_missed().is_none());
         assert_eq!(second.lstat(&far).unwrap_err().kind(), io::ErrorKind::TimedOut);
-        assert_eq!(second.missed().as_deref(), far.parent());
+        assert_eq!(second.first_missed().as_deref(), far.parent());
         drop(first);
-        assert!(running.begin(root.path(), &gates).lstat(&far).is_ok(), "it has answered");
+        assert!(running.begin_attempt(root.path(), &gates).lstat(&far).is_ok(), "it has answered");
     }
 }

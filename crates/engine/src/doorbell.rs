@@ -10,7 +10,7 @@ use memod_base::paths::RepoLayout;
 use memod_base::paths::open_private_file;
 
 /// Creates the doorbell of a worktree, and next to it the marker that allows hooks to start a daemon.
-pub(super) fn hang(layout: &RepoLayout, autostart: bool) {
+pub(super) fn create_doorbell(layout: &RepoLayout, autostart: bool) {
     let Some(doorbell) = layout.doorbell_file() else { return };
     let mark = doorbell.with_file_name("autostart");
     let hung = open_private_file(&doorbell)

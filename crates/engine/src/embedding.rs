@@ -2,7 +2,7 @@
 //!
 //! It computes vectors after the lexical commit, one round per wake-up, and hands them to the writer batch by batch. A text
 //! on which the model fails twice is recorded and skipped until the text or the model changes. A round that fails as a whole
-//! is retried for the next request ([`super::worktree::Rounds`]).
+//! is retried for the next request ([`super::worktree::EmbeddingRounds`]).
 
 mod next_model;
 
@@ -10,38 +10,39 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 
 use anyhow::anyhow;
-use memod_base::threads::caught;
+use memod_base::threads::catch_panic;
 use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
 use memod_embed::{Embedder, can_embed};
-use memod_index_db::{Embedded, NewVector, Reader};
+use memod_index_db::{IndexReader, NewVector, VectorOwner};
 use memod_indexing::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 
 use super::Engine;
 use super::errors::error_chain;
-use super::errors::{hint_of, hinted};
-use super::event::Event;
-use super::worker::Job;
+use super::errors::{hint_of, line_with_hint};
+use super::loop_event::LoopEvent;
+use super::worker::WriterJob;
 
 /// Number of texts per step.
 const STEP: usize = 256;
 
-/// The same for a model that takes milliseconds a text, so that what has changed meanwhile waits for one step at most.
+/// The same for a model that takes milliseconds a text, so that later changes wait for one step at most.
 const SLOW_STEP: usize = 16;
 
-/// Runs one round per wake-up until the main loop ends, and makes the vectors of the model that is to follow meanwhile.
-pub(super) fn embed(engine: &Engine, rounds: &Receiver<u64>, jobs: &Sender<Job>) {
+/// Runs one round per wake-up until the main loop ends, and between rounds makes the vectors of the chosen model.
+pub(super) fn run_embedding(engine: &Engine, rounds: &Receiver<u64>, jobs: &Sender<WriterJob>) {
     warm_up(engine);
     let mut wanted = rounds.recv().ok();
     while let Some(round) = wanted.take() {
         let round = rounds.try_iter().last().unwrap_or(round);
-        let done = caught(|| run(engine, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
-        let error = done.err().map(|error| hinted(&error_chain(&error), hint_of(&error)));
+        let done =
+            catch_panic(|| embed_missing(engine, jobs)).unwrap_or_else(|why| Err(anyhow!("panicked: {why}")));
+        let error = done.err().map(|error| line_with_hint(&error_chain(&error), hint_of(&error)));
         if let Some(error) = &error {
             tracing::warn!(error, "embedding stopped; keyword search goes on");
         }
-        engine.send(Event::Embedded { round, error });
-        next_model::prepare(engine, jobs, || {
+        engine.send_event(LoopEvent::Embedded { round, error });
+        next_model::prepare_next_model(engine, jobs, || {
             wanted = wanted.or_else(|| rounds.try_recv().ok());
             wanted.is_some()
         });
@@ -51,16 +52,16 @@ pub(super) fn embed(engine: &Engine, rounds: &Receiver<u64>, jobs: &Sender<Job>)
 
 /// Loads the model that answers, so that the first query need not do without it.
 fn warm_up(engine: &Engine) {
-    let _ = caught(|| {
-        let model = engine.read(Reader::model).ok().and_then(|id| engine.models.load(&id).ok());
-        model.map(|model| model.warm_up()) // a failure is told to who asks
+    let _ = catch_panic(|| {
+        let model = engine.read(IndexReader::model_id).ok().and_then(|id| engine.models.load_model(&id).ok());
+        model.map(|model| model.warm_up()) // a failure is reported to the query that needs the model
     });
 }
 
-fn run(engine: &Engine, jobs: &Sender<Job>) -> anyhow::Result<()> {
-    let reader = &Reader::open(&engine.index_db)?;
-    let embedder = engine.models.load(&reader.model()?).map_err(|why| anyhow!("{why}"))?;
-    let round = Round {
+fn embed_missing(engine: &Engine, jobs: &Sender<WriterJob>) -> anyhow::Result<()> {
+    let reader = &IndexReader::open(&engine.index_db)?;
+    let embedder = engine.models.load_model(&reader.model_id()?).map_err(|why| anyhow!("{why}"))?;
+    let round = EmbeddingRound {
         reader,
         embedder: embedder.as_ref(),
         vectors_of: VectorsOf::Active,
@@ -68,9 +69,9 @@ fn run(engine: &Engine, jobs: &Sender<Job>) -> anyhow::Result<()> {
         is_cancelled: &mut || engine.progress.is_cancelled(),
         keep: &|found| {
             let n_vectors = found.n_vectors();
-            kept(jobs, |done| match found {
-                Found::Vectors(vectors) => Job::Vectors(vectors, done),
-                Found::Failed(of) => Job::EmbedFailed(of, done),
+            run_writer_job(jobs, |done| match found {
+                EmbeddingResult::Vectors(vectors) => WriterJob::Vectors(vectors, done),
+                EmbeddingResult::Failed(of) => WriterJob::EmbedFailed(of, done),
             })?;
             engine.embeds.fetch_add(n_vectors, Ordering::Relaxed);
             Ok(())
@@ -79,14 +80,14 @@ fn run(engine: &Engine, jobs: &Sender<Job>) -> anyhow::Result<()> {
     round.run().map(drop)
 }
 
-/// What is to be kept of a step.
-enum Found {
+/// A result of a step, which the writer stores.
+enum EmbeddingResult {
     Vectors(Vec<NewVector>),
     /// The model fails on this.
-    Failed(Embedded),
+    Failed(VectorOwner),
 }
 
-impl Found {
+impl EmbeddingResult {
     fn n_vectors(&self) -> u64 {
         match self {
             Self::Vectors(vectors) => vectors.len() as u64,
@@ -95,10 +96,10 @@ impl Found {
     }
 }
 
-/// Has the writer do a job; returns once it is done.
-fn kept(
-    jobs: &Sender<Job>,
-    job: impl FnOnce(SyncSender<Result<(), DatabaseError>>) -> Job,
+/// Sends a job to the writer, and waits until it is done.
+fn run_writer_job(
+    jobs: &Sender<WriterJob>,
+    job: impl FnOnce(SyncSender<Result<(), DatabaseError>>) -> WriterJob,
 ) -> anyhow::Result<()> {
     let (done, ack) = sync_channel(1);
     jobs.send(job(done))?;
@@ -114,17 +115,17 @@ enum VectorsOf<'a> {
     Next(&'a str),
 }
 
-/// One round: all that waits for a vector when it begins, and what comes meanwhile.
-struct Round<'a> {
-    reader: &'a Reader,
+/// One round, which covers the texts that wait for a vector when it begins, and those that come during it.
+struct EmbeddingRound<'a> {
+    reader: &'a IndexReader,
     embedder: &'a dyn Embedder,
     vectors_of: VectorsOf<'a>,
     max_file_bytes: u64,
     is_cancelled: &'a mut dyn FnMut() -> bool,
-    keep: &'a dyn Fn(Found) -> anyhow::Result<()>,
+    keep: &'a dyn Fn(EmbeddingResult) -> anyhow::Result<()>,
 }
 
-impl Round<'_> {
+impl EmbeddingRound<'_> {
     /// Returns the number of vectors that were made.
     fn run(mut self) -> anyhow::Result<usize> {
         let Self { reader, embedder, vectors_of, max_file_bytes, .. } = self;
@@ -161,7 +162,7 @@ impl Round<'_> {
                 _ if n_seen == 0 => break,
                 None => {
                     n_vectors += vectors.len();
-                    (self.keep)(Found::Vectors(vectors))?;
+                    (self.keep)(EmbeddingResult::Vectors(vectors))?;
                 }
                 Some(_) if n_alone == 0 => {
                     n_alone = n_seen;
@@ -181,7 +182,7 @@ impl Round<'_> {
         }
         for (of, text) in texts {
             tracing::error!(text, why, "the model fails on a text, which only words will find");
-            (self.keep)(Found::Failed(of))?;
+            (self.keep)(EmbeddingResult::Failed(of))?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Holds the state that the engine's threads share, and what requests ask of the engine.
+//! Holds the state that the engine's threads share, and serves the calls of requests.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -11,19 +11,19 @@ use memod_base::threads::lock;
 use memod_base::types::SourceKey;
 use memod_config::Config;
 use memod_database::DatabaseError;
-use memod_index_db::Reader;
+use memod_index_db::IndexReader;
 use memod_indexing::{Indexer, Progress};
-use memod_proto::Sync;
+use memod_proto::FreshnessLevel;
 use memod_vectors::shared_vectors::SharedVectors;
 use memod_watch::Watch;
 use tokio::sync::oneshot;
 
-use crate::errors::{RpcResult, stopping};
-use crate::event::{Ask, Event, Freshness, ViewReport};
-use crate::models::{Loaded, Models};
+use crate::errors::{RpcResult, stopping_error};
+use crate::loop_event::{Freshness, LoopEvent, PendingRequest, WorktreeReport};
+use crate::model_registry::{ModelRegistry, ModelResult};
 use crate::observer::EngineObserver;
 use crate::own_files::OwnFiles;
-use crate::subscriptions::Events;
+use crate::subscriptions::EventBroker;
 use crate::watch_queue::WatchQueue;
 
 /// The state that the loop, the workers and the requests share.
@@ -43,18 +43,18 @@ pub struct Engine {
     /// All watched directories.
     pub watch: Watch,
     /// The models that make vectors.
-    pub models: Arc<Models>,
+    pub models: Arc<ModelRegistry>,
     /// All vectors.
     pub nearest: SharedVectors,
     /// Counters of the whole index.
     pub progress: Arc<Progress>,
     /// The subscribers to events.
-    pub events: Arc<Events>,
+    pub events: Arc<EventBroker>,
     /// Open connections.
     pub connections: AtomicUsize,
     /// Number of file-system events.
     pub fs_events: AtomicU64,
-    /// Full walks after the first of each view.
+    /// Full walks after the first of each worktree.
     pub rescans: AtomicU64,
     /// Reconciles begun, those walks included.
     pub reconciles: AtomicU64,
@@ -69,9 +69,9 @@ pub struct Engine {
     /// Time of the last call of a method, ms since the start.
     last_use_ms: AtomicU64,
     own_files: OwnFiles,
-    loop_events: Sender<Event>,
+    loop_events: Sender<LoopEvent>,
     observer: OnceLock<Box<dyn EngineObserver>>,
-    readers: Mutex<Vec<Reader>>,
+    readers: Mutex<Vec<IndexReader>>,
 }
 
 /// The values that an engine is made from.
@@ -85,7 +85,7 @@ pub struct EngineParts {
     /// Path of the socket.
     pub socket: PathBuf,
     /// The models that make vectors.
-    pub models: Arc<Models>,
+    pub models: Arc<ModelRegistry>,
     /// Indexes worktrees.
     pub indexer: Indexer,
     /// Counts what the indexer has done.
@@ -97,7 +97,7 @@ pub struct FreshnessRequest {
     /// The worktree, located on disk after the request arrived.
     pub layout: RepoLayout,
     /// How fresh it must be.
-    pub level: Sync,
+    pub level: FreshnessLevel,
     /// Deadline of the answer, fresh or not.
     pub deadline: Instant,
     /// Paths that were found to differ from the index.
@@ -110,7 +110,7 @@ impl Engine {
     pub(crate) fn new(
         parts: EngineParts,
         watch: Watch,
-        loop_events: Sender<Event>,
+        loop_events: Sender<LoopEvent>,
         watch_queue: Arc<WatchQueue>,
     ) -> Self {
         let EngineParts { layout, env, config, socket, models, indexer, progress } = parts;
@@ -162,51 +162,51 @@ impl Engine {
     pub async fn wait_until_fresh(&self, request: FreshnessRequest) -> RpcResult<Freshness> {
         let FreshnessRequest { layout, level, deadline, dirty, needs_commits } = request;
         let (reply, answer) = oneshot::channel();
-        let ask = Ask::new(layout, level, deadline, reply);
-        self.send(Event::Ask(Ask { dirty, needs_commits, ..ask }));
-        answer.await.map_err(|_| stopping())?
+        let request = PendingRequest::new(layout, level, deadline, reply);
+        self.send_event(LoopEvent::Request(PendingRequest { dirty, needs_commits, ..request }));
+        answer.await.map_err(|_| stopping_error())?
     }
 
     /// Reports on each worktree that is served. Nothing is known while the daemon stops.
-    pub async fn report_views(&self) -> Vec<ViewReport> {
+    pub async fn report_worktrees(&self) -> Vec<WorktreeReport> {
         let (reply, answer) = oneshot::channel();
-        self.send(Event::Views(reply));
+        self.send_event(LoopEvent::Views(reply));
         answer.await.unwrap_or_default()
     }
 
     /// Begins to index everything again.
     pub fn reindex(&self) {
-        self.send(Event::Reindex);
+        self.send_event(LoopEvent::Reindex);
     }
 
     /// Prepares the model that was chosen.
     pub fn note_chosen_model(&self) {
-        self.send(Event::ModelChosen);
+        self.send_event(LoopEvent::ModelChosen);
     }
 
     /// Takes the present state of each worktree for what a new subscriber knows.
     pub fn note_subscription(&self) {
-        self.send(Event::Subscribed);
+        self.send_event(LoopEvent::Subscribed);
     }
 
     /// Stops the daemon, for a reason that its log names.
     pub fn stop(&self, why: &'static str) {
-        self.send(Event::Stop(why));
+        self.send_event(LoopEvent::Stop(why));
     }
 
     /// Returns the model whose vectors a snapshot has, or why it cannot be used.
     ///
     /// # Errors
     /// When the model cannot be loaded, or its name not be read.
-    pub fn model_of(&self, reader: &Reader) -> Loaded {
-        let id = reader.model().map_err(|error| error.to_string())?;
-        self.models.ready(&id)
+    pub fn active_model(&self, reader: &IndexReader) -> ModelResult {
+        let id = reader.model_id().map_err(|error| error.to_string())?;
+        self.models.load_unless_slow(&id)
     }
 
     /// Sends an event to the loop. Does nothing once the loop has stopped. Never blocks, because async code calls it, so the
     /// queue itself is unbounded: the server limits requests, [`WatchQueue`] limits events of the watcher, and there is one
     /// job or task for each event.
-    pub(crate) fn send(&self, event: Event) {
+    pub(crate) fn send_event(&self, event: LoopEvent) {
         let _ = self.loop_events.send(event);
     }
 
@@ -222,7 +222,7 @@ impl Engine {
     }
 
     /// Returns whether clients still find lock, socket and index.
-    pub fn is_found(&self) -> bool {
+    pub fn is_reachable(&self) -> bool {
         self.own_files.are_found(&self.layout, &self.env)
     }
 
@@ -232,10 +232,10 @@ impl Engine {
     /// When the database cannot be opened, or what `read` failed with.
     pub fn read<T, E: From<DatabaseError>>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, E>,
+        read: impl FnOnce(&IndexReader) -> Result<T, E>,
     ) -> Result<T, E> {
         let idle = lock(&self.readers).pop();
-        let reader = idle.map_or_else(|| Reader::open(&self.index_db), Ok)?;
+        let reader = idle.map_or_else(|| IndexReader::open(&self.index_db), Ok)?;
         let value = read(&reader);
         lock(&self.readers).push(reader);
         value

@@ -45,11 +45,11 @@ fn hint_of_cause(cause: &(dyn Error + 'static)) -> Option<&'static str> {
 }
 
 /// Returns an error with its remedy in one line.
-pub(crate) fn hinted(error: &impl Display, hint: Option<&str>) -> String {
+pub(crate) fn line_with_hint(error: &impl Display, hint: Option<&str>) -> String {
     hint.map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"))
 }
 
 /// Returns the error for a request that arrives while the daemon stops.
-pub fn stopping() -> RpcError {
+pub fn stopping_error() -> RpcError {
     RpcError::new(code::STOPPING, "the daemon is stopping")
 }

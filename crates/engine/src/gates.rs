@@ -26,7 +26,7 @@ pub struct Gates {
     dirs: Gate,
     mounts: Gate,
     worktrees: Gate,
-    /// Before that of a worktree, for requests that give way: so few of them are ever in front of another one.
+    /// Comes before the gate of a worktree, for requests that give way: so few of them are ever in front of another request.
     behind: Gate,
     settings: Gate,
     /// Turns for working threads, twice the number of processors.
@@ -51,7 +51,7 @@ impl Default for Gates {
 
 /// Why a gate did not admit a request in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Full {
+pub enum GateError {
     /// Others come and go, but too many were waiting.
     Busy,
     /// No admitted request has left in all that time.
@@ -60,27 +60,27 @@ pub enum Full {
 
 impl Gates {
     /// Waits for a place to look for the worktree around a directory.
-    pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[Entered; 2], Full> {
+    pub async fn enter_dir(&self, dir: &Path, until: Instant) -> Result<[GatePass; 2], GateError> {
         // Both waits start now, because whether any request leaves is judged over the whole wait.
-        let waits = [self.dirs.wait(dir), self.mounts.wait(&self.mount_of(dir))];
+        let waits = [self.dirs.start_wait(dir), self.mounts.start_wait(&self.mount_of(dir))];
         let [at_dir, at_mount] = waits;
         // Order is significant: requests for a hanging directory must not fill the gate of its mount.
-        Ok([at_dir.enter(until).await?, at_mount.enter(until).await?])
+        Ok([at_dir.wait_for_pass(until).await?, at_mount.wait_for_pass(until).await?])
     }
 
     /// Waits for a place to read files of a worktree.
-    pub async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
-        self.worktrees.wait(root).enter(until).await
+    pub async fn enter_worktree(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
+        self.worktrees.start_wait(root).wait_for_pass(until).await
     }
 
     /// Waits for a place among the requests that give way, before the one that [`Self::enter_worktree`] gives.
-    pub async fn give_way(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
-        self.behind.wait(root).enter(until).await
+    pub async fn give_way(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
+        self.behind.start_wait(root).wait_for_pass(until).await
     }
 
     /// Waits for a place to read git's settings of a worktree.
-    pub async fn enter_settings(&self, root: &Path, until: Instant) -> Result<Entered, Full> {
-        self.settings.wait(root).enter(until).await
+    pub async fn enter_settings(&self, root: &Path, until: Instant) -> Result<GatePass, GateError> {
+        self.settings.start_wait(root).wait_for_pass(until).await
     }
 
     /// Returns the mount point of a path, judging by its name.
@@ -94,42 +94,42 @@ impl Gates {
 /// Admits a limited number of requests to each place.
 struct Gate {
     limit: usize,
-    places: Mutex<HashMap<PathBuf, Weak<Place>>>,
+    places: Mutex<HashMap<PathBuf, Weak<GatedPlace>>>,
 }
 
 /// A place with its admitted requests.
-struct Place {
+struct GatedPlace {
     room: Arc<Semaphore>,
     /// Number of requests that have left.
     n_left: AtomicU64,
 }
 
 /// A request that waits at a gate.
-struct Wait {
-    place: Arc<Place>,
+struct GateWait {
+    place: Arc<GatedPlace>,
     /// Number of requests that had left when the wait began.
     n_left: u64,
 }
 
 /// An admitted request, which leaves when this is dropped.
-pub struct Entered {
-    place: Arc<Place>,
+pub struct GatePass {
+    place: Arc<GatedPlace>,
     _room: OwnedSemaphorePermit,
 }
 
-impl Drop for Entered {
+impl Drop for GatePass {
     fn drop(&mut self) {
         self.place.n_left.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-impl Wait {
-    async fn enter(self, until: Instant) -> Result<Entered, Full> {
+impl GateWait {
+    async fn wait_for_pass(self, until: Instant) -> Result<GatePass, GateError> {
         let Self { place, n_left } = self;
         match timeout_at(until.into(), Arc::clone(&place.room).acquire_owned()).await {
-            Ok(room) => Ok(Entered { place, _room: room.expect("nobody closes these semaphores") }),
-            Err(_) if place.n_left.load(Ordering::Relaxed) == n_left => Err(Full::Stuck),
-            Err(_) => Err(Full::Busy),
+            Ok(room) => Ok(GatePass { place, _room: room.expect("nobody closes these semaphores") }),
+            Err(_) if place.n_left.load(Ordering::Relaxed) == n_left => Err(GateError::Stuck),
+            Err(_) => Err(GateError::Busy),
         }
     }
 }
@@ -140,13 +140,13 @@ impl Gate {
     }
 
     /// Starts to wait.
-    fn wait(&self, place: &Path) -> Wait {
-        let place = self.place(place);
+    fn start_wait(&self, place: &Path) -> GateWait {
+        let place = self.gated_place(place);
         let n_left = place.n_left.load(Ordering::Relaxed);
-        Wait { place, n_left }
+        GateWait { place, n_left }
     }
 
-    fn place(&self, place: &Path) -> Arc<Place> {
+    fn gated_place(&self, place: &Path) -> Arc<GatedPlace> {
         let mut places = lock(&self.places);
         if let Some(known) = places.get(place).and_then(Weak::upgrade) {
             return known;
@@ -154,7 +154,8 @@ impl Gate {
         if places.len() >= MOST_IDLE {
             places.retain(|_, known| known.strong_count() > 0);
         }
-        let new = Arc::new(Place { room: Arc::new(Semaphore::new(self.limit)), n_left: AtomicU64::new(0) });
+        let new =
+            Arc::new(GatedPlace { room: Arc::new(Semaphore::new(self.limit)), n_left: AtomicU64::new(0) });
         places.insert(place.to_owned(), Arc::downgrade(&new));
         new
     }
@@ -167,15 +168,15 @@ mod tests {
     use super::*;
 
     /// Waits for a limited time, ms.
-    async fn enter(gate: &Gate, place: &str, ms: u64) -> Result<Entered, Full> {
-        gate.wait(Path::new(place)).enter(Instant::now() + Duration::from_millis(ms)).await
+    async fn enter(gate: &Gate, place: &str, ms: u64) -> Result<GatePass, GateError> {
+        gate.start_wait(Path::new(place)).wait_for_pass(Instant::now() + Duration::from_millis(ms)).await
     }
 
     #[tokio::test]
     async fn a_place_that_is_full_leaves_room_elsewhere() {
         let gate = Gate::new(2);
         let held = [enter(&gate, "/dead", 0).await, enter(&gate, "/dead", 0).await];
-        assert_eq!(enter(&gate, "/dead", 0).await.err(), Some(Full::Stuck), "a third would wait");
+        assert_eq!(enter(&gate, "/dead", 0).await.err(), Some(GateError::Stuck), "a third would wait");
         assert!(enter(&gate, "/live", 0).await.is_ok());
         drop(held);
         assert!(enter(&gate, "/dead", 0).await.is_ok());
@@ -198,7 +199,7 @@ mod tests {
             biased; // the second waits first
             () = second => unreachable!("it stays"),
             (late, ()) = async { tokio::join!(enter(&gate, "/a", 50), leave) } => {
-                assert_eq!(late.err(), Some(Full::Busy));
+                assert_eq!(late.err(), Some(GateError::Busy));
             }
         }
     }

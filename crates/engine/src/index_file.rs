@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use memod_base::paths::{IoContext as _, PathError, with_suffix};
 use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
-use memod_index_db::Writer;
+use memod_index_db::IndexWriter;
 use memod_indexing::IndexError;
 
 use super::index_repair;
@@ -19,7 +19,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(10);
 /// Time after which no further attempt is made, because a client waits for the daemon.
 const TRY_FOR: Duration = Duration::from_secs(5);
 
-/// Opens what is made of index.db, again while that fails for a reason of the moment.
+/// Opens index.db with `open`, and retries after transient failures.
 pub(super) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow::Result<T> {
     let (give_up, mut wait) = (Instant::now() + TRY_FOR, TRY_AGAIN);
     for _ in 1..TRIES {
@@ -29,7 +29,7 @@ pub(super) fn retry_transient<T>(open: impl Fn() -> anyhow::Result<T>) -> anyhow
             }
             opened => return opened,
         }
-        std::thread::park_timeout(wait); // nothing tells when it can be read
+        std::thread::park_timeout(wait); // no event reports when it can be read
         wait *= 2;
     }
     open()
@@ -43,31 +43,31 @@ fn is_transient(error: &anyhow::Error) -> bool {
     store.is_some_and(DatabaseError::is_transient)
 }
 
-/// Opens index.db; a damaged one is removed and begun anew. It holds nothing that cannot be made again, and what becomes a
-/// secret later would stay in it.
-pub(super) fn open(path: &Path) -> anyhow::Result<Writer> {
-    remove_damaged(path);
+/// Opens index.db; a damaged one is removed and rebuilt. It has nothing that cannot be made again, and a kept copy would
+/// hold contents that become secret later.
+pub(super) fn open_or_rebuild(path: &Path) -> anyhow::Result<IndexWriter> {
+    remove_old_copies(path);
     if std::fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
-        let aside = quarantine(path)?;
+        let aside = rename_aside(path)?;
         tracing::error!(aside = %aside.display(), "index.db is not a file; put aside and rebuilt");
         let kept = format!("what was there is kept as {}", aside.display());
-        index_repair::note(path, &format!("index.db was not a file, and is built anew; {kept}"));
+        index_repair::record_repair(path, &format!("index.db was not a file, and is built anew; {kept}"));
     }
-    match Writer::open(path, BUILTIN_ID) {
+    match IndexWriter::open(path, BUILTIN_ID) {
         Err(DatabaseError::Corrupt { source, .. }) => {
             tracing::error!(%source, "index.db is damaged; removed and rebuilt");
-            remove(path, &source)?;
-            Ok(Writer::open(path, BUILTIN_ID)?)
+            remove_and_record(path, &source)?;
+            Ok(IndexWriter::open(path, BUILTIN_ID)?)
         }
         opened => Ok(opened?),
     }
 }
 
 /// Removes a damaged index, and records why.
-pub(super) fn remove(path: &Path, why: &impl Display) -> Result<(), PathError> {
+pub(super) fn remove_and_record(path: &Path, why: &impl Display) -> Result<(), PathError> {
     std::fs::remove_file(path).at("remove", path)?;
     remove_companions(path);
-    index_repair::note(
+    index_repair::record_repair(
         path,
         &format!("index.db was damaged ({why}), and is built anew; no memory was in it"),
     );
@@ -77,8 +77,8 @@ pub(super) fn remove(path: &Path, why: &impl Display) -> Result<(), PathError> {
 /// Suffix of what was found in place of the index, followed by the time.
 const DAMAGED: &str = ".damaged-";
 
-/// Renames what is no file, and so was never an index.
-fn quarantine(path: &Path) -> anyhow::Result<PathBuf> {
+/// Renames a path that is no file, and so was never an index.
+fn rename_aside(path: &Path) -> anyhow::Result<PathBuf> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let aside = with_suffix(path, &format!("{DAMAGED}{seconds}"));
     std::fs::rename(path, &aside).at("rename", path)?;
@@ -93,16 +93,18 @@ fn remove_companions(path: &Path) {
 }
 
 /// Removes copies of a damaged index, which versions before this one have put aside.
-fn remove_damaged(index_db: &Path) {
+fn remove_old_copies(index_db: &Path) {
     let name = index_db.file_name().unwrap_or_default().to_string_lossy();
-    let is_copy = |entry: &std::fs::DirEntry| {
-        entry.file_name().to_string_lossy().strip_prefix(&*name).is_some_and(|rest| rest.starts_with(DAMAGED))
-            && entry.file_type().is_ok_and(|kind| kind.is_file())
-    };
     let entries = index_db.parent().and_then(|dir| std::fs::read_dir(dir).ok());
-    for entry in entries.into_iter().flatten().flatten().filter(is_copy) {
+    for entry in entries.into_iter().flatten().flatten().filter(|entry| is_old_copy(entry, &name)) {
         if let Err(error) = std::fs::remove_file(entry.path()) {
             tracing::warn!(path = %entry.path().display(), %error, "cannot remove a damaged index");
         }
     }
+}
+
+fn is_old_copy(entry: &std::fs::DirEntry, index_name: &str) -> bool {
+    let name = entry.file_name();
+    name.to_string_lossy().strip_prefix(index_name).is_some_and(|rest| rest.starts_with(DAMAGED))
+        && entry.file_type().is_ok_and(|kind| kind.is_file())
 }

@@ -1,4 +1,4 @@
-//! Keeps the index equal to the worktrees of a repository, and says how fresh it is.
+//! Keeps the index equal to the worktrees of a repository, and reports how fresh it is.
 //!
 //! `main_loop` owns the state of each worktree (`worktree`), `disk` accesses its file system, `worker` writes and `embedding`
 //! makes vectors. Events go to the loop, and jobs and tasks come from it. The engine knows no request: one asks [`Engine`] for a
@@ -14,7 +14,7 @@ mod observer;
 mod reconcile;
 mod scrub;
 mod start;
-mod vectors;
+mod vector_copy;
 mod watch_queue;
 mod worker;
 mod worktree;
@@ -23,11 +23,11 @@ mod worktree_news;
 pub mod clock;
 pub mod disk_reads;
 pub mod errors;
-pub mod event;
+pub mod file_access_progress;
 pub mod gates;
 pub mod index_repair;
-pub mod look_progress;
-pub mod models;
+pub mod loop_event;
+pub mod model_registry;
 pub mod own_files;
 pub mod subscriptions;
 pub mod threads;

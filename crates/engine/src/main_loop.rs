@@ -1,16 +1,16 @@
 //! The loop that owns all mutable state of the daemon.
 //!
 //! Events come in and jobs go out; the result of a job comes back as an event. When nothing is pending, the loop sleeps
-//! with no timer but that of the idle exit. `views` opens and closes worktrees, `changes` handles events of the watcher,
-//! `found` the results of a worktree's thread, and `indexed` the end of a reconcile.
+//! with no timer but that of the idle exit. `open_worktrees` opens and closes worktrees, `file_changes` handles events of the watcher,
+//! `disk_reports` the results of a worktree's thread, and `reconcile_end` the end of a reconcile.
 //!
 //! Invariant: the loop touches no file system except the kernel's table of mounts, because one that hangs would stall
 //! every worktree.
 
-mod changes;
-mod found;
-mod indexed;
-mod views;
+mod disk_reports;
+mod file_changes;
+mod open_worktrees;
+mod reconcile_end;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -25,37 +25,37 @@ use memod_watch::MountTable;
 use tokio::sync::oneshot;
 
 use super::Engine;
-use super::disk::task::{DiskTask, Lane};
-use super::event::{Ask, Event, ViewReport};
-use super::subscriptions::Topics;
-use super::worker::Job;
-use super::worktree::{Rounds, WorktreeState};
+use super::disk::task::{DiskTask, ThreadNumber};
+use super::loop_event::{LoopEvent, PendingRequest, WorktreeReport};
+use super::subscriptions::TopicSet;
+use super::worker::WriterJob;
+use super::worktree::{EmbeddingRounds, WorktreeState};
 
 /// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);
 /// Extra time that a request waits for a worktree to be opened: without it the answer is an error.
 const OPEN_GRACE: Duration = Duration::from_secs(5);
 /// Time that `status` waits for the file system of each worktree.
-const SURVEY: Duration = Duration::from_millis(500);
+const STATUS_WAIT: Duration = Duration::from_millis(500);
 /// Time limit for handling queued events before due answers are sent.
 const DRAIN: Duration = Duration::from_millis(20);
 
 /// The loop and its state.
 pub(super) struct MainLoop {
     engine: Arc<Engine>,
-    jobs: Sender<Job>,
+    jobs: Sender<WriterJob>,
     rounds: Sender<u64>,
-    views: HashMap<PathBuf, WorktreeState>,
-    opening: HashMap<PathBuf, Opening>,
+    worktrees: HashMap<PathBuf, WorktreeState>,
+    opening: HashMap<PathBuf, OpeningWorktree>,
     /// Number of worktrees opened so far.
-    n_lanes: Lane,
-    surveys: Vec<PendingSurvey>,
-    embedding: Rounds,
-    /// When to look again for what subscribers are to be told.
-    news_at: Option<Instant>,
+    n_threads: ThreadNumber,
+    pending_statuses: Vec<PendingStatus>,
+    embedding: EmbeddingRounds,
+    /// When to look for news for subscribers again.
+    news_due_at: Option<Instant>,
     /// Reconciles until the next garbage collection.
     collect_in: u64,
-    last_ask: Instant,
+    last_request: Instant,
     clocks: (Instant, SystemTime),
     mounts: MountTable,
     /// Asks the thread `own-files` to check that clients still find the daemon's files.
@@ -63,24 +63,24 @@ pub(super) struct MainLoop {
 }
 
 /// A worktree that is being opened.
-struct Opening {
-    lane: Lane,
+struct OpeningWorktree {
+    thread: ThreadNumber,
     disk: Sender<DiskTask>,
-    asks: Vec<Ask>,
+    requests: Vec<PendingRequest>,
 }
 
 /// A `status` that waits for the worktrees.
-struct PendingSurvey {
-    reply: oneshot::Sender<Vec<ViewReport>>,
+struct PendingStatus {
+    reply: oneshot::Sender<Vec<WorktreeReport>>,
     /// Worktrees whose file system has not answered yet.
-    waits_for: HashSet<Lane>,
+    waits_for: HashSet<ThreadNumber>,
     until: Instant,
 }
 
 impl MainLoop {
     pub(super) fn new(
         engine: Arc<Engine>,
-        jobs: Sender<Job>,
+        jobs: Sender<WriterJob>,
         rounds: Sender<u64>,
         own_files: Sender<()>,
     ) -> Self {
@@ -89,27 +89,27 @@ impl MainLoop {
             jobs,
             rounds,
             own_files,
-            views: HashMap::new(),
+            worktrees: HashMap::new(),
             opening: HashMap::new(),
-            n_lanes: 0,
-            surveys: Vec::new(),
-            embedding: Rounds::default(),
-            news_at: None,
+            n_threads: 0,
+            pending_statuses: Vec::new(),
+            embedding: EmbeddingRounds::default(),
+            news_due_at: None,
             collect_in: 0,
-            last_ask: Instant::now(),
+            last_request: Instant::now(),
             clocks: (Instant::now(), SystemTime::now()),
             mounts: MountTable::read(),
         }
     }
 
-    /// Runs until the daemon is to stop; returns the reason. With `index_on_demand`, a worktree is opened only when it is asked for.
-    pub(super) fn run(mut self, events: &Receiver<Event>, index_on_demand: bool) -> &'static str {
+    /// Runs until the daemon is to stop; returns the reason. With `index_on_demand`, a worktree is opened only when a request needs it.
+    pub(super) fn run(mut self, events: &Receiver<LoopEvent>, index_on_demand: bool) -> &'static str {
         if !index_on_demand {
-            self.open(self.engine.layout.clone(), None);
+            self.open_worktree(self.engine.layout.clone(), None);
             self.wake_embedder();
         }
         loop {
-            let event = match events.recv_timeout(self.quiet_for()) {
+            let event = match events.recv_timeout(self.time_until_due()) {
                 Ok(event) => Some(event),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => return "nobody is left to ask",
@@ -117,8 +117,8 @@ impl MainLoop {
             let now = Instant::now();
             self.check_clock(now);
             match event {
-                Some(Event::Stop(why)) => return why,
-                Some(event) => self.handle(event, now),
+                Some(LoopEvent::Stop(why)) => return why,
+                Some(event) => self.handle_event(event, now),
                 None if self.is_idle(now) => return "idle",
                 None => {}
             }
@@ -127,99 +127,99 @@ impl MainLoop {
                 && let Ok(event) = events.try_recv()
             {
                 match event {
-                    Event::Stop(why) => return why,
-                    event => self.handle(event, now),
+                    LoopEvent::Stop(why) => return why,
+                    event => self.handle_event(event, now),
                 }
             }
-            self.advance(Instant::now());
+            self.start_due_work(Instant::now());
         }
     }
 
     /// Asks for a check that clients still find this daemon, after a change of its state dir or socket.
     fn check_own_files(&self) {
-        let _ = self.own_files.send(()); // who looks ends only after the loop
+        let _ = self.own_files.send(()); // that thread ends only after the loop
     }
 
-    fn handle(&mut self, event: Event, now: Instant) {
+    fn handle_event(&mut self, event: LoopEvent, now: Instant) {
         match event {
-            Event::Watch(event) => {
+            LoopEvent::Watch(event) => {
                 self.engine.watch_queue.pop(&event);
                 self.on_watch(event, now);
             }
-            Event::Ask(ask) => self.on_ask(ask, now),
-            Event::Opened { lane, result } => self.on_opened(lane, result, now),
-            Event::Disk { lane, report } => self.on_report(lane, report, now),
-            Event::Indexed(indexed) => self.on_indexed(*indexed, now),
-            Event::Commits { view, tip, result } => self.on_commits(view, tip, result),
-            Event::Embedded { round, error } => self.embedding.end(round, error, now),
-            Event::Reindex => {
-                self.views.values_mut().for_each(WorktreeState::unsettle);
-                let _ = self.jobs.send(Job::Clear); // the writer ends only after the loop
+            LoopEvent::Request(request) => self.on_request(request, now),
+            LoopEvent::Opened { thread, result } => self.on_opened(thread, result, now),
+            LoopEvent::Disk { thread, report } => self.on_report(thread, report, now),
+            LoopEvent::ReconcileEnded(indexed) => self.on_reconcile_end(*indexed, now),
+            LoopEvent::Commits { worktree, tip, result } => self.on_commits(worktree, tip, result),
+            LoopEvent::Embedded { round, error } => self.embedding.end_round(round, error, now),
+            LoopEvent::Reindex => {
+                self.worktrees.values_mut().for_each(WorktreeState::begin_clear);
+                let _ = self.jobs.send(WriterJob::Clear); // the writer ends only after the loop
             }
-            Event::ModelChosen => self.wake_embedder(),
-            Event::Cleared => self.views.values_mut().for_each(|view| view.restart(now)),
-            Event::Views(reply) => self.survey(reply, now),
-            Event::Subscribed => {} // `tell_news` follows each event
-            Event::Stop(_) => unreachable!("`run` takes it"),
+            LoopEvent::ModelChosen => self.wake_embedder(),
+            LoopEvent::Cleared => self.worktrees.values_mut().for_each(|worktree| worktree.end_clear(now)),
+            LoopEvent::Views(reply) => self.begin_status_wait(reply, now),
+            LoopEvent::Subscribed => {} // `publish_news` follows each event
+            LoopEvent::Stop(_) => unreachable!("`run` takes it"),
         }
     }
 
     /// Starts due work and answers requests whose wait is over.
-    fn advance(&mut self, now: Instant) {
-        for view in self.views.values_mut() {
-            view.expire_cookie(now);
-            let was_complete = view.complete;
-            if let Some(scope) = view.start(now) {
+    fn start_due_work(&mut self, now: Instant) {
+        for worktree in self.worktrees.values_mut() {
+            worktree.expire_cookie(now);
+            let was_complete = worktree.complete;
+            if let Some(scope) = worktree.start_reconcile(now) {
                 if scope == Scope::Full && was_complete {
                     self.engine.rescans.fetch_add(1, Ordering::Relaxed);
                 }
                 self.engine.reconciles.fetch_add(1, Ordering::Relaxed);
             }
             // The writer ends only after the loop.
-            if let Some(tip) = view.start_commits() {
-                let _ = self.jobs.send(Job::Commits {
-                    view: view.id,
-                    layout: Box::new(view.layout.clone()),
+            if let Some(tip) = worktree.start_commits() {
+                let _ = self.jobs.send(WriterJob::Commits {
+                    worktree: worktree.id,
+                    layout: Box::new(worktree.layout.clone()),
                     tip,
                 });
             }
-            view.answer(now, &self.embedding, &self.engine.progress);
+            worktree.answer_requests(now, &self.embedding, &self.engine.progress);
         }
         for (root, opening) in &mut self.opening {
-            for late in opening.asks.extract_if(.., |ask| ask.deadline + OPEN_GRACE <= now) {
+            for late in opening.requests.extract_if(.., |request| request.deadline + OPEN_GRACE <= now) {
                 let why = "the index is busy, or the file system does not answer";
                 let message = format!("{}: not known yet, {why}", root.display());
-                refuse(late, RpcError::new(code::BUSY, message));
+                refuse_request(late, RpcError::new(code::BUSY, message));
             }
         }
-        self.end_surveys(now);
-        self.tell_news(now);
+        self.end_status_waits(now);
+        self.publish_news(now);
     }
 
-    /// Tells subscribers what is new about each worktree. Does nothing while nobody listens.
-    fn tell_news(&mut self, now: Instant) {
+    /// Publishes the changes of each worktree. Does nothing without subscribers.
+    fn publish_news(&mut self, now: Instant) {
         let Engine { events, progress, .. } = &*self.engine;
-        self.news_at = None;
-        if !events.hears(Topics::OF_INDEX) {
+        self.news_due_at = None;
+        if !events.has_subscriber(TopicSet::OF_INDEX) {
             return;
         }
-        let next = self.views.values().filter_map(|view| {
-            let snapshot = view.snapshot(&self.embedding, progress);
-            events.tell_worktree(&snapshot, || view.why_not_current(progress), now)
+        let next = self.worktrees.values().filter_map(|worktree| {
+            let snapshot = worktree.snapshot(&self.embedding, progress);
+            events.publish_worktree(&snapshot, || worktree.not_current_reason(progress), now)
         });
-        self.news_at = next.min();
+        self.news_due_at = next.min();
     }
 
     /// Returns the time until something must be done without an event.
-    fn quiet_for(&self) -> Duration {
+    fn time_until_due(&self) -> Duration {
         let now = Instant::now();
-        let views = self.views.values().filter_map(|view| view.deadline(now));
-        let opening = self.opening.values().flat_map(|opening| &opening.asks);
-        let opening = opening.map(|ask| ask.deadline + OPEN_GRACE);
-        views
+        let worktrees = self.worktrees.values().filter_map(|worktree| worktree.deadline(now));
+        let opening = self.opening.values().flat_map(|opening| &opening.requests);
+        let opening = opening.map(|request| request.deadline + OPEN_GRACE);
+        worktrees
             .chain(opening)
-            .chain(self.surveys.iter().map(|survey| survey.until))
-            .chain(self.news_at)
+            .chain(self.pending_statuses.iter().map(|status| status.until))
+            .chain(self.news_due_at)
             .chain(self.idle_at())
             .min()
             .map_or(Duration::MAX, |at| at.saturating_duration_since(now))
@@ -228,7 +228,8 @@ impl MainLoop {
     /// Returns the time of the idle exit; `None` if it is disabled.
     fn idle_at(&self) -> Option<Instant> {
         let minutes = self.engine.config.daemon.idle_exit_minutes;
-        (minutes > 0).then(|| self.last_ask.max(self.engine.last_use()) + Duration::from_secs(minutes * 60))
+        (minutes > 0)
+            .then(|| self.last_request.max(self.engine.last_use()) + Duration::from_secs(minutes * 60))
     }
 
     fn is_idle(&mut self, now: Instant) -> bool {
@@ -237,7 +238,7 @@ impl MainLoop {
         }
         let open = self.engine.connections.load(Ordering::SeqCst) > 0;
         if open {
-            self.last_ask = now;
+            self.last_request = now;
         }
         !open
     }
@@ -250,13 +251,13 @@ impl MainLoop {
         let wall_passed = wall.duration_since(then_wall).unwrap_or(Duration::ZERO);
         if wall_passed.abs_diff(passed) > CLOCK_JUMP {
             tracing::info!("the clock jumped; comparing everything");
-            self.views.values_mut().for_each(|view| view.mark_all_dirty(now));
+            self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
         }
     }
 }
 
-fn refuse(ask: Ask, error: RpcError) {
-    let _ = ask.reply.send(Err(error)); // the asker may have gone
+fn refuse_request(request: PendingRequest, error: RpcError) {
+    let _ = request.reply.send(Err(error)); // the asker may have gone
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
 
 use memod_base::paths::{Env, RepoLayout, if_readable};
-use memod_base::threads::caught;
+use memod_base::threads::catch_panic;
 use memod_scan::lstat;
 
 /// Reason for the exit of a daemon that clients cannot find any more.
@@ -17,7 +17,7 @@ impl OwnFiles {
     /// Records the present files as ours.
     pub(crate) fn new(layout: &RepoLayout, socket: &Path, index_db: &Path) -> Self {
         let files = [layout.daemon_lock_file(), socket.to_owned(), index_db.to_owned()];
-        Self(files.map(|path| (path.clone(), inode(&path).unwrap_or_default())))
+        Self(files.map(|path| (path.clone(), current_inode(&path).unwrap_or_default())))
     }
 
     /// Returns whether clients still find them.
@@ -25,24 +25,24 @@ impl OwnFiles {
         let Self(files) = self;
         let now = RepoLayout::locate(&ours.root, env);
         let [.., (index_db, _)] = files;
-        files.iter().all(|(path, held)| inode(path).is_none_or(|inode| inode == *held))
+        files.iter().all(|(path, held)| current_inode(path).is_none_or(|inode| inode == *held))
             && if_readable(lstat(index_db)).map_or(true, |stat| stat.is_some_and(|stat| stat.size > 0))
             && !now.is_ok_and(|now| now.id == ours.id && now.state_dir != ours.state_dir)
     }
 }
 
 /// Checks on each request, until the channel closes or the files are gone.
-pub(crate) fn look(asked: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
-    while asked.recv().is_ok() {
-        while asked.try_recv().is_ok() {} // one look serves all of them
-        // A look that panics tells nothing: there are others.
-        if !caught(&is_found).unwrap_or(true) {
+pub(crate) fn run_checks(requests: &Receiver<()>, is_found: impl Fn() -> bool, is_lost: impl FnOnce()) {
+    while requests.recv().is_ok() {
+        while requests.try_recv().is_ok() {} // one check serves all of them
+        // A check that panics shows nothing; later checks follow.
+        if !catch_panic(&is_found).unwrap_or(true) {
             return is_lost();
         }
     }
 }
 
 /// Returns the inode of a path, 0 if nothing is there; `None` if it cannot be examined now.
-fn inode(path: &Path) -> Option<u64> {
+fn current_inode(path: &Path) -> Option<u64> {
     if_readable(lstat(path)).map(|stat| stat.map_or(0, |stat| stat.inode)).ok()
 }

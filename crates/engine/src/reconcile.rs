@@ -9,84 +9,89 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 
 use memod_base::paths::RepoLayout;
-use memod_base::types::ViewId;
-use memod_index_db::Change;
+use memod_base::types::WorktreeId;
+use memod_index_db::ManifestChange;
 use memod_indexing::{Applied, IndexError, Reconciler};
 use memod_watch::{Role, WatchError};
 
 use super::Engine;
-use super::disk::task::{Due, Lane, Survey, Walker};
+use super::disk::task::{ExistenceCheck, ReconcileHandle, ReconcileRequest, ThreadNumber};
 use super::disk::{EndGuard, with_remedy};
-use super::event::Indexed;
-use super::threads::spawn;
-use super::worker::{Job, Ticket};
+use super::loop_event::ReconcileEnd;
+use super::threads::spawn_thread;
+use super::worker::{ReconcileTicket, WriterJob};
 
 /// Starts the thread that reconciles a worktree whose row exists.
 ///
 /// # Errors
 /// When the thread cannot be started, or the database cannot be opened.
-pub(super) fn start(
+pub(super) fn start_reconcile_thread(
     engine: &Arc<Engine>,
-    jobs: &Sender<Job>,
-    lane: Lane,
+    jobs: &Sender<WriterJob>,
+    thread: ThreadNumber,
     layout: &RepoLayout,
-    view: ViewId,
-) -> anyhow::Result<Walker> {
-    let reconciler = Reconciler::new(&engine.indexer, layout, view)?;
+    worktree: WorktreeId,
+) -> anyhow::Result<ReconcileHandle> {
+    let reconciler = Reconciler::new(&engine.indexer, layout, worktree)?;
     let progress = reconciler.progress();
     let (due, queue) = channel();
-    let worktree = Worktree { engine: Arc::clone(engine), jobs: jobs.clone(), lane, view, reconciler };
-    spawn("reconcile", move || worktree.serve(&queue))?;
-    Ok(Walker { due, progress })
+    let worktree =
+        ReconcileThread { engine: Arc::clone(engine), jobs: jobs.clone(), thread, worktree, reconciler };
+    spawn_thread("reconcile", move || worktree.run_reconciles(&queue))?;
+    Ok(ReconcileHandle { due, progress })
 }
 
 /// A worktree on its thread.
-struct Worktree {
+struct ReconcileThread {
     engine: Arc<Engine>,
-    jobs: Sender<Job>,
-    lane: Lane,
-    view: ViewId,
+    jobs: Sender<WriterJob>,
+    thread: ThreadNumber,
+    worktree: WorktreeId,
     reconciler: Reconciler,
 }
 
-impl Worktree {
+impl ReconcileThread {
     /// Runs reconciles until the loop drops the channel.
-    fn serve(mut self, queue: &Receiver<Due>) {
+    fn run_reconciles(mut self, queue: &Receiver<ReconcileRequest>) {
         let engine = Arc::clone(&self.engine);
-        let _end = EndGuard::new(&engine, self.lane);
+        let _end = EndGuard::new(&engine, self.thread);
         for due in queue {
-            let ticket = self.ticket();
-            let indexed = self.reconcile(due, ticket);
-            let _ = self.jobs.send(Job::End(ticket, Box::new(indexed))); // the writer ends only with the daemon
+            let ticket = self.new_ticket();
+            let indexed = self.run_reconcile(due, ticket);
+            let _ = self.jobs.send(WriterJob::End(ticket, Box::new(indexed))); // the writer ends only with the daemon
         }
     }
 
     /// Returns the generation of the index, by which the writer recognises changes from before it was emptied.
-    fn ticket(&self) -> Ticket {
+    fn new_ticket(&self) -> ReconcileTicket {
         let n_clears = self.engine.n_clears.load(Ordering::SeqCst);
-        Ticket { view: self.view, lane: self.lane, n_clears }
+        ReconcileTicket { worktree: self.worktree, thread: self.thread, n_clears }
     }
 
-    fn reconcile(&mut self, due: Due, ticket: Ticket) -> Indexed {
-        let Due { scope, git_changed } = due;
-        let Self { engine, jobs, lane, view, reconciler } = self;
+    fn run_reconcile(&mut self, due: ReconcileRequest, ticket: ReconcileTicket) -> ReconcileEnd {
+        let ReconcileRequest { scope, git_changed } = due;
+        let Self { engine, jobs, thread, worktree, reconciler } = self;
         let mut unwatched = None;
-        let mut on_dir = |dir: &Path| match engine.watch.add_dir(*view, Role::Worktree, dir) {
+        let mut on_dir = |dir: &Path| match engine.watch.add_dir(*worktree, Role::Worktree, dir) {
             Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
             Err(error) => unwatched = Some(with_remedy(&error)),
         };
-        let mut apply = |changes| apply(jobs, ticket, changes);
-        let run = || reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply);
-        let result = IndexError::catch_panic(run);
+        let mut apply = |changes| apply_changes(jobs, ticket, changes);
+        let result =
+            IndexError::catch_panic(|| reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply));
         let head = memod_git::read_head(reconciler.layout());
-        let survey = result.is_err().then(|| Survey::of(reconciler.layout()));
-        Indexed { lane: *lane, scope, result, head, unwatched, survey }
+        let existence = result.is_err().then(|| ExistenceCheck::from_layout(reconciler.layout()));
+        ReconcileEnd { thread: *thread, scope, result, head, unwatched, existence }
     }
 }
 
 /// Sends changes to the writer, and waits until they are written.
-fn apply(jobs: &Sender<Job>, ticket: Ticket, changes: Vec<Change>) -> Result<Applied, IndexError> {
+fn apply_changes(
+    jobs: &Sender<WriterJob>,
+    ticket: ReconcileTicket,
+    changes: Vec<ManifestChange>,
+) -> Result<Applied, IndexError> {
     let (reply, applied) = sync_channel(1);
-    jobs.send(Job::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
+    jobs.send(WriterJob::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
     applied.recv().map_err(|_| IndexError::Cancelled)?
 }

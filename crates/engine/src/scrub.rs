@@ -3,11 +3,11 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use memod_index_db::Writer;
+use memod_index_db::IndexWriter;
 use memod_indexing::IndexError;
 
 use super::Engine;
-use super::vectors::load_vectors;
+use super::vector_copy::load_vectors;
 
 /// Delay before a retry while a reader holds the log, which takes milliseconds.
 const LOG_AGAIN: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ impl Scrubber {
     pub(super) fn next_job<Job>(
         &mut self,
         engine: &Engine,
-        writer: &mut Writer,
+        writer: &mut IndexWriter,
         jobs: &Receiver<Job>,
     ) -> Option<Job> {
         while writer.has_leftovers() {
@@ -41,12 +41,12 @@ impl Scrubber {
     }
 
     /// Scrubs the index if necessary, unless the last attempt failed a moment ago.
-    pub(super) fn scrub(&mut self, engine: &Engine, writer: &mut Writer) {
+    pub(super) fn scrub(&mut self, engine: &Engine, writer: &mut IndexWriter) {
         if !writer.has_leftovers() || self.again.is_some_and(|at| Instant::now() < at) {
             return;
         }
         let (began, has_purged) = (Instant::now(), writer.has_purged());
-        self.again = match IndexError::catch_panic(|| Ok(writer.scrub()?)) {
+        self.again = match IndexError::catch_panic(|| Ok(writer.scrub_traces()?)) {
             Ok(()) => writer.has_leftovers().then_some(LOG_AGAIN),
             Err(error) => {
                 tracing::error!(%error, "what became a secret is out of the index, but may be left in its file");

@@ -1,10 +1,10 @@
-//! Queues events for who has subscribed to them.
+//! Queues events for subscribers.
 //!
-//! An event is serialized once and queued for each subscriber that hears its topic. The state of a worktree replaces an unread
-//! one of the same topic. Changes of memories wait one by one; once too many do, the oldest is dropped, and the subscriber
-//! is told how many were. `worktree_news` says which events there are.
+//! An event is serialized once and queued for each subscriber to its topic. The state of a worktree replaces an unread
+//! state of the same topic. Changes of memories are queued one by one; once there are too many, the oldest is dropped, and the
+//! subscriber gets the number of dropped ones. `worktree_news` decides which events there are.
 //!
-//! Invariant: while nobody subscribes, who asks [`Events::hears`] does nothing else: no event is made.
+//! Invariant: without a subscriber no event is made, because callers check [`EventBroker::has_subscriber`] first.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use memod_proto::{EventParams, LostEvent, MemoriesEvent, Topic};
 use tokio::sync::Notify;
 
 use super::clock::now_ms;
-use super::worktree_news::LastTold;
+use super::worktree_news::DeliveredNews;
 
 /// Most events that wait for one subscriber. With [`MOST_IDS`] they take as much as may be unread on a connection, half of
 /// it at most.
@@ -25,41 +25,42 @@ const MOST_WAITING: usize = 256;
 /// Most ids in one event.
 const MOST_IDS: usize = 200;
 
-/// Some topics.
+/// A set of topics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Topics(u8);
+pub struct TopicSet(u8);
 
-impl Topics {
-    /// Those about the index of one worktree.
-    pub const OF_INDEX: Self = Self(bit(Topic::Progress) | bit(Topic::Views) | bit(Topic::Drift));
+impl TopicSet {
+    /// The topics about the index of one worktree.
+    pub const OF_INDEX: Self =
+        Self(topic_bit(Topic::Progress) | topic_bit(Topic::Views) | topic_bit(Topic::Drift));
 
-    /// Those that a change of a memory belongs to.
-    pub const OF_MEMORIES: Self = Self(bit(Topic::Memories) | bit(Topic::Drift));
+    /// The topics of a change of a memory.
+    pub const OF_MEMORIES: Self = Self(topic_bit(Topic::Memories) | topic_bit(Topic::Drift));
 
     /// Returns these topics; none means all.
-    pub fn of(topics: &[Topic]) -> Self {
+    pub fn from_topics(topics: &[Topic]) -> Self {
         let topics = if topics.is_empty() { &Topic::ALL } else { topics };
-        Self(topics.iter().fold(0, |bits, topic| bits | bit(*topic)))
+        Self(topics.iter().fold(0, |bits, topic| bits | topic_bit(*topic)))
     }
 
     /// Returns each of them.
     pub fn list(self) -> Vec<Topic> {
-        Topic::ALL.into_iter().filter(|topic| self.has(*topic)).collect()
+        Topic::ALL.into_iter().filter(|topic| self.contains(*topic)).collect()
     }
 
     /// Returns whether this is one of them.
-    pub fn has(self, topic: Topic) -> bool {
-        self.0 & bit(topic) != 0
+    pub fn contains(self, topic: Topic) -> bool {
+        self.0 & topic_bit(topic) != 0
     }
 
-    /// Returns whether one of these is among the others.
-    pub fn meets(self, others: Self) -> bool {
+    /// Returns whether the two sets have a topic in common.
+    pub fn intersects(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 }
 
 /// Returns the bit of a topic.
-const fn bit(topic: Topic) -> u8 {
+const fn topic_bit(topic: Topic) -> u8 {
     1 << topic as u8
 }
 
@@ -79,165 +80,182 @@ impl EventMessage {
     }
 }
 
-/// Knows who listens to what.
+/// Passes events to the subscribers of their topics.
 #[derive(Default)]
-pub struct Events {
-    /// The topics that anybody hears, as [`Topics`].
+pub struct EventBroker {
+    /// The topics with a subscriber, as [`TopicSet`].
     heard: AtomicU8,
-    hub: Mutex<Hub>,
-    /// Told when the missing vectors of a worktree are to be counted.
+    registry: Mutex<SubscriberRegistry>,
+    /// Notified when the missing vectors of a worktree are to be counted.
     pub count_vectors: Notify,
-    /// Told when the memories of a worktree are to be compared with its code.
+    /// Notified when the memories of a worktree are to be compared with its code.
     pub count_drift: Notify,
-    /// Held while that is done.
+    /// Held during that comparison.
     pub drift_turn: tokio::sync::Mutex<()>,
 }
 
-/// All subscribers, and what those of each worktree know.
+/// All subscribers, and the state that was published for each worktree.
 #[derive(Default)]
-pub(crate) struct Hub {
+pub(crate) struct SubscriberRegistry {
     n_subscribed: u64,
     subscribers: Vec<Subscriber>,
-    pub(crate) worktrees: HashMap<PathBuf, LastTold>,
+    pub(crate) worktrees: HashMap<PathBuf, DeliveredNews>,
 }
 
 struct Subscriber {
     number: u64,
-    topics: Topics,
+    topics: TopicSet,
     root: PathBuf,
-    queue: Arc<Queue>,
+    queue: Arc<EventQueue>,
 }
 
 /// The events that wait for one subscriber.
 #[derive(Default)]
-struct Queue {
-    waiting: Mutex<Waiting>,
+struct EventQueue {
+    waiting: Mutex<QueuedEvents>,
     changed: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct QueuedEvents {
     events: VecDeque<EventMessage>,
     n_lost: u64,
     is_closed: bool,
 }
 
-impl Events {
+impl EventBroker {
     /// Begins a subscription to events of one worktree, and of memories, which belong to all worktrees.
-    pub fn subscribe(self: &Arc<Self>, topics: Topics, root: &Path) -> Subscription {
-        let mut hub = lock(&self.hub);
-        let subscription = self.add(&mut hub, topics, root);
-        self.note_heard(&hub);
+    pub fn subscribe(self: &Arc<Self>, topics: TopicSet, root: &Path) -> Subscription {
+        let mut registry = lock(&self.registry);
+        let subscription = self.add_subscriber(&mut registry, topics, root);
+        self.update_heard_topics(&registry);
         subscription
     }
 
     /// As [`Self::subscribe`], in place of another subscription, which ends: what waits there and is wanted here goes on waiting.
-    pub fn replace(self: &Arc<Self>, number: u64, topics: Topics, root: &Path) -> Subscription {
-        let mut hub = lock(&self.hub);
-        let subscription = self.add(&mut hub, topics, root);
-        let is_same = hub.subscribers.iter().any(|other| other.number == number && other.root == root);
-        if let Some(Waiting { mut events, n_lost, .. }) = hub.close(number) {
-            let is_wanted = |topic| topics.has(topic) && (is_same || topic == Topic::Memories);
+    pub fn replace_subscription(
+        self: &Arc<Self>,
+        number: u64,
+        topics: TopicSet,
+        root: &Path,
+    ) -> Subscription {
+        let mut registry = lock(&self.registry);
+        let subscription = self.add_subscriber(&mut registry, topics, root);
+        let is_same = registry.subscribers.iter().any(|other| other.number == number && other.root == root);
+        if let Some(QueuedEvents { mut events, n_lost, .. }) = registry.remove_subscriber(number) {
+            let is_wanted = |topic| topics.contains(topic) && (is_same || topic == Topic::Memories);
             events.retain(|event| event.topic.is_some_and(is_wanted));
-            *lock(&subscription.queue.waiting) = Waiting { events, n_lost, is_closed: false };
+            *lock(&subscription.queue.waiting) = QueuedEvents { events, n_lost, is_closed: false };
         }
-        self.note_heard(&hub);
+        self.update_heard_topics(&registry);
         subscription
     }
 
-    fn add(self: &Arc<Self>, hub: &mut Hub, topics: Topics, root: &Path) -> Subscription {
-        hub.n_subscribed += 1;
-        let (number, queue) = (hub.n_subscribed, Arc::<Queue>::default());
-        hub.subscribers.push(Subscriber { number, topics, root: root.to_owned(), queue: Arc::clone(&queue) });
-        hub.worktrees.entry(root.to_owned()).or_default();
+    fn add_subscriber(
+        self: &Arc<Self>,
+        registry: &mut SubscriberRegistry,
+        topics: TopicSet,
+        root: &Path,
+    ) -> Subscription {
+        registry.n_subscribed += 1;
+        let (number, queue) = (registry.n_subscribed, Arc::<EventQueue>::default());
+        registry.subscribers.push(Subscriber {
+            number,
+            topics,
+            root: root.to_owned(),
+            queue: Arc::clone(&queue),
+        });
+        registry.worktrees.entry(root.to_owned()).or_default();
         Subscription { events: Arc::clone(self), number, queue }
     }
 
     /// Ends a subscription; what waits is dropped.
-    pub fn close(&self, number: u64) {
-        let mut hub = lock(&self.hub);
-        if hub.close(number).is_some() {
-            self.note_heard(&hub);
+    pub fn close_subscription(&self, number: u64) {
+        let mut registry = lock(&self.registry);
+        if registry.remove_subscriber(number).is_some() {
+            self.update_heard_topics(&registry);
         }
     }
 
-    fn note_heard(&self, hub: &Hub) {
-        let heard = hub.subscribers.iter().fold(0, |heard, subscriber| heard | subscriber.topics.0);
+    fn update_heard_topics(&self, registry: &SubscriberRegistry) {
+        let heard = registry.subscribers.iter().fold(0, |heard, subscriber| heard | subscriber.topics.0);
         self.heard.store(heard, Ordering::Relaxed);
     }
 
-    /// Returns whether anybody hears one of these topics.
-    pub fn hears(&self, topics: Topics) -> bool {
-        Topics(self.heard.load(Ordering::Relaxed)).meets(topics)
+    /// Returns whether one of these topics has a subscriber.
+    pub fn has_subscriber(&self, topics: TopicSet) -> bool {
+        TopicSet(self.heard.load(Ordering::Relaxed)).intersects(topics)
     }
 
-    /// Calls `tell` with all subscribers.
-    pub(crate) fn with<T>(&self, tell: impl FnOnce(&mut Hub) -> T) -> T {
-        tell(&mut lock(&self.hub))
+    /// Calls `run` with all subscribers.
+    pub(crate) fn with_registry<T>(&self, run: impl FnOnce(&mut SubscriberRegistry) -> T) -> T {
+        run(&mut lock(&self.registry))
     }
 
-    /// Tells which memories have changed.
-    pub fn tell_memories(&self, changes: Vec<NotedChange>) {
+    /// Publishes changes of memories.
+    pub fn publish_memory_changes(&self, changes: Vec<NotedChange>) {
         if changes.is_empty() {
             return;
         }
-        self.with(|hub| {
+        self.with_registry(|registry| {
             for NotedChange { action, ids } in changes {
                 let parts: Vec<&[String]> =
                     if ids.is_empty() { vec![&[]] } else { ids.chunks(MOST_IDS).collect() };
                 for ids in parts {
                     let (time, change) = (rfc3339(now_ms()), action.clone());
                     let event = MemoriesEvent { time, ids: ids.to_vec(), change };
-                    hub.tell(Topic::Memories, None, &EventParams::Memories(event));
+                    registry.queue_event(Topic::Memories, None, &EventParams::Memories(event));
                 }
             }
-            if hub.want_drift() {
+            if registry.request_drift_counts() {
                 self.count_drift.notify_one();
             }
         });
     }
 }
 
-impl Hub {
-    /// Queues an event for everybody who hears it; without a worktree it is for those of all.
-    pub(crate) fn tell(&self, topic: Topic, root: Option<&Path>, event: &EventParams) {
+impl SubscriberRegistry {
+    /// Queues an event for the subscribers to its topic in a worktree; without a worktree, in all worktrees.
+    pub(crate) fn queue_event(&self, topic: Topic, root: Option<&Path>, event: &EventParams) {
         let mut message = None;
         for subscriber in self.subscribers.iter().filter(|one| one.hears(topic, root)) {
             let message = message.get_or_insert_with(|| EventMessage::new(Some(topic), event));
-            subscriber.queue.put(message.clone());
+            subscriber.queue.push_event(message.clone());
         }
     }
 
-    /// Returns whether anybody hears a topic of a worktree.
-    pub(crate) fn hears(&self, topic: Topic, root: &Path) -> bool {
+    /// Returns whether a topic of a worktree has a subscriber.
+    pub(crate) fn has_subscriber(&self, topic: Topic, root: &Path) -> bool {
         self.subscribers.iter().any(|subscriber| subscriber.hears(topic, Some(root)))
     }
 
-    /// Has the memories of every worktree compared with its code where somebody hears of it; returns whether there is one.
-    fn want_drift(&mut self) -> bool {
+    /// Requests the comparison of memories with code for every worktree with a subscriber to it; returns whether there is one.
+    fn request_drift_counts(&mut self) -> bool {
         let Self { subscribers, worktrees, .. } = self;
         let mut is_any = false;
-        for (root, told) in worktrees {
+        for (root, delivered) in worktrees {
             if subscribers.iter().any(|subscriber| subscriber.hears(Topic::Drift, Some(root))) {
-                (told.wants_drift, is_any) = (true, true);
+                (delivered.wants_drift, is_any) = (true, true);
             }
         }
         is_any
     }
 
-    /// Removes a subscriber, and what was known for nobody else; returns what waited.
-    fn close(&mut self, number: u64) -> Option<Waiting> {
+    /// Removes a subscriber, and the published state if it was the last of its worktree; returns its queued events.
+    fn remove_subscriber(&mut self, number: u64) -> Option<QueuedEvents> {
         let at = self.subscribers.iter().position(|subscriber| subscriber.number == number)?;
         let Subscriber { root, queue, .. } = self.subscribers.swap_remove(at);
         if !self.subscribers.iter().any(|other| other.root == root) {
             self.worktrees.remove(&root);
-        } else if !self.hears(Topic::Drift, &root)
-            && let Some(told) = self.worktrees.get_mut(&root)
+        } else if !self.has_subscriber(Topic::Drift, &root)
+            && let Some(delivered) = self.worktrees.get_mut(&root)
         {
-            told.forget_drift();
+            delivered.forget_drift();
         }
-        let waiting =
-            std::mem::replace(&mut *lock(&queue.waiting), Waiting { is_closed: true, ..Waiting::default() });
+        let waiting = std::mem::replace(
+            &mut *lock(&queue.waiting),
+            QueuedEvents { is_closed: true, ..QueuedEvents::default() },
+        );
         queue.changed.notify_one();
         Some(waiting)
     }
@@ -245,12 +263,12 @@ impl Hub {
 
 impl Subscriber {
     fn hears(&self, topic: Topic, root: Option<&Path>) -> bool {
-        self.topics.has(topic) && root.is_none_or(|root| root == self.root)
+        self.topics.contains(topic) && root.is_none_or(|root| root == self.root)
     }
 }
 
-impl Queue {
-    fn put(&self, event: EventMessage) {
+impl EventQueue {
+    fn push_event(&self, event: EventMessage) {
         let mut waiting = lock(&self.waiting);
         if event.topic != Some(Topic::Memories) {
             waiting.events.retain(|older| older.topic != event.topic);
@@ -266,9 +284,9 @@ impl Queue {
     }
 }
 
-impl Waiting {
+impl QueuedEvents {
     /// Takes the next event; `None` while there is none.
-    fn take(&mut self) -> Option<EventMessage> {
+    fn take_next(&mut self) -> Option<EventMessage> {
         match std::mem::take(&mut self.n_lost) {
             0 => self.events.pop_front(),
             n => {
@@ -281,13 +299,13 @@ impl Waiting {
 
 /// The events of one subscriber. The subscription ends when this is dropped.
 pub struct Subscription {
-    events: Arc<Events>,
+    events: Arc<EventBroker>,
     number: u64,
-    queue: Arc<Queue>,
+    queue: Arc<EventQueue>,
 }
 
 impl Subscription {
-    /// Returns the number by which [`Events::close`] and [`Events::replace`] know it.
+    /// Returns the number by which [`EventBroker::close_subscription`] and [`EventBroker::replace_subscription`] know it.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -297,7 +315,7 @@ impl Subscription {
         loop {
             {
                 let mut waiting = lock(&self.queue.waiting);
-                if let Some(event) = waiting.take() {
+                if let Some(event) = waiting.take_next() {
                     return Some(event);
                 }
                 if waiting.is_closed {
@@ -311,7 +329,7 @@ impl Subscription {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
-        self.events.close(self.number);
+        self.events.close_subscription(self.number);
     }
 }
 
@@ -325,9 +343,11 @@ mod tests {
         vec![NotedChange { action: "add".to_owned(), ids: vec![id.to_string()] }]
     }
 
-    fn views(events: &Events, root: &str, head: &str) {
+    fn views(events: &EventBroker, root: &str, head: &str) {
         let event = ViewsEvent { head: Some(head.to_owned()), ..ViewsEvent::default() };
-        events.with(|hub| hub.tell(Topic::Views, Some(Path::new(root)), &EventParams::Views(event)));
+        events.with_registry(|registry| {
+            registry.queue_event(Topic::Views, Some(Path::new(root)), &EventParams::Views(event));
+        });
     }
 
     /// Returns the events that wait, each as its most telling value.
@@ -347,10 +367,10 @@ mod tests {
 
     #[tokio::test]
     async fn who_does_not_read_is_told_how_much_was_dropped() {
-        let events = Arc::<Events>::default();
-        let mut slow = events.subscribe(Topics::of(&[]), Path::new("/r"));
+        let events = Arc::<EventBroker>::default();
+        let mut slow = events.subscribe(TopicSet::from_topics(&[]), Path::new("/r"));
         for number in 0..MOST_WAITING + 3 {
-            events.tell_memories(change(number));
+            events.publish_memory_changes(change(number));
         }
         for head in ["one", "two", "three"] {
             views(&events, "/r", head);
@@ -364,36 +384,38 @@ mod tests {
 
     #[tokio::test]
     async fn nobody_is_heard_once_all_have_left() {
-        let events = Arc::<Events>::default();
-        assert!(!events.hears(Topics::of(&[])));
-        let one = events.subscribe(Topics::of(&[Topic::Views, Topic::Drift]), Path::new("/r"));
-        assert!(events.hears(Topics::OF_INDEX) && events.hears(Topics::OF_MEMORIES));
-        let two = events.subscribe(Topics::of(&[Topic::Progress]), Path::new("/r"));
+        let events = Arc::<EventBroker>::default();
+        assert!(!events.has_subscriber(TopicSet::from_topics(&[])));
+        let one = events.subscribe(TopicSet::from_topics(&[Topic::Views, Topic::Drift]), Path::new("/r"));
+        assert!(events.has_subscriber(TopicSet::OF_INDEX) && events.has_subscriber(TopicSet::OF_MEMORIES));
+        let two = events.subscribe(TopicSet::from_topics(&[Topic::Progress]), Path::new("/r"));
         drop(one);
-        assert!(events.hears(Topics::OF_INDEX) && !events.hears(Topics::OF_MEMORIES));
-        events.with(|hub| assert_eq!(hub.worktrees.len(), 1));
+        assert!(events.has_subscriber(TopicSet::OF_INDEX) && !events.has_subscriber(TopicSet::OF_MEMORIES));
+        events.with_registry(|registry| assert_eq!(registry.worktrees.len(), 1));
         drop(two);
-        assert!(!events.hears(Topics::of(&[])));
-        events.with(|hub| assert!(hub.worktrees.is_empty() && hub.subscribers.is_empty()));
+        assert!(!events.has_subscriber(TopicSet::from_topics(&[])));
+        events.with_registry(|registry| {
+            assert!(registry.worktrees.is_empty() && registry.subscribers.is_empty());
+        });
     }
 
     #[tokio::test]
     async fn what_waits_goes_on_waiting_under_other_topics() {
-        let events = Arc::<Events>::default();
+        let events = Arc::<EventBroker>::default();
         let (root, other) = (Path::new("/r"), Path::new("/other"));
-        let mut first = events.subscribe(Topics::of(&[]), root);
-        events.tell_memories(change(1));
+        let mut first = events.subscribe(TopicSet::from_topics(&[]), root);
+        events.publish_memory_changes(change(1));
         views(&events, "/r", "here");
         let progress = EventParams::Progress(ProgressEvent::default());
-        events.with(|hub| hub.tell(Topic::Progress, Some(root), &progress));
-        let topics = Topics::of(&[Topic::Views, Topic::Memories]);
-        let second = events.replace(first.number(), topics, root);
+        events.with_registry(|registry| registry.queue_event(Topic::Progress, Some(root), &progress));
+        let topics = TopicSet::from_topics(&[Topic::Views, Topic::Memories]);
+        let second = events.replace_subscription(first.number(), topics, root);
         assert_eq!(first.next().await, None, "it has ended");
-        let mut third = events.replace(second.number(), topics, other);
+        let mut third = events.replace_subscription(second.number(), topics, other);
         views(&events, "/r", "there no more");
-        events.tell_memories(change(2));
+        events.publish_memory_changes(change(2));
         assert_eq!(waiting(&mut third).await, ["1", "2"], "the state was that of another worktree");
-        events.close(third.number());
+        events.close_subscription(third.number());
         assert_eq!(third.next().await, None);
     }
 }

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 ///
 /// # Errors
 /// When the system has no room for another thread.
-pub fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
+pub fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
     let thread = Builder::new().name(name.to_owned()).spawn(run);
     thread.with_context(|| format!("start the thread {name}"))
 }

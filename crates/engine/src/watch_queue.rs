@@ -18,15 +18,15 @@ pub(super) struct WatchQueue {
 impl WatchQueue {
     /// Returns what to queue for an event of the watcher, if anything.
     pub(super) fn push(&self, event: WatchEvent) -> Option<WatchEvent> {
-        let WatchEvent::Changed(changes) = &event else { return self.lose() };
+        let WatchEvent::Changed(changes) = &event else { return self.push_loss() };
         if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
-            return self.lose();
+            return self.push_loss();
         }
         self.n_queued.fetch_add(changes.len(), Ordering::SeqCst);
         Some(event)
     }
 
-    fn lose(&self) -> Option<WatchEvent> {
+    fn push_loss(&self) -> Option<WatchEvent> {
         (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
     }
 
@@ -44,13 +44,13 @@ impl WatchQueue {
 
 #[cfg(test)]
 mod tests {
-    use memod_base::types::ViewId;
+    use memod_base::types::WorktreeId;
     use memod_watch::{FsChange, Role};
 
     use super::*;
 
     fn changed(n: usize) -> WatchEvent {
-        let change = FsChange { view: ViewId(1), role: Role::Worktree, path: "/r/a".into() };
+        let change = FsChange { view: WorktreeId(1), role: Role::Worktree, path: "/r/a".into() };
         WatchEvent::Changed(vec![change; n])
     }
 

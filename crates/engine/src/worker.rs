@@ -10,36 +10,40 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError};
 
 use memod_base::paths::RepoLayout;
-use memod_base::threads::caught;
-use memod_base::types::ViewId;
+use memod_base::threads::catch_panic;
+use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
 use memod_git::Tip;
-use memod_index_db::{Change, Embedded, NewVector, Reader, ViewKey, ViewRow, Writer};
+use memod_index_db::{IndexReader, IndexWriter, ManifestChange, NewVector, VectorOwner, ViewKey, ViewRow};
 use memod_indexing::{Applied, Commits, IndexError, Scope};
 
 use super::Engine;
 use super::clock::now_ms;
-use super::disk::task::Lane;
-use super::event::{Event, Indexed};
+use super::disk::task::ThreadNumber;
 use super::index_file;
+use super::loop_event::{LoopEvent, ReconcileEnd};
 use super::own_files::LOST;
 use super::scrub::Scrubber;
-use super::vectors::{copy_vectors, fill_table, load_vectors, switch_model};
+use super::vector_copy::{copy_vectors, fill_table, load_vectors, switch_model};
 
 /// A job for the writer thread.
-pub(super) enum Job {
-    /// Find or create the row of a worktree, which this lane serves from now on.
-    Open { key: ViewKey, lane: Lane, reply: SyncSender<Result<ViewRow, DatabaseError>> },
+pub(super) enum WriterJob {
+    /// Find or create the row of a worktree, which this thread serves from now on.
+    Open { key: ViewKey, thread: ThreadNumber, reply: SyncSender<Result<ViewRow, DatabaseError>> },
     /// Write the changes of a reconcile.
-    Apply { ticket: Ticket, changes: Vec<Change>, reply: SyncSender<Result<Applied, IndexError>> },
+    Apply {
+        ticket: ReconcileTicket,
+        changes: Vec<ManifestChange>,
+        reply: SyncSender<Result<Applied, IndexError>>,
+    },
     /// A reconcile has ended.
-    End(Ticket, Box<Indexed>),
+    End(ReconcileTicket, Box<ReconcileEnd>),
     /// Read some of the commits that a tip reaches.
-    Commits { view: ViewId, layout: Box<RepoLayout>, tip: Tip },
+    Commits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
     /// Store these, then acknowledge.
     Vectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
     /// Record that the model fails on this text, then acknowledge.
-    EmbedFailed(Embedded, SyncSender<Result<(), DatabaseError>>),
+    EmbedFailed(VectorOwner, SyncSender<Result<(), DatabaseError>>),
     /// Record which model is to follow, then acknowledge.
     PlanModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
     /// Store these of the model that is to follow, then acknowledge.
@@ -47,7 +51,7 @@ pub(super) enum Job {
     /// Switch to the model that is to follow, then acknowledge.
     SwitchModel(String, SyncSender<Result<(), DatabaseError>>),
     /// Forget a worktree that is gone.
-    Forget(ViewId),
+    Forget(WorktreeId),
     /// Empty the index, which can be rebuilt.
     Clear,
     /// Delete unreferenced contents.
@@ -58,9 +62,9 @@ pub(super) enum Job {
 
 /// The worktree of a reconcile, and the generation of the index that it compares with.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ticket {
-    pub(super) view: ViewId,
-    pub(super) lane: Lane,
+pub(super) struct ReconcileTicket {
+    pub(super) worktree: WorktreeId,
+    pub(super) thread: ThreadNumber,
     /// Number of times that the index had been emptied when it began.
     pub(super) n_clears: u64,
 }
@@ -70,26 +74,31 @@ struct ShutdownGuard<'a>(&'a Engine);
 
 impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
-        self.0.send(Event::Stop("the writer has ended"));
+        self.0.send_event(LoopEvent::Stop("the writer has ended"));
     }
 }
 
 /// Runs jobs until the daemon stops. A job that panics fails, its transaction is rolled back, and the caller gets an error.
-pub(super) fn write(engine: &Engine, mut writer: Writer, commits: Commits, jobs: &Receiver<Job>) {
+pub(super) fn run_writer(
+    engine: &Engine,
+    mut writer: IndexWriter,
+    commits: Commits,
+    jobs: &Receiver<WriterJob>,
+) {
     let _guard = ShutdownGuard(engine);
     let mut scrubber = Scrubber::default();
-    let mut writing = Writing { engine, commits, lanes: HashMap::new() };
+    let mut writing = WriterState { engine, commits, threads: HashMap::new() };
     loop {
         match next_job(engine, &mut writer, &mut scrubber, jobs) {
-            None | Some(Job::Stop) => return,
-            Some(Job::End(ticket, indexed)) => {
-                let indexed = writing.end(&mut writer, ticket, *indexed);
-                scrubber.scrub(engine, &mut writer); // before the loop hears of it, as the vectors
-                copy_vectors(engine, &mut writer); // before the loop hears of it: a request that waited searches the copy
-                engine.send(Event::Indexed(Box::new(indexed)));
+            None | Some(WriterJob::Stop) => return,
+            Some(WriterJob::End(ticket, indexed)) => {
+                let indexed = writing.end_reconcile(&mut writer, ticket, *indexed);
+                scrubber.scrub(engine, &mut writer); // before the loop gets the event, as the vectors
+                copy_vectors(engine, &mut writer); // before the loop gets the event: a request that waited searches the copy
+                engine.send_event(LoopEvent::ReconcileEnded(Box::new(indexed)));
             }
             Some(job) => {
-                if caught(|| writing.run(&mut writer, job)).is_err() {
+                if catch_panic(|| writing.run_job(&mut writer, job)).is_err() {
                     tracing::error!("a job of the writer panicked");
                 }
             }
@@ -100,10 +109,10 @@ pub(super) fn write(engine: &Engine, mut writer: Writer, commits: Commits, jobs:
 /// Waits for a job; merges words, fills the table of vectors and scrubs the index in the meantime.
 fn next_job(
     engine: &Engine,
-    writer: &mut Writer,
+    writer: &mut IndexWriter,
     scrubber: &mut Scrubber,
-    jobs: &Receiver<Job>,
-) -> Option<Job> {
+    jobs: &Receiver<WriterJob>,
+) -> Option<WriterJob> {
     while merge_words(engine, writer) || fill_table(engine, writer) {
         if writer.is_behind() {
             continue;
@@ -117,12 +126,12 @@ fn next_job(
 }
 
 /// Merges some of the words of the index. Returns whether there is more to do.
-fn merge_words(engine: &Engine, writer: &mut Writer) -> bool {
-    match caught(|| writer.merge_words()) {
+fn merge_words(engine: &Engine, writer: &mut IndexWriter) -> bool {
+    match catch_panic(|| writer.merge_words()) {
         Ok(Ok(has_more)) => has_more,
         Ok(Err(DatabaseError::Corrupt { source, .. })) => {
             if remove_damaged_index(&engine.index_db, &source) {
-                engine.send(Event::Stop(LOST)); // no reconcile fails that would have it noticed
+                engine.send_event(LoopEvent::Stop(LOST)); // no reconcile fails that would have it noticed
             }
             false
         }
@@ -135,86 +144,92 @@ fn merge_words(engine: &Engine, writer: &mut Writer) -> bool {
 }
 
 /// The state of the writer thread besides the connection.
-struct Writing<'a> {
+struct WriterState<'a> {
     engine: &'a Engine,
     commits: Commits,
-    /// The lane that serves each view.
-    lanes: HashMap<ViewId, Lane>,
+    /// The thread that serves each worktree.
+    threads: HashMap<WorktreeId, ThreadNumber>,
 }
 
-impl Writing<'_> {
-    fn run(&mut self, writer: &mut Writer, job: Job) {
+impl WriterState<'_> {
+    fn run_job(&mut self, writer: &mut IndexWriter, job: WriterJob) {
         let engine = self.engine;
         match job {
-            Job::Open { key, lane, reply } => {
-                let row = open(writer, &engine.index_db, &key);
+            WriterJob::Open { key, thread, reply } => {
+                let row = open_row(writer, &engine.index_db, &key);
                 if let Ok(row) = &row {
-                    self.commits.forget_view(row.id);
-                    self.lanes.insert(row.id, lane);
+                    self.commits.forget_worktree(row.id);
+                    self.threads.insert(row.id, thread);
                 }
-                let _ = reply.send(row); // who asked is gone only when the daemon ends
+                let _ = reply.send(row); // the receiver is gone only when the daemon ends
                 copy_vectors(engine, writer);
             }
-            Job::Apply { ticket, changes, reply } => {
+            WriterJob::Apply { ticket, changes, reply } => {
                 let applied = IndexError::catch_panic(|| {
-                    self.check(ticket)?;
-                    let applied = writer.apply(ticket.view, &changes, now_s())?;
+                    self.check_ticket(ticket)?;
+                    let applied = writer.apply_changes(ticket.worktree, &changes, now_s())?;
                     engine.notify_observer(|observer| {
-                        observer.changes_written(ticket.view, applied.0, &changes);
+                        observer.changes_written(ticket.worktree, applied.0, &changes);
                     });
                     Ok(applied)
                 });
-                let _ = reply.send(applied); // who asked is gone only by a panic
+                let _ = reply.send(applied); // the receiver is gone only after a panic
             }
-            Job::Commits { view, layout, tip } => {
-                let result = IndexError::catch_panic(|| self.commits.index_step(writer, &layout, view, &tip));
+            WriterJob::Commits { worktree, layout, tip } => {
+                let result =
+                    IndexError::catch_panic(|| self.commits.index_step(writer, &layout, worktree, &tip));
                 copy_vectors(engine, writer);
-                engine.send(Event::Commits { view, tip, result });
+                engine.send_event(LoopEvent::Commits { worktree, tip, result });
             }
-            Job::Vectors(vectors, done) => {
+            WriterJob::Vectors(vectors, done) => {
                 let kept = writer.add_vectors(&vectors);
                 copy_vectors(engine, writer);
                 let _ = done.send(kept); // the other side is gone only when the daemon ends
             }
-            Job::EmbedFailed(of, done) => {
+            WriterJob::EmbedFailed(of, done) => {
                 let _ = done.send(writer.mark_embed_failed(of)); // as above
             }
-            Job::PlanModel(next, done) => drop(done.send(writer.plan_model(next.as_deref()))), // as above
-            Job::NextVectors(model, vectors, done) => {
+            WriterJob::PlanModel(next, done) => drop(done.send(writer.set_next_model(next.as_deref()))), // as above
+            WriterJob::NextVectors(model, vectors, done) => {
                 let _ = done.send(writer.add_next_vectors(&model, &vectors)); // as above
             }
-            Job::SwitchModel(model, done) => {
+            WriterJob::SwitchModel(model, done) => {
                 let _ = done.send(switch_model(engine, writer, &model)); // as above
             }
-            Job::Forget(view) => {
-                self.lanes.remove(&view);
-                if let Err(error) = writer.forget_view(view) {
+            WriterJob::Forget(worktree) => {
+                self.threads.remove(&worktree);
+                if let Err(error) = writer.forget_worktree(worktree) {
                     tracing::warn!(%error, "cannot forget a worktree that is gone");
                 }
             }
-            Job::Clear => self.clear(writer),
-            Job::Collect => collect(engine, writer),
-            Job::End(..) | Job::Stop => unreachable!("`write` takes them"),
+            WriterJob::Clear => self.clear_index(writer),
+            WriterJob::Collect => collect_garbage(engine, writer),
+            WriterJob::End(..) | WriterJob::Stop => unreachable!("`write` takes them"),
         }
     }
 
     /// # Errors
     /// When the index that a reconcile compared with is gone, so that it must not write.
-    fn check(&self, ticket: Ticket) -> Result<(), IndexError> {
-        let Ticket { view, lane, n_clears } = ticket;
-        let is_served = self.lanes.get(&view) == Some(&lane);
+    fn check_ticket(&self, ticket: ReconcileTicket) -> Result<(), IndexError> {
+        let ReconcileTicket { worktree, thread, n_clears } = ticket;
+        let is_served = self.threads.get(&worktree) == Some(&thread);
         let is_same_index = self.engine.n_clears.load(Ordering::SeqCst) == n_clears;
         if is_served && is_same_index { Ok(()) } else { Err(IndexError::Outdated) }
     }
 
     /// Runs the work that follows a reconcile.
-    fn end(&self, writer: &mut Writer, ticket: Ticket, mut indexed: Indexed) -> Indexed {
+    fn end_reconcile(
+        &self,
+        writer: &mut IndexWriter,
+        ticket: ReconcileTicket,
+        mut indexed: ReconcileEnd,
+    ) -> ReconcileEnd {
         if let Ok(outcome) = indexed.result {
             let done = IndexError::catch_panic(|| {
-                self.check(ticket)?;
+                self.check_ticket(ticket)?;
                 self.engine.indexer.purge_secrets(writer)?;
                 if indexed.scope == Scope::Full {
-                    writer.mark_complete(ticket.view, indexed.head.as_deref())?;
+                    writer.mark_complete(ticket.worktree, indexed.head.as_deref())?;
                 }
                 Ok(outcome)
             });
@@ -226,10 +241,10 @@ impl Writing<'_> {
         indexed
     }
 
-    fn clear(&mut self, writer: &mut Writer) {
+    fn clear_index(&mut self, writer: &mut IndexWriter) {
         self.commits.forget_all();
         let cleared = IndexError::catch_panic(|| {
-            writer.clear()?;
+            writer.clear_index()?;
             // Only now, because reconciles that begin from here on compare with the empty index.
             self.engine.n_clears.fetch_add(1, Ordering::SeqCst);
             load_vectors(self.engine, writer);
@@ -238,17 +253,13 @@ impl Writing<'_> {
         if let Err(error) = cleared {
             tracing::error!(%error, "cannot empty the index");
         }
-        self.engine.send(Event::Cleared); // all is compared again even where nothing was emptied
+        self.engine.send_event(LoopEvent::Cleared); // all is compared again even where nothing was emptied
     }
 }
 
 /// Forgets worktrees that have disappeared, then unreferenced contents.
-fn collect(engine: &Engine, writer: &mut Writer) {
-    let is_gone = |git_dir: &str, inode: u64| match memod_scan::lstat(Path::new(git_dir)) {
-        Ok(stat) => stat.inode != inode,
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    };
-    if let Err(error) = writer.forget_views(is_gone) {
+fn collect_garbage(engine: &Engine, writer: &mut IndexWriter) {
+    if let Err(error) = writer.forget_views(is_worktree_gone) {
         tracing::warn!(%error, "cannot forget worktrees that are gone");
     }
     let keep_s = engine.config.index.keep_days as i64 * 86_400;
@@ -262,19 +273,26 @@ fn collect(engine: &Engine, writer: &mut Writer) {
     }
 }
 
+fn is_worktree_gone(git_dir: &str, inode: u64) -> bool {
+    match memod_scan::lstat(Path::new(git_dir)) {
+        Ok(stat) => stat.inode != inode,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
+}
+
 fn now_s() -> i64 {
     now_ms() / 1_000
 }
 
-fn open(writer: &mut Writer, index_db: &Path, key: &ViewKey) -> Result<ViewRow, DatabaseError> {
-    let view = writer.view(key)?;
-    let row = Reader::open(index_db)?.view(view)?;
+fn open_row(writer: &mut IndexWriter, index_db: &Path, key: &ViewKey) -> Result<ViewRow, DatabaseError> {
+    let worktree = writer.view_of_worktree(key)?;
+    let row = IndexReader::open(index_db)?.find_view(worktree)?;
     Ok(row.expect("the row was written a moment ago by this thread"))
 }
 
 /// Removes the damaged index; the next daemon builds a new one. Returns whether it is gone.
 fn remove_damaged_index(index_db: &Path, why: &impl Display) -> bool {
-    let removed = index_file::remove(index_db, why);
+    let removed = index_file::remove_and_record(index_db, why);
     match &removed {
         Ok(()) => tracing::error!("the index is damaged; removed"),
         Err(error) => tracing::error!(%error, "the index is damaged, and cannot be removed"),

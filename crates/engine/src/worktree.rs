@@ -1,39 +1,39 @@
 //! Tracks which paths of one worktree may differ from the index.
 //!
-//! A view is fresh for a request once a cookie made after the request has come back as an event, and every
-//! path that was dirty then has been indexed (design 6). `dirty` holds what may differ from the index and when it is
-//! compared, `reconciles` numbers the comparisons, `watch_health` says whether events can be trusted, `probe` and `wait`
-//! hold the waiting requests, `commits` tracks how far history is read, and `reply` answers requests.
+//! A worktree is fresh for a request once a cookie made after the request has come back as an event, and every
+//! path that was dirty then has been indexed (design 6). `dirty_set` holds what may differ from the index and when it is
+//! compared, `reconcile_counter` numbers the comparisons, `watch_health` says whether events can be trusted, `probe` and `waiting_requests`
+//! hold the waiting requests, `commit_rounds` tracks how far history is read, and `freshness_replies` answers requests.
 //!
 //! Invariant: nothing here touches a file system. The worktree's own thread does, and its results come back as events.
 
-mod commits;
-mod dirty;
-mod layout;
+mod commit_rounds;
+mod dirty_set;
+mod freshness_replies;
+mod path_keys;
 mod probe;
-mod reconciles;
-mod reply;
-mod wait;
+mod reconcile_counter;
+mod waiting_requests;
 mod watch_health;
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use self::commits::CommitsState;
-use self::dirty::DirtySet;
-use self::probe::Probes;
-use self::reconciles::Reconciles;
-pub(super) use self::reply::unanswered;
+use self::commit_rounds::CommitsState;
+use self::dirty_set::DirtySet;
+pub(super) use self::freshness_replies::unanswered_reason;
+use self::probe::ProbeQueue;
+use self::reconcile_counter::ReconcileCounter;
 use memod_base::paths::RepoLayout;
-use memod_base::types::{SourceKey, ViewId};
-use memod_proto::{Sync, ViewInfo};
+use memod_base::types::{SourceKey, WorktreeId};
+use memod_proto::{FreshnessLevel, ViewInfo};
 use memod_watch::{Debouncer, N_COOKIES};
 
-use self::wait::Waiter;
+use self::waiting_requests::Waiter;
 use self::watch_health::WatchHealth;
-use super::disk::task::{DiskTask, Lane, Walker};
-use super::event::ViewReport;
+use super::disk::task::{DiskTask, ReconcileHandle, ThreadNumber};
+use super::loop_event::WorktreeReport;
 use memod_index_db::ViewRow;
 use memod_indexing::{ReconcileOutcome, Scope, UnreadPath};
 
@@ -42,7 +42,7 @@ pub(super) const DOT_GIT: &str = ".git";
 
 /// One worktree.
 pub(super) struct WorktreeState {
-    pub(super) id: ViewId,
+    pub(super) id: WorktreeId,
     pub(super) layout: RepoLayout,
     pub(super) head: Option<String>,
     pub(super) seq: u64,
@@ -59,24 +59,24 @@ pub(super) struct WorktreeState {
     /// Ignore files outside the worktree: the user's, and `info/exclude`.
     excludes: Vec<PathBuf>,
     dirty: DirtySet,
-    reconciles: Reconciles,
+    reconciles: ReconcileCounter,
     watch: WatchHealth,
-    probes: Probes,
+    probes: ProbeQueue,
     waiters: Vec<Waiter>,
     /// Its commits.
     pub(super) commits: CommitsState,
     /// The thread that accesses its file system.
-    pub(super) lane: Lane,
+    pub(super) thread: ThreadNumber,
     disk: Sender<DiskTask>,
-    walker: Walker,
+    walker: ReconcileHandle,
 }
 
-/// How long after a round of embedding that failed it is tried again for who asks.
+/// Delay after a failed round of embedding until a request causes a retry.
 const EMBED_AGAIN: Duration = Duration::from_secs(2);
 
 /// Rounds of embedding, numbered from 1.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(super) struct EmbeddingRounds {
     pub(super) asked: u64,
     pub(super) done: u64,
     /// Why the last round left texts without vectors.
@@ -84,27 +84,27 @@ pub(super) struct Rounds {
     ended_at: Option<Instant>,
 }
 
-impl Rounds {
+impl EmbeddingRounds {
     /// Notes how a round ended.
-    pub(super) fn end(&mut self, round: u64, error: Option<String>, now: Instant) {
+    pub(super) fn end_round(&mut self, round: u64, error: Option<String>, now: Instant) {
         (self.done, self.error, self.ended_at) = (round, error, Some(now));
     }
 
-    /// Returns whether the last round failed and another is due, now that somebody asks; who waits for embeddings does
-    /// not wait for that.
-    pub(super) fn is_to_retry(&self, level: Sync, now: Instant) -> bool {
-        let is_due = || self.ended_at.is_none_or(|at| now >= at + EMBED_AGAIN);
-        self.error.is_some() && self.done == self.asked && (level == Sync::Full || is_due())
+    /// Returns whether the last round failed and a request makes a further one due. A request that waits for embeddings
+    /// needs no delay.
+    pub(super) fn is_to_retry(&self, level: FreshnessLevel, now: Instant) -> bool {
+        let is_due = self.ended_at.is_none_or(|at| now >= at + EMBED_AGAIN);
+        self.error.is_some() && self.done == self.asked && (level == FreshnessLevel::Full || is_due)
     }
 }
 
 impl WorktreeState {
-    /// Returns the state of a view whose manifest has not been compared with the disk yet.
+    /// Returns the state of a worktree whose manifest has not been compared with the disk yet.
     pub(super) fn new(
         row: &ViewRow,
         layout: RepoLayout,
         debouncer: Debouncer,
-        (lane, disk, walker): (Lane, Sender<DiskTask>, Walker),
+        (thread, disk, walker): (ThreadNumber, Sender<DiskTask>, ReconcileHandle),
     ) -> Self {
         Self {
             id: row.id,
@@ -117,12 +117,12 @@ impl WorktreeState {
             files_note: None,
             excludes: Vec::new(),
             dirty: DirtySet::new(debouncer),
-            reconciles: Reconciles::default(),
+            reconciles: ReconcileCounter::default(),
             watch: WatchHealth::new(),
-            probes: Probes::new(N_COOKIES),
+            probes: ProbeQueue::new(N_COOKIES),
             waiters: Vec::new(),
             commits: CommitsState::new(layout.git_dir.is_some()),
-            lane,
+            thread,
             disk,
             walker,
             layout,
@@ -155,35 +155,35 @@ impl WorktreeState {
     /// from now on. `why` explains the cause and the remedy to the user.
     pub(super) fn mark_unwatched(&mut self, why: Option<String>) {
         if self.watch.mark_unwatched(why) {
-            self.postpone();
+            self.postpone_waiters();
             self.dirty.need_walk();
             self.settle_probe();
         }
     }
 
-    /// Makes every request compare the worktree. `why` is for a user who has not configured it so.
-    pub(super) fn poll(&mut self, why: Option<String>) {
+    /// Makes every request compare the worktree. `why` explains it to a user unless it is configured so.
+    pub(super) fn poll_always(&mut self, why: Option<String>) {
         self.mark_unwatched(why);
-        self.watch.poll();
+        self.watch.poll_always();
     }
 
     /// Watches git's directories again after a walk that could watch all others, if that would make the watcher reliable.
     pub(super) fn recover_watch(&self) {
-        if let Some(recovery) = self.watch.recovery() {
+        if let Some(recovery) = self.watch.recovery_token() {
             self.send_task(DiskTask::Watch { recovery: Some(recovery) });
         }
     }
 
     /// Records that every directory is watched again.
-    pub(super) fn cover(&mut self, recovery: u64) {
-        self.watch.cover(recovery);
+    pub(super) fn mark_covered(&mut self, recovery: u64) {
+        self.watch.mark_covered(recovery);
     }
 
     /// Records paths that the reconcile that ends now could not handle.
-    pub(super) fn retry(&mut self, keys: Vec<SourceKey>, now: Instant) {
+    pub(super) fn retry_paths(&mut self, keys: Vec<SourceKey>, now: Instant) {
         if !keys.is_empty() {
             keys.into_iter().for_each(|key| self.mark_dirty(key, now));
-            self.postpone();
+            self.postpone_waiters();
         }
     }
 
@@ -193,18 +193,18 @@ impl WorktreeState {
     }
 
     /// Records that the index is about to be emptied: nothing is fresh from now on.
-    pub(super) fn unsettle(&mut self) {
+    pub(super) fn begin_clear(&mut self) {
         (self.complete, self.built) = (false, false);
         self.n_clears += 1;
-        self.commits.restart();
+        self.commits.forget_indexed();
     }
 
     /// Records that the index was emptied: everything is compared again, as at the start.
-    pub(super) fn restart(&mut self, now: Instant) {
+    pub(super) fn end_clear(&mut self, now: Instant) {
         self.complete = false;
         self.n_clears = self.n_clears.saturating_sub(1);
-        self.dirty.hurry();
-        self.commits.restart();
+        self.dirty.clear_delay();
+        self.commits.forget_indexed();
         self.mark_all_dirty(now);
     }
 
@@ -225,8 +225,8 @@ impl WorktreeState {
     }
 
     /// Starts the next reconcile if it is due; returns its scope.
-    pub(super) fn start(&mut self, now: Instant) -> Option<Scope> {
-        if self.reconciles.is_running() || !self.is_dirty() || self.start_at(now) > now {
+    pub(super) fn start_reconcile(&mut self, now: Instant) -> Option<Scope> {
+        if self.reconciles.is_running() || !self.is_dirty() || self.reconcile_due_at(now) > now {
             return None;
         }
         self.reconciles.start(self.walker.progress.removals());
@@ -239,20 +239,20 @@ impl WorktreeState {
 
     /// Returns the commits to read now; files have priority.
     pub(super) fn start_commits(&mut self) -> Option<memod_git::Tip> {
-        if self.complete { self.commits.start() } else { None }
+        if self.complete { self.commits.start_round() } else { None }
     }
 
     /// Returns the time when the dirty set is due.
-    fn start_at(&self, now: Instant) -> Instant {
+    fn reconcile_due_at(&self, now: Instant) -> Instant {
         let next = self.reconciles.next();
-        if self.waiters.iter().any(|waiter| waiter.reconcile >= next) || self.reconciles.is_first_to_come() {
+        if self.waiters.iter().any(|waiter| waiter.reconcile >= next) || self.reconciles.has_never_started() {
             return now;
         }
         self.dirty.due_at(now, self.error.is_some())
     }
 
     /// Records the end of a reconcile. A walk repeats the work of a failed one.
-    pub(super) fn end(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
+    pub(super) fn end_reconcile(&mut self, scope: &Scope, failed: Option<String>, now: Instant) {
         self.reconciles.end();
         if *scope == Scope::Full {
             self.dirty.note_walk(now);
@@ -270,7 +270,7 @@ impl WorktreeState {
         self.reconciles.end();
         self.dirty.note_walk(now);
         self.mark_all_dirty(now);
-        self.postpone();
+        self.postpone_waiters();
     }
 
     /// Records what a successful reconcile could not read. It is tried again for each request, and now and then without one.
@@ -292,8 +292,8 @@ impl WorktreeState {
     /// Returns the time when something must happen without an event; `None` if nothing is pending.
     pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let is_to_start = self.is_dirty() && !self.reconciles.is_running();
-        let start = is_to_start.then(|| self.start_at(now));
-        let waits = self.waiters.iter().map(|waiter| waiter.ask.deadline);
+        let start = is_to_start.then(|| self.reconcile_due_at(now));
+        let waits = self.waiters.iter().map(|waiter| waiter.request.deadline);
         waits.chain(start).chain(self.probes.deadline()).min()
     }
 
@@ -311,28 +311,28 @@ impl WorktreeState {
     }
 
     /// Returns the report for `status`.
-    pub(super) fn report(&self) -> ViewReport {
+    pub(super) fn report(&self) -> WorktreeReport {
         let info = ViewInfo {
             root: self.layout.root.display().to_string(),
             head: self.head.clone(),
             polled: !self.watch.is_good(),
-            files: 0, // counted by who asks
+            files: 0, // counted by the receiver
             commits: 0,
             older_commits: self.commits.has_older,
             seq: self.seq,
             fresh: self.is_current(),
         };
-        ViewReport { view: self.id, info, degraded: self.degraded() }
+        WorktreeReport { worktree: self.id, info, degraded: self.degradations() }
     }
 
     /// Returns the degradations with their remedies.
-    fn degraded(&self) -> Vec<String> {
+    fn degradations(&self) -> Vec<String> {
         let root = self.layout.root.display();
         let behind = self.error.iter().map(|why| format!("index: {root}: {why}"));
         let files = self.files_note.iter().map(|why| format!("files: {root}: {why}"));
-        let slow = self.unanswered_place().map(|place| format!("files: {}", unanswered(&place)));
-        let commits = self.commits.note().map(|why| format!("commits: {root}: {why}"));
-        let watch = self.watch.notes(&self.layout.root);
+        let slow = self.unanswered_place().map(|place| format!("files: {}", unanswered_reason(&place)));
+        let commits = self.commits.missing_note().map(|why| format!("commits: {root}: {why}"));
+        let watch = self.watch.degradations(&self.layout.root);
         behind.chain(files).chain(slow).chain(commits).chain(watch).collect()
     }
 }

@@ -1,94 +1,94 @@
-//! Decides what subscribers are told about a worktree.
+//! Decides which events about a worktree subscribers get.
 //!
-//! While somebody listens, the loop shows the state of each worktree after every event, and what differs from what was told
-//! last becomes an event. What only the databases know is counted by `counting`.
+//! While anybody subscribes, the loop passes the state of each worktree after every event, and a difference from the state
+//! that was published last becomes an event. `counting` counts what only the databases know.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use memod_base::types::{ViewId, rfc3339};
+use memod_base::types::{WorktreeId, rfc3339};
 use memod_proto::{DriftEvent, EventParams, IndexProgress, ProgressEvent, Topic, ViewsEvent};
 
 use super::clock::now_ms;
-use super::subscriptions::{Events, Hub};
+use super::subscriptions::{EventBroker, SubscriberRegistry};
 
 /// Least time between two events on the progress of one step, and between two on an index that stays behind.
 const GAP: Duration = Duration::from_millis(250);
 
 /// The present state of a worktree.
-pub(super) struct Snapshot<'a> {
-    pub(super) view: ViewId,
+pub(super) struct WorktreeSnapshot<'a> {
+    pub(super) worktree: WorktreeId,
     pub(super) root: &'a Path,
     /// Content of HEAD.
     pub(super) head: Option<&'a str>,
     pub(super) seq: u64,
     /// Whether no known change is missing from the index.
     pub(super) fresh: bool,
-    /// What is being indexed of files and commits.
+    /// Progress of indexing files and commits.
     pub(super) indexing: Option<IndexProgress>,
     /// Whether a round of embedding runs.
     pub(super) is_embedding: bool,
 }
 
-/// What the subscribers of a worktree were told last.
+/// The state that was published last to the subscribers of a worktree.
 #[derive(Default)]
-pub(super) struct LastTold {
-    view: Option<ToldView>,
+pub(super) struct DeliveredNews {
+    worktree: Option<DeliveredState>,
     progress: Option<IndexProgress>,
-    /// When progress was told or looked at last.
+    /// When progress was published or examined last.
     progress_at: Option<Instant>,
-    /// Number of times that the loop told progress: a count that began before is out of date.
+    /// Number of times that the loop published progress: a count that began before is out of date.
     turn: u64,
-    /// The view whose missing vectors are to be counted.
-    wants_vectors: Option<ViewId>,
+    /// The worktree whose missing vectors are to be counted.
+    wants_vectors: Option<WorktreeId>,
     /// Numbers of drifted and orphaned memories.
     drift: Option<(u64, u64)>,
     /// Whether these are to be counted.
     pub(super) wants_drift: bool,
 }
 
-struct ToldView {
+struct DeliveredState {
     head: Option<String>,
     seq: u64,
     fresh: bool,
     at: Instant,
 }
 
-/// What a look at a worktree leads to.
+/// The consequences of comparing a worktree with its published state.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Look {
-    /// Whether the state of the index is told.
-    tells_view: bool,
-    /// Whether the progress of indexing is told.
-    tells_progress: bool,
+struct PendingNews {
+    /// Whether the state of the index is published.
+    publishes_state: bool,
+    /// Whether the progress of indexing is published.
+    publishes_progress: bool,
     /// Whether the missing vectors are to be counted.
     counts_vectors: bool,
     /// Whether the memories are to be compared with the code.
     counts_drift: bool,
-    /// When to look again, if no event comes before.
+    /// When to compare again, if no event comes before.
     next: Option<Instant>,
 }
 
-impl LastTold {
+impl DeliveredNews {
     /// Notes the state of the index. The first one is what later ones are compared with.
-    fn look_at_view(&mut self, now: &Snapshot<'_>, at: Instant, look: &mut Look) {
-        if let Some(told) = &self.view {
-            if told.is(now) {
+    fn note_state(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
+        if let Some(delivered) = &self.worktree {
+            if delivered.is_same_state(now) {
                 return;
             }
-            if !told.fresh && !now.fresh && at < told.at + GAP {
-                look.next = Some(told.at + GAP);
+            if !delivered.fresh && !now.fresh && at < delivered.at + GAP {
+                news.next = Some(delivered.at + GAP);
                 return;
             }
-            look.tells_view = true;
-            look.counts_drift = now.fresh || told.seq != now.seq;
+            news.publishes_state = true;
+            news.counts_drift = now.fresh || delivered.seq != now.seq;
         }
         let head = now.head.map(str::to_owned);
-        self.view = Some(ToldView { head, seq: now.seq, fresh: now.fresh, at });
+        self.worktree = Some(DeliveredState { head, seq: now.seq, fresh: now.fresh, at });
     }
 
     /// Notes the progress of indexing.
-    fn look_at_progress(&mut self, now: &Snapshot<'_>, at: Instant, look: &mut Look) {
+    fn note_progress(&mut self, now: &WorktreeSnapshot<'_>, at: Instant, news: &mut PendingNews) {
         let is_over = now.indexing.is_none() && !now.is_embedding;
         if is_over && self.progress.is_none() {
             return;
@@ -96,21 +96,21 @@ impl LastTold {
         let is_due = self.progress_at.is_none_or(|last| at >= last + GAP);
         let is_tellable = match (now.indexing, self.progress) {
             (None, _) => is_over,
-            (Some(now), told) => is_due || told.is_none_or(|told| told.step != now.step),
+            (Some(now), delivered) => is_due || delivered.is_none_or(|delivered| delivered.step != now.step),
         };
         if is_tellable && now.indexing != self.progress {
-            look.tells_progress = true;
+            news.publishes_progress = true;
             self.progress = now.indexing;
             self.turn += 1;
         } else if is_due && now.indexing.is_none() {
-            look.counts_vectors = true;
-            self.wants_vectors = Some(now.view);
+            news.counts_vectors = true;
+            self.wants_vectors = Some(now.worktree);
         }
-        if look.tells_progress || is_due {
+        if news.publishes_progress || is_due {
             self.progress_at = Some(at);
         }
         if !is_over {
-            look.next = look.next.into_iter().chain(self.progress_at.map(|last| last + GAP)).min();
+            news.next = news.next.into_iter().chain(self.progress_at.map(|last| last + GAP)).min();
         }
     }
 
@@ -120,124 +120,131 @@ impl LastTold {
     }
 }
 
-impl ToldView {
-    fn is(&self, now: &Snapshot<'_>) -> bool {
+impl DeliveredState {
+    fn is_same_state(&self, now: &WorktreeSnapshot<'_>) -> bool {
         (self.head.as_deref(), self.seq, self.fresh) == (now.head, now.seq, now.fresh)
     }
 }
 
-impl Events {
-    /// Tells what is new about a worktree; `reason` says why its index is not up to date. Returns when to look again, if no
-    /// event of the loop comes before.
-    pub(super) fn tell_worktree(
+impl EventBroker {
+    /// Publishes the changes of a worktree; `reason` returns why its index is not up to date. Returns when to compare again,
+    /// if no event of the loop comes before.
+    pub(super) fn publish_worktree(
         &self,
-        now: &Snapshot<'_>,
+        now: &WorktreeSnapshot<'_>,
         reason: impl FnOnce() -> String,
         at: Instant,
     ) -> Option<Instant> {
-        let look = self.with(|hub| hub.tell_worktree(now, reason, at));
-        if look.counts_vectors {
+        let news = self.with_registry(|registry| registry.publish_worktree(now, reason, at));
+        if news.counts_vectors {
             self.count_vectors.notify_one();
         }
-        if look.counts_drift {
+        if news.counts_drift {
             self.count_drift.notify_one();
         }
-        look.next
+        news.next
     }
 
-    /// Tells that a worktree was removed: the silence that follows would look like an index that stays up to date.
-    pub(super) fn tell_gone(&self, root: &Path) {
-        self.with(|hub| {
-            let Some(told) = hub.worktrees.get_mut(root) else { return };
-            told.view = Some(ToldView { head: None, seq: 0, fresh: false, at: Instant::now() });
+    /// Publishes that a worktree was removed: the silence that follows would look like an index that stays up to date.
+    pub(super) fn publish_removal(&self, root: &Path) {
+        self.with_registry(|registry| {
+            let Some(delivered) = registry.worktrees.get_mut(root) else { return };
+            delivered.worktree =
+                Some(DeliveredState { head: None, seq: 0, fresh: false, at: Instant::now() });
             // A count that has begun is out of date.
-            (told.wants_vectors, told.wants_drift) = (None, false);
-            told.turn += 1;
-            if told.progress.take().is_some() {
-                hub.tell_progress(root, None);
+            (delivered.wants_vectors, delivered.wants_drift) = (None, false);
+            delivered.turn += 1;
+            if delivered.progress.take().is_some() {
+                registry.publish_progress(root, None);
             }
-            hub.tell_view(root, None, Some("the worktree is gone".to_owned()));
+            registry.publish_state(root, None, Some("the worktree is gone".to_owned()));
         });
     }
 
-    /// Tells how many vectors are missing, unless the loop has told something since the count began.
-    pub fn tell_vectors(&self, root: &Path, turn: u64, progress: IndexProgress) {
-        self.with(|hub| {
-            let Some(told) = hub.worktrees.get_mut(root) else { return };
-            if told.turn == turn && told.progress != Some(progress) {
-                told.progress = Some(progress);
-                hub.tell_progress(root, Some(progress));
+    /// Publishes the number of missing vectors, unless the loop has published something since the count began.
+    pub fn publish_missing_vectors(&self, root: &Path, turn: u64, progress: IndexProgress) {
+        self.with_registry(|registry| {
+            let Some(delivered) = registry.worktrees.get_mut(root) else { return };
+            if delivered.turn == turn && delivered.progress != Some(progress) {
+                delivered.progress = Some(progress);
+                registry.publish_progress(root, Some(progress));
             }
         });
     }
 
-    /// Takes the worktrees whose missing vectors are to be counted, with the number of what was told.
-    pub fn take_vectors(&self) -> Vec<(PathBuf, ViewId, u64)> {
-        self.with(|hub| {
-            let wanted = hub
-                .worktrees
-                .iter_mut()
-                .filter_map(|(root, told)| Some((root.clone(), told.wants_vectors.take()?, told.turn)));
+    /// Takes the worktrees whose missing vectors are to be counted, with the number of publications so far.
+    pub fn take_vector_counts(&self) -> Vec<(PathBuf, WorktreeId, u64)> {
+        self.with_registry(|registry| {
+            let wanted = registry.worktrees.iter_mut().filter_map(|(root, delivered)| {
+                Some((root.clone(), delivered.wants_vectors.take()?, delivered.turn))
+            });
             wanted.collect()
         })
     }
 
-    /// Tells how many memories have drifted and are orphaned, if that has changed.
-    pub fn tell_drift(&self, root: &Path, drifted: u64, orphaned: u64) {
-        self.with(|hub| {
-            let Some(told) = hub.worktrees.get_mut(root) else { return };
-            let before = told.drift.replace((drifted, orphaned));
+    /// Publishes the numbers of drifted and orphaned memories, if they have changed.
+    pub fn publish_drift(&self, root: &Path, drifted: u64, orphaned: u64) {
+        self.with_registry(|registry| {
+            let Some(delivered) = registry.worktrees.get_mut(root) else { return };
+            let before = delivered.drift.replace((drifted, orphaned));
             if before.is_some_and(|before| before != (drifted, orphaned)) {
                 let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
                 let event = DriftEvent { time, worktree, drifted, orphaned };
-                hub.tell(Topic::Drift, Some(root), &EventParams::Drift(event));
+                registry.queue_event(Topic::Drift, Some(root), &EventParams::Drift(event));
             }
         });
     }
 
     /// Takes the worktrees whose memories are to be compared with their code.
-    pub fn take_drift(&self) -> Vec<PathBuf> {
-        self.with(|hub| {
-            let wanted = hub.worktrees.iter_mut();
+    pub fn take_drift_counts(&self) -> Vec<PathBuf> {
+        self.with_registry(|registry| {
+            let wanted = registry.worktrees.iter_mut();
             wanted
-                .filter_map(|(root, told)| std::mem::take(&mut told.wants_drift).then(|| root.clone()))
+                .filter_map(|(root, delivered)| {
+                    std::mem::take(&mut delivered.wants_drift).then(|| root.clone())
+                })
                 .collect()
         })
     }
 }
 
-impl Hub {
-    fn tell_worktree(&mut self, now: &Snapshot<'_>, reason: impl FnOnce() -> String, at: Instant) -> Look {
-        let hears = [Topic::Progress, Topic::Drift].map(|topic| self.hears(topic, now.root));
-        let mut look = Look::default();
-        let Some(told) = self.worktrees.get_mut(now.root) else { return look };
-        told.look_at_view(now, at, &mut look);
+impl SubscriberRegistry {
+    fn publish_worktree(
+        &mut self,
+        now: &WorktreeSnapshot<'_>,
+        reason: impl FnOnce() -> String,
+        at: Instant,
+    ) -> PendingNews {
+        let hears = [Topic::Progress, Topic::Drift].map(|topic| self.has_subscriber(topic, now.root));
+        let mut news = PendingNews::default();
+        let Some(delivered) = self.worktrees.get_mut(now.root) else { return news };
+        delivered.note_state(now, at, &mut news);
         if hears[0] {
-            told.look_at_progress(now, at, &mut look);
+            delivered.note_progress(now, at, &mut news);
         }
-        look.counts_drift &= hears[1];
-        told.wants_drift |= look.counts_drift;
-        if look.tells_view {
-            self.tell_view(now.root, now.head, (!now.fresh).then(reason));
+        news.counts_drift &= hears[1];
+        delivered.wants_drift |= news.counts_drift;
+        if news.publishes_state {
+            self.publish_state(now.root, now.head, (!now.fresh).then(reason));
         }
-        if look.tells_progress {
-            self.tell_progress(now.root, now.indexing);
+        if news.publishes_progress {
+            self.publish_progress(now.root, now.indexing);
         }
-        look
+        news
     }
 
-    /// Tells the state of the index; without a reason it is up to date.
-    fn tell_view(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
+    /// Publishes the state of the index; without a reason it is up to date.
+    fn publish_state(&self, root: &Path, head: Option<&str>, why_not: Option<String>) {
         let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
         let (head, fresh) = (head.map(str::to_owned), why_not.is_none());
         let event = ViewsEvent { time, worktree, head, fresh, reason: why_not };
-        self.tell(Topic::Views, Some(root), &EventParams::Views(event));
+        self.queue_event(Topic::Views, Some(root), &EventParams::Views(event));
     }
 
-    fn tell_progress(&self, root: &Path, progress: Option<IndexProgress>) {
+    fn publish_progress(&self, root: &Path, progress: Option<IndexProgress>) {
         let (time, worktree) = (rfc3339(now_ms()), root.display().to_string());
         let event = ProgressEvent { time, worktree, progress };
-        self.tell(Topic::Progress, Some(root), &EventParams::Progress(event));
+        self.queue_event(Topic::Progress, Some(root), &EventParams::Progress(event));
     }
 }
 
@@ -249,58 +256,74 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn state(seq: u64, fresh: bool, indexing: Option<IndexProgress>) -> Snapshot<'static> {
-        let (view, root) = (ViewId(1), Path::new("/r"));
-        Snapshot { view, root, head: Some("ref: refs/heads/main"), seq, fresh, indexing, is_embedding: false }
+    fn state(seq: u64, fresh: bool, indexing: Option<IndexProgress>) -> WorktreeSnapshot<'static> {
+        let (worktree, root) = (WorktreeId(1), Path::new("/r"));
+        WorktreeSnapshot {
+            worktree,
+            root,
+            head: Some("ref: refs/heads/main"),
+            seq,
+            fresh,
+            indexing,
+            is_embedding: false,
+        }
     }
 
-    fn view(told: &mut LastTold, now: &Snapshot<'_>, at: Instant) -> Look {
-        let mut look = Look::default();
-        told.look_at_view(now, at, &mut look);
-        look
+    fn view(delivered: &mut DeliveredNews, now: &WorktreeSnapshot<'_>, at: Instant) -> PendingNews {
+        let mut news = PendingNews::default();
+        delivered.note_state(now, at, &mut news);
+        news
     }
 
-    fn progress(told: &mut LastTold, now: &Snapshot<'_>, at: Instant) -> Look {
-        let mut look = Look::default();
-        told.look_at_progress(now, at, &mut look);
-        look
+    fn progress(delivered: &mut DeliveredNews, now: &WorktreeSnapshot<'_>, at: Instant) -> PendingNews {
+        let mut news = PendingNews::default();
+        delivered.note_progress(now, at, &mut news);
+        news
     }
 
     #[test]
     fn an_index_that_stays_behind_is_told_now_and_then() {
-        let (mut told, start) = (LastTold::default(), Instant::now());
-        assert_eq!(view(&mut told, &state(1, true, None), start), Look::default(), "nothing has changed yet");
-        let look = view(&mut told, &state(1, false, None), start);
-        assert!(look.tells_view && !look.counts_drift, "nothing was taken up");
-        let look = view(&mut told, &state(2, false, None), start + MS);
-        assert_eq!(look, Look { next: Some(start + GAP), ..Look::default() });
-        assert!(view(&mut told, &state(3, false, None), start + GAP).tells_view);
-        let look = view(&mut told, &state(3, true, None), start + GAP + MS);
-        assert!(look.tells_view && look.counts_drift, "the end is told at once");
-        assert!(view(&mut told, &state(4, true, None), start + GAP + MS).tells_view);
-        let moved = Snapshot { head: None, ..state(4, true, None) };
-        assert!(view(&mut told, &moved, start + GAP + MS).tells_view);
+        let (mut delivered, start) = (DeliveredNews::default(), Instant::now());
+        assert_eq!(
+            view(&mut delivered, &state(1, true, None), start),
+            PendingNews::default(),
+            "nothing has changed yet"
+        );
+        let news = view(&mut delivered, &state(1, false, None), start);
+        assert!(news.publishes_state && !news.counts_drift, "nothing was taken up");
+        let news = view(&mut delivered, &state(2, false, None), start + MS);
+        assert_eq!(news, PendingNews { next: Some(start + GAP), ..PendingNews::default() });
+        assert!(view(&mut delivered, &state(3, false, None), start + GAP).publishes_state);
+        let news = view(&mut delivered, &state(3, true, None), start + GAP + MS);
+        assert!(news.publishes_state && news.counts_drift, "the end is told at once");
+        assert!(view(&mut delivered, &state(4, true, None), start + GAP + MS).publishes_state);
+        let moved = WorktreeSnapshot { head: None, ..state(4, true, None) };
+        assert!(view(&mut delivered, &moved, start + GAP + MS).publishes_state);
     }
 
     #[test]
     fn each_step_is_told_at_once_and_then_now_and_then() {
-        let (mut told, start) = (LastTold::default(), Instant::now());
-        let reading = |n| Some(IndexProgress::of(IndexStep::Reading, (n, 9)));
-        assert_eq!(progress(&mut told, &state(1, true, None), start), Look::default(), "nothing runs");
-        let look = progress(&mut told, &state(1, false, Some(IndexProgress::listing(0))), start);
-        assert!(look.tells_progress && look.next == Some(start + GAP));
-        assert!(progress(&mut told, &state(1, false, reading(1)), start + MS).tells_progress);
-        let look = progress(&mut told, &state(1, false, reading(2)), start + 2 * MS);
-        assert_eq!(look, Look { next: Some(start + MS + GAP), ..Look::default() });
-        assert!(progress(&mut told, &state(1, false, reading(3)), start + MS + GAP).tells_progress);
-        let same = progress(&mut told, &state(1, false, reading(3)), start + MS + 2 * GAP);
-        assert_eq!(same, Look { next: Some(start + MS + 3 * GAP), ..Look::default() });
+        let (mut delivered, start) = (DeliveredNews::default(), Instant::now());
+        let reading = |n| Some(IndexProgress::from_step(IndexStep::Reading, (n, 9)));
+        assert_eq!(
+            progress(&mut delivered, &state(1, true, None), start),
+            PendingNews::default(),
+            "nothing runs"
+        );
+        let news = progress(&mut delivered, &state(1, false, Some(IndexProgress::listing(0))), start);
+        assert!(news.publishes_progress && news.next == Some(start + GAP));
+        assert!(progress(&mut delivered, &state(1, false, reading(1)), start + MS).publishes_progress);
+        let news = progress(&mut delivered, &state(1, false, reading(2)), start + 2 * MS);
+        assert_eq!(news, PendingNews { next: Some(start + MS + GAP), ..PendingNews::default() });
+        assert!(progress(&mut delivered, &state(1, false, reading(3)), start + MS + GAP).publishes_progress);
+        let same = progress(&mut delivered, &state(1, false, reading(3)), start + MS + 2 * GAP);
+        assert_eq!(same, PendingNews { next: Some(start + MS + 3 * GAP), ..PendingNews::default() });
         let later = start + 9 * GAP;
-        let embedding = Snapshot { is_embedding: true, ..state(2, true, None) };
-        let look = progress(&mut told, &embedding, later);
-        assert!(!look.tells_progress && look.counts_vectors, "the database knows how many are left");
-        assert!(!progress(&mut told, &embedding, later + MS).counts_vectors);
-        let look = progress(&mut told, &state(2, true, None), later + 2 * MS);
-        assert!(look.tells_progress && look.next.is_none() && told.progress.is_none(), "it is over");
+        let embedding = WorktreeSnapshot { is_embedding: true, ..state(2, true, None) };
+        let news = progress(&mut delivered, &embedding, later);
+        assert!(!news.publishes_progress && news.counts_vectors, "the database knows how many are left");
+        assert!(!progress(&mut delivered, &embedding, later + MS).counts_vectors);
+        let news = progress(&mut delivered, &state(2, true, None), later + 2 * MS);
+        assert!(news.publishes_progress && news.next.is_none() && delivered.progress.is_none(), "it is over");
     }
 }

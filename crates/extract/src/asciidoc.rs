@@ -12,7 +12,7 @@ use regex::{Captures, Regex};
 use super::Extracted;
 use super::document_lines::DocumentLines;
 use super::front_matter::FrontMatter;
-use super::sections::{Heading, Outline, Size, extract_outline, heading_title};
+use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
 
 /// The comment that excludes a file.
 const OPT_OUT: &str = "// vector-index: false";
@@ -23,7 +23,7 @@ const UNDERLINES: [u8; 5] = *b"=-~^+";
 /// Most levels of titles.
 const MOST_LEVELS: usize = 6;
 
-/// Marks of which four or more, and nothing else, are the first and the last line of a block.
+/// Marks that delimit blocks: four or more of one mark, and nothing else, are the first and the last line of a block.
 const DELIMITERS: &[u8] = b"-.=*_+/~";
 
 /// Longest value of an attribute that is put into titles, in bytes.
@@ -48,15 +48,20 @@ static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{([\w-]+)\}")
 
 /// Returns the sections of a document, each with its heading path.
 pub(super) fn extract(text: &str) -> Extracted {
-    let (front_matter, body_start) = FrontMatter::split(text);
-    let outline = outline(text, body_start, Size::CHUNK.max_chars);
-    extract_outline(text, body_start, front_matter.as_ref(), &outline, Size::CHUNK)
+    let (front_matter, body_start) = FrontMatter::split_text(text);
+    let outline = read_outline(text, body_start, ChunkSize::CHUNK.max_chars);
+    extract_outline(text, body_start, front_matter.as_ref(), &outline, ChunkSize::CHUNK)
 }
 
 /// Reads the part of a text from `start`.
-fn outline(text: &str, start: usize, max_chars: usize) -> Outline {
+fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
     let lines = DocumentLines::new(text, start);
-    let mut reader = Reader { lines: &lines, at: 0, attributes: HashMap::new(), outline: Outline::default() };
+    let mut reader = AsciiDocReader {
+        lines: &lines,
+        at: 0,
+        attributes: HashMap::new(),
+        outline: DocumentOutline::default(),
+    };
     let mut blocks = Vec::new();
     reader.read(&mut blocks);
     let mut outline = reader.outline;
@@ -67,21 +72,21 @@ fn outline(text: &str, start: usize, max_chars: usize) -> Outline {
 }
 
 /// Reads a document line by line.
-struct Reader<'a, 'l> {
+struct AsciiDocReader<'a, 'l> {
     lines: &'l DocumentLines<'a>,
     at: usize,
     attributes: HashMap<&'a str, &'a str>,
-    outline: Outline,
+    outline: DocumentOutline,
 }
 
-impl<'a> Reader<'a, '_> {
-    /// Notes titles and what else the document says, and adds delimited blocks to `blocks`.
+impl<'a> AsciiDocReader<'a, '_> {
+    /// Reads titles, attributes and the comment that excludes the file, and adds delimited blocks to `blocks`.
     fn read(&mut self, blocks: &mut Vec<Range<usize>>) {
-        // The first of the lines that belong to what follows: anchors, attributes and titles of blocks.
+        // The first of the lines that belong to the next block: anchors, attributes and titles of blocks.
         let (mut head, mut in_paragraph, mut is_discrete) = (None, false, false);
         while self.at < self.lines.len() {
             let (line, first) = (self.lines.get(self.at), head.unwrap_or(self.at));
-            if let Some((level, title, n_lines)) = self.title().filter(|_| !in_paragraph) {
+            if let Some((level, title, n_lines)) = self.current_title().filter(|_| !in_paragraph) {
                 if !is_discrete {
                     self.add_heading(level, title, first, n_lines);
                 }
@@ -95,7 +100,7 @@ impl<'a> Reader<'a, '_> {
                 let is_head = is_block_attribute(line) || !in_paragraph && is_block_title(line);
                 is_discrete |= is_head && (line.starts_with("[discrete") || line.starts_with("[float"));
                 let is_comment = line.starts_with("//");
-                let is_apart = is_head || is_comment || self.note_attribute(line);
+                let is_apart = is_head || is_comment || self.record_attribute(line);
                 (head, is_discrete) = if is_head { (Some(first), is_discrete) } else { (None, false) };
                 in_paragraph = !line.is_empty() && (in_paragraph || !is_apart) && !is_head;
                 self.outline.opted_out |= line == OPT_OUT;
@@ -105,7 +110,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// Returns the level, text and number of lines of the title at the current line, if there is one.
-    fn title(&self) -> Option<(usize, &'a str, usize)> {
+    fn current_title(&self) -> Option<(usize, &'a str, usize)> {
         let (line, next) = (self.lines.get(self.at), self.lines.get(self.at + 1));
         let marks = line.bytes().take_while(|byte| *byte == b'=').count();
         let marks = marks.max(line.bytes().take_while(|byte| *byte == b'#').count());
@@ -125,17 +130,16 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn add_heading(&mut self, level: usize, title: &str, first: usize, n_lines: usize) {
-        let value = |found: &Captures<'_>| {
+        let title = strip_markup(&ATTRIBUTE.replace_all(title, |found: &Captures<'_>| {
             let name = found.get(1).map_or("", |name| name.as_str());
             self.attributes.get(name).copied().unwrap_or(name).to_owned()
-        };
-        let title = plain(&ATTRIBUTE.replace_all(title, value));
+        }));
         let bytes = self.lines.start(first)..self.lines.start(self.at + n_lines);
-        self.outline.headings.push(Heading { level, title, bytes });
+        self.outline.headings.push(SectionHeading { level, title, bytes });
     }
 
-    /// Takes an attribute entry, `:name: value`; tells whether the line is one.
-    fn note_attribute(&mut self, line: &'a str) -> bool {
+    /// Records an attribute entry, `:name: value`; returns whether the line is one.
+    fn record_attribute(&mut self, line: &'a str) -> bool {
         let entry = line.strip_prefix(':').and_then(|rest| rest.split_once(':'));
         let Some((name, value)) = entry.filter(|(_, value)| value.is_empty() || value.starts_with(' '))
         else {
@@ -148,49 +152,56 @@ impl<'a> Reader<'a, '_> {
         is_name
     }
 
-    /// Returns the line after the block that begins at the current line; one that is never closed takes all.
+    /// Returns the line after the block that begins at the current line; a block that is never closed ends with the text.
     fn block_end(&self, delimiter: &str) -> usize {
         let close = if delimiter.starts_with("```") { "```" } else { delimiter };
-        let is_close = |line: &usize| self.lines.get(*line) == close;
-        (self.at + 1..self.lines.len()).find(is_close).map_or(self.lines.len(), |line| line + 1)
+        (self.at + 1..self.lines.len())
+            .find(|line| self.lines.get(*line) == close)
+            .map_or(self.lines.len(), |line| line + 1)
     }
 }
 
-/// Tells whether a line opens a block that another line like it closes.
+/// Returns whether a line opens a block that an equal line closes.
 fn is_delimiter(line: &str) -> bool {
     let Some(mark) = line.as_bytes().first() else { return false };
-    let is_row = |marks: &str| marks.bytes().all(|byte| byte == *mark);
     match line {
         "--" => true,
         _ if line.starts_with("```") => !line[3..].contains(['`', ' ']),
         _ if line.len() < 4 => false,
         _ if b"|,:!".contains(mark) => line[1..].len() >= 3 && line[1..].bytes().all(|byte| byte == b'='),
-        _ => DELIMITERS.contains(mark) && is_row(line),
+        _ => DELIMITERS.contains(mark) && line.bytes().all(|byte| byte == *mark),
     }
 }
 
-/// Tells whether a line is an anchor or has attributes of what follows: `[[id]]`, `[source,java]`.
+/// Returns whether a line is an anchor or has attributes of the next block: `[[id]]`, `[source,java]`.
 fn is_block_attribute(line: &str) -> bool {
     line.starts_with('[') && line.ends_with(']')
 }
 
-/// Tells whether a line is the title of the block below it: `.Example`.
+/// Returns whether a line is the title of the block below it: `.Example`.
 fn is_block_title(line: &str) -> bool {
     line.strip_prefix('.').is_some_and(|title| !title.is_empty() && !title.starts_with(['.', ' ', '\t']))
 }
 
 /// Returns a title without markup.
-fn plain(title: &str) -> String {
-    let text_of = |found: &Captures<'_>| {
-        let group = |name| found.name(name).map(|text| text.as_str());
-        let words = ["reference", "target", "literal", "strong", "emphasis"].into_iter().find_map(group);
-        words.or_else(|| macro_text(group("macro")?, group("words")?)).unwrap_or_default().to_owned()
-    };
-    heading_title(&INLINE.replace_all(title, text_of))
+fn strip_markup(title: &str) -> String {
+    heading_title(&INLINE.replace_all(title, |found: &Captures<'_>| {
+        let words = ["reference", "target", "literal", "strong", "emphasis"]
+            .into_iter()
+            .find_map(|name| group_text(found, name));
+        words
+            .or_else(|| macro_text(group_text(found, "macro")?, group_text(found, "words")?))
+            .unwrap_or_default()
+            .to_owned()
+    }))
 }
 
-/// Returns what a macro shows, `xref:guide.adoc[The guide]`; without words that is the end of its target, in
-/// `javadoc:org.spring.Bean[]` for example.
+fn group_text<'t>(found: &Captures<'t>, name: &str) -> Option<&'t str> {
+    found.name(name).map(|text| text.as_str())
+}
+
+/// Returns the text that a macro shows, `xref:guide.adoc[The guide]`; without words, the end of its target, for example of
+/// `javadoc:org.spring.Bean[]`.
 fn macro_text<'t>(target: &'t str, words: &'t str) -> Option<&'t str> {
     let words = words.split(',').next().filter(|_| words.contains('=')).unwrap_or(words);
     if words.is_empty() || words.contains('=') {

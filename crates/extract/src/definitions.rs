@@ -5,25 +5,30 @@ use std::ops::Range;
 
 use memod_base::types::{Definition, TextHash};
 
-use super::cut::LineIndex;
-use super::outline::{Item, Outline};
+use super::cut_text::LineIndex;
+use super::outline::{DefinitionItem, DefinitionOutline};
 use super::tags::TagKind;
 
-/// Returns the definitions of a file, one a qualified name, in order: clauses, overloads and variants of one name are one.
-pub(super) fn definitions(text: &str, outline: &Outline<'_>, lines: &LineIndex) -> Vec<Definition> {
+/// Returns the definitions of a file, one for each qualified name, in order: clauses, overloads and variants of one name
+/// count as one.
+pub(super) fn hash_definitions(
+    text: &str,
+    outline: &DefinitionOutline<'_>,
+    lines: &LineIndex,
+) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();
     let mut by_title: HashMap<&str, usize> = HashMap::new();
     for item in outline.items.iter().filter(|item| item.kind != TagKind::Scope) {
-        let own = own_text(text, item);
+        let own = normal_text(text, item);
         let definition = Definition {
             title: item.title.clone(),
             names: item.symbol(),
-            lines: lines.lines(&item.span),
+            lines: lines.line_span(&item.span),
             text: TextHash::of(own.as_bytes()),
             shape: TextHash::of(without_names(&own, &item.names).as_bytes()),
         };
         match by_title.get(item.title.as_str()).map(|at| &mut found[*at]) {
-            Some(known) => unite(known, &definition),
+            Some(known) => unite_definitions(known, &definition),
             None => {
                 by_title.insert(&item.title, found.len());
                 found.push(definition);
@@ -33,15 +38,18 @@ pub(super) fn definitions(text: &str, outline: &Outline<'_>, lines: &LineIndex) 
     found
 }
 
-fn unite(known: &mut Definition, more: &Definition) {
+fn unite_definitions(known: &mut Definition, more: &Definition) {
     known.lines = (known.lines.0.min(more.lines.0), known.lines.1.max(more.lines.1));
-    let both = |a: &TextHash, b: &TextHash| TextHash::of(&[a.0, b.0].concat());
-    known.text = both(&known.text, &more.text);
-    known.shape = both(&known.shape, &more.shape);
+    known.text = joined_hash(&known.text, &more.text);
+    known.shape = joined_hash(&known.shape, &more.shape);
+}
+
+fn joined_hash(first: &TextHash, second: &TextHash) -> TextHash {
+    TextHash::of(&[first.0, second.0].concat())
 }
 
 /// Returns a definition's span with the attributes above it, but not from the comments above those.
-fn own_span(text: &str, item: &Item<'_>) -> Range<usize> {
+fn own_span(text: &str, item: &DefinitionItem<'_>) -> Range<usize> {
     let mut start = item.span.start.min(item.node.start);
     for doc in docs_above(item) {
         if text.get(start..doc.start).is_some_and(|gap| gap.trim().is_empty()) {
@@ -52,13 +60,13 @@ fn own_span(text: &str, item: &Item<'_>) -> Range<usize> {
     start + blank..item.node.end
 }
 
-fn docs_above<'a>(item: &'a Item<'_>) -> impl Iterator<Item = &'a Range<usize>> {
+fn docs_above<'a>(item: &'a DefinitionItem<'_>) -> impl Iterator<Item = &'a Range<usize>> {
     item.docs.iter().filter(|doc| doc.end <= item.node.start)
 }
 
-/// Returns the text of a definition in its normal form: attributes and all from the first keyword to the end, without
-/// comments above, as if it stood at the left margin, and with `\n` at the ends of lines.
-fn own_text(text: &str, item: &Item<'_>) -> String {
+/// Returns the text of a definition in its normal form: attributes and everything from the first keyword to the end,
+/// without comments above, moved to the left margin, and with `\n` at the ends of lines.
+fn normal_text(text: &str, item: &DefinitionItem<'_>) -> String {
     let Range { start: mut at, end } = own_span(text, item);
     let mut own = String::new();
     for doc in docs_above(item).filter(|doc| doc.end > own_span(text, item).start) {
@@ -66,15 +74,20 @@ fn own_text(text: &str, item: &Item<'_>) -> String {
         at = doc.end;
     }
     own.push_str(text.get(at..end).unwrap_or_default().trim());
-    at_margin(&own)
+    dedent_lines(&own)
 }
 
 /// Returns the lines without the blanks that all of them but the first begin with.
-fn at_margin(text: &str) -> String {
-    let indent = |line: &&str| line.len() - line.trim_start_matches([' ', '\t']).len();
-    let rest = || text.lines().skip(1);
-    let common = rest().filter(|line| !line.trim().is_empty()).map(|line| indent(&line)).min().unwrap_or(0);
-    let mut lines = text.lines().take(1).chain(rest().map(|line| line.get(common..).unwrap_or_default()));
+fn dedent_lines(text: &str) -> String {
+    let common = text
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| line.len() - line.trim_start_matches([' ', '\t']).len())
+        .min()
+        .unwrap_or(0);
+    let mut lines =
+        text.lines().take(1).chain(text.lines().skip(1).map(|line| line.get(common..).unwrap_or_default()));
     let mut normal = lines.next().unwrap_or_default().to_owned();
     for line in lines {
         normal.push('\n');
@@ -83,21 +96,24 @@ fn at_margin(text: &str) -> String {
     normal
 }
 
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// Returns the text with the definition's own names blank where they are declared or called, so that a rename does not
 /// change it. Other mentions, in messages for example, stay.
 fn without_names(text: &str, names: &[&str]) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut shape = String::with_capacity(text.len());
     let mut declared: Vec<&str> = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
-        let (word, after) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+        let (word, after) = rest.split_at(rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()));
         let is_own = names.contains(&word) && (after.starts_with('(') || !declared.contains(&word));
         if is_own {
             declared.push(word);
         }
         shape.push_str(if is_own { "\0" } else { word });
-        let (other, next) = after.split_at(after.find(is_part).unwrap_or(after.len()));
+        let (other, next) = after.split_at(after.find(is_word_char).unwrap_or(after.len()));
         shape.push_str(other);
         rest = next;
     }

@@ -1,4 +1,4 @@
-//! The lines of a document, by number.
+//! Splits a document into numbered lines.
 
 use std::ops::Range;
 
@@ -13,11 +13,16 @@ impl<'a> DocumentLines<'a> {
     /// Splits the part of `text` from `start`.
     pub(super) fn new(text: &'a str, start: usize) -> Self {
         let mut at = start;
-        let span = |line: &str| {
-            at += line.len();
-            at - line.len()..at
-        };
-        Self { text, spans: text[start..].split_inclusive('\n').map(span).collect() }
+        Self {
+            text,
+            spans: text[start..]
+                .split_inclusive('\n')
+                .map(|line| {
+                    at += line.len();
+                    at - line.len()..at
+                })
+                .collect(),
+        }
     }
 
     /// Returns the number of lines.

@@ -1,14 +1,14 @@
 //! Checks every language against its fixture.
 //!
-//! A fixture is `grammars/<lang>/fixture.<ext>`, what must be found in it `grammars/<lang>/expected.txt`.
-//! `MEMO_BLESS=1 cargo test --lib fixtures` writes what is found; look at the difference before you commit it.
+//! A fixture is `grammars/<lang>/fixture.<ext>`; its expected definitions and uses are in `grammars/<lang>/expected.txt`.
+//! `MEMO_BLESS=1 cargo test --lib fixtures` writes the result; look at the difference before you commit it.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::lang::{self, Language};
-use super::outline::{Outline, outline};
+use super::outline::{DefinitionOutline, nest_tags};
 
 #[test]
 fn each_language_finds_what_its_fixture_expects() {
@@ -36,7 +36,7 @@ fn each_fixture_is_recognised_by_its_name() {
     for language in &lang::LANGUAGES {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammars").join(language.name);
         let path = fixture(&directory);
-        assert_eq!(lang::detect(path.to_str().unwrap(), ""), lang::Format::Code(language));
+        assert_eq!(lang::detect_format(path.to_str().unwrap(), ""), lang::FileFormat::Code(language));
     }
 }
 
@@ -48,26 +48,26 @@ fn fixture(directory: &Path) -> PathBuf {
         .expect("each language has a fixture")
 }
 
-/// Returns one line a definition, in order, and one line a used name.
+/// Returns one line per definition, in order, and one line per used name.
 fn found(language: &'static Language, text: &str) -> String {
-    let tags = language.tag_query().unwrap().tags(text, |_| {}).unwrap();
+    let tags = language.tag_query().unwrap().collect_tags(text, |_| {}).unwrap();
     let mut lines = String::new();
-    let outline = outline(text, &tags, language.join);
+    let outline = nest_tags(text, &tags, language.join);
     for id in &outline.roots {
         list(&mut lines, text, &outline, *id, 0);
     }
     for problem in &tags.problems {
         writeln!(lines, "problem: {problem}").unwrap();
     }
-    let uses: Vec<_> = tags.references.iter().map(|(name, n)| format!("{name} {n}")).collect();
+    let uses: Vec<_> = tags.uses.iter().map(|(name, n)| format!("{name} {n}")).collect();
     writeln!(lines, "\nuses\n{}", uses.join("\n")).unwrap();
     lines
 }
 
-fn list(lines: &mut String, text: &str, outline: &Outline<'_>, id: usize, depth: usize) {
+fn list(lines: &mut String, text: &str, outline: &DefinitionOutline<'_>, id: usize, depth: usize) {
     let item = &outline.items[id];
-    let line = |byte: usize| text[..byte].matches('\n').count() + 1;
-    let (first, at, last) = (line(item.span.start), line(item.node.start), line(item.span.end));
+    let [first, at, last] =
+        [item.span.start, item.node.start, item.span.end].map(|byte| text[..byte].matches('\n').count() + 1);
     let indent = "  ".repeat(depth);
     let (kind, title) = (item.kind.as_str(), &item.title);
     writeln!(lines, "{indent}{kind} {title} {at} of {first}-{last}").unwrap();
@@ -76,11 +76,13 @@ fn list(lines: &mut String, text: &str, outline: &Outline<'_>, id: usize, depth:
     }
 }
 
-/// Returns the lines that only one of both has.
+/// Returns the lines that only one of the two texts has.
 fn difference(expected: &str, found: &str) -> String {
-    let only = |mark: &str, these: &str, those: &str| -> Vec<String> {
-        let missing = these.lines().filter(|line| !those.lines().any(|other| other == *line));
-        missing.map(|line| format!("{mark} {line}")).collect()
-    };
-    [only("-", expected, found), only("+", found, expected)].concat().join("\n")
+    [missing_lines("-", expected, found), missing_lines("+", found, expected)].concat().join("\n")
+}
+
+/// Returns the lines of `these` that are not in `those`, with a mark.
+fn missing_lines(mark: &str, these: &str, those: &str) -> Vec<String> {
+    let missing = these.lines().filter(|line| !those.lines().any(|other| other == *line));
+    missing.map(|line| format!("{mark} {line}")).collect()
 }

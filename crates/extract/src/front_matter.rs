@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
-/// The keys whose words say what the whole document is about, besides `title`.
+/// The keys, besides `title`, whose words describe the whole document.
 const KEYWORD_KEYS: &[&str] = &["tags", "keywords", "description", "aliases"];
-/// Most characters of their values: they are repeated for each section.
+/// Most characters of the keywords, which are repeated for each section.
 const MAX_KEYWORD_CHARS: usize = 400;
 
 /// The YAML (`---`) or TOML (`+++`) block at the start of a Markdown document.
@@ -15,33 +15,33 @@ const MAX_KEYWORD_CHARS: usize = 400;
 pub(super) struct FrontMatter {
     /// The whole block with both fences.
     pub(super) bytes: Range<usize>,
-    /// What lies between the fences.
+    /// The text between the fences.
     pub(super) content: Range<usize>,
     /// Value of `title`, without quotes; never empty.
     pub(super) title: Option<String>,
     /// Values of [`KEYWORD_KEYS`] as they are written, shortened; may be empty.
     pub(super) keywords: String,
-    /// `vector-index: false`.
+    /// Whether it has `vector-index: false`.
     pub(super) opted_out: bool,
 }
 
-/// Returns where a text starts: after its byte order mark.
+/// Returns the start of a text: after its byte order mark.
 pub(super) fn text_start(text: &str) -> usize {
     if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
 }
 
 impl FrontMatter {
-    /// Returns the front matter of a document, and where the body below it starts.
-    pub(super) fn split(text: &str) -> (Option<Self>, usize) {
+    /// Returns the front matter of a document, and the start of the body below it.
+    pub(super) fn split_text(text: &str) -> (Option<Self>, usize) {
         let start = text_start(text);
-        let front_matter = Self::find(text, start);
+        let front_matter = Self::find_block(text, start);
         let body_start = front_matter.as_ref().map_or(start, |front| front.bytes.end);
         (front_matter, body_start)
     }
 
     /// Returns the block that starts at `start`; `None` where there is none, it is not closed, or its
     /// first line is no key (then the fence is a thematic break).
-    fn find(text: &str, start: usize) -> Option<Self> {
+    fn find_block(text: &str, start: usize) -> Option<Self> {
         let mut lines = text[start..].split_inclusive('\n');
         let fence = lines.next()?;
         let separator = match fence.trim_end() {
@@ -72,13 +72,13 @@ impl FrontMatter {
         let value = |key: &str| lines().find_map(|line| value_of(line, key, separator));
         let title = value("title").map(str::to_owned);
         let opted_out = value("vector-index") == Some("false");
-        let keywords = keywords(&text[content.clone()], separator);
+        let keywords = keyword_values(&text[content.clone()], separator);
         Some(Self { bytes, title, keywords, opted_out, content })
     }
 }
 
 /// Returns the values of [`KEYWORD_KEYS`]: each from its key up to the next key or table.
-fn keywords(content: &str, separator: char) -> String {
+fn keyword_values(content: &str, separator: char) -> String {
     let mut values = String::new();
     let mut is_wanted = false;
     for line in content.lines().map(str::trim_end).filter(|line| !line.starts_with('#')) {
@@ -99,12 +99,14 @@ fn keywords(content: &str, separator: char) -> String {
     values.trim().chars().take(MAX_KEYWORD_CHARS).collect()
 }
 
-/// Returns the key at column 0 of a line, and what follows it.
+/// Returns the key at column 0 of a line, and the text after it.
 fn key_of(line: &str, separator: char) -> Option<(&str, &str)> {
     let (key, value) = line.split_once(separator)?;
-    let is_key = |c: char| c.is_alphanumeric() || "-_.".contains(c);
     let key = key.trim_end();
-    (!key.is_empty() && !key.starts_with('-') && key.chars().all(is_key)).then_some((key, value))
+    (!key.is_empty()
+        && !key.starts_with('-')
+        && key.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)))
+    .then_some((key, value))
 }
 
 /// Returns the value of a line `key: value` at column 0, without its quotes.
@@ -121,7 +123,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<(&str, Option<&str>, bool)>) {
-        let found = FrontMatter::find(text, 0);
+        let found = FrontMatter::find_block(text, 0);
         let got = found
             .as_ref()
             .map(|front| (&text[front.content.clone()], front.title.as_deref(), front.opted_out));
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn keywords_are_what_some_keys_say() {
         let check = |text: &str, expected: &str| {
-            assert_eq!(FrontMatter::find(text, 0).unwrap().keywords, expected, "{text}");
+            assert_eq!(FrontMatter::find_block(text, 0).unwrap().keywords, expected, "{text}");
         };
         check("---\ntitle: T\nauthor: me\n---\n", "");
         check("---\ntags: [a, \"b c\"]\nauthor: me\nkeywords: d\n---\n", "[a, \"b c\"] d");

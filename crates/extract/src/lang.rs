@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use memod_text::secrets::Syntax;
 use tree_sitter_language::LanguageFn;
 
-use super::structure::NodeMarks;
+use super::structure::NodeKindMarks;
 use super::tags::TagQuery;
 
-/// What a path holds, as far as its name and first line tell.
+/// The format of a file, as far as its name and first line show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum FileFormat {
     /// A document with headings.
     Document(Markup),
     /// Source code that has a grammar here.
@@ -20,7 +20,7 @@ pub enum Format {
     Text(Option<&'static str>),
 }
 
-/// How the headings of a document are written.
+/// The markup of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Markup {
     /// Markdown in any of its dialects.
@@ -44,7 +44,7 @@ impl Markup {
     }
 }
 
-impl Format {
+impl FileFormat {
     /// Returns the name used by `--lang` and stored with the blob.
     pub fn name(self) -> Option<&'static str> {
         match self {
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Returns what a word without quotes is.
+    /// Returns the meaning of a word without quotes.
     pub fn syntax(self) -> Syntax {
         match self.name() {
             Some(name) if !has_word(BARE_VALUES, name) => Syntax::Code,
@@ -67,18 +67,18 @@ impl Format {
 const BARE_VALUES: &str =
     "asciidoc bash batch csv dockerfile fish html ini latex makefile markdown notebook org rst text xml yaml";
 
-/// A programming language: how its files are called, its grammar and its tag query.
+/// A programming language: its file names, its grammar and its tag query.
 pub struct Language {
     /// Name on the command line, in the database and in `grammars/`.
     pub name: &'static str,
-    /// What joins enclosing names and own name in a title: `::` or `.`.
+    /// The separator of enclosing names and own name in a title: `::` or `.`.
     pub join: &'static str,
     files: FileNames,
     interpreters: &'static str,
     grammar: LanguageFn,
     tag_sources: &'static [&'static str],
     tag_query: OnceLock<Result<TagQuery, String>>,
-    node_marks: OnceLock<Option<NodeMarks>>,
+    node_marks: OnceLock<Option<NodeKindMarks>>,
 }
 
 impl Language {
@@ -88,14 +88,15 @@ impl Language {
     /// A sentence saying why the grammar or its query does not load; never for the languages registered
     /// here, as a test loads each.
     pub(super) fn tag_query(&self) -> Result<&TagQuery, String> {
-        let compile = || TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat());
-        self.tag_query.get_or_init(compile).as_ref().map_err(Clone::clone)
+        self.tag_query
+            .get_or_init(|| TagQuery::compile(self.name, self.grammar, &self.tag_sources.concat()))
+            .as_ref()
+            .map_err(Clone::clone)
     }
 
-    /// Returns what its nodes mean for the structure of a file, made on first use; `None` where that is not known.
-    pub(super) fn node_marks(&self) -> Option<&NodeMarks> {
-        let make = || NodeMarks::of(self.name, self.grammar.into());
-        self.node_marks.get_or_init(make).as_ref()
+    /// Returns the meaning of its nodes for the structure of a file, created on first use; `None` if it is not known.
+    pub(super) fn node_marks(&self) -> Option<&NodeKindMarks> {
+        self.node_marks.get_or_init(|| NodeKindMarks::from_grammar(self.name, self.grammar.into())).as_ref()
     }
 }
 
@@ -113,7 +114,7 @@ impl fmt::Debug for Language {
     }
 }
 
-/// How files of one format are called; words separated by spaces.
+/// The names of files of one format; words separated by spaces.
 struct FileNames {
     aliases: &'static str,
     extensions: &'static str,
@@ -233,45 +234,46 @@ static TEXTS: &[(&str, FileNames)] = &[
     text("yaml", "yml", "yaml yml", ".clang-format .clang-tidy"),
 ];
 
-/// Returns what `path` (with `/` separators) holds.
+/// Returns the format of `path` (with `/` separators).
 ///
 /// The whole file name decides first, then the extension, then the name up to its first dot
 /// (`Dockerfile.dev`); `first_line` decides for names that say nothing, by its `#!` interpreter.
-pub fn detect(path: &str, first_line: &str) -> Format {
+pub fn detect_format(path: &str, first_line: &str) -> FileFormat {
     let name = path.rsplit('/').next().unwrap_or(path);
-    let by_name = || by_files(|files| has_word(files.names, name));
-    let by_extension = || {
-        let (stem, extension) = name.rsplit_once('.')?;
-        let known = |extension: &str| by_files(|files| has_word(files.extensions, extension));
-        let found = || known(extension).or_else(|| known(&extension.to_ascii_lowercase()));
-        if stem.is_empty() { None } else { found() }
-    };
-    let by_stem = || {
-        let (stem, _) = name.split_once('.')?;
-        by_files(|files| has_word(files.names, stem))
-    };
-    let is_signature = || first_line.starts_with("-----BEGIN ");
-    by_name()
-        .or_else(by_extension)
+    let is_signature = first_line.starts_with("-----BEGIN ");
+    format_by_files(|files| has_word(files.names, name))
+        .or_else(|| {
+            let (stem, extension) = name.rsplit_once('.')?;
+            if stem.is_empty() {
+                return None;
+            }
+            format_by_extension(extension).or_else(|| format_by_extension(&extension.to_ascii_lowercase()))
+        })
         .map(|found| match found {
             // `.asc` is the ending of signatures and keys, too.
-            Format::Document(Markup::AsciiDoc) if is_signature() => Format::Text(None),
+            FileFormat::Document(Markup::AsciiDoc) if is_signature => FileFormat::Text(None),
             _ => found,
         })
-        .or_else(by_stem)
-        .or_else(|| by_interpreter(first_line))
-        .unwrap_or(Format::Text(None))
+        .or_else(|| {
+            let (stem, _) = name.split_once('.')?;
+            format_by_files(|files| has_word(files.names, stem))
+        })
+        .or_else(|| format_by_interpreter(first_line))
+        .unwrap_or(FileFormat::Text(None))
 }
 
-/// Returns the language that `text` really is in: a C header with words of C++ is C++.
-pub(super) fn refine(language: &'static Language, path: &str, text: &str) -> &'static Language {
+/// Returns the actual language of `text`: a C header with words of C++ is C++.
+pub(super) fn refine_language(language: &'static Language, path: &str, text: &str) -> &'static Language {
     let is_header = language.name == "c" && path.ends_with(".h");
-    let is_cpp = || CPP_LINES.iter().any(|start| starts_a_line(text, start));
-    if is_header && is_cpp() { by_name("cpp").unwrap_or(language) } else { language }
+    if is_header && CPP_LINES.iter().any(|start| starts_a_line(text, start)) {
+        language_by_name("cpp").unwrap_or(language)
+    } else {
+        language
+    }
 }
 
 /// Returns the names that `--lang` understands, without aliases, sorted.
-pub fn names() -> Vec<&'static str> {
+pub fn format_names() -> Vec<&'static str> {
     let code = LANGUAGES.iter().map(|language| language.name);
     let text = TEXTS.iter().map(|(name, _)| *name);
     let documents = DOCUMENTS.iter().map(|(markup, _)| markup.name());
@@ -280,58 +282,68 @@ pub fn names() -> Vec<&'static str> {
     names
 }
 
-/// Returns the name that `word` stands for: a name, an alias or an extension (`ts`, `py`, `c++`), in
-/// any case.
-pub fn canonical(word: &str) -> Option<&'static str> {
+/// Returns the name of a format by its name, an alias or an extension (`ts`, `py`, `c++`), in any case.
+pub fn canonical_name(word: &str) -> Option<&'static str> {
     let word = word.trim_start_matches('.').to_ascii_lowercase();
-    let named = names().into_iter().find(|name| *name == word);
+    let named = format_names().into_iter().find(|name| *name == word);
     named
-        .or_else(|| by_files(|files| has_word(files.aliases, &word))?.name())
-        .or_else(|| by_files(|files| has_word(files.extensions, &word))?.name())
+        .or_else(|| format_by_files(|files| has_word(files.aliases, &word))?.name())
+        .or_else(|| format_by_files(|files| has_word(files.extensions, &word))?.name())
 }
 
-/// Least similarity (Jaro-Winkler) of a name that may have been meant.
+/// Least similarity (Jaro-Winkler) of a suggested name.
 const SIMILAR: f64 = 0.8;
 
-/// Returns the name that is spelled most like `word`, if one is spelled alike.
+/// Returns the name with the spelling most similar to `word`, if any is similar.
 pub fn most_similar(word: &str) -> Option<&'static str> {
     let word = word.to_ascii_lowercase();
-    let alike = names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
+    let alike = format_names().into_iter().map(|name| (strsim::jaro_winkler(name, &word), name));
     let (likeness, name) = alike.max_by(|a, b| a.0.total_cmp(&b.0))?;
     (likeness >= SIMILAR).then_some(name)
 }
 
-/// How a line starts that C does not have.
+/// Starts of lines that C does not have.
 const CPP_LINES: [&str; 7] =
     ["class ", "namespace ", "template<", "template <", "public:", "private:", "using namespace "];
 
 fn starts_a_line(text: &str, start: &str) -> bool {
-    let is_first = |before: &str| before.is_empty() || before.ends_with(['\n', '\r']);
-    text.match_indices(start).any(|(at, _)| is_first(text[..at].trim_end_matches([' ', '\t'])))
+    text.match_indices(start).any(|(at, _)| {
+        let before = text[..at].trim_end_matches([' ', '\t']);
+        before.is_empty() || before.ends_with(['\n', '\r'])
+    })
 }
 
-pub(super) fn by_name(name: &str) -> Option<&'static Language> {
+pub(super) fn language_by_name(name: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.name == name)
 }
 
-fn by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<Format> {
-    let code = || LANGUAGES.iter().find(|language| is_match(&language.files)).map(Format::Code);
-    let text = || TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| Format::Text(Some(name)));
+fn format_by_files(is_match: impl Fn(&FileNames) -> bool) -> Option<FileFormat> {
     let document = DOCUMENTS.iter().find(|(_, files)| is_match(files));
-    document.map(|(markup, _)| Format::Document(*markup)).or_else(code).or_else(text)
+    document
+        .map(|(markup, _)| FileFormat::Document(*markup))
+        .or_else(|| LANGUAGES.iter().find(|language| is_match(&language.files)).map(FileFormat::Code))
+        .or_else(|| {
+            TEXTS.iter().find(|(_, files)| is_match(files)).map(|(name, _)| FileFormat::Text(Some(name)))
+        })
 }
 
-fn by_interpreter(first_line: &str) -> Option<Format> {
+fn format_by_extension(extension: &str) -> Option<FileFormat> {
+    format_by_files(|files| has_word(files.extensions, extension))
+}
+
+fn format_by_interpreter(first_line: &str) -> Option<FileFormat> {
     let mut words = first_line.trim_start_matches('\u{feff}').strip_prefix("#!")?.split_whitespace();
-    let program = |word: &'_ str| -> String {
-        let base = word.rsplit('/').next().unwrap_or(word);
-        base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
-    };
-    let mut name = program(words.next()?);
+    let mut name = program_name(words.next()?);
     if name == "env" {
-        name = program(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
+        name = program_name(words.find(|word| !word.starts_with('-') && !word.contains('='))?);
     }
-    LANGUAGES.iter().find(|language| has_word(language.interpreters, &name)).map(Format::Code)
+    LANGUAGES.iter().find(|language| has_word(language.interpreters, &name)).map(FileFormat::Code)
+}
+
+/// Returns the name of a program without its directory and version.
+fn program_name(word: &str) -> String {
+    let base = word.rsplit('/').next().unwrap_or(word);
+    base.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_owned()
 }
 
 fn has_word(words: &str, word: &str) -> bool {
@@ -358,7 +370,11 @@ mod tests {
             ("rs", "", "-"), (".rs", "", "-"), ("a.", "", "-"), ("a. ", "", "-"), ("日本.py", "", "python"),
         ];
         for (path, first_line, expected) in cases {
-            assert_eq!(detect(path, first_line).name().unwrap_or("-"), expected, "{path} {first_line}");
+            assert_eq!(
+                detect_format(path, first_line).name().unwrap_or("-"),
+                expected,
+                "{path} {first_line}"
+            );
         }
     }
 
@@ -376,10 +392,10 @@ mod tests {
             ("sh", "bash"),
         ];
         for (word, expected) in cases {
-            assert_eq!(canonical(word), Some(expected), "{word}");
+            assert_eq!(canonical_name(word), Some(expected), "{word}");
         }
-        assert_eq!(canonical(""), None);
-        assert_eq!(canonical("klingon"), None);
+        assert_eq!(canonical_name(""), None);
+        assert_eq!(canonical_name("klingon"), None);
         for (word, expected) in [("pythn", "python"), ("Typscript", "typescript"), ("ruts", "rust")] {
             assert_eq!(most_similar(word), Some(expected), "{word}");
         }
@@ -388,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_header_with_words_of_cpp_is_cpp() {
-        let c = by_name("c").unwrap();
+        let c = language_by_name("c").unwrap();
         let cases = [
             ("a.h", "class A;\n", "cpp"),
             ("a.h", "#pragma once\r\n  namespace a {\n", "cpp"),
@@ -397,7 +413,7 @@ mod tests {
             ("a.h", "", "c"),
         ];
         for (path, text, expected) in cases {
-            assert_eq!(refine(c, path, text).name, expected, "{text}");
+            assert_eq!(refine_language(c, path, text).name, expected, "{text}");
         }
     }
 

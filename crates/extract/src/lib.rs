@@ -1,13 +1,13 @@
 //! Extracts chunks, symbols and words from the text of a file.
 //!
-//! Pure: a path's name and its text in, chunks out. No file system, clock, environment or SQL.
+//! Pure: the path and the text of a file in, chunks out. No file system, environment or SQL; a clock only in
+//! [`parse_budget`].
 
 mod asciidoc;
-mod budget;
 mod chunk;
 pub mod code;
 mod content_class;
-pub mod cut;
+pub mod cut_text;
 mod definitions;
 #[cfg(test)]
 mod document_checks;
@@ -15,14 +15,15 @@ mod document_lines;
 #[cfg(test)]
 mod fixtures;
 mod front_matter;
+mod http_routes;
 pub mod lang;
 pub mod markdown;
 mod markdown_outline;
 mod notebook;
 mod notebook_text;
 mod outline;
+mod parse_budget;
 pub mod plain_text;
-mod routes;
 mod rst;
 mod sections;
 mod skeleton;
@@ -35,11 +36,11 @@ use memod_text::redact;
 use memod_text::secrets::{self, Syntax};
 
 pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
-use lang::{Format, Markup};
+use lang::{FileFormat, Markup};
 use notebook_text::NotebookText;
-pub use sections::Size;
+pub use sections::ChunkSize;
 
-/// Raise this when any extractor changes what it returns, so that old blobs are extracted again.
+/// Raise this when the result of any extractor changes, so that old blobs are extracted again.
 pub const EXTRACTOR_VERSION: i64 = 27;
 
 /// Returns the format's name as stored with the content; `""` where it has none.
@@ -49,28 +50,28 @@ pub fn format_name(path: &str, text: &str) -> &'static str {
 
 /// Returns whether a file of this name is parsed for its definitions.
 pub fn may_be_code(path: &str) -> bool {
-    matches!(format_of(path, ""), Format::Code(_))
+    matches!(format_of(path, ""), FileFormat::Code(_))
 }
 
-/// Returns what a word without quotes is in a file.
+/// Returns the meaning of a word without quotes in a file.
 pub fn syntax_of(path: &str, text: &str) -> Syntax {
     format_of(path, text).syntax()
 }
 
-/// Finds everything in one source. Credentials are masked first: no name, title, skeleton or problem can hold one.
+/// Extracts one source. Credentials are masked first, so that no name, title, skeleton or problem can have one.
 ///
-/// Spans are of what [`readable`] returns for the text.
+/// Spans refer to the result of [`readable_text`] for the text.
 pub fn extract(path: &str, text: &str) -> Extracted {
     let format = format_of(path, text);
     let parse: &dyn Fn(&str) -> Extracted = match format {
-        Format::Document(Markup::Notebook) => return extract_notebook(text),
-        Format::Document(Markup::Markdown) => &markdown::extract,
-        Format::Document(Markup::Rst) => &rst::extract,
-        Format::Document(Markup::AsciiDoc) => &asciidoc::extract,
-        Format::Code(language) => &move |text| code::extract(language, path, text),
-        Format::Text(_) => &plain_text::extract,
+        FileFormat::Document(Markup::Notebook) => return extract_notebook(text),
+        FileFormat::Document(Markup::Markdown) => &markdown::extract,
+        FileFormat::Document(Markup::Rst) => &rst::extract,
+        FileFormat::Document(Markup::AsciiDoc) => &asciidoc::extract,
+        FileFormat::Code(language) => &move |text| code::extract(language, path, text),
+        FileFormat::Text(_) => &plain_text::extract,
     };
-    let class = content_class::content_class(format, text);
+    let class = content_class::classify_content(format, text);
     let secrets = secrets::find_secret_spans(text, format.syntax());
     let extracted = parse(&redact::mask(text, &secrets));
     Extracted { secrets, class, ..extracted }
@@ -81,16 +82,17 @@ fn extract_notebook(file: &str) -> Extracted {
         Ok(notebook) => notebook,
         Err(why) => return Extracted { refused: Some(why), ..Extracted::default() },
     };
-    let secrets = secrets::find_secret_spans(&notebook.text, Format::Document(Markup::Notebook).syntax());
+    let secrets = secrets::find_secret_spans(&notebook.text, FileFormat::Document(Markup::Notebook).syntax());
     notebook.text = redact::mask(&notebook.text, &secrets).into_owned();
     Extracted { secrets, ..notebook::extract(&notebook) }
 }
 
-/// Returns the text that is indexed and shown of a file: of a notebook what its cells say, on the same lines as in the file.
-pub fn readable<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
+/// Returns the text of a file that is indexed and shown: for a notebook the text of its cells, on the same lines as in the
+/// file.
+pub fn readable_text<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     let text = text.into();
     match format_of(path, &text) {
-        Format::Document(Markup::Notebook) => match NotebookText::decode(&text) {
+        FileFormat::Document(Markup::Notebook) => match NotebookText::decode(&text) {
             Ok(notebook) => Cow::Owned(notebook.text),
             Err(_) => text,
         },
@@ -98,8 +100,8 @@ pub fn readable<'a>(path: &str, text: impl Into<Cow<'a, str>>) -> Cow<'a, str> {
     }
 }
 
-fn format_of(path: &str, text: &str) -> Format {
-    lang::detect(path, text.lines().next().unwrap_or_default())
+fn format_of(path: &str, text: &str) -> FileFormat {
+    lang::detect_format(path, text.lines().next().unwrap_or_default())
 }
 
 #[cfg(test)]

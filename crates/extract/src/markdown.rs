@@ -2,33 +2,33 @@
 
 use super::Extracted;
 use super::front_matter::FrontMatter;
-use super::markdown_outline::{has_opt_out, outline};
-use super::sections::{Size, extract_outline};
+use super::markdown_outline::{has_opt_out, read_outline};
+use super::sections::{ChunkSize, extract_outline};
 
 /// Containers (quotes, list items) opened on one line; the parser's time grows with their square.
 const MAX_CONTAINERS: usize = 100;
 
 /// Returns the sections of a Markdown document, each with its heading path.
 ///
-/// A section is a heading and what follows it up to the next heading of any level. A heading
+/// A section is a heading and the text up to the next heading of any level. A heading
 /// that has only deeper headings below it belongs to the first of them. Sections over
 /// [`super::CHUNK_CHARS`] are cut, with overlap, between blocks where they fit. Headings within quotes
 /// and lists are no sections.
 pub fn extract(text: &str) -> Extracted {
-    extract_sized(text, Size::CHUNK)
+    extract_sized(text, ChunkSize::CHUNK)
 }
 
 /// As [`extract`], with another size of the chunks.
-pub fn extract_sized(text: &str, size: Size) -> Extracted {
-    let (front_matter, body_start) = FrontMatter::split(text);
+pub fn extract_sized(text: &str, size: ChunkSize) -> Extracted {
+    let (front_matter, body_start) = FrontMatter::split_text(text);
     if opens_too_many_containers(&text[body_start..]) {
         return extract_flat(text);
     }
-    let outline = outline(text, body_start..text.len(), size.max_chars);
+    let outline = read_outline(text, body_start..text.len(), size.max_chars);
     extract_outline(text, body_start, front_matter.as_ref(), &outline, size)
 }
 
-/// Returns the document by lines only, where parsing it would take too long.
+/// Splits the document by lines only, where parsing it would take too long.
 fn extract_flat(text: &str) -> Extracted {
     if has_opt_out(text) {
         return Extracted { opted_out: true, ..Extracted::default() };
@@ -37,18 +37,18 @@ fn extract_flat(text: &str) -> Extracted {
     Extracted { problems: vec![problem], ..super::plain_text::extract(text) }
 }
 
-/// Tells whether some line opens more quotes and list items than any reader could want.
+/// Returns whether some line opens more quotes and list items than the parser can handle in time.
 pub(super) fn opens_too_many_containers(body: &str) -> bool {
     body.lines().any(|line| {
-        let opening = |byte: &u8| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit();
-        let n_bytes = line.bytes().take_while(|byte| opening(byte)).count();
+        let n_bytes =
+            line.bytes().take_while(|byte| b" \t>-*+.)".contains(byte) || byte.is_ascii_digit()).count();
         let marks = line.as_bytes()[..n_bytes].windows(2);
         let opened = marks.filter(|pair| pair[0] == b'>' || b"-*+.)".contains(&pair[0]) && pair[1] == b' ');
         opened.take(MAX_CONTAINERS + 1).count() > MAX_CONTAINERS && !is_rule(line)
     })
 }
 
-/// Tells whether the line is a thematic break or an underline, however long: it nests nothing.
+/// Returns whether the line is a thematic break or an underline of any length, which nests nothing.
 fn is_rule(line: &str) -> bool {
     let mut marks = line.bytes().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
     let Some(mark) = marks.next() else { return false };
@@ -148,7 +148,9 @@ mod tests {
             let n_shared = pair[0].lines.1 + 1 - pair[1].lines.0;
             assert!((1..=7).contains(&n_shared), "{n_shared}");
         }
-        assert!(chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= Size::CHUNK.max_chars));
+        assert!(
+            chunks.len() > 2 && chunks.iter().all(|chunk| chunk.bytes.len() <= ChunkSize::CHUNK.max_chars)
+        );
     }
 
     #[test]

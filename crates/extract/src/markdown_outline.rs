@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, OffsetIter, Options, Parser, Tag, TagEnd};
 
-use super::sections::{Heading, Outline, heading_title};
+use super::sections::{DocumentOutline, SectionHeading, heading_title};
 
 /// Longest heading that is read, in bytes; a heading path has less of it.
 const HEADING_BYTES: usize = 800;
 
-/// Tells whether HTML holds the comment `<!-- vector-index: false -->`.
+/// Returns whether HTML has the comment `<!-- vector-index: false -->`.
 pub(super) fn has_opt_out(html: &str) -> bool {
     html.split("<!--").skip(1).any(|rest| {
         let Some((comment, _)) = rest.split_once("-->") else { return false };
@@ -18,23 +18,23 @@ pub(super) fn has_opt_out(html: &str) -> bool {
     })
 }
 
-/// Parses the part of a document that `bytes` spans.
-pub(super) fn outline(text: &str, bytes: Range<usize>, max_chars: usize) -> Outline {
+/// Reads the headings and blocks in the span `bytes` of a document.
+pub(super) fn read_outline(text: &str, bytes: Range<usize>, max_chars: usize) -> DocumentOutline {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_HEADING_ATTRIBUTES;
     let (body, body_start) = (&text[bytes.clone()], bytes.start);
-    let mut outline = Outline::default();
+    let mut outline = DocumentOutline::default();
     let mut depth = 0_usize;
     let mut events = Parser::new_ext(body, options).into_offset_iter();
     while let Some((event, bytes)) = events.next() {
         match event {
             Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                let title = title(&mut events);
+                let title = read_title(&mut events);
                 let line_start = body[..bytes.start].rfind('\n').map_or(0, |newline| newline + 1);
                 let bytes = body_start + line_start..body_start + bytes.end;
-                outline.headings.push(Heading { level: level as usize, title, bytes });
+                outline.headings.push(SectionHeading { level: level as usize, title, bytes });
             }
             Event::Start(tag) => {
                 depth += usize::from(is_container(&tag));
@@ -63,7 +63,7 @@ fn is_container(tag: &Tag<'_>) -> bool {
 }
 
 /// Consumes the events of one heading and returns its plain text.
-fn title(events: &mut OffsetIter<'_>) -> String {
+fn read_title(events: &mut OffsetIter<'_>) -> String {
     let mut title = String::new();
     for (event, _) in events.by_ref() {
         match event {

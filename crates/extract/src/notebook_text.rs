@@ -1,4 +1,4 @@
-//! Decodes the text of a Jupyter notebook: what its cells say, each on the lines of the file where it is written.
+//! Decodes the text of the cells of a Jupyter notebook, on the same lines as in the file.
 //!
 //! Formats 3 and 4 of nbformat. Outputs and attachments are skipped without being decoded.
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 /// Language of a notebook that names none, as for nbconvert.
 const DEFAULT_LANGUAGE: &str = "python";
 
-/// What a cell holds.
+/// The kind of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CellKind {
     Markdown,
@@ -23,7 +23,7 @@ pub(super) enum CellKind {
 
 /// A cell that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
+pub(super) struct NotebookCell {
     pub(super) kind: CellKind,
     /// Its span in the notebook's text.
     pub(super) bytes: Range<usize>,
@@ -38,19 +38,19 @@ pub(super) struct NotebookText {
     /// The spaces that are line breaks; ascending.
     folds: Vec<usize>,
     /// In the order of the text.
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<NotebookCell>,
     /// The language of the kernel.
     pub(super) language: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct File<'a> {
+struct NotebookFile<'a> {
     #[serde(borrow)]
     cells: Option<Vec<FileCell<'a>>>,
     #[serde(borrow)]
     worksheets: Option<Vec<Worksheet<'a>>>,
     #[serde(default)]
-    metadata: Metadata,
+    metadata: NotebookMetadata,
 }
 
 #[derive(Deserialize)]
@@ -74,50 +74,49 @@ struct FileCell<'a> {
 }
 
 #[derive(Default, Deserialize)]
-struct Metadata {
-    kernelspec: Option<Kernel>,
-    language_info: Option<Kernel>,
+struct NotebookMetadata {
+    kernelspec: Option<KernelInfo>,
+    language_info: Option<KernelInfo>,
 }
 
 #[derive(Deserialize)]
-struct Kernel {
+struct KernelInfo {
     language: Option<String>,
     name: Option<String>,
 }
 
 impl NotebookText {
-    /// Decodes a file; an empty one is an empty notebook.
+    /// Decodes a file; an empty file is an empty notebook.
     ///
     /// # Errors
-    /// A sentence that says why the file is no notebook.
+    /// Why the file is no notebook, as a sentence.
     pub(super) fn decode(file: &str) -> Result<Self, String> {
         let json = file.trim_start_matches('\u{feff}');
         if json.trim().is_empty() {
             return Ok(Self::default());
         }
-        let invalid = |error: serde_json::Error| format!("not a notebook: {error}");
-        let parsed: File<'_> = serde_json::from_str(json).map_err(invalid)?;
+        let parsed: NotebookFile<'_> = serde_json::from_str(json).map_err(invalid_error)?;
         let sheets =
             parsed.worksheets.map(|sheets| sheets.into_iter().flat_map(|sheet| sheet.cells).collect());
         let Some(cells) = parsed.cells.or(sheets) else {
             return Err("not a notebook: it has neither cells nor worksheets".to_owned());
         };
-        let Metadata { kernelspec, language_info } = parsed.metadata;
+        let NotebookMetadata { kernelspec, language_info } = parsed.metadata;
         let of_kernel = kernelspec.and_then(|kernel| kernel.language);
-        let of_info = || language_info.and_then(|info| info.name);
-        let of_cell = || cells.iter().find_map(|cell| cell.language.clone());
-        let language =
-            of_kernel.or_else(of_info).or_else(of_cell).unwrap_or_else(|| DEFAULT_LANGUAGE.to_owned());
-        let mut decoder = Decoder { file, read_to: 0, notebook: Self::default() };
+        let language = of_kernel
+            .or_else(|| language_info.and_then(|info| info.name))
+            .or_else(|| cells.iter().find_map(|cell| cell.language.clone()))
+            .unwrap_or_else(|| DEFAULT_LANGUAGE.to_owned());
+        let mut decoder = CellDecoder { file, read_to: 0, notebook: Self::default() };
         for cell in &cells {
-            decoder.add(cell).map_err(invalid)?;
+            decoder.add_cell(cell).map_err(invalid_error)?;
         }
-        decoder.go_to(file.len());
+        decoder.write_line_breaks(file.len());
         Ok(Self { language: Some(language.to_lowercase()), ..decoder.notebook })
     }
 
     /// Returns the text with its own line breaks, in which all spans are the same.
-    pub(super) fn unfolded(&self) -> String {
+    pub(super) fn unfold(&self) -> String {
         let mut unfolded = String::with_capacity(self.text.len());
         for fold in &self.folds {
             unfolded.push_str(&self.text[unfolded.len()..*fold]);
@@ -128,16 +127,21 @@ impl NotebookText {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it is handed to `map_err`")]
+fn invalid_error(error: serde_json::Error) -> String {
+    format!("not a notebook: {error}")
+}
+
 /// Writes the sources of cells in the order of the file.
-struct Decoder<'a> {
+struct CellDecoder<'a> {
     file: &'a str,
     /// The lines of the file up to this byte are written.
     read_to: usize,
     notebook: NotebookText,
 }
 
-impl Decoder<'_> {
-    fn add(&mut self, cell: &FileCell<'_>) -> Result<(), serde_json::Error> {
+impl CellDecoder<'_> {
+    fn add_cell(&mut self, cell: &FileCell<'_>) -> Result<(), serde_json::Error> {
         let Some(source) = cell.source.or(cell.input) else { return Ok(()) };
         let kind = match cell.cell_type.as_str() {
             "code" => CellKind::Code,
@@ -149,26 +153,26 @@ impl Decoder<'_> {
             if source.get().starts_with('[') { serde_json::from_str(source.get())? } else { vec![source] };
         let mut start = None;
         for part in parts {
-            self.go_to(part.get().as_ptr() as usize - self.file.as_ptr() as usize);
+            self.write_line_breaks(part.get().as_ptr() as usize - self.file.as_ptr() as usize);
             start.get_or_insert(self.notebook.text.len());
-            self.write(&serde_json::from_str::<String>(part.get())?);
+            self.write_part(&serde_json::from_str::<String>(part.get())?);
         }
         let end = self.notebook.text.len();
-        if !self.ends_folded() {
-            self.write("\n"); // the next cell may be on the same line of the file
+        if !self.ends_with_fold() {
+            self.write_part("\n"); // the next cell may be on the same line of the file
         }
         if let Some(start) = start.filter(|start| !self.notebook.text[*start..].trim().is_empty()) {
-            self.notebook.cells.push(Cell { kind, bytes: start..end });
+            self.notebook.cells.push(NotebookCell { kind, bytes: start..end });
         }
         Ok(())
     }
 
     /// Writes the line breaks of the file up to a byte.
-    fn go_to(&mut self, at: usize) {
+    fn write_line_breaks(&mut self, at: usize) {
         let passed = self.file.get(self.read_to..at).unwrap_or_default();
         let n_lines = passed.bytes().filter(|byte| *byte == b'\n').count();
-        if n_lines > 0 && self.ends_folded() {
-            // The line break of the source and that of the file are one.
+        if n_lines > 0 && self.ends_with_fold() {
+            // The line break of the source is also the line break of the file.
             self.notebook.folds.pop();
             self.notebook.text.pop();
         }
@@ -176,13 +180,13 @@ impl Decoder<'_> {
         self.read_to = at.max(self.read_to);
     }
 
-    /// Tells whether the text ends with a line break that is a space in it.
-    fn ends_folded(&self) -> bool {
+    /// Returns whether the text ends with a line break that is a space in it.
+    fn ends_with_fold(&self) -> bool {
         self.notebook.folds.last().is_some_and(|fold| fold + 1 == self.notebook.text.len())
     }
 
     /// Writes a part of a source, which lies on one line of the file.
-    fn write(&mut self, part: &str) {
+    fn write_part(&mut self, part: &str) {
         for c in part.chars() {
             if c == '\n' {
                 self.notebook.folds.push(self.notebook.text.len());

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::tags::{Leading, Tag, TagKind, Tags};
+use super::tags::{DefinitionTag, FileTags, LeadingNode, TagKind};
 
-/// Deepest nesting of definitions; deeper ones stay part of what holds them.
+/// Deepest nesting of definitions; deeper definitions stay part of the definition around them.
 const MAX_NESTING: usize = 32;
 
 /// Most names spelt out in the title of one definition.
@@ -13,20 +13,20 @@ const MAX_TITLE_NAMES: usize = 4;
 
 /// The definitions of one file as a forest, in order of their first byte.
 #[derive(Debug, Default)]
-pub(super) struct Outline<'a> {
+pub(super) struct DefinitionOutline<'a> {
     /// Parents before children.
-    pub(super) items: Vec<Item<'a>>,
+    pub(super) items: Vec<DefinitionItem<'a>>,
     /// Indices of the items inside no other.
     pub(super) roots: Vec<usize>,
-    /// What documents the file itself.
+    /// Documentation of the file itself.
     pub(super) file_doc: Vec<Range<usize>>,
 }
 
 /// One definition or scope.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub(super) struct DefinitionItem<'a> {
     pub(super) kind: TagKind,
-    /// Own names, without what they are qualified with; at least one.
+    /// Own names, without qualifiers; at least one.
     pub(super) names: Vec<&'a str>,
     /// Enclosing names and own name, joined as the language does.
     pub(super) title: String,
@@ -42,7 +42,7 @@ pub(super) struct Item<'a> {
     pub(super) children: Vec<usize>,
 }
 
-impl Item<'_> {
+impl DefinitionItem<'_> {
     /// Returns the own names, joined by spaces.
     pub(super) fn symbol(&self) -> String {
         self.names.join(" ")
@@ -50,60 +50,62 @@ impl Item<'_> {
 }
 
 /// Nests the tags of `text`; `join` goes between names in titles.
-pub(super) fn outline<'a>(text: &'a str, tags: &Tags, join: &str) -> Outline<'a> {
-    let mut builder = Builder { text, tags, join, open: Vec::new(), items: Vec::new(), roots: Vec::new() };
-    let mut wrappers = Wrappers { text, rest: &tags.wrappers, pending: None };
+pub(super) fn nest_tags<'a>(text: &'a str, tags: &FileTags, join: &str) -> DefinitionOutline<'a> {
+    let mut builder =
+        OutlineBuilder { text, tags, join, open: Vec::new(), items: Vec::new(), roots: Vec::new() };
+    let mut wrappers = WrapperFinder { text, rest: &tags.wrappers, pending: None };
     for tag in &tags.definitions {
-        let node = wrappers.around(&tag.node);
+        let node = wrappers.widen_to_wrapper(&tag.node);
         let n_bytes = text.get(node.clone()).map_or(0, |text| text.trim_end().len());
-        builder.add(tag, node.start..node.start + n_bytes);
+        builder.add_tag(tag, node.start..node.start + n_bytes);
     }
-    let Builder { mut items, roots, .. } = builder;
+    let OutlineBuilder { mut items, roots, .. } = builder;
     add_docstrings(&mut items, &tags.docstrings);
-    widen_ends(text, &mut items, &roots, text.len());
+    widen_to_line_ends(text, &mut items, &roots, text.len());
     for id in 0..items.len() {
         let children = std::mem::take(&mut items[id].children);
         let limit = items[id].span.end;
-        widen_ends(text, &mut items, &children, limit);
+        widen_to_line_ends(text, &mut items, &children, limit);
         items[id].children = children;
     }
     let first_span = roots.first().map_or(text.len(), |id| items[*id].span.start);
-    let file_doc = file_doc(text, tags, first_span);
-    Outline { items, roots, file_doc }
+    let file_doc = find_file_doc(text, tags, first_span);
+    DefinitionOutline { items, roots, file_doc }
 }
 
-struct Builder<'a, 't> {
+struct OutlineBuilder<'a, 't> {
     text: &'a str,
-    tags: &'t Tags,
+    tags: &'t FileTags,
     join: &'t str,
     /// Indices of the items around the current place, outermost first.
     open: Vec<usize>,
-    items: Vec<Item<'a>>,
+    items: Vec<DefinitionItem<'a>>,
     roots: Vec<usize>,
 }
 
-impl<'a> Builder<'a, '_> {
+impl<'a> OutlineBuilder<'a, '_> {
     /// Adds the next tag, whose wrapper spans `node`.
-    fn add(&mut self, tag: &Tag, node: Range<usize>) {
+    fn add_tag(&mut self, tag: &DefinitionTag, node: Range<usize>) {
         while self.open.last().is_some_and(|id| self.items[*id].node.end <= node.start) {
             self.open.pop();
         }
         let names = tag.names.iter().filter_map(|name| own_name(self.text.get(name.clone())?));
         let names: Vec<_> = names.collect();
-        if names.is_empty() || self.open.len() >= MAX_NESTING || self.names_parent(tag, &names) {
+        if names.is_empty() || self.open.len() >= MAX_NESTING || self.add_to_parent(tag, &names) {
             return;
         }
         let parent = self.open.last().map(|id| &self.items[*id]);
         let siblings = parent.map_or(&self.roots, |parent| &parent.children);
         let last_sibling = siblings.last().map(|id| self.items[*id].node.end);
         let floor = last_sibling.or(parent.map(|parent| parent.node.start + 1)).unwrap_or(0);
-        let (start, docs) = above(self.text, &self.tags.leading, node.start, floor);
+        let (start, docs) = leading_above(self.text, &self.tags.leading, node.start, floor);
         let is_method =
             tag.kind == TagKind::Function && parent.is_some_and(|parent| parent.kind.has_methods());
         let kind = if is_method { TagKind::Method } else { tag.kind };
-        let title = self.title(tag, parent);
+        let title = self.build_title(tag, parent);
         let span = line_start(self.text, start, floor)..node.end;
-        let item = Item { kind, names, title, span, node, body: tag.body, docs, children: Vec::new() };
+        let item =
+            DefinitionItem { kind, names, title, span, node, body: tag.body, docs, children: Vec::new() };
         let id = self.items.len();
         match self.open.last() {
             Some(parent) => self.items[*parent].children.push(id),
@@ -114,7 +116,7 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// Adds the names to the type around them: `typedef struct a { … } b;` is one definition.
-    fn names_parent(&mut self, tag: &Tag, names: &[&'a str]) -> bool {
+    fn add_to_parent(&mut self, tag: &DefinitionTag, names: &[&'a str]) -> bool {
         let parent = self.open.last().map(|id| &mut self.items[*id]);
         let Some(parent) = parent.filter(|parent| parent.kind == TagKind::Type && tag.body.is_some()) else {
             return false;
@@ -124,7 +126,7 @@ impl<'a> Builder<'a, '_> {
         true
     }
 
-    fn title(&self, tag: &Tag, parent: Option<&Item<'_>>) -> String {
+    fn build_title(&self, tag: &DefinitionTag, parent: Option<&DefinitionItem<'_>>) -> String {
         let enclosing = parent.map(|parent| parent.title.as_str());
         let owner = tag.owner.clone().and_then(|owner| self.text.get(owner));
         let names = tag.names.iter().take(MAX_TITLE_NAMES);
@@ -136,16 +138,16 @@ impl<'a> Builder<'a, '_> {
 }
 
 /// Finds the statement around each definition, in one pass over both.
-struct Wrappers<'a> {
+struct WrapperFinder<'a> {
     text: &'a str,
     rest: &'a [Range<usize>],
-    /// Entered last; taken by the first definition inside.
+    /// The wrapper entered last; taken by the first definition inside.
     pending: Option<Range<usize>>,
 }
 
-impl Wrappers<'_> {
+impl WrapperFinder<'_> {
     /// Returns `node` widened to its wrapper; calls come in order of the nodes' starts.
-    fn around(&mut self, node: &Range<usize>) -> Range<usize> {
+    fn widen_to_wrapper(&mut self, node: &Range<usize>) -> Range<usize> {
         while let Some((next, rest)) = self.rest.split_first().filter(|(next, _)| next.start <= node.start) {
             let goes_on = self.pending.as_ref().is_some_and(|outer| self.is_rest_empty(next.end, outer.end));
             if !goes_on {
@@ -157,11 +159,10 @@ impl Wrappers<'_> {
             return node.clone();
         };
         let is_whole = self.is_rest_empty(node.end, wrapper.end);
-        let is_keyword = |c: char| c.is_alphanumeric() || c == ' ';
         let before = self.text.get(wrapper.start..node.start).unwrap_or_default();
         if is_whole {
             wrapper
-        } else if before.len() < 40 && before.chars().all(is_keyword) {
+        } else if before.len() < 40 && before.chars().all(|c| c.is_alphanumeric() || c == ' ') {
             wrapper.start..node.end
         } else {
             node.clone()
@@ -176,12 +177,17 @@ impl Wrappers<'_> {
     }
 }
 
-/// Returns where the comments and attributes directly above `start` begin, not before `floor`, and which
-/// of them document.
-fn above(text: &str, leading: &[Leading], start: usize, floor: usize) -> (usize, Vec<Range<usize>>) {
+/// Returns the start of the comments and attributes directly above `start`, not before `floor`, and the
+/// documentation among them.
+fn leading_above(
+    text: &str,
+    leading: &[LeadingNode],
+    start: usize,
+    floor: usize,
+) -> (usize, Vec<Range<usize>>) {
     let (mut first, mut docs) = (start, Vec::new());
     let n_before = leading.partition_point(|leading| leading.bytes.start < start);
-    for Leading { bytes, is_doc } in leading[..n_before].iter().rev() {
+    for LeadingNode { bytes, is_doc } in leading[..n_before].iter().rev() {
         let gap = text.get(bytes.end..first).unwrap_or("?");
         let touches = gap.trim().is_empty() && gap.matches('\n').count() <= 1;
         if bytes.start < floor || !touches || documents_file(&text[bytes.clone()]) {
@@ -202,8 +208,8 @@ fn above(text: &str, leading: &[Leading], start: usize, floor: usize) -> (usize,
     (first, docs)
 }
 
-/// Gives each string that documents to the definition begun last before it.
-fn add_docstrings(items: &mut [Item<'_>], docstrings: &[Range<usize>]) {
+/// Adds each docstring to the last definition that begins before it.
+fn add_docstrings(items: &mut [DefinitionItem<'_>], docstrings: &[Range<usize>]) {
     for docstring in docstrings {
         let n_before = items.partition_point(|item| item.node.start <= docstring.start);
         let holder = items[..n_before].last_mut().filter(|item| docstring.end <= item.node.end);
@@ -214,14 +220,14 @@ fn add_docstrings(items: &mut [Item<'_>], docstrings: &[Range<usize>]) {
 }
 
 /// Returns the comments at the top of the file, or the string there, if they end before `first_span`.
-fn file_doc(text: &str, tags: &Tags, first_span: usize) -> Vec<Range<usize>> {
+fn find_file_doc(text: &str, tags: &FileTags, first_span: usize) -> Vec<Range<usize>> {
     let docstring = tags.docstrings.first().filter(|bytes| bytes.start < first_span);
     if let Some(docstring) = docstring {
         return vec![docstring.clone()];
     }
     let mut docs: Vec<Range<usize>> = Vec::new();
     let mut at = text.len() - text.trim_start_matches('\u{feff}').trim_start().len();
-    for Leading { bytes, .. } in tags.leading.iter().filter(|leading| leading.is_doc) {
+    for LeadingNode { bytes, .. } in tags.leading.iter().filter(|leading| leading.is_doc) {
         let gap = text.get(at..bytes.start).unwrap_or("?");
         let is_next = gap.trim().is_empty() && (docs.is_empty() || gap.matches('\n').count() <= 1);
         if bytes.end > first_span || !is_next {
@@ -235,7 +241,7 @@ fn file_doc(text: &str, tags: &Tags, first_span: usize) -> Vec<Range<usize>> {
     docs
 }
 
-/// Whether a comment is for an interpreter or editor: `#!/bin/sh`, `# -*- coding: utf-8 -*-`.
+/// Returns whether a comment is for an interpreter or editor: `#!/bin/sh`, `# -*- coding: utf-8 -*-`.
 fn is_for_tools(comment: &str) -> bool {
     comment.starts_with("#!")
         || ["frozen_string_literal", "-*-", "coding"].iter().any(|word| {
@@ -244,13 +250,13 @@ fn is_for_tools(comment: &str) -> bool {
         })
 }
 
-/// Whether a comment is about the file it stands in (`//!`), or is its `#!` line.
+/// Returns whether a comment documents its file (`//!`), or is its `#!` line.
 fn documents_file(comment: &str) -> bool {
     ["//!", "/*!", "#!/"].iter().any(|start| comment.starts_with(start))
 }
 
-/// Moves the ends of siblings to the ends of their lines where nothing else begins there.
-fn widen_ends(text: &str, items: &mut [Item<'_>], siblings: &[usize], limit: usize) {
+/// Moves the ends of siblings to the ends of their lines, if nothing else begins there.
+fn widen_to_line_ends(text: &str, items: &mut [DefinitionItem<'_>], siblings: &[usize], limit: usize) {
     for (at, id) in siblings.iter().enumerate() {
         let next_start = siblings.get(at + 1).map_or(limit, |next| items[*next].span.start);
         let end = items[*id].span.end.min(limit);
@@ -266,15 +272,15 @@ fn line_start(text: &str, start: usize, floor: usize) -> usize {
     if at_line_start(text, start) { (start - blanks).max(floor) } else { start }
 }
 
-/// Whether only blanks lie between the start of the line and `start`.
+/// Returns whether only blanks are between the start of the line and `start`.
 fn at_line_start(text: &str, start: usize) -> bool {
     let before = text[..start].trim_end_matches([' ', '\t', '\u{feff}']);
     before.is_empty() || before.ends_with('\n')
 }
 
-/// Returns the name without what it is qualified with and its type parameters: `login` of `Session<T>::login`.
+/// Returns the name without its qualifiers and type parameters: `login` of `Session<T>::login`.
 fn own_name(name: &str) -> Option<&str> {
-    let name = bare(name);
+    let name = bare_name(name);
     if !has_parameters(name) && !name.ends_with(is_word) {
         return Some(name).filter(|name| !name.is_empty());
     }
@@ -293,7 +299,7 @@ fn own_name(name: &str) -> Option<&str> {
 
 /// Returns the qualified name without type parameters.
 fn full_name(name: &str) -> Cow<'_, str> {
-    let name = bare(name);
+    let name = bare_name(name);
     if !has_parameters(name) {
         return Cow::Borrowed(name);
     }
@@ -307,8 +313,8 @@ fn full_name(name: &str) -> Cow<'_, str> {
     Cow::Owned(outside.collect())
 }
 
-/// Returns the first line of the name without quotes, references and parentheses.
-fn bare(name: &str) -> &str {
+/// Returns the first line of the name without quotes, reference marks and parentheses.
+fn bare_name(name: &str) -> &str {
     let name = name.lines().next().unwrap_or_default();
     let name = name.trim_matches(['"', '\'', '`', '&', '#', ' ', '(', ')']);
     name.strip_prefix("mut ").or_else(|| name.strip_prefix("dyn ")).unwrap_or(name)

@@ -1,8 +1,8 @@
 //! Splits plain text into chunks.
 
-use memod_base::types::Kind;
+use memod_base::types::ChunkKind;
 
-use super::cut::{self, LINE, LineIndex, Rank};
+use super::cut_text::{self, BreakRank, LINE, LineIndex};
 use super::{CHUNK_CHARS, Chunk, Extracted};
 
 /// A line of more bytes was written by a program: searchable by word, but never embedded.
@@ -13,13 +13,16 @@ const MINIFIED_LINE_BYTES: usize = 10_000;
 /// Chunks end before a line at column 0 where possible: a new table, key, statement or stage.
 pub fn extract(text: &str) -> Extracted {
     let lines = LineIndex::new(text);
-    let rank = |line_start| rank(text, line_start);
-    let pieces = cut::cut_ranked(text, 0..text.len(), CHUNK_CHARS, 0, &rank);
-    let spans =
-        pieces.into_iter().map(|piece| cut::trim_blank_lines(text, piece)).filter(|span| !span.is_empty());
+    let pieces = cut_text::cut_ranked(text, 0..text.len(), CHUNK_CHARS, 0, &|line_start| {
+        rank_line_start(text, line_start)
+    });
+    let spans = pieces
+        .into_iter()
+        .map(|piece| cut_text::trim_blank_lines(text, piece))
+        .filter(|span| !span.is_empty());
     let chunks = spans.map(|bytes| Chunk {
-        kind: Kind::Text,
-        lines: lines.lines(&bytes),
+        kind: ChunkKind::Text,
+        lines: lines.line_span(&bytes),
         bytes,
         symbol: None,
         title: None,
@@ -29,17 +32,17 @@ pub fn extract(text: &str) -> Extracted {
     Extracted { chunks: chunks.collect(), minified: is_minified(text), ..Extracted::default() }
 }
 
-/// Tells whether the text has a line of over 10,000 bytes.
+/// Returns whether the text has a line of over 10,000 bytes.
 pub(super) fn is_minified(text: &str) -> bool {
     text.len() > MINIFIED_LINE_BYTES && text.split('\n').any(|line| line.len() > MINIFIED_LINE_BYTES)
 }
 
-/// Returns how good a line start is to cut before: best is one at column 0 after a blank line, then
-/// any after a blank line, then one at column 0 that opens something.
-fn rank(text: &str, line_start: usize) -> Rank {
+/// Ranks a line start for cuts: best is one at column 0 after a blank line, then any after a blank line, then one at
+/// column 0 that opens a block.
+fn rank_line_start(text: &str, line_start: usize) -> BreakRank {
     let first = text.as_bytes().get(line_start);
     let opens = first.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"[\"'_$@#.<".contains(byte));
-    match (cut::line_rank(text, line_start), opens) {
+    match (cut_text::line_rank(text, line_start), opens) {
         (LINE, false) => LINE,
         (LINE, true) => LINE + 1,
         (_, false) => LINE + 2,
@@ -56,7 +59,7 @@ mod tests {
         let extracted = extract(text);
         let got: Vec<_> = extracted.chunks.iter().map(|chunk| chunk.lines).collect();
         assert_eq!(got, expected);
-        assert!(extracted.chunks.iter().all(|chunk| chunk.kind == Kind::Text));
+        assert!(extracted.chunks.iter().all(|chunk| chunk.kind == ChunkKind::Text));
     }
 
     #[test]

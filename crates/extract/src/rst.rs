@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use super::Extracted;
 use super::document_lines::DocumentLines;
 use super::front_matter::text_start;
-use super::sections::{Heading, Outline, Size, extract_outline, heading_title};
+use super::sections::{ChunkSize, DocumentOutline, SectionHeading, extract_outline, heading_title};
 
 /// The comment that excludes a file.
 const OPT_OUT: &str = ".. vector-index: false";
@@ -37,14 +37,20 @@ static INLINE: LazyLock<Regex> = LazyLock::new(|| {
 /// Returns the sections of a document, each with its heading path.
 pub(super) fn extract(text: &str) -> Extracted {
     let start = text_start(text);
-    extract_outline(text, start, None, &outline(text, start, Size::CHUNK.max_chars), Size::CHUNK)
+    extract_outline(
+        text,
+        start,
+        None,
+        &read_outline(text, start, ChunkSize::CHUNK.max_chars),
+        ChunkSize::CHUNK,
+    )
 }
 
 /// Reads the part of a text from `start`.
-fn outline(text: &str, start: usize, max_chars: usize) -> Outline {
+fn read_outline(text: &str, start: usize, max_chars: usize) -> DocumentOutline {
     let lines = DocumentLines::new(text, start);
     let mut blocks = indented_blocks(&lines);
-    let mut outline = Outline::of(headings(&lines, &mut blocks));
+    let mut outline = DocumentOutline::from_headings(find_headings(&lines, &mut blocks));
     outline.opted_out = (0..lines.len()).any(|line| lines.get(line) == OPT_OUT);
     blocks.sort_unstable_by_key(|block| (block.start, std::cmp::Reverse(block.end)));
     for block in blocks {
@@ -53,7 +59,7 @@ fn outline(text: &str, start: usize, max_chars: usize) -> Outline {
     outline
 }
 
-/// Returns each line with all that is indented below it: directives, literal blocks, list items, definitions.
+/// Returns each line with the lines indented below it: directives, literal blocks, list items, definitions.
 fn indented_blocks(lines: &DocumentLines<'_>) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -63,7 +69,7 @@ fn indented_blocks(lines: &DocumentLines<'_>) -> Vec<Range<usize>> {
         if line.is_empty() && at < lines.len() {
             continue;
         }
-        let column = indent(line);
+        let column = indent_columns(line);
         while let Some((_, start)) = open.pop_if(|(above, _)| *above >= column) {
             blocks.extend((last_text > start).then_some(start..last_text + 1));
         }
@@ -73,7 +79,7 @@ fn indented_blocks(lines: &DocumentLines<'_>) -> Vec<Range<usize>> {
     blocks
 }
 
-fn indent(line: &str) -> usize {
+fn indent_columns(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).fold(0, |column, byte| match byte {
         b'\t' => column / TAB_COLUMNS * TAB_COLUMNS + TAB_COLUMNS,
         _ => column + 1,
@@ -81,23 +87,29 @@ fn indent(line: &str) -> usize {
 }
 
 /// Returns the section titles, and adds tables to the blocks.
-fn headings(lines: &DocumentLines<'_>, blocks: &mut Vec<Range<usize>>) -> Vec<Heading> {
+fn find_headings(lines: &DocumentLines<'_>, blocks: &mut Vec<Range<usize>>) -> Vec<SectionHeading> {
     let mut headings = Vec::new();
-    // What marks each level, in order of first use: the character, and whether there is a line above, too.
+    // The mark of each level, in order of first use: the character, and whether there is a line above, too.
     let mut styles: Vec<(u8, bool)> = Vec::new();
     let (mut at, mut starts_block, mut label) = (0, true, None);
     while at < lines.len() {
         if let Some(end) = table_end(lines, at).filter(|_| starts_block) {
             blocks.push(at..end);
             (at, label) = (end, None);
-        } else if let Some(Title { text, style, n_lines }) = title(lines, at).filter(|_| starts_block) {
+        } else if let Some(SectionTitle { text, style, n_lines }) =
+            title_at(lines, at).filter(|_| starts_block)
+        {
             let level = styles.iter().position(|known| *known == style).unwrap_or_else(|| {
                 styles.push(style);
                 styles.len() - 1
             });
             let start = lines.start(label.take().unwrap_or(at));
             at += n_lines;
-            headings.push(Heading { level: level + 1, title: plain(text), bytes: start..lines.start(at) });
+            headings.push(SectionHeading {
+                level: level + 1,
+                title: strip_markup(text),
+                bytes: start..lines.start(at),
+            });
         } else {
             let line = lines.get(at);
             let is_label = line.starts_with(".. _") && line.ends_with(':');
@@ -109,29 +121,29 @@ fn headings(lines: &DocumentLines<'_>, blocks: &mut Vec<Range<usize>>) -> Vec<He
     headings
 }
 
-struct Title<'a> {
+struct SectionTitle<'a> {
     text: &'a str,
     style: (u8, bool),
     n_lines: usize,
 }
 
 /// Returns the title that begins with a line, if one does: underlined, or with a line above, too.
-fn title<'a>(lines: &DocumentLines<'a>, at: usize) -> Option<Title<'a>> {
+fn title_at<'a>(lines: &DocumentLines<'a>, at: usize) -> Option<SectionTitle<'a>> {
     let (first, second) = (lines.get(at), lines.get(at + 1));
     if second.is_empty() {
         return None;
     }
-    if let Some(mark) = mark(first) {
+    if let Some(mark) = underline_mark(first) {
         let is_title = lines.get(at + 2) == first && is_long_enough(first, second);
-        return is_title.then_some(Title { text: second, style: (mark, true), n_lines: 3 });
+        return is_title.then_some(SectionTitle { text: second, style: (mark, true), n_lines: 3 });
     }
-    let is_text = !first.is_empty() && indent(first) == 0 && !starts_other_block(first);
-    let mark = mark(second).filter(|_| is_text && is_long_enough(second, first))?;
-    Some(Title { text: first, style: (mark, false), n_lines: 2 })
+    let is_text = !first.is_empty() && indent_columns(first) == 0 && !starts_other_block(first);
+    let mark = underline_mark(second).filter(|_| is_text && is_long_enough(second, first))?;
+    Some(SectionTitle { text: first, style: (mark, false), n_lines: 2 })
 }
 
 /// Returns the character that a line consists of, if it is a mark.
-fn mark(line: &str) -> Option<u8> {
+fn underline_mark(line: &str) -> Option<u8> {
     let first = *line.as_bytes().first().filter(|byte| byte.is_ascii_punctuation())?;
     line.bytes().all(|byte| byte == first).then_some(first)
 }
@@ -140,13 +152,13 @@ fn is_long_enough(marks: &str, title: &str) -> bool {
     marks.len() >= SURE_MARKS || title.trim().chars().count() <= marks.len()
 }
 
-/// Tells whether a line at the left margin begins something other than a paragraph or a title.
+/// Returns whether a line at the left margin begins neither a paragraph nor a title.
 fn starts_other_block(line: &str) -> bool {
     let first_word = line.split(' ').next().unwrap_or_default();
     matches!(first_word, ".." | "__" | "|" | ">>>" | "*" | "+" | "-" | "•" | "‣" | "⁃") || is_field(line)
 }
 
-/// Tells whether a line begins with `:name:` and a blank; a role has a quote there.
+/// Returns whether a line begins with `:name:` and a blank; a role has a quote there.
 fn is_field(line: &str) -> bool {
     let Some(rest) = line.strip_prefix(':').filter(|rest| !rest.starts_with([':', ' '])) else {
         return false;
@@ -157,12 +169,12 @@ fn is_field(line: &str) -> bool {
         .is_some_and(|after| after != Some(b'`'))
 }
 
-/// Tells whether a paragraph goes on after a line, so that no title can begin there.
+/// Returns whether a paragraph continues after a line, so that no title can begin there.
 fn is_paragraph(line: &str, starts_block: bool) -> bool {
     match line {
         "" => false,
-        _ if !starts_block => indent(line) == 0,
-        _ => indent(line) == 0 && (line.starts_with(">>>") || !starts_other_block(line)),
+        _ if !starts_block => indent_columns(line) == 0,
+        _ => indent_columns(line) == 0 && (line.starts_with(">>>") || !starts_other_block(line)),
     }
 }
 
@@ -172,30 +184,31 @@ fn table_end(lines: &DocumentLines<'_>, at: usize) -> Option<usize> {
     if first.starts_with("+-") && first.ends_with("-+") {
         return (at..=lines.len()).find(|line| !lines.get(*line).starts_with(['+', '|']));
     }
-    let is_border = |line: &str| {
-        line.starts_with('=') && line.contains(" =") && line.bytes().all(|byte| matches!(byte, b'=' | b' '))
-    };
-    if !is_border(first) {
+    if !is_table_border(first) {
         return None;
     }
     let mut n_borders = 0;
-    let is_last = |line: &usize| {
-        let is_one = is_border(lines.get(*line));
-        n_borders += usize::from(is_one);
-        is_one && (n_borders == 2 || lines.get(line + 1).is_empty())
-    };
-    (at + 1..lines.len()).find(is_last).map(|last| last + 1)
+    (at + 1..lines.len())
+        .find(|line| {
+            let is_one = is_table_border(lines.get(*line));
+            n_borders += usize::from(is_one);
+            is_one && (n_borders == 2 || lines.get(line + 1).is_empty())
+        })
+        .map(|last| last + 1)
+}
+
+fn is_table_border(line: &str) -> bool {
+    line.starts_with('=') && line.contains(" =") && line.bytes().all(|byte| matches!(byte, b'=' | b' '))
 }
 
 /// Returns a title without markup.
-fn plain(title: &str) -> String {
-    let text_of = |found: &Captures<'_>| {
+fn strip_markup(title: &str) -> String {
+    heading_title(&INLINE.replace_all(title, |found: &Captures<'_>| {
         let groups = ["literal", "text", "target", "emphasis", "name", "escaped"];
         let text = groups.iter().find_map(|group| found.name(group)).map_or("", |text| text.as_str());
         let text = if found.name("last").is_some() { text.rsplit('.').next().unwrap_or(text) } else { text };
         text.to_owned()
-    };
-    heading_title(&INLINE.replace_all(title, text_of))
+    }))
 }
 
 #[cfg(test)]

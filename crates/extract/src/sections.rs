@@ -2,54 +2,54 @@
 
 use std::ops::Range;
 
-use memod_base::types::Kind;
+use memod_base::types::ChunkKind;
 
-use super::cut::{self, LineIndex, Rank, TEARS};
+use super::cut_text::{self, BreakRank, LineIndex, TEARS};
 use super::front_matter::FrontMatter;
 use super::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS, plain_text};
 
 /// Longest heading in a heading path, in characters: a hostile one would be repeated for each section below it.
 const HEADING_CHARS: usize = 200;
 
-/// How long chunks of a document may be.
+/// The size of the chunks of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct ChunkSize {
     /// Longest chunk, characters.
     pub max_chars: usize,
     /// Overlap where one long section is cut, characters.
     pub overlap_chars: usize,
 }
 
-impl Size {
+impl ChunkSize {
     /// The size of the chunks that are indexed.
     pub(super) const CHUNK: Self = Self { max_chars: CHUNK_CHARS, overlap_chars: OVERLAP_CHARS };
 }
 
 /// A heading of the document itself, not of a quote, a list or an example in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Heading {
-    /// From 1; a smaller one is above.
+pub(super) struct SectionHeading {
+    /// Level from 1; a smaller level is above.
     pub(super) level: usize,
-    /// Its plain text, see [`heading_title`].
+    /// Plain text, see [`heading_title`].
     pub(super) title: String,
-    /// From the start of its first line, or that of its anchor, to the end of its last.
+    /// Bytes from the start of its first line, or of its anchor, to the end of its last.
     pub(super) bytes: Range<usize>,
 }
 
-/// What a parser says of a document; all offsets are of the whole text.
+/// The headings and blocks of a document; all offsets are in the whole text.
 #[derive(Debug, Default)]
-pub(super) struct Outline {
+pub(super) struct DocumentOutline {
     /// In the order of the text.
-    pub(super) headings: Vec<Heading>,
+    pub(super) headings: Vec<SectionHeading>,
     /// Blocks that fit in one chunk and are not cut; ascending, none within another.
     atoms: Vec<Range<usize>>,
     /// Whether a comment asks not to index the document.
     pub(super) opted_out: bool,
 }
 
-impl Outline {
-    /// Takes headings in the order of the text.
-    pub(super) fn of(headings: Vec<Heading>) -> Self {
+impl DocumentOutline {
+    /// Creates an outline from headings in the order of the text.
+    pub(super) fn from_headings(headings: Vec<SectionHeading>) -> Self {
         Self { headings, ..Self::default() }
     }
 
@@ -57,20 +57,20 @@ impl Outline {
     /// their starts.
     pub(super) fn add_block(&mut self, text: &str, bytes: Range<usize>, max_chars: usize) {
         let is_outside = self.atoms.last().is_none_or(|last| bytes.start >= last.end);
-        if is_outside && fits(text[bytes.clone()].trim_end(), max_chars) {
+        if is_outside && fits_chars(text[bytes.clone()].trim_end(), max_chars) {
             self.atoms.push(bytes);
         }
     }
 
-    /// Returns how good a cut before `line_start` is.
-    fn rank(&self, text: &str, line_start: usize) -> Rank {
+    /// Ranks a cut before `line_start`.
+    fn rank_break(&self, text: &str, line_start: usize) -> BreakRank {
         let next = self.atoms.partition_point(|atom| atom.start < line_start);
         let is_inside = next > 0 && line_start < self.atoms[next - 1].end;
-        if is_inside { TEARS } else { cut::line_rank(text, line_start) }
+        if is_inside { TEARS } else { cut_text::line_rank(text, line_start) }
     }
 }
 
-fn fits(text: &str, max_chars: usize) -> bool {
+fn fits_chars(text: &str, max_chars: usize) -> bool {
     text.len() <= max_chars || text.chars().nth(max_chars).is_none()
 }
 
@@ -79,27 +79,27 @@ pub(super) fn extract_outline(
     text: &str,
     body_start: usize,
     front_matter: Option<&FrontMatter>,
-    outline: &Outline,
-    size: Size,
+    outline: &DocumentOutline,
+    size: ChunkSize,
 ) -> Extracted {
     if outline.opted_out || front_matter.is_some_and(|front| front.opted_out) {
         return Extracted { opted_out: true, ..Extracted::default() };
     }
-    let mut sections = Sections::new(text, LineIndex::new(text), size);
+    let mut sections = SectionWriter::new(text, LineIndex::new(text), size);
     if let Some(front) = front_matter {
         let title = front.title.as_deref().unwrap_or_default();
-        sections.add_part(&Outline::default(), front.content.clone(), title);
-        // The title of the front matter heads what has no heading of level 1.
+        sections.add_part(&DocumentOutline::default(), front.content.clone(), title);
+        // The title of the front matter is the root of a document without a heading of level 1.
         let mut h1 = outline.headings.iter().filter(|heading| heading.level == 1).peekable();
         let has_h1 = h1.peek().is_some();
         sections.set_root(if has_h1 { "" } else { title });
-        let is_told = !has_h1 || h1.any(|heading| heading.title.eq_ignore_ascii_case(title));
-        let keywords = format!("{} {}", if is_told { "" } else { title }, front.keywords);
+        let is_in_path = !has_h1 || h1.any(|heading| heading.title.eq_ignore_ascii_case(title));
+        let keywords = format!("{} {}", if is_in_path { "" } else { title }, front.keywords);
         sections.keywords = Some(keywords.trim().to_owned()).filter(|keywords| !keywords.is_empty());
     }
-    sections.add(outline, body_start..text.len());
+    sections.add_sections(outline, body_start..text.len());
     let minified = plain_text::is_minified(text);
-    Extracted { chunks: sections.finish(), minified, ..Extracted::default() }
+    Extracted { chunks: sections.into_chunks(), minified, ..Extracted::default() }
 }
 
 /// Returns a heading in a heading path: blanks collapsed, and not too long.
@@ -110,22 +110,22 @@ pub(super) fn heading_title(text: &str) -> String {
 }
 
 /// Writes the chunks of one document in the order of its text.
-pub(super) struct Sections<'a> {
+pub(super) struct SectionWriter<'a> {
     text: &'a str,
     lines: LineIndex,
-    size: Size,
+    size: ChunkSize,
     /// Heads every heading path; may be empty.
     root: String,
     /// The headings above the current place, outermost first.
-    path: Vec<Heading>,
-    /// Of the document, for the chunks that follow.
+    path: Vec<SectionHeading>,
+    /// Keywords of the document, for the next chunks.
     keywords: Option<String>,
     chunks: Vec<Chunk>,
 }
 
-impl<'a> Sections<'a> {
-    /// Starts a document; `lines` are those of its file.
-    pub(super) fn new(text: &'a str, lines: LineIndex, size: Size) -> Self {
+impl<'a> SectionWriter<'a> {
+    /// Creates a writer for a document; `lines` has the lines of its file.
+    pub(super) fn new(text: &'a str, lines: LineIndex, size: ChunkSize) -> Self {
         Self { text, lines, size, root: String::new(), path: Vec::new(), keywords: None, chunks: Vec::new() }
     }
 
@@ -135,16 +135,16 @@ impl<'a> Sections<'a> {
     }
 
     /// Writes the sections of a span that begins in the section of the last heading before it.
-    pub(super) fn add(&mut self, outline: &Outline, bytes: Range<usize>) {
+    pub(super) fn add_sections(&mut self, outline: &DocumentOutline, bytes: Range<usize>) {
         let headings = &outline.headings;
         let first = headings.first().map_or(bytes.end, |heading| heading.bytes.start);
         self.add_part(outline, bytes.start..first, &self.heading_path());
         for (index, heading) in headings.iter().enumerate() {
-            self.enter(heading);
+            self.enter_heading(heading);
             let next = headings.get(index + 1);
             let end = next.map_or(bytes.end, |next| next.bytes.start);
             let is_empty = self.text[heading.bytes.end.min(end)..end].trim().is_empty();
-            // A heading with nothing of its own is named by the sections below it, each of which starts at its own.
+            // The sections below a heading without text have its title in their paths.
             if !is_empty || next.is_none_or(|next| next.level <= heading.level && !heading.title.is_empty()) {
                 self.add_part(outline, heading.bytes.start..end, &self.heading_path());
             }
@@ -152,34 +152,44 @@ impl<'a> Sections<'a> {
     }
 
     /// Writes a span without headings under a title, in pieces where it is long.
-    pub(super) fn add_part(&mut self, outline: &Outline, bytes: Range<usize>, title: &str) {
-        let bytes = cut::trim_blank_lines(self.text, bytes);
-        let rank = |line_start| outline.rank(self.text, line_start);
-        for piece in cut::cut_ranked(self.text, bytes, self.size.max_chars, self.size.overlap_chars, &rank) {
-            let bytes = cut::trim_blank_lines(self.text, piece);
+    pub(super) fn add_part(&mut self, outline: &DocumentOutline, bytes: Range<usize>, title: &str) {
+        let bytes = cut_text::trim_blank_lines(self.text, bytes);
+        let ChunkSize { max_chars, overlap_chars } = self.size;
+        let pieces = cut_text::cut_ranked(self.text, bytes, max_chars, overlap_chars, &|line_start| {
+            outline.rank_break(self.text, line_start)
+        });
+        for piece in pieces {
+            let bytes = cut_text::trim_blank_lines(self.text, piece);
             let title = Some(title.to_owned()).filter(|title| !title.is_empty());
             let keywords = self.keywords.clone();
-            let chunk =
-                Chunk { kind: Kind::Doc, lines: (0, 0), bytes, symbol: None, title, keywords, text: None };
-            self.push(chunk);
+            let chunk = Chunk {
+                kind: ChunkKind::Doc,
+                lines: (0, 0),
+                bytes,
+                symbol: None,
+                title,
+                keywords,
+                text: None,
+            };
+            self.push_chunk(chunk);
         }
     }
 
-    /// Writes a chunk with the lines of its bytes; an empty one is left out.
-    pub(super) fn push(&mut self, chunk: Chunk) {
+    /// Writes a chunk with the lines of its bytes; skips an empty chunk.
+    pub(super) fn push_chunk(&mut self, chunk: Chunk) {
         if !chunk.bytes.is_empty() {
-            self.chunks.push(Chunk { lines: self.lines.lines(&chunk.bytes), ..chunk });
+            self.chunks.push(Chunk { lines: self.lines.line_span(&chunk.bytes), ..chunk });
         }
     }
 
     /// Makes a heading the current one.
-    fn enter(&mut self, heading: &Heading) {
+    fn enter_heading(&mut self, heading: &SectionHeading) {
         let n_above = self.path.iter().rposition(|above| above.level < heading.level).map_or(0, |at| at + 1);
         self.path.truncate(n_above);
         self.path.push(heading.clone());
     }
 
-    /// Returns the path to the current place, without headings that have no text.
+    /// Returns the path of the current section, without headings that have no text.
     pub(super) fn heading_path(&self) -> String {
         let titles = self.path.iter().map(|heading| heading.title.as_str());
         let titles = std::iter::once(self.root.as_str()).chain(titles);
@@ -187,7 +197,7 @@ impl<'a> Sections<'a> {
     }
 
     /// Returns the chunks.
-    pub(super) fn finish(self) -> Vec<Chunk> {
+    pub(super) fn into_chunks(self) -> Vec<Chunk> {
         self.chunks
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::outline::{Item, Outline};
+use super::outline::{DefinitionItem, DefinitionOutline};
 use super::tags::TagKind;
 
 /// Longest map record, in characters.
@@ -12,7 +12,7 @@ const MAX_CHARS: usize = 6_000;
 /// Longest list of symbol names in it, in characters.
 const MAX_SYMBOL_CHARS: usize = 2_000;
 
-/// Longest signature, in characters, and how many bytes are looked at for its end.
+/// Longest signature, in characters, and the number of bytes that are searched for its end.
 const MAX_SIGNATURE_CHARS: usize = 300;
 const SIGNATURE_WINDOW: usize = 1_200;
 
@@ -22,18 +22,24 @@ const MAX_DOC_CHARS: usize = 200;
 /// Returns the map record of a file: its symbol names, then the signatures of its definitions with the
 /// first paragraph of their documentation, indented by nesting; at most 6,000 characters, `…` where
 /// something was cut.
-pub(super) fn skeleton(text: &str, outline: &Outline<'_>) -> String {
-    let mut record = Record { text: symbols(outline), n_chars: 0, is_full: false };
+pub(super) fn render_skeleton(text: &str, outline: &DefinitionOutline<'_>) -> String {
+    let mut record = MapRecord { text: symbol_names(outline), n_chars: 0, is_full: false };
     record.n_chars = record.text.chars().count();
     record.text.push('\n');
-    record.line(0, &paragraph(text, &outline.file_doc));
-    add(&mut record, text, outline, &outline.roots, 0);
+    record.add_line(0, &doc_paragraph(text, &outline.file_doc));
+    add_siblings(&mut record, text, outline, &outline.roots, 0);
     record.text
 }
 
-/// Adds siblings and what the containers among them hold; of clauses and overloads of one name the first.
+/// Adds siblings and the definitions in the containers among them; only the first of clauses and overloads of one name.
 /// Recursion is as deep as the outline, which is bounded.
-fn add(record: &mut Record, text: &str, outline: &Outline<'_>, siblings: &[usize], depth: usize) {
+fn add_siblings(
+    record: &mut MapRecord,
+    text: &str,
+    outline: &DefinitionOutline<'_>,
+    siblings: &[usize],
+    depth: usize,
+) {
     let mut last_names: &[&str] = &[];
     for item in siblings.iter().map(|id| &outline.items[*id]) {
         if record.is_full {
@@ -43,23 +49,23 @@ fn add(record: &mut Record, text: &str, outline: &Outline<'_>, siblings: &[usize
             continue;
         }
         last_names = &item.names;
-        record.line(depth, &signature(text, item));
-        record.line(depth + 1, &paragraph(text, &item.docs));
+        record.add_line(depth, &signature_line(text, item));
+        record.add_line(depth + 1, &doc_paragraph(text, &item.docs));
         if item.kind.is_container() {
-            add(record, text, outline, &item.children, depth + 1);
+            add_siblings(record, text, outline, &item.children, depth + 1);
         }
     }
 }
 
-struct Record {
+struct MapRecord {
     text: String,
     n_chars: usize,
     is_full: bool,
 }
 
-impl Record {
+impl MapRecord {
     /// Adds a line unless it is empty or the record is full.
-    fn line(&mut self, depth: usize, line: &str) {
+    fn add_line(&mut self, depth: usize, line: &str) {
         if self.is_full || line.is_empty() {
             return;
         }
@@ -77,7 +83,7 @@ impl Record {
     }
 }
 
-fn symbols(outline: &Outline<'_>) -> String {
+fn symbol_names(outline: &DefinitionOutline<'_>) -> String {
     let mut seen = HashSet::new();
     let mut symbols = String::new();
     let defined = outline.items.iter().filter(|item| item.kind != TagKind::Scope);
@@ -97,7 +103,7 @@ fn symbols(outline: &Outline<'_>) -> String {
 }
 
 /// Returns the definition up to its body on one line.
-fn signature(text: &str, item: &Item<'_>) -> String {
+fn signature_line(text: &str, item: &DefinitionItem<'_>) -> String {
     let end = item.body.filter(|body| *body > item.node.start).unwrap_or(item.node.end);
     let end = end.min(item.node.start + SIGNATURE_WINDOW);
     let head = &text[item.node.start..text.floor_char_boundary(end)];
@@ -106,7 +112,7 @@ fn signature(text: &str, item: &Item<'_>) -> String {
     let line = words.join(" ");
     let line = line.trim_end_matches(['{', ':', '=', ' ', ';', ',']).trim_end_matches("=>").trim_end();
     let line = line.strip_suffix(" do").or_else(|| line.strip_suffix(" where")).unwrap_or(line);
-    shorten(line, MAX_SIGNATURE_CHARS)
+    shorten_line(line, MAX_SIGNATURE_CHARS)
 }
 
 /// Returns `head` up to the line end or the brace outside of parentheses.
@@ -124,11 +130,11 @@ fn first_statement(head: &str) -> &str {
 }
 
 /// Returns the first paragraph of a documentation without its comment marks.
-fn paragraph(text: &str, docs: &[Range<usize>]) -> String {
+fn doc_paragraph(text: &str, docs: &[Range<usize>]) -> String {
     let mut words: Vec<&str> = Vec::new();
     let lines = docs.iter().filter_map(|bytes| text.get(bytes.clone())).flat_map(str::lines);
     for line in lines.take(40) {
-        let line = bare(line);
+        let line = strip_comment_marks(line);
         let is_tag = line.starts_with('@') || line.starts_with('<') && line.ends_with('>');
         if !words.is_empty() && (line.is_empty() || is_tag) {
             break;
@@ -138,13 +144,13 @@ fn paragraph(text: &str, docs: &[Range<usize>]) -> String {
         }
     }
     let paragraph = words.join(" ");
-    let start = shorten(&paragraph, 60).to_lowercase();
+    let start = shorten_line(&paragraph, 60).to_lowercase();
     let is_licence = ["copyright", "license", "licence", "spdx"].iter().any(|word| start.contains(word));
-    if is_licence { String::new() } else { shorten(&paragraph, MAX_DOC_CHARS) }
+    if is_licence { String::new() } else { shorten_line(&paragraph, MAX_DOC_CHARS) }
 }
 
 /// Returns a line of a comment or docstring without its marks.
-fn bare(line: &str) -> &str {
+fn strip_comment_marks(line: &str) -> &str {
     let line = line.trim();
     let line = line.strip_prefix("@doc").unwrap_or(line).trim_start();
     let is_raw = line.starts_with("r\"") || line.starts_with("R\"");
@@ -153,7 +159,7 @@ fn bare(line: &str) -> &str {
     line.trim_end_matches(['/', '*', '}', '"', '\'']).trim_end_matches("{-").trim()
 }
 
-fn shorten(line: &str, max_chars: usize) -> String {
+fn shorten_line(line: &str, max_chars: usize) -> String {
     match line.char_indices().nth(max_chars) {
         Some((at, _)) => format!("{}…", line[..at].trim_end()),
         None => line.to_owned(),

@@ -1,7 +1,6 @@
 //! Runs a tag query on a syntax tree.
 //!
-//! One parse and one query pass a file. Nothing here recurses over the tree, and both passes stop when
-//! the time is up.
+//! A file is parsed once and queried once. Nothing recurses over the tree, and both steps stop when the time is up.
 
 use std::cell::RefCell;
 use std::cmp::Reverse;
@@ -15,7 +14,7 @@ use tree_sitter::{
 };
 use tree_sitter_language::LanguageFn;
 
-use super::budget::{self, Budget};
+use super::parse_budget::{self, ParseBudget};
 
 /// Most matches in progress inside the query cursor; the oldest are dropped beyond it.
 const MATCH_LIMIT: u32 = 4_096;
@@ -30,17 +29,17 @@ const MAX_NAMES: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TagError {
     /// Brackets inside brackets; deep trees cost time, and stack in grammars' own scanners.
-    #[error("brackets nested deeper than {}", budget::MAX_BRACKET_DEPTH)]
+    #[error("brackets nested deeper than {}", parse_budget::MAX_BRACKET_DEPTH)]
     TooDeep,
     /// The clock ran out.
-    #[error("parsing took longer than {} s", budget::TIME.as_secs())]
+    #[error("parsing took longer than {} s", parse_budget::TIME.as_secs())]
     TooSlow,
     /// The grammar or its query does not load.
     #[error("{0}")]
     Grammar(String),
 }
 
-/// What a tag defines.
+/// The kind of definition that a tag marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagKind {
     Function,
@@ -84,17 +83,17 @@ impl TagKind {
         Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
     }
 
-    /// Whether definitions inside are parts of it that people look for by name, not its inner workings.
+    /// Returns whether definitions inside are parts that people look for by name, not inner workings.
     pub(super) fn is_container(self) -> bool {
         !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
     }
 
-    /// Whether it may be called.
+    /// Returns whether it may be called.
     pub(super) fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Method | Self::Macro)
     }
 
-    /// Whether a function directly inside is a method.
+    /// Returns whether a function directly inside is a method.
     pub(super) fn has_methods(self) -> bool {
         self.is_container() && self != Self::Module
     }
@@ -102,13 +101,13 @@ impl TagKind {
 
 /// One definition or scope.
 #[derive(Clone, Debug)]
-pub(super) struct Tag {
+pub(super) struct DefinitionTag {
     pub(super) kind: TagKind,
     /// Spans of the names it defines; more than one for `int a, b;`.
     pub(super) names: Vec<Range<usize>>,
-    /// Span of an enclosing name that stands in the definition itself: a method's receiver in Go.
+    /// Span of an enclosing name in the definition itself: a method's receiver in Go.
     pub(super) owner: Option<Range<usize>>,
-    /// Bytes of the definition, without what stands above it.
+    /// Bytes of the definition, without comments and attributes above it.
     pub(super) node: Range<usize>,
     /// Where the body starts, if the grammar says so.
     pub(super) body: Option<usize>,
@@ -117,32 +116,32 @@ pub(super) struct Tag {
 
 /// A comment, attribute or decorator.
 #[derive(Clone, Debug)]
-pub(super) struct Leading {
+pub(super) struct LeadingNode {
     pub(super) bytes: Range<usize>,
     /// Documentation, as opposed to an attribute.
     pub(super) is_doc: bool,
 }
 
-/// All that a query names in one text; each list sorted by start.
+/// The captures of a query in one text; each list sorted by start.
 #[derive(Debug, Default)]
-pub(super) struct Tags {
-    pub(super) definitions: Vec<Tag>,
-    pub(super) leading: Vec<Leading>,
+pub(super) struct FileTags {
+    pub(super) definitions: Vec<DefinitionTag>,
+    pub(super) leading: Vec<LeadingNode>,
     /// Strings inside a definition or at the top of the file that document it.
     pub(super) docstrings: Vec<Range<usize>>,
-    /// Statements that consist of a definition and what belongs to it (`export`, decorators).
+    /// Statements that consist of a definition and its additions (`export`, decorators).
     pub(super) wrappers: Vec<Range<usize>>,
     /// Names used, each with the number of uses, sorted by name.
-    pub(super) references: Vec<(String, u32)>,
+    pub(super) uses: Vec<(String, u32)>,
     /// Whether definitions were dropped.
     pub(super) is_partial: bool,
-    /// Something was dropped or did not parse.
+    /// Reasons why tags were dropped or text did not parse.
     pub(super) problems: Vec<String>,
 }
 
-/// What a capture of the query means.
+/// The meaning of a capture of the query.
 #[derive(Clone, Copy)]
-enum Role {
+enum CaptureRole {
     Name,
     Definition(TagKind),
     Owner,
@@ -156,7 +155,7 @@ enum Role {
     None,
 }
 
-impl Role {
+impl CaptureRole {
     fn parse(capture: &str) -> Option<Self> {
         let (role, kind) = capture.split_once('.').unwrap_or((capture, ""));
         Some(match role {
@@ -181,7 +180,7 @@ pub(super) struct TagQuery {
     grammar: Language,
     query: Query,
     /// By capture index.
-    roles: Vec<Role>,
+    roles: Vec<CaptureRole>,
     body_field: Option<NonZeroU16>,
 }
 
@@ -190,35 +189,39 @@ impl TagQuery {
     pub(super) fn compile(name: &str, grammar: LanguageFn, source: &str) -> Result<Self, String> {
         let grammar = Language::new(grammar);
         let query = Query::new(&grammar, source).map_err(|e| format!("tag query of {name}: {e}"))?;
-        let role = |capture: &&str| {
-            Role::parse(capture).ok_or_else(|| format!("tag query of {name}: unknown capture @{capture}"))
-        };
-        let roles = query.capture_names().iter().map(role).collect::<Result<_, _>>()?;
+        let roles = query
+            .capture_names()
+            .iter()
+            .map(|capture| {
+                CaptureRole::parse(capture)
+                    .ok_or_else(|| format!("tag query of {name}: unknown capture @{capture}"))
+            })
+            .collect::<Result<_, _>>()?;
         let body_field = grammar.field_id_for_name("body");
         Ok(Self { grammar, query, roles, body_field })
     }
 
-    /// Parses `text` and collects its tags. `see` gets the syntax tree.
+    /// Parses `text` and collects its tags. Calls `see` with the syntax tree.
     ///
     /// # Errors
     /// When a budget ran out; nothing is known of the text then.
-    pub(super) fn tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<Tags, TagError> {
-        if budget::is_too_deep(text) {
+    pub(super) fn collect_tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<FileTags, TagError> {
+        if parse_budget::is_too_deep(text) {
             return Err(TagError::TooDeep);
         }
-        let budget = Budget::start();
-        MACHINE.with_borrow_mut(|(parser, cursor)| {
-            let tree = self.parse(parser, text, &budget)?;
-            let tags = self.collect(cursor, &tree, text, &budget)?;
+        let budget = ParseBudget::start();
+        PARSER.with_borrow_mut(|(parser, cursor)| {
+            let tree = self.parse_tree(parser, text, &budget)?;
+            let tags = self.collect_matches(cursor, &tree, text, &budget)?;
             see(tree.root_node());
             Ok(tags)
         })
     }
 
-    fn parse(&self, parser: &mut Parser, text: &str, budget: &Budget) -> Result<Tree, TagError> {
+    fn parse_tree(&self, parser: &mut Parser, text: &str, budget: &ParseBudget) -> Result<Tree, TagError> {
         parser.set_language(&self.grammar).map_err(|e| TagError::Grammar(e.to_string()))?;
         let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-        let mut check = |_: &_| budget.check();
+        let mut check = |_: &_| budget.check_time();
         let options = ParseOptions::new().progress_callback(&mut check);
         let tree = parser.parse_with_options(&mut read, None, Some(options));
         // A parser that was stopped would go on with the old text next time.
@@ -226,27 +229,27 @@ impl TagQuery {
         tree.ok_or(TagError::TooSlow)
     }
 
-    fn collect(
+    fn collect_matches(
         &self,
         cursor: &mut QueryCursor,
         tree: &Tree,
         text: &str,
-        budget: &Budget,
-    ) -> Result<Tags, TagError> {
+        budget: &ParseBudget,
+    ) -> Result<FileTags, TagError> {
         cursor.set_match_limit(MATCH_LIMIT);
-        let mut collector = Collector::new(text);
-        let mut check = |_: &_| budget.check();
+        let mut collector = TagCollector::new(text);
+        let mut check = |_: &_| budget.check_time();
         let options = QueryCursorOptions::new().progress_callback(&mut check);
         let root = tree.root_node();
         let mut matches = cursor.matches_with_options(&self.query, root, text.as_bytes(), options);
         while let Some(found) = matches.next() {
-            collector.add(self, found);
+            collector.add_match(self, found);
         }
         drop(matches);
         if budget.ran_out() {
             return Err(TagError::TooSlow);
         }
-        let mut tags = collector.finish();
+        let mut tags = collector.into_tags();
         if cursor.did_exceed_match_limit() {
             tags.is_partial = true;
             tags.problems.push("too many partial matches; some tags may be missing".to_owned());
@@ -260,37 +263,37 @@ impl TagQuery {
 
 thread_local! {
     /// Both keep their allocations from file to file.
-    static MACHINE: RefCell<(Parser, QueryCursor)> = RefCell::new((Parser::new(), QueryCursor::new()));
+    static PARSER: RefCell<(Parser, QueryCursor)> = RefCell::new((Parser::new(), QueryCursor::new()));
 }
 
-struct Collector<'a> {
+struct TagCollector<'a> {
     text: &'a str,
-    tags: Tags,
+    tags: FileTags,
     /// Name and start of each use; a definition's own name is among them until the end.
     uses: Vec<(&'a str, usize)>,
 }
 
-impl<'a> Collector<'a> {
+impl<'a> TagCollector<'a> {
     fn new(text: &'a str) -> Self {
-        Self { text, tags: Tags::default(), uses: Vec::new() }
+        Self { text, tags: FileTags::default(), uses: Vec::new() }
     }
 
-    fn add(&mut self, query: &TagQuery, found: &QueryMatch<'_, '_>) {
+    fn add_match(&mut self, query: &TagQuery, found: &QueryMatch<'_, '_>) {
         let (mut definition, mut name, mut owner, mut body) = (None, None, None, None);
         for capture in found.captures() {
             let node = capture.node;
             let bytes = node.byte_range();
             match query.roles[capture.index as usize] {
-                Role::Name => name = Some(bytes),
-                Role::Owner => owner = Some(bytes),
-                Role::Body => body = Some(bytes.start),
-                Role::Definition(kind) => definition = Some((kind, node)),
-                Role::Reference => self.add_use(bytes),
-                Role::Doc => self.add_leading(bytes, true),
-                Role::Attribute => self.add_leading(bytes, false),
-                Role::Docstring => self.tags.docstrings.push(bytes),
-                Role::Wrapper => self.tags.wrappers.push(bytes),
-                Role::None => {}
+                CaptureRole::Name => name = Some(bytes),
+                CaptureRole::Owner => owner = Some(bytes),
+                CaptureRole::Body => body = Some(bytes.start),
+                CaptureRole::Definition(kind) => definition = Some((kind, node)),
+                CaptureRole::Reference => self.add_use(bytes),
+                CaptureRole::Doc => self.add_leading(bytes, true),
+                CaptureRole::Attribute => self.add_leading(bytes, false),
+                CaptureRole::Docstring => self.tags.docstrings.push(bytes),
+                CaptureRole::Wrapper => self.tags.wrappers.push(bytes),
+                CaptureRole::None => {}
             }
         }
         let (Some((kind, node)), Some(name)) = (definition, name) else { return };
@@ -299,7 +302,7 @@ impl<'a> Collector<'a> {
         }
         let body = body.or_else(|| body_start(node, query.body_field));
         let node = node.byte_range();
-        self.tags.definitions.push(Tag {
+        self.tags.definitions.push(DefinitionTag {
             kind,
             names: vec![name],
             owner,
@@ -312,7 +315,7 @@ impl<'a> Collector<'a> {
     fn add_leading(&mut self, bytes: Range<usize>, is_doc: bool) {
         // Some grammars let a comment hold its line end.
         let n_bytes = self.text.get(bytes.clone()).map_or(0, |text| text.trim_end().len());
-        self.tags.leading.push(Leading { bytes: bytes.start..bytes.start + n_bytes, is_doc });
+        self.tags.leading.push(LeadingNode { bytes: bytes.start..bytes.start + n_bytes, is_doc });
     }
 
     fn add_use(&mut self, bytes: Range<usize>) {
@@ -323,8 +326,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    fn finish(mut self) -> Tags {
-        self.tags.references = self.references();
+    fn into_tags(mut self) -> FileTags {
+        self.tags.uses = self.count_uses();
         let tags = &mut self.tags;
         tags.leading.sort_by_key(|leading| (leading.bytes.start, Reverse(leading.bytes.end)));
         // A comment inside an attribute is part of it.
@@ -332,11 +335,11 @@ impl<'a> Collector<'a> {
         tags.docstrings.sort_by_key(|bytes| bytes.start);
         tags.wrappers.sort_by_key(|bytes| (bytes.start, Reverse(bytes.end)));
         tags.definitions.sort_by_key(|tag| (tag.node.start, Reverse(tag.node.end), tag.pattern));
-        tags.definitions.dedup_by(|later, first| unite(self.text, first, later));
+        tags.definitions.dedup_by(|later, first| unite_tags(self.text, first, later));
         self.tags
     }
 
-    fn references(&mut self) -> Vec<(String, u32)> {
+    fn count_uses(&mut self) -> Vec<(String, u32)> {
         let defined: HashSet<usize> =
             self.tags.definitions.iter().flat_map(|tag| &tag.names).map(|name| name.start).collect();
         // Two patterns may name one use.
@@ -348,9 +351,9 @@ impl<'a> Collector<'a> {
                 *counts.entry(name).or_default() += 1;
             }
         }
-        let mut references: Vec<_> = counts.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
-        references.sort_unstable();
-        references
+        let mut uses: Vec<_> = counts.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        uses.sort_unstable();
+        uses
     }
 }
 
@@ -358,15 +361,18 @@ fn body_start(node: Node<'_>, body_field: Option<NonZeroU16>) -> Option<usize> {
     Some(node.child_by_field_id(body_field?.get())?.start_byte())
 }
 
-/// Unites two tags of one node: the first pattern names the kind, further names are kept.
-fn unite(text: &str, first: &mut Tag, later: &mut Tag) -> bool {
+/// Merges two tags of one node: the first pattern decides the kind, names of both are kept. Returns whether they are of one
+/// node.
+fn unite_tags(text: &str, first: &mut DefinitionTag, later: &mut DefinitionTag) -> bool {
     if first.node != later.node {
         return false;
     }
-    let is_known = |name: &Range<usize>| {
-        first.names.iter().any(|known| text.get(known.clone()) == text.get(name.clone()))
-    };
-    if first.names.len() < MAX_NAMES && !later.names.iter().all(is_known) {
+    if first.names.len() < MAX_NAMES
+        && !later
+            .names
+            .iter()
+            .all(|name| first.names.iter().any(|known| text.get(known.clone()) == text.get(name.clone())))
+    {
         first.names.append(&mut later.names);
     }
     first.owner = first.owner.take().or(later.owner.take());

@@ -53,7 +53,7 @@ impl UserRules {
     }
 
     /// Returns whether a file was changed, created or removed since.
-    pub fn changed(&self) -> bool {
+    pub fn has_changed(&self) -> bool {
         self.is_forgotten || self.seen.iter().any(SeenFile::has_changed)
     }
 }
@@ -106,7 +106,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ignore");
         let mut rules = UserRules::default();
-        assert!(!rules.changed(), "nothing was read from any file yet");
+        assert!(!rules.has_changed(), "nothing was read from any file yet");
         let record =
             |rules: &mut UserRules| rules.record(&UserDirs::default(), BTreeSet::from([path.clone()]));
         let age = |ago: Duration| {
@@ -114,25 +114,25 @@ mod tests {
             file.set_modified(SystemTime::now() - ago).unwrap();
         };
         record(&mut rules);
-        assert!(!rules.changed(), "it does not exist");
+        assert!(!rules.has_changed(), "it does not exist");
         fs::write(&path, "a").unwrap();
-        assert!(rules.changed(), "it was created");
+        assert!(rules.has_changed(), "it was created");
         record(&mut rules);
-        assert!(!rules.changed());
+        assert!(!rules.has_changed());
         let written = fs::metadata(&path).unwrap().modified().unwrap();
         fs::write(&path, "b").unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(written).unwrap();
-        assert!(rules.changed(), "it was written again at the same time");
+        assert!(rules.has_changed(), "it was written again at the same time");
         age(RACY * 2);
         record(&mut rules);
-        assert!(!rules.changed());
+        assert!(!rules.has_changed());
         age(RACY * 3);
-        assert!(rules.changed(), "its time is another");
+        assert!(rules.has_changed(), "its time is another");
         record(&mut rules);
         rules.forget();
-        assert!(rules.changed());
+        assert!(rules.has_changed());
         record(&mut rules);
         fs::remove_file(&path).unwrap();
-        assert!(rules.changed(), "it was removed");
+        assert!(rules.has_changed(), "it was removed");
     }
 }

@@ -1,33 +1,33 @@
 //! Inserts contents, chunks and paths into index.db.
 
-use memod_base::types::{BlobId, ChunkId, Definition, Refusal, SourceKey, Stat, ViewId};
+use memod_base::types::{BlobId, ChunkId, Definition, ReadRefusal, SourceKey, Stat, WorktreeId};
 use memod_database::vector_from_bytes;
 use rusqlite::{OptionalExtension, Transaction, params};
 
-use super::new_rows::{Added, NewBlob, NewChunk, ViewKey};
-use super::postings::Inverted;
+use super::new_rows::{AddedVectors, NewBlob, NewChunk, ViewKey};
+use super::postings::InvertedWords;
 use super::vector_rows;
 
-/// What a transaction adds besides rows of contents.
-pub(super) struct Adding<'a> {
+/// The vectors and words that a transaction adds besides the rows of contents.
+pub(super) struct IndexAdditions<'a> {
     /// The model whose vectors are used.
     pub(super) model_id: &'a str,
-    pub(super) vectors: Added,
-    pub(super) words: Inverted<'a>,
+    pub(super) vectors: AddedVectors,
+    pub(super) words: InvertedWords<'a>,
 }
 
-/// Returns an id that no view has had, because work in progress for a view that is gone must not affect another one.
-fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<ViewId> {
+/// Returns an id that no view has had, because work in progress for a removed view must not affect a new one.
+fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
     tx.query_row(
         "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
          ON CONFLICT(key) DO UPDATE SET value = value + 1 RETURNING CAST(value AS INTEGER)",
         [],
         |row| row.get(0),
     )
-    .map(ViewId)
+    .map(WorktreeId)
 }
 
-pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<ViewId> {
+pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<WorktreeId> {
     let id = next_view_id(tx)?;
     tx.execute(
         "INSERT INTO view(id, git_dir, git_dir_inode, root, epoch, seq, complete)
@@ -38,7 +38,7 @@ pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<
 }
 
 /// Moves the manifest of a worktree to a new id with another root.
-pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusqlite::Result<ViewId> {
+pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> rusqlite::Result<WorktreeId> {
     let id = next_view_id(tx)?;
     tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
     tx.execute("UPDATE view SET id = ?2, root = ?3 WHERE id = ?1", params![from.0, id.0, root])?;
@@ -47,7 +47,7 @@ pub(super) fn move_view(tx: &Transaction<'_>, from: ViewId, root: &str) -> rusql
 }
 
 /// Deletes a worktree and its manifest; the retention of its contents starts now.
-pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Result<()> {
+pub(super) fn delete_view(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::Result<()> {
     tx.execute(
         "UPDATE blob SET last_ref = unixepoch()
          WHERE id IN (SELECT blob_id FROM entry WHERE view_id = ?1)",
@@ -58,13 +58,13 @@ pub(super) fn delete_view(tx: &Transaction<'_>, view: ViewId) -> rusqlite::Resul
 }
 
 /// Returns the blob of a content, and inserts a new one; `None` if it is neither known nor given.
-pub(super) fn blob_id<'a>(
+pub(super) fn find_or_add_blob<'a>(
     tx: &Transaction<'_>,
     hash: &[u8; 32],
     lang: &str,
     new: Option<&'a NewBlob>,
     now_s: i64,
-    adding: &mut Adding<'a>,
+    adding: &mut IndexAdditions<'a>,
 ) -> rusqlite::Result<Option<BlobId>> {
     let known: Option<(i64, i64)> = tx
         .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
@@ -128,7 +128,7 @@ fn add_chunk<'a>(
     blob: BlobId,
     ord: usize,
     chunk: &'a NewChunk,
-    adding: &mut Adding<'a>,
+    adding: &mut IndexAdditions<'a>,
 ) -> rusqlite::Result<()> {
     tx.prepare_cached(
         "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state, n_words)
@@ -175,7 +175,7 @@ pub(super) fn set_vector(
     tx: &Transaction<'_>,
     chunk: ChunkId,
     vec: Option<&[u8]>,
-    added: &mut Added,
+    added: &mut AddedVectors,
 ) -> rusqlite::Result<()> {
     let state = match vec {
         Some([]) => 3,
@@ -232,16 +232,15 @@ pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> 
 
 /// Deletes the vectors of texts that no chunk has any more.
 ///
-/// Texts are told apart by 8 of the 32 bytes of their hashes: as a set in SQLite those of a million chunks took 70 MB. Of
-/// two texts that are equal in these, an unused one stays.
+/// Texts are compared by 8 of the 32 bytes of their hashes: as a set in SQLite, the hashes of a million chunks took 70 MB. If
+/// two texts agree in these bytes, the vector of an unused one stays.
 pub(super) fn delete_unused_vectors(tx: &Transaction<'_>) -> rusqlite::Result<()> {
-    let part = |hash: &[u8; 32]| hash.as_chunks::<8>().0[0];
     let mut used = Vec::new();
-    each_text_hash(tx, "chunk", |hash| used.push(part(&hash)))?;
+    each_text_hash(tx, "chunk", |hash| used.push(hash_prefix(&hash)))?;
     used.sort_unstable();
     let mut unused = Vec::new();
     each_text_hash(tx, "embedding", |hash| {
-        if used.binary_search(&part(&hash)).is_err() {
+        if used.binary_search(&hash_prefix(&hash)).is_err() {
             unused.push(hash);
         }
     })?;
@@ -249,11 +248,19 @@ pub(super) fn delete_unused_vectors(tx: &Transaction<'_>) -> rusqlite::Result<()
     unused.iter().try_for_each(|hash| statement.execute([hash]).map(drop))
 }
 
-fn each_text_hash(tx: &Transaction<'_>, table: &str, mut see: impl FnMut([u8; 32])) -> rusqlite::Result<()> {
+fn hash_prefix(hash: &[u8; 32]) -> [u8; 8] {
+    hash.as_chunks::<8>().0[0]
+}
+
+fn each_text_hash(
+    tx: &Transaction<'_>,
+    table: &str,
+    mut visit: impl FnMut([u8; 32]),
+) -> rusqlite::Result<()> {
     let mut statement = tx.prepare(&format!("SELECT text_hash FROM {table}"))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        see(row.get(0)?);
+        visit(row.get(0)?);
     }
     Ok(())
 }
@@ -261,7 +268,7 @@ fn each_text_hash(tx: &Transaction<'_>, table: &str, mut see: impl FnMut([u8; 32
 /// Starts the retention of the content that a path is about to release, and returns it.
 pub(super) fn release_blob(
     tx: &Transaction<'_>,
-    view: ViewId,
+    view: WorktreeId,
     key: &SourceKey,
     now_s: i64,
 ) -> rusqlite::Result<Option<BlobId>> {
@@ -277,12 +284,12 @@ pub(super) fn release_blob(
 #[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
 pub(super) fn put_entry(
     tx: &Transaction<'_>,
-    view: ViewId,
+    view: WorktreeId,
     key: &SourceKey,
     stat: &Stat,
     racy: bool,
     blob: Option<BlobId>,
-    refusal: Option<Refusal>,
+    refusal: Option<ReadRefusal>,
     now_s: i64,
 ) -> rusqlite::Result<Option<BlobId>> {
     let former = release_blob(tx, view, key, now_s)?;
@@ -294,7 +301,7 @@ pub(super) fn put_entry(
         view.0,
         key.as_str(),
         blob.map(|blob| blob.0),
-        refusal.map(Refusal::as_str),
+        refusal.map(ReadRefusal::as_str),
         stat.mode,
         stat.size as i64,
         stat.mtime_ns,

@@ -1,39 +1,49 @@
 //! Reads definitions from index.db.
 
-use memod_base::types::{ChunkId, Definition, FileClass, Route, SourceKey, Structure, TextHash, ViewId};
+use memod_base::types::{
+    ChunkId, Definition, FileClass, FileStructure, HttpRoute, SourceKey, TextHash, WorktreeId,
+};
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, Row, params};
 
-use super::Reader;
-use super::contents::class_of;
+use super::IndexReader;
+use super::index_contents::class_of;
 
-/// Columns in the order of [`definition`].
+/// Columns in the order of [`read_definition`].
 const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
 
-/// The headings down to that of a section, joined by ` > `, and its first and last line.
-type Section = (String, (u32, u32));
+/// The headings from the top down to a section, joined by ` > `, and its first and last line.
+type DocumentSection = (String, (u32, u32));
 
-impl Reader {
+impl IndexReader {
     /// Returns the definitions of one file, in the order of its lines.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn definitions(&self, view: ViewId, key: &SourceKey) -> Result<Vec<Definition>, DatabaseError> {
+    pub fn list_definitions(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Vec<Definition>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 ORDER BY d.l0, d.l1 DESC, d.title"
             ))?
-            .query_map(params![view.0, key.as_str()], definition)?
+            .query_map(params![view.0, key.as_str()], read_definition)?
             .collect()
         })
     }
 
-    /// Returns the parts of a document that begin with a heading, in the order of its lines. A long one comes in several.
+    /// Returns the sections of a document, in the order of its lines. A long one has several parts.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn sections(&self, view: ViewId, key: &SourceKey) -> Result<Vec<Section>, DatabaseError> {
+    pub fn list_sections(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Vec<DocumentSection>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT c.title, c.l0, c.l1 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
@@ -48,9 +58,9 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn definition(
+    pub fn find_definition(
         &self,
-        view: ViewId,
+        view: WorktreeId,
         key: &SourceKey,
         title: &str,
     ) -> Result<Option<Definition>, DatabaseError> {
@@ -59,7 +69,7 @@ impl Reader {
                 "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
                  WHERE e.view_id = ?1 AND e.path = ?2 AND d.title = ?3"
             ))?
-            .query_row(params![view.0, key.as_str(), title], definition)
+            .query_row(params![view.0, key.as_str(), title], read_definition)
             .optional()
         })
     }
@@ -70,7 +80,7 @@ impl Reader {
     /// When the database cannot be read.
     pub fn same_definition(
         &self,
-        view: ViewId,
+        view: WorktreeId,
         text: &TextHash,
         at_most: usize,
     ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
@@ -80,7 +90,7 @@ impl Reader {
                  WHERE d.text = ?2 ORDER BY e.path, d.l0 LIMIT ?3"
             ))?
             .query_map(params![view.0, text.0, at_most as i64], |row| {
-                Ok((SourceKey::new(row.get::<_, String>(6)?), definition(row)?))
+                Ok((SourceKey::new(row.get::<_, String>(6)?), read_definition(row)?))
             })?
             .collect()
         })
@@ -92,7 +102,7 @@ impl Reader {
     /// When the database cannot be read.
     pub fn same_content(
         &self,
-        view: ViewId,
+        view: WorktreeId,
         hash: &[u8; 32],
         at_most: usize,
     ) -> Result<Vec<SourceKey>, DatabaseError> {
@@ -112,7 +122,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn is_parsed_well(&self, view: ViewId, key: &SourceKey) -> Result<bool, DatabaseError> {
+    pub fn is_parsed_well(&self, view: WorktreeId, key: &SourceKey) -> Result<bool, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT 1 FROM entry e JOIN blob b ON b.id = e.blob_id
@@ -122,15 +132,15 @@ impl Reader {
         })
     }
 
-    /// Calls `see` with each file of a view that defines something, by path: path, hash, and the chunk of its map record,
-    /// which identifies what was extracted from it.
+    /// Calls `visit` with each file of a view that has definitions, by path: path, hash, and the chunk of its map record, which
+    /// identifies the extraction.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn each_map(
         &self,
-        view: ViewId,
-        mut see: impl FnMut(String, [u8; 32], ChunkId, Option<FileClass>),
+        view: WorktreeId,
+        mut visit: impl FnMut(String, [u8; 32], ChunkId, Option<FileClass>),
     ) -> Result<(), DatabaseError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
@@ -141,17 +151,17 @@ impl Reader {
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
                 let class = class_of(row.get_ref(3)?.as_str()?);
-                see(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?), class);
+                visit(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?), class);
             }
             Ok(())
         })
     }
 
-    /// Returns the names that a content uses, `name count` a line, given the chunk of its map record.
+    /// Returns the names that a content uses, one `name count` per line, given the chunk of its map record.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn references(&self, map: ChunkId) -> Result<String, DatabaseError> {
+    pub fn read_uses(&self, map: ChunkId) -> Result<String, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT coalesce(b.refs, '') FROM chunk c JOIN blob b ON b.id = c.blob_id WHERE c.id = ?1",
@@ -160,11 +170,15 @@ impl Reader {
         })
     }
 
-    /// Returns what a file declares, imports and uses; `None` where that is not known.
+    /// Returns the declarations, imports and uses of a file; `None` where they are unknown.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn structure(&self, view: ViewId, key: &SourceKey) -> Result<Option<Structure>, DatabaseError> {
+    pub fn read_structure(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Option<FileStructure>, DatabaseError> {
         let data: Option<Vec<u8>> = self.run(|conn| {
             conn.prepare_cached(
                 "SELECT s.data FROM entry e JOIN structure s ON s.blob_id = e.blob_id
@@ -173,14 +187,14 @@ impl Reader {
             .query_row(params![view.0, key.as_str()], |row| row.get(0))
             .optional()
         })?;
-        Ok(data.and_then(|data| Structure::from_bytes(&data)))
+        Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
     }
 
     /// Returns the HTTP routes that files of a view declare, by path and line.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn routes(&self, view: ViewId) -> Result<Vec<(SourceKey, Route)>, DatabaseError> {
+    pub fn list_routes(&self, view: WorktreeId) -> Result<Vec<(SourceKey, HttpRoute)>, DatabaseError> {
         let files: Vec<(String, String)> = self.run(|conn| {
             conn.prepare_cached(
                 "SELECT e.path, b.routes FROM blob b INDEXED BY blob_with_routes
@@ -190,22 +204,23 @@ impl Reader {
             .query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect()
         })?;
-        let of_file = |(path, routes): (String, String)| {
+        let mut found = Vec::new();
+        for (path, routes) in files {
             let key = SourceKey::new(path);
-            routes.lines().filter_map(route).map(|route| (key.clone(), route)).collect::<Vec<_>>()
-        };
-        Ok(files.into_iter().flat_map(of_file).collect())
+            found.extend(routes.lines().filter_map(parse_route).map(|route| (key.clone(), route)));
+        }
+        Ok(found)
     }
 
-    /// Calls `see` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
+    /// Calls `visit` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
     /// and first line.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_symbol(
+    pub fn visit_definitions(
         &self,
         map: ChunkId,
-        mut see: impl FnMut(&str, &str, u32),
+        mut visit: impl FnMut(&str, &str, u32),
     ) -> Result<(), DatabaseError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(
@@ -215,20 +230,20 @@ impl Reader {
             let mut rows = statement.query([map.0])?;
             while let Some(row) = rows.next()? {
                 let text = |column| row.get_ref(column).map(|text| text.as_str().unwrap_or_default());
-                see(text(0)?, text(1)?, row.get(2)?);
+                visit(text(0)?, text(1)?, row.get(2)?);
             }
             Ok(())
         })
     }
 }
 
-fn route(line: &str) -> Option<Route> {
+fn parse_route(line: &str) -> Option<HttpRoute> {
     let mut parts = line.splitn(3, ' ');
     let (line, method, path) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
-    Some(Route { method: method.to_owned(), path: path.to_owned(), line })
+    Some(HttpRoute { method: method.to_owned(), path: path.to_owned(), line })
 }
 
-fn definition(row: &Row<'_>) -> rusqlite::Result<Definition> {
+fn read_definition(row: &Row<'_>) -> rusqlite::Result<Definition> {
     Ok(Definition {
         title: row.get(0)?,
         names: row.get(1)?,

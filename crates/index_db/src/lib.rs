@@ -3,34 +3,34 @@
 //! Only SQL lives here.
 
 mod blob_rows;
-mod contents;
-mod counts;
 mod definition_rows;
-mod lexical;
-mod members;
+mod filter_chunks;
+mod index_contents;
+mod index_counts;
+mod index_reader;
+mod index_writer;
+mod lexical_arms;
 mod model_switch;
-mod names;
+mod name_completion;
 mod new_rows;
 mod postings;
 mod purge;
-mod reader;
 mod schema;
 mod source_files;
 mod vector_rows;
 mod vector_table;
-mod writer;
 
 use std::path::Path;
 
 use memod_database::{DatabaseError, migrations};
 
-pub use contents::{Content, ContentChunk, Place};
-pub use new_rows::{Change, Embedded, NewBlob, NewChunk, NewVector, ViewKey};
-pub use postings::Postings;
-pub use reader::{Entry, PendingChunk, Reader, ViewRow};
+pub use index_contents::{ChunkLocation, ChunkSummary, IndexedContent};
+pub use index_reader::{IndexReader, ManifestEntry, PendingChunk, ViewRow};
+pub use index_writer::IndexWriter;
+pub use new_rows::{ManifestChange, NewBlob, NewChunk, NewVector, VectorOwner, ViewKey};
+pub use postings::PostingLists;
 pub use source_files::SourceFile;
 pub use vector_table::VectorTable;
-pub use writer::Writer;
 
 /// Checks whether index.db can be opened, as [`migrations::check_schema`] does.
 ///

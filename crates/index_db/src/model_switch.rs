@@ -1,7 +1,7 @@
 //! Switches the vectors of index.db to another model.
 //!
-//! `meta.model` names the model whose vectors answer, and `meta.next_model` the one that is to follow. Vectors of the next one are
-//! made beside the others: of chunks in `embedding`, which has the model in its key, of paths in `next_path`. One
+//! `meta.model` names the model that searches use, and `meta.next_model` the next one. Vectors of the next model are stored
+//! beside the others: those of chunks in `embedding`, which has the model in its key, those of paths in `next_path`. One
 //! transaction makes the switch. So whenever the daemon is killed, the database has all vectors of one model, and a
 //! snapshot never shows vectors of two.
 
@@ -9,50 +9,50 @@ use memod_base::types::ChunkId;
 use memod_database::{DatabaseError, vector_to_bytes};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::new_rows::{Embedded, NewVector};
-use super::reader::{PENDING_CHUNK, pending_chunk};
+use super::index_reader::{PENDING_CHUNK, pending_chunk};
+use super::new_rows::{NewVector, VectorOwner};
 use super::vector_rows;
-use super::{PendingChunk, Reader, Writer};
+use super::{IndexReader, IndexWriter, PendingChunk};
 
 /// Keys of `meta`.
 const MODEL: &str = "model";
 const NEXT_MODEL: &str = "next_model";
-/// There if the model was chosen by a user: then it stays when another version of memod has another default.
+/// Present if a user chose the model: then it stays when another version of memod has another default.
 const IS_CHOSEN: &str = "model_is_chosen";
 
-/// Holds for a chunk `c` that is embedded. A state of 2 may also mean that the present model knows no word of it.
+/// Condition on a chunk `c`: it is embedded. A state of 2 may also mean that the present model knows no word of it.
 const IS_EMBEDDED: &str =
     "(c.vec_state != 2 OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))";
 
-/// Returns the model whose vectors answer. If it is a default that is no more, all chunks wait to be embedded again.
-pub(super) fn model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
-    let known = value(tx, MODEL)?;
+/// Returns the model that searches use. If it was a former default, all chunks are queued to be embedded again.
+pub(super) fn choose_model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
+    let known = read_meta(tx, MODEL)?;
     match known {
-        Some(known) if known == default || value(tx, IS_CHOSEN)?.is_some() => return Ok(known),
+        Some(known) if known == default || read_meta(tx, IS_CHOSEN)?.is_some() => return Ok(known),
         _ => {}
     }
     tx.execute_batch(
         "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
     )?;
     vector_rows::drop_table(tx)?;
-    set(tx, MODEL, default)?;
+    set_meta(tx, MODEL, default)?;
     Ok(default.to_owned())
 }
 
-impl Writer {
-    /// Returns the identity of the model whose vectors answer.
-    pub fn model(&self) -> &str {
+impl IndexWriter {
+    /// Returns the identity of the model that searches use.
+    pub fn model_id(&self) -> &str {
         &self.model_id
     }
 
-    /// Records which model is to follow, if any; vectors that were made for another one are deleted.
+    /// Records the next model, if any; deletes the vectors of another next model.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is changed then.
-    pub fn plan_model(&mut self, next: Option<&str>) -> Result<(), DatabaseError> {
+    pub fn set_next_model(&mut self, next: Option<&str>) -> Result<(), DatabaseError> {
         let active = self.model_id.clone();
         self.in_tx(|tx| {
-            let planned = value(tx, NEXT_MODEL)?;
+            let planned = read_meta(tx, NEXT_MODEL)?;
             if planned.as_deref() == next {
                 return Ok(());
             }
@@ -64,32 +64,31 @@ impl Writer {
                 )?;
             }
             match next {
-                Some(next) => set(tx, NEXT_MODEL, next),
-                None => delete(tx, NEXT_MODEL),
+                Some(next) => set_meta(tx, NEXT_MODEL, next),
+                None => delete_meta(tx, NEXT_MODEL),
             }
         })
     }
 
-    /// Stores vectors of the model that is to follow, unless another one is by now. An empty vector says that the model fails
-    /// on the text.
+    /// Stores vectors of the next model, unless that has changed. An empty vector means that the model fails on the text.
     ///
     /// # Errors
     /// When the database cannot be written; none is kept then.
     pub fn add_next_vectors(&mut self, model: &str, vectors: &[NewVector]) -> Result<(), DatabaseError> {
         self.in_tx(|tx| {
-            if value(tx, NEXT_MODEL)?.as_deref() != Some(model) {
+            if read_meta(tx, NEXT_MODEL)?.as_deref() != Some(model) {
                 return Ok(());
             }
             for vector in vectors {
                 let bytes = vector.vec.as_deref().map(vector_to_bytes);
-                match vector.of {
-                    Embedded::Path(id) => tx
+                match vector.owner {
+                    VectorOwner::Path(id) => tx
                         .prepare_cached(
                             "INSERT OR REPLACE INTO next_path(path_id, vec)
                              SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM path WHERE id = ?1)",
                         )?
                         .execute(params![id, bytes])?,
-                    Embedded::Chunk(id, text_hash) => tx
+                    VectorOwner::Chunk(id, text_hash) => tx
                         .prepare_cached(
                             "INSERT INTO embedding(text_hash, model_id, vec)
                              SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?4) ON CONFLICT DO NOTHING",
@@ -101,10 +100,10 @@ impl Writer {
         })
     }
 
-    /// Makes the model that is to follow the one that answers. What it has no vector of waits for one.
+    /// Switches to the next model. Texts without a vector of it are queued.
     ///
     /// # Errors
-    /// When the database cannot be written; the former model answers then.
+    /// When the database cannot be written; the former model stays in use then.
     pub fn switch_model(&mut self, model: &str, is_default: bool) -> Result<(), DatabaseError> {
         self.in_tx(|tx| {
             tx.execute(
@@ -123,31 +122,31 @@ impl Writer {
                  DELETE FROM next_path;",
             )?;
             tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
-            set(tx, MODEL, model)?;
+            set_meta(tx, MODEL, model)?;
             vector_rows::replace_all(tx)?;
-            delete(tx, NEXT_MODEL)?;
-            if is_default { delete(tx, IS_CHOSEN) } else { set(tx, IS_CHOSEN, "1") }
+            delete_meta(tx, NEXT_MODEL)?;
+            if is_default { delete_meta(tx, IS_CHOSEN) } else { set_meta(tx, IS_CHOSEN, "1") }
         })?;
         model.clone_into(&mut self.model_id);
         Ok(())
     }
 }
 
-impl Reader {
-    /// Returns the identity of the model whose vectors answer; empty before the first one.
+impl IndexReader {
+    /// Returns the identity of the model that searches use; empty before the first one.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn model(&self) -> Result<String, DatabaseError> {
-        self.run(|conn| Ok(value(conn, MODEL)?.unwrap_or_default()))
+    pub fn model_id(&self) -> Result<String, DatabaseError> {
+        self.run(|conn| Ok(read_meta(conn, MODEL)?.unwrap_or_default()))
     }
 
-    /// Returns the identity of the model that is to follow.
+    /// Returns the identity of the next model.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn next_model(&self) -> Result<Option<String>, DatabaseError> {
-        self.run(|conn| value(conn, NEXT_MODEL))
+        self.run(|conn| read_meta(conn, NEXT_MODEL))
     }
 
     /// Returns chunks of some view that lack a vector of a model, in order of id after `after`.
@@ -174,7 +173,7 @@ impl Reader {
         })
     }
 
-    /// Returns paths that lack a vector of the model that is to follow.
+    /// Returns paths that lack a vector of the next model.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -187,14 +186,14 @@ impl Reader {
         })
     }
 
-    /// Calls `see` with the vectors that chunks will have by a model.
+    /// Calls `visit` with the vectors of chunks by a model.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn each_vector_by(
         &self,
         model: &str,
-        mut see: impl FnMut(ChunkId, &[u8]),
+        mut visit: impl FnMut(ChunkId, &[u8]),
     ) -> Result<(), DatabaseError> {
         self.run(|conn| {
             let mut statement = conn.prepare(
@@ -203,7 +202,7 @@ impl Reader {
             )?;
             let mut rows = statement.query([model])?;
             while let Some(row) = rows.next()? {
-                see(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+                visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
             }
             Ok(())
         })
@@ -224,17 +223,17 @@ impl Reader {
     }
 }
 
-fn value(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+fn read_meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
     conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
         .query_row([key], |row| row.get(0))
         .optional()
 }
 
-fn set(conn: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+fn set_meta(conn: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
     conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", [key, value]).map(drop)
 }
 
-fn delete(conn: &Connection, key: &str) -> rusqlite::Result<()> {
+fn delete_meta(conn: &Connection, key: &str) -> rusqlite::Result<()> {
     conn.execute("DELETE FROM meta WHERE key = ?1", [key]).map(drop)
 }
 

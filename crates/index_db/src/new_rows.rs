@@ -1,9 +1,9 @@
-//! Declares the rows that the writer is given.
+//! Declares the rows that the writer stores.
 
-use memod_base::types::{ChunkId, Definition, Kind, Pieces, Refusal, SourceKey, Stat};
+use memod_base::types::{ChunkId, ChunkKind, Definition, ReadRefusal, SourceKey, Stat, WordPieces};
 
 /// Vectors that were assigned to chunks.
-pub(super) type Added = Vec<(ChunkId, Vec<i8>)>;
+pub(super) type AddedVectors = Vec<(ChunkId, Vec<i8>)>;
 
 /// The identity of a worktree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +18,10 @@ pub struct ViewKey {
 
 /// One change of a manifest.
 #[derive(Debug)]
-pub enum Change {
+pub enum ManifestChange {
     /// The path holds this content.
     Put {
-        /// Which path.
+        /// The path.
         key: SourceKey,
         /// Its signature when it was read.
         stat: Stat,
@@ -36,24 +36,24 @@ pub enum Change {
     },
     /// Git lists the path, but it is not indexed.
     Refuse {
-        /// Which path.
+        /// The path.
         key: SourceKey,
         /// Its signature.
         stat: Stat,
-        /// Why not.
-        refusal: Refusal,
+        /// The reason.
+        refusal: ReadRefusal,
     },
     /// The path is gone.
     Remove {
-        /// Which path.
+        /// The path.
         key: SourceKey,
-        /// Whether its content is under a secret name now.
+        /// Whether its content has a secret name now.
         is_secret: bool,
     },
 }
 
-impl Change {
-    /// Returns which path it changes.
+impl ManifestChange {
+    /// Returns the path that it changes.
     pub fn key(&self) -> &SourceKey {
         match self {
             Self::Put { key, .. } | Self::Refuse { key, .. } | Self::Remove { key, .. } => key,
@@ -72,7 +72,7 @@ pub struct NewBlob {
     pub extractor_version: i64,
     /// Names used, one `name count` per line.
     pub refs: String,
-    /// What it declares, imports and uses, encoded; empty where that is not known.
+    /// Its declarations, imports and uses, encoded; empty where they are unknown.
     pub structure: Vec<u8>,
     /// HTTP routes declared, one `line method path` per line; the method may be empty.
     pub routes: String,
@@ -90,7 +90,7 @@ pub struct NewBlob {
 #[derive(Debug)]
 pub struct NewChunk {
     /// Kind of source.
-    pub kind: Kind,
+    pub kind: ChunkKind,
     /// Byte span, half-open.
     pub bytes: (usize, usize),
     /// Lines, 1-based, inclusive.
@@ -108,21 +108,21 @@ pub struct NewChunk {
     /// Words of symbol, title and body.
     pub words: [String; 3],
     /// Pieces of their words.
-    pub pieces: Pieces,
+    pub pieces: WordPieces,
 }
 
-/// A vector to be kept.
+/// A vector to be stored.
 #[derive(Debug)]
 pub struct NewVector {
-    /// What was embedded.
-    pub of: Embedded,
+    /// The owner of the vector.
+    pub owner: VectorOwner,
     /// int8, times 127; `None` if the model knows no word of the text.
     pub vec: Option<Vec<i8>>,
 }
 
 /// The owner of a vector.
 #[derive(Clone, Copy, Debug)]
-pub enum Embedded {
+pub enum VectorOwner {
     /// A chunk with the blake3 of its text; chunks with the same text share the vector.
     Chunk(ChunkId, [u8; 32]),
     /// A row of `path`.

@@ -1,7 +1,7 @@
 //! Deletes contents that became secret from index.db without a trace.
 //!
-//! The rows are deleted in the transaction that notices it, or as soon as no other path has the same content: while an
-//! admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
+//! The rows are deleted in the transaction that notices the change, or as soon as no other path has the same content: while
+//! an admitted file has it, it is not secret. The traces that SQLite leaves are removed right after:
 //!
 //! - A word may itself be the secret. Deleted chunks stay in the lists of words until a merge, so all are merged, and words
 //!   that no chunk has are deleted.
@@ -16,9 +16,9 @@ use memod_base::types::BlobId;
 use memod_database::{BUSY_TIMEOUT, DatabaseError};
 use rusqlite::{Connection, Transaction};
 
-use super::Writer;
+use super::IndexWriter;
 use super::blob_rows::{delete_blob, delete_unused_paths};
-use super::postings::compact;
+use super::postings::compact_segments;
 
 /// Time that the writer waits for readers of the log before it tries again later.
 const LOG_TIMEOUT: Duration = Duration::from_millis(50);
@@ -43,15 +43,15 @@ impl Leftovers {
     }
 
     /// Records whether rows were purged.
-    pub(super) fn note(&mut self, has_purged: bool) {
+    pub(super) fn note_purge(&mut self, has_purged: bool) {
         if has_purged {
             *self = Self::Pages;
         }
     }
 }
 
-/// Marks a content as secret: it is purged once nothing refers to it.
-pub(super) fn mark(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlite::Result<()> {
+/// Marks a content as secret: it is purged once no path has it.
+pub(super) fn mark_secret(tx: &Transaction<'_>, blob: Option<BlobId>) -> rusqlite::Result<()> {
     let Some(blob) = blob else { return Ok(()) };
     tx.prepare_cached("UPDATE blob SET is_secret = 1 WHERE id = ?1")?.execute([blob.0])?;
     Ok(())
@@ -67,8 +67,8 @@ pub(super) fn mark_if_cut(tx: &Transaction<'_>, former: BlobId, present: BlobId)
     Ok(())
 }
 
-/// Deletes marked contents that nothing refers to, with all derived data. Returns whether there were any.
-pub(super) fn sweep(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
+/// Deletes marked contents that no path has, with all derived data. Returns whether there were any.
+pub(super) fn delete_secret_blobs(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     let mut statement = tx.prepare_cached(
         "SELECT id FROM blob
          WHERE is_secret = 1 AND NOT EXISTS (SELECT 1 FROM entry WHERE entry.blob_id = blob.id)",
@@ -81,15 +81,15 @@ pub(super) fn sweep(tx: &Transaction<'_>) -> rusqlite::Result<bool> {
     tx.execute_batch("PRAGMA secure_delete = ON")?;
     let mut texts = HashSet::new();
     for blob in &blobs {
-        let mut of_blob = tx.prepare_cached("SELECT text_hash FROM chunk WHERE blob_id = ?1")?;
-        let hashes = of_blob.query_map([blob.0], |row| row.get(0))?;
+        let mut find_hashes = tx.prepare_cached("SELECT text_hash FROM chunk WHERE blob_id = ?1")?;
+        let hashes = find_hashes.query_map([blob.0], |row| row.get(0))?;
         texts.extend(hashes.collect::<Result<Vec<[u8; 32]>, _>>()?);
         delete_blob(tx, *blob)?;
     }
     delete_vectors(tx, texts)?;
     delete_unused_paths(tx)?;
     note_leftovers(tx)?;
-    compact(tx)?;
+    compact_segments(tx)?;
     tx.execute_batch("PRAGMA secure_delete = OFF")?;
     Ok(true)
 }
@@ -112,7 +112,7 @@ pub(super) fn note_leftovers(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("INSERT OR REPLACE INTO meta(key, value) VALUES('unscrubbed', '1')", []).map(drop)
 }
 
-impl Writer {
+impl IndexWriter {
     /// Purges unreferenced contents of these sizes, because a file with a secret name may hold the same.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Writer {
                 )?
                 .execute([*size as i64])?;
             }
-            sweep(tx)
+            delete_secret_blobs(tx)
         })?;
         self.note_purged(has_purged);
         Ok(())
@@ -142,14 +142,14 @@ impl Writer {
         self.leftovers == Leftovers::Pages
     }
 
-    /// Removes all traces of purged rows from the files. If a reader still needs the log, something is left and this must be
+    /// Removes all traces of purged rows from the files. If a reader still needs the log, some traces are left, and this must be
     /// called again.
     ///
     /// # Errors
     /// When the database cannot be written, mainly for lack of room, because it is rebuilt.
-    pub fn scrub(&mut self) -> Result<(), DatabaseError> {
+    pub fn scrub_traces(&mut self) -> Result<(), DatabaseError> {
         if self.leftovers == Leftovers::Pages {
-            self.rebuild()?;
+            self.rebuild_database()?;
             self.leftovers = Leftovers::Log;
         }
         if self.leftovers == Leftovers::Log && self.cut_log()? {
@@ -158,26 +158,29 @@ impl Writer {
         Ok(())
     }
 
-    fn rebuild(&self) -> Result<(), DatabaseError> {
-        let run = || {
-            // The copy may not fit into memory.
-            self.conn.execute_batch("PRAGMA temp_store = FILE")?;
-            let rebuilt = self.conn.execute_batch("VACUUM; DELETE FROM meta WHERE key = 'unscrubbed';");
-            self.conn.execute_batch("PRAGMA temp_store = MEMORY")?;
-            rebuilt
-        };
-        run().map_err(|error| DatabaseError::from_sqlite(&self.path, error))
+    fn rebuild_database(&self) -> Result<(), DatabaseError> {
+        vacuum(&self.conn).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
 
     /// Returns whether the log is empty.
     fn cut_log(&self) -> Result<bool, DatabaseError> {
-        let run = || {
-            self.conn.busy_timeout(LOG_TIMEOUT)?;
-            let is_busy =
-                self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-            self.conn.busy_timeout(BUSY_TIMEOUT)?;
-            is_busy
-        };
-        run().map(|is_busy| !is_busy).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
+        let is_busy = truncate_log(&self.conn);
+        is_busy.map(|is_busy| !is_busy).map_err(|error| DatabaseError::from_sqlite(&self.path, error))
     }
+}
+
+fn vacuum(conn: &Connection) -> rusqlite::Result<()> {
+    // The copy may not fit into memory.
+    conn.execute_batch("PRAGMA temp_store = FILE")?;
+    let rebuilt = conn.execute_batch("VACUUM; DELETE FROM meta WHERE key = 'unscrubbed';");
+    conn.execute_batch("PRAGMA temp_store = MEMORY")?;
+    rebuilt
+}
+
+/// Moves the log into the database; returns whether a reader still needs the log.
+fn truncate_log(conn: &Connection) -> rusqlite::Result<bool> {
+    conn.busy_timeout(LOG_TIMEOUT)?;
+    let is_busy = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    is_busy
 }

@@ -1,11 +1,11 @@
 //! Lists the files of a view with the languages and sizes of their contents, and those that define a name.
 
-use memod_base::types::{FileClass, ViewId};
+use memod_base::types::{FileClass, WorktreeId};
 use memod_database::DatabaseError;
 
-use super::Reader;
-use super::contents::class_of;
-use super::reader::IS_FILE;
+use super::IndexReader;
+use super::index_contents::class_of;
+use super::index_reader::IS_FILE;
 
 /// An indexed file, without its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,16 +16,20 @@ pub struct SourceFile<'a> {
     pub lang: &'a str,
     /// Bytes.
     pub size: u64,
-    /// What the text says it is.
+    /// The class that the text declares.
     pub class: Option<FileClass>,
 }
 
-impl Reader {
-    /// Calls `see` with each indexed file of a view, by path.
+impl IndexReader {
+    /// Calls `visit` with each indexed file of a view, by path.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn each_file(&self, view: ViewId, mut see: impl FnMut(SourceFile<'_>)) -> Result<(), DatabaseError> {
+    pub fn each_file(
+        &self,
+        view: WorktreeId,
+        mut visit: impl FnMut(SourceFile<'_>),
+    ) -> Result<(), DatabaseError> {
         self.run(|conn| {
             let mut statement = conn.prepare_cached(&format!(
                 "SELECT e.path, b.lang, b.size, b.kind FROM entry e CROSS JOIN blob b ON b.id = e.blob_id
@@ -33,7 +37,7 @@ impl Reader {
             ))?;
             let mut rows = statement.query([view.0])?;
             while let Some(row) = rows.next()? {
-                see(SourceFile {
+                visit(SourceFile {
                     path: row.get_ref(0)?.as_str()?,
                     lang: row.get_ref(1)?.as_str()?,
                     size: row.get::<_, i64>(2)?.unsigned_abs(),
@@ -48,7 +52,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn empty_files(&self, view: ViewId) -> Result<Vec<String>, DatabaseError> {
+    pub fn empty_files(&self, view: WorktreeId) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT path FROM entry WHERE view_id = ?1 AND size = 0")?
                 .query_map([view.0], |row| row.get(0))?
@@ -60,7 +64,11 @@ impl Reader {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn files_defining(&self, view: ViewId, name: &str) -> Result<Vec<(String, String)>, DatabaseError> {
+    pub fn files_defining(
+        &self,
+        view: WorktreeId,
+        name: &str,
+    ) -> Result<Vec<(String, String)>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT DISTINCT e.path, b.lang FROM symbol s

@@ -1,13 +1,13 @@
-use memod_base::types::{ChunkId, Refusal, SourceKey, ViewId};
+use memod_base::types::{ChunkId, ReadRefusal, SourceKey, WorktreeId};
 
-use super::test_rows::{STAT, chunk, put, worktree};
+use super::test_rows::{STAT, embeddable_chunk, put_change, worktree_key};
 use super::*;
 use rusqlite::Connection;
 
 /// An index that is written and read without a daemon.
 struct Bench {
-    writer: Writer,
-    reader: Reader,
+    writer: IndexWriter,
+    reader: IndexReader,
     temp: tempfile::TempDir,
 }
 
@@ -15,22 +15,23 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
-        let writer = Writer::open(&path, "model").unwrap();
-        Self { writer, reader: Reader::open(&path).unwrap(), temp }
+        let writer = IndexWriter::open(&path, "model").unwrap();
+        Self { writer, reader: IndexReader::open(&path).unwrap(), temp }
     }
 
-    fn view(&mut self) -> ViewId {
-        self.writer.view(&worktree()).unwrap()
+    fn view(&mut self) -> WorktreeId {
+        self.writer.view_of_worktree(&worktree_key()).unwrap()
     }
 
     /// Puts a file whose content is one chunk, and its vector; both follow from `text`.
-    fn put(&mut self, view: ViewId, path: &str, text: u8, now_s: i64) {
-        let put = put(path, [text; 32], vec![chunk([text; 32])]);
-        self.writer.apply(view, &[put], now_s).unwrap();
+    fn put(&mut self, view: WorktreeId, path: &str, text: u8, now_s: i64) {
+        let put = put_change(path, [text; 32], vec![embeddable_chunk([text; 32])]);
+        self.writer.apply_changes(view, &[put], now_s).unwrap();
         let waiting = self.reader.chunks_to_embed(ChunkId(0), 9).unwrap();
-        let vectors = waiting
-            .into_iter()
-            .map(|chunk| NewVector { of: Embedded::Chunk(chunk.id, chunk.text_hash), vec: Some(vec![1; 4]) });
+        let vectors = waiting.into_iter().map(|chunk| NewVector {
+            owner: VectorOwner::Chunk(chunk.id, chunk.text_hash),
+            vec: Some(vec![1; 4]),
+        });
         self.writer.add_vectors(&vectors.collect::<Vec<_>>()).unwrap();
     }
 }
@@ -43,10 +44,18 @@ fn names_are_listed_one_level_at_a_time() {
     {
         bench.put(view, path, 1, 0);
     }
-    let refuse = Change::Refuse { key: SourceKey::new("sub/.env"), stat: STAT, refusal: Refusal::SecretName };
-    bench.writer.apply(view, &[refuse], 0).unwrap();
+    let refuse = ManifestChange::Refuse {
+        key: SourceKey::new("sub/.env"),
+        stat: STAT,
+        refusal: ReadRefusal::SecretName,
+    };
+    bench.writer.apply_changes(view, &[refuse], 0).unwrap();
     let check = |dir: &str, begins: &str, most: usize, expected: &[&str]| {
-        assert_eq!(bench.reader.names_in(view, dir, begins, most).unwrap(), expected, "{dir:?} {begins:?}");
+        assert_eq!(
+            bench.reader.list_names_in(view, dir, begins, most).unwrap(),
+            expected,
+            "{dir:?} {begins:?}"
+        );
     };
     check("", "", 9, &["README.md", "src", "src-old/", "src.rs", "sub/", "sub0", "zoé/"]);
     check("", "s", 3, &["src", "src-old/", "src.rs"]);
@@ -55,12 +64,12 @@ fn names_are_listed_one_level_at_a_time() {
     check("sub/a", "c", 9, &["c"]);
     check("zoé", "", 9, &["é"]);
     check("su", "", 9, &[]);
-    let mut written = put("a.rs", [2; 32], vec![chunk([2; 32])]);
-    if let Change::Put { lang, .. } = &mut written {
+    let mut written = put_change("a.rs", [2; 32], vec![embeddable_chunk([2; 32])]);
+    if let ManifestChange::Put { lang, .. } = &mut written {
         *lang = "rust";
     }
-    bench.writer.apply(view, &[written], 0).unwrap();
-    let languages = |prefix: &str| bench.reader.languages(prefix).unwrap();
+    bench.writer.apply_changes(view, &[written], 0).unwrap();
+    let languages = |prefix: &str| bench.reader.list_languages(prefix).unwrap();
     assert_eq!(
         (languages("ru"), languages(""), languages("x")),
         (vec!["rust".into()], vec!["rust".into()], vec![])
@@ -74,23 +83,23 @@ fn a_vector_leaves_with_the_last_chunk_of_its_text() {
     bench.put(view, "a", 1, 0);
     bench.put(view, "b", 2, 0);
     bench.put(view, "a", 3, 100); // its first content waits to be collected
-    assert_eq!(bench.reader.counts().unwrap().embeddings, 3);
+    assert_eq!(bench.reader.count_rows().unwrap().embeddings, 3);
     assert_eq!(bench.writer.collect_garbage(100, 100).unwrap(), 0);
-    assert_eq!(bench.reader.counts().unwrap().embeddings, 3, "the way back costs nothing");
+    assert_eq!(bench.reader.count_rows().unwrap().embeddings, 3, "the way back costs nothing");
     assert_eq!(bench.writer.collect_garbage(201, 100).unwrap(), 1);
-    let counts = bench.reader.counts().unwrap();
+    let counts = bench.reader.count_rows().unwrap();
     assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (2, 2, 2));
 }
 
 #[test]
 fn what_a_worktree_held_is_kept_from_when_it_goes() {
     let keep_s = 100;
-    let forget: [fn(&mut Bench, ViewId); 3] = [
-        |bench, view| bench.writer.forget_view(view).unwrap(),
+    let forget: [fn(&mut Bench, WorktreeId); 3] = [
+        |bench, view| bench.writer.forget_worktree(view).unwrap(),
         |bench, _| bench.writer.forget_views(|_, _| true).unwrap(),
         |bench, _| {
-            let key = ViewKey { inode: 2, ..worktree() };
-            bench.writer.view(&key).unwrap();
+            let key = ViewKey { inode: 2, ..worktree_key() };
+            bench.writer.view_of_worktree(&key).unwrap();
         },
     ];
     for forget in forget {
@@ -105,12 +114,12 @@ fn what_a_worktree_held_is_kept_from_when_it_goes() {
     }
 }
 
-fn refuse(path: &str) -> Change {
-    Change::Refuse { key: SourceKey::new(path), stat: STAT, refusal: Refusal::SecretName }
+fn refuse(path: &str) -> ManifestChange {
+    ManifestChange::Refuse { key: SourceKey::new(path), stat: STAT, refusal: ReadRefusal::SecretName }
 }
 
-fn remove(path: &str) -> Change {
-    Change::Remove { key: SourceKey::new(path), is_secret: false }
+fn remove(path: &str) -> ManifestChange {
+    ManifestChange::Remove { key: SourceKey::new(path), is_secret: false }
 }
 
 #[test]
@@ -120,14 +129,14 @@ fn a_secret_stays_while_another_path_holds_it_and_goes_with_the_last() {
     for (path, text) in [("a", 1), ("b", 1), ("c", 2)] {
         bench.put(view, path, text, 0);
     }
-    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
-    assert_eq!(bench.reader.counts().unwrap().blobs, 2, "`b` may be shown");
+    bench.writer.apply_changes(view, &[refuse("a")], 1).unwrap();
+    assert_eq!(bench.reader.count_rows().unwrap().blobs, 2, "`b` may be shown");
     assert!(!bench.writer.has_purged());
-    bench.writer.apply(view, &[remove("b")], 2).unwrap();
-    let counts = bench.reader.counts().unwrap();
+    bench.writer.apply_changes(view, &[remove("b")], 2).unwrap();
+    let counts = bench.reader.count_rows().unwrap();
     assert_eq!((counts.blobs, counts.chunks, counts.embeddings), (1, 1, 1));
     assert!(bench.writer.has_purged());
-    assert_eq!(bench.reader.integrity().unwrap(), [""; 0]);
+    assert_eq!(bench.reader.check_integrity().unwrap(), [""; 0]);
 }
 
 #[test]
@@ -135,10 +144,10 @@ fn a_vector_that_comes_after_the_purge_is_not_kept() {
     let mut bench = Bench::new();
     let view = bench.view();
     bench.put(view, "a", 1, 0);
-    let late = NewVector { of: Embedded::Chunk(ChunkId(1), [1; 32]), vec: Some(vec![1; 4]) };
-    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    let late = NewVector { owner: VectorOwner::Chunk(ChunkId(1), [1; 32]), vec: Some(vec![1; 4]) };
+    bench.writer.apply_changes(view, &[refuse("a")], 1).unwrap();
     bench.writer.add_vectors(&[late]).unwrap();
-    assert_eq!(bench.reader.counts().unwrap().embeddings, 0);
+    assert_eq!(bench.reader.count_rows().unwrap().embeddings, 0);
 }
 
 #[test]
@@ -146,15 +155,15 @@ fn the_log_is_cut_off_once_no_reader_needs_it() {
     let mut bench = Bench::new();
     let view = bench.view();
     bench.put(view, "a", 1, 0);
-    bench.writer.apply(view, &[refuse("a")], 1).unwrap();
+    bench.writer.apply_changes(view, &[refuse("a")], 1).unwrap();
     let Bench { writer, reader, temp } = &mut bench;
-    let scrubbed = reader.snapshot(|reader| {
-        reader.counts()?;
-        writer.scrub()
+    let scrubbed = reader.read_snapshot(|reader| {
+        reader.count_rows()?;
+        writer.scrub_traces()
     });
     scrubbed.unwrap();
     assert!(writer.has_leftovers() && !writer.has_purged());
-    writer.scrub().unwrap();
+    writer.scrub_traces().unwrap();
     assert!(!writer.has_leftovers());
     assert_eq!(std::fs::metadata(temp.path().join("index.db-wal")).unwrap().len(), 0);
 }
@@ -164,7 +173,7 @@ fn an_index_made_before_credentials_were_counted_is_begun_anew() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("index.db");
     let mut old = Connection::open(&path).unwrap();
-    migrations::migrate(&mut old, &path, &schema::INDEX[..4]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..4]).unwrap();
     old.execute_batch(
         "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES(1, x'01', '', 1, 'text', 2, 0);
          INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, title, text_hash, vec_state)
@@ -175,10 +184,10 @@ fn an_index_made_before_credentials_were_counted_is_begun_anew() {
     drop(old);
     let holds = || std::fs::read(&path).unwrap().windows(14).any(|bytes| bytes == b"hunter2hunter2");
     assert!(holds(), "else this shows nothing");
-    let mut writer = Writer::open(&path, "model").unwrap();
-    writer.scrub().unwrap();
+    let mut writer = IndexWriter::open(&path, "model").unwrap();
+    writer.scrub_traces().unwrap();
     assert!(!writer.has_leftovers() && !holds());
-    assert_eq!(Reader::open(&path).unwrap().counts().unwrap().blobs, 0);
+    assert_eq!(IndexReader::open(&path).unwrap().count_rows().unwrap().blobs, 0);
 }
 
 #[test]
@@ -186,13 +195,13 @@ fn failed_and_aborted_parses_keep_their_reason_under_the_new_names() {
     let temp = tempfile::tempdir().unwrap();
     let path = temp.path().join("index.db");
     let mut old = Connection::open(&path).unwrap();
-    migrations::migrate(&mut old, &path, &schema::INDEX[..5]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..5]).unwrap();
     old.execute_batch(
         "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
              (1, x'01', '', 1, 'struck', 2, 0), (2, x'02', '', 1, 'killed', 2, 0), (3, x'03', '', 1, 'text', 2, 0);",
     )
     .unwrap();
-    migrations::migrate(&mut old, &path, &schema::INDEX[..6]).unwrap();
+    migrations::migrate_schema(&mut old, &path, &schema::INDEX[..6]).unwrap();
     let mut rows = old.prepare("SELECT kind FROM blob ORDER BY id").unwrap();
     let kinds: Vec<String> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(kinds, ["parse-failed", "parse-aborted", "text"]);
@@ -204,7 +213,7 @@ fn only_an_aborted_parse_is_tried_again() {
     let sql = "INSERT INTO blob(id, hash, lang, size, kind, extractor_version, last_ref) VALUES
              (1, x'01', '', 1, 'parse-failed', 2, 0), (2, x'02', '', 1, 'parse-aborted', 2, 0), (3, x'03', '', 1, 'text', 2, 0)";
     bench.writer.conn.execute(sql, []).unwrap();
-    drop(Writer::open(&bench.temp.path().join("index.db"), "model").unwrap());
+    drop(IndexWriter::open(&bench.temp.path().join("index.db"), "model").unwrap());
     let mut rows = bench.reader.conn.prepare("SELECT extractor_version FROM blob ORDER BY id").unwrap();
     let versions: Vec<i64> = rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     assert_eq!(versions, [2, 0, 2]);
@@ -229,7 +238,7 @@ fn contents_that_are_extracted_again_are_counted() {
     let mut first = Vec::new();
     bench.reader.each_path(view, |path, chunk| first.push((path.to_owned(), chunk))).unwrap();
     assert_eq!((first.len(), bench.reader.n_replaced().unwrap()), (1, 0));
-    let put = |extractor_version| Change::Put {
+    let put = |extractor_version| ManifestChange::Put {
         key: SourceKey::new("b"),
         stat: STAT,
         racy: false,
@@ -237,10 +246,10 @@ fn contents_that_are_extracted_again_are_counted() {
         lang: "",
         blob: Some(Box::new(NewBlob { kind: "text", extractor_version, ..NewBlob::default() })),
     };
-    bench.writer.apply(view, &[put(1)], 0).unwrap();
+    bench.writer.apply_changes(view, &[put(1)], 0).unwrap();
     assert_eq!(bench.reader.n_replaced().unwrap(), 0, "it was known");
-    bench.writer.apply(view, &[put(2)], 0).unwrap();
+    bench.writer.apply_changes(view, &[put(2)], 0).unwrap();
     assert_eq!(bench.reader.n_replaced().unwrap(), 1);
-    assert_eq!(bench.reader.place(first[0].1).unwrap(), None, "its chunks are gone");
+    assert_eq!(bench.reader.chunk_location(first[0].1).unwrap(), None, "its chunks are gone");
     bench.reader.each_path(view, |path, _| panic!("{path} has no chunk")).unwrap();
 }

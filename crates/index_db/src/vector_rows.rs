@@ -3,19 +3,19 @@
 use memod_database::vector_to_bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use super::new_rows::Added;
+use super::new_rows::AddedVectors;
 
 /// The key in `meta` of the highest chunk id up to which the table has all vectors; absent if there is no table.
 const FILLED_TO: &str = "vectors_filled_to";
 
-/// The value of [`filled_to`] once it has all, also those that come later.
+/// The value of [`filled_to`] once the table has all vectors, also those that are added later.
 pub(super) const ALL: i64 = i64::MAX;
 
 /// Number of slots in a block, the default of sqlite-vec.
 pub(super) const SLOTS: usize = 1_024;
 
 /// Adds vectors that chunks were given in this transaction, if the table is needed and was filled up to their ids.
-pub(super) fn add_rows(tx: &Transaction<'_>, added: &Added) -> rusqlite::Result<()> {
+pub(super) fn add_rows(tx: &Transaction<'_>, added: &AddedVectors) -> rusqlite::Result<()> {
     let Some(filled_to) = filled_to(tx)? else { return Ok(()) };
     for (id, vector) in added.iter().filter(|(id, _)| id.0 <= filled_to) {
         add_row(tx, id.0, &vector_to_bytes(vector))?;
@@ -48,7 +48,7 @@ pub(super) fn drop_table(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     tx.execute("DELETE FROM meta WHERE key = ?1", [FILLED_TO]).map(drop)
 }
 
-/// Makes an empty table, in the place of the one that may be there.
+/// Creates an empty table, and replaces an existing one.
 pub(super) fn create_table(tx: &Transaction<'_>, dims: usize) -> rusqlite::Result<()> {
     drop_table(tx)?;
     tx.execute_batch(&format!(
@@ -72,13 +72,13 @@ pub(super) fn copy_rows(tx: &Transaction<'_>, after: i64, last: i64) -> rusqlite
     note_filled_to(tx, last)
 }
 
-/// Makes the table anew after all vectors have changed: if it was complete it is so again, because searches use no other
-/// vectors then. Otherwise there is none.
+/// Rebuilds the table after all vectors have changed, if it was complete, because searches use no other vectors then. Otherwise
+/// deletes it.
 pub(super) fn replace_all(tx: &Transaction<'_>) -> rusqlite::Result<()> {
     let was_complete = filled_to(tx)? == Some(ALL);
-    let any = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
+    let first_length = "SELECT length(vec) FROM embedding WHERE length(vec) > 0
                AND model_id = (SELECT value FROM meta WHERE key = 'model') LIMIT 1";
-    match tx.query_row(any, [], |row| row.get(0)).optional()? {
+    match tx.query_row(first_length, [], |row| row.get(0)).optional()? {
         Some(dims) if was_complete => {
             create_table(tx, dims)?;
             copy_rows(tx, 0, ALL)

@@ -1,9 +1,9 @@
 //! Keeps the vectors of chunks in a table of sqlite-vec, for indexes whose vectors exceed the memory budget.
 //!
-//! `embedding` has each vector by the text that it belongs to, in no useful order: reading all takes a look-up each. The
+//! `embedding` has each vector by the hash of its text, in no useful order: reading all takes a look-up each. The
 //! table `chunk_vec` has a copy by chunk id, in blocks that can be read at the speed of the disk. It exists only while it
-//! is needed. It is filled step by step; from then on a row comes in the transaction that gives the chunk its vector, and
-//! goes in the one that deletes the chunk.
+//! is needed. It is filled step by step; from then on a row is added in the transaction that stores the vector of the chunk,
+//! and deleted in the one that deletes the chunk.
 //!
 //! Blocks are read from the tables in which sqlite-vec keeps them (`ARCHITECTURE.md` of sqlite-vec 0.1.9), because its own
 //! KNN takes four times as long and compares k times with each row of a block; benchmarks.md has the figures.
@@ -13,24 +13,24 @@ use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
 
 use super::vector_rows::{ALL, SLOTS, copy_rows, create_table, drop_table, filled_to};
-use super::{Reader, Writer};
+use super::{IndexReader, IndexWriter};
 
-/// Number of rows for which a block is read as a whole, which takes 60 us; fewer are looked up one by one, in 5 us each.
+/// Number of rows from which a block is read as a whole, which takes 60 us; fewer are looked up one by one, in 5 us each.
 const ROWS_WORTH_A_BLOCK: usize = 8;
 
-/// How much of the vectors is in the table.
+/// The state of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VectorTable {
     /// There is no table.
     Absent,
-    /// [`Writer::fill_vector_table`] must be called again.
+    /// [`IndexWriter::fill_vector_table`] must be called again.
     Partial,
-    /// All of them.
+    /// It has all vectors.
     Complete,
 }
 
-impl Writer {
-    /// Returns how much of the vectors is in the table.
+impl IndexWriter {
+    /// Returns the state of the table.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -44,8 +44,8 @@ impl Writer {
         })
     }
 
-    /// Makes an empty table for vectors of `dims` numbers if there is none, or if more than half of its slots are empty:
-    /// sqlite-vec fills none of those again.
+    /// Creates an empty table for vectors of `dims` numbers if there is none, or if more than half of its slots are empty, which
+    /// sqlite-vec does not fill again.
     ///
     /// # Errors
     /// When the database cannot be written; nothing is changed then.
@@ -90,7 +90,7 @@ impl Writer {
     }
 }
 
-impl Reader {
+impl IndexReader {
     /// Returns whether the table has all vectors.
     ///
     /// # Errors
@@ -99,15 +99,15 @@ impl Reader {
         self.run(|conn| Ok(filled_to(conn)? == Some(ALL)))
     }
 
-    /// Calls `see` with ids and vectors, `[n_ids, dims]`, of the chunks that `admits` lets pass. The table must have all
-    /// vectors.
+    /// Calls `visit` with ids and vectors, `[n_ids, dims]`, of the chunks for which `admits` returns true. The
+    /// table must have all vectors.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn each_vector_block(
         &self,
         admits: impl Fn(ChunkId) -> bool,
-        mut see: impl FnMut(&[ChunkId], &[i8]),
+        mut visit: impl FnMut(&[ChunkId], &[i8]),
     ) -> Result<(), DatabaseError> {
         self.run(|conn| {
             let mut blocks =
@@ -119,11 +119,11 @@ impl Reader {
                       AND e.model_id = (SELECT value FROM meta WHERE key = 'model')
                  WHERE c.id = ?1",
             )?;
-            let mut found = Found::default();
+            let mut found = BlockRows::default();
             let mut rows = blocks.query([])?;
             while let Some(row) = rows.next()? {
                 found.clear();
-                let slots = slots(row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
+                let slots = used_slots(row.get_ref(1)?.as_blob()?, row.get_ref(2)?.as_blob()?);
                 let wanted: Vec<(usize, ChunkId)> = slots.filter(|(_, id)| admits(*id)).collect();
                 if wanted.len() >= ROWS_WORTH_A_BLOCK {
                     vectors.query_row([row.get::<_, i64>(0)?], |row| {
@@ -140,7 +140,7 @@ impl Reader {
                         })?;
                     }
                 }
-                see(&found.ids, &found.rows);
+                visit(&found.ids, &found.rows);
             }
             Ok(())
         })
@@ -149,12 +149,12 @@ impl Reader {
 
 /// The wanted rows of a block.
 #[derive(Default)]
-struct Found {
+struct BlockRows {
     ids: Vec<ChunkId>,
     rows: Vec<i8>,
 }
 
-impl Found {
+impl BlockRows {
     fn clear(&mut self) {
         self.ids.clear();
         self.rows.clear();
@@ -168,8 +168,8 @@ impl Found {
 
 /// Returns the slots of a block that are in use, with their ids: a bit each in `validity`, the lowest of a byte first, and 8
 /// bytes each in `ids`.
-fn slots(validity: &[u8], ids: &[u8]) -> impl Iterator<Item = (usize, ChunkId)> {
+fn used_slots(validity: &[u8], ids: &[u8]) -> impl Iterator<Item = (usize, ChunkId)> {
     let ids = ids.as_chunks().0.iter().map(|bytes| ChunkId(i64::from_ne_bytes(*bytes)));
-    let is_used = |slot: &usize| validity.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1);
-    ids.enumerate().filter(move |(slot, _)| is_used(slot))
+    ids.enumerate()
+        .filter(move |(slot, _)| validity.get(slot / 8).is_some_and(|byte| byte >> (slot % 8) & 1 == 1))
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use memod_base::types::SourceKey;
-use memod_index_db::Change;
+use memod_index_db::ManifestChange;
 
 use super::prepare::PreparedFile;
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
@@ -16,9 +16,9 @@ const BYTES: u64 = 8 << 20;
 /// Writes changes of the view in one transaction.
 ///
 /// An error ends the reconcile; earlier batches stay written.
-pub type Apply<'a> = dyn FnMut(Vec<Change>) -> Result<Applied, IndexError> + 'a;
+pub type Apply<'a> = dyn FnMut(Vec<ManifestChange>) -> Result<Applied, IndexError> + 'a;
 
-/// The view's new `seq`, and the paths to read again; see [`Writer::apply`](memod_index_db::Writer::apply).
+/// The view's new `seq`, and the paths to read again; see [`IndexWriter::apply_changes`](memod_index_db::IndexWriter::apply_changes).
 pub type Applied = (u64, Vec<SourceKey>);
 
 /// Collects changes of one view into transactions.
@@ -27,7 +27,7 @@ pub(super) struct Batches<'a> {
     progress: &'a Progress,
     walk: &'a WalkProgress,
     pub(super) outcome: ReconcileOutcome,
-    changes: Vec<Change>,
+    changes: Vec<ManifestChange>,
     bytes: u64,
 }
 
@@ -50,7 +50,7 @@ impl<'a> Batches<'a> {
             }
             return Ok(());
         };
-        if let Change::Put { blob: Some(blob), .. } = &change {
+        if let ManifestChange::Put { blob: Some(blob), .. } = &change {
             self.bytes += blob.size;
             self.progress.parses.fetch_add(1, Ordering::Relaxed);
         }
@@ -62,7 +62,10 @@ impl<'a> Batches<'a> {
     }
 
     /// Adds changes that need no reading, and writes everything.
-    pub(super) fn put_all(&mut self, changes: impl Iterator<Item = Change>) -> Result<(), IndexError> {
+    pub(super) fn put_all(
+        &mut self,
+        changes: impl Iterator<Item = ManifestChange>,
+    ) -> Result<(), IndexError> {
         changes.map(PreparedFile::Change).try_for_each(|change| {
             self.walk.add_handled(0);
             self.push(change)

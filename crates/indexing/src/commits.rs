@@ -10,10 +10,10 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use memod_base::paths::RepoLayout;
-use memod_base::threads::caught;
-use memod_base::types::{Kind, SourceKey, Stat, ViewId};
+use memod_base::threads::catch_panic;
+use memod_base::types::{ChunkKind, SourceKey, Stat, WorktreeId};
 use memod_git::{Commit, GitError, Node, ObjectId, Objects, Tip, Walk};
-use memod_index_db::{Change, NewBlob, NewChunk, Reader, Writer};
+use memod_index_db::{IndexReader, IndexWriter, ManifestChange, NewBlob, NewChunk};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 use memod_text::words;
@@ -91,8 +91,8 @@ pub struct CommitStep {
 
 /// Indexes the commits of views.
 pub struct Commits {
-    reader: Reader,
-    histories: HashMap<ViewId, HistoryProgress>,
+    reader: IndexReader,
+    histories: HashMap<WorktreeId, HistoryProgress>,
     limit: usize,
     progress: Arc<Progress>,
 }
@@ -103,7 +103,7 @@ impl Commits {
     /// # Errors
     /// When the database cannot be opened.
     pub fn new(index_db: &Path, limit: usize, progress: Arc<Progress>) -> Result<Self, IndexError> {
-        Ok(Self { reader: Reader::open(index_db)?, histories: HashMap::new(), limit, progress })
+        Ok(Self { reader: IndexReader::open(index_db)?, histories: HashMap::new(), limit, progress })
     }
 
     /// Runs one step towards indexing the newest commits reachable from `tip`.
@@ -115,9 +115,9 @@ impl Commits {
     /// When the database fails; earlier steps stay written.
     pub fn index_step(
         &mut self,
-        writer: &mut Writer,
+        writer: &mut IndexWriter,
         layout: &RepoLayout,
-        view: ViewId,
+        view: WorktreeId,
         tip: &Tip,
     ) -> Result<CommitStep, IndexError> {
         let mut history = self.histories.remove(&view).unwrap_or_default();
@@ -140,8 +140,8 @@ impl Commits {
         }
         step.n_left = plan.todo.len();
         if step.n_left == 0 {
-            let removals: Vec<Change> =
-                plan.gone.drain(..).map(|key| Change::Remove { key, is_secret: false }).collect();
+            let removals: Vec<ManifestChange> =
+                plan.gone.drain(..).map(|key| ManifestChange::Remove { key, is_secret: false }).collect();
             self.write_changes(writer, view, &removals, &mut step)?;
             step.notes = std::mem::take(&mut plan.notes);
             step.unread = plan.unread.take();
@@ -160,20 +160,20 @@ impl Commits {
     }
 
     /// Discards unfinished work of one view, whose row may belong to another worktree now.
-    pub fn forget_view(&mut self, view: ViewId) {
+    pub fn forget_worktree(&mut self, view: WorktreeId) {
         self.histories.remove(&view);
     }
 
     /// Walks history and compares it with the index.
     fn plan_commits(
         &self,
-        view: ViewId,
+        view: WorktreeId,
         tip: &Tip,
         objects: Option<&Objects>,
         nodes: &mut HashMap<ObjectId, Node>,
     ) -> Result<CommitPlan, IndexError> {
         let mut plan = CommitPlan::new(tip);
-        let mut indexed = self.reader.commits(view)?;
+        let mut indexed = self.reader.list_commits(view)?;
         match (&tip.head, objects) {
             (Ok(head), _) if self.limit == 0 => plan.has_older = head.is_some(),
             _ if self.limit == 0 => {}
@@ -218,8 +218,8 @@ impl Commits {
     /// Renders planned commits and writes them, until the time of a step is over.
     fn index_planned(
         &self,
-        writer: &mut Writer,
-        view: ViewId,
+        writer: &mut IndexWriter,
+        view: WorktreeId,
         objects: &Objects,
         nodes: &HashMap<ObjectId, Node>,
         plan: &mut CommitPlan,
@@ -232,10 +232,10 @@ impl Commits {
                 let Some(id) = plan.todo.pop() else { break };
                 let key = SourceKey::commit(&id);
                 // A file may have such a name, and must stay searchable.
-                if self.reader.entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
+                if self.reader.find_entry(view, &key)?.is_some_and(|entry| !entry.stat.is_commit()) {
                     continue;
                 }
-                let rendered = caught(|| RenderedCommit::read(objects, nodes, id));
+                let rendered = catch_panic(|| RenderedCommit::read(objects, nodes, id));
                 match rendered {
                     Ok(Ok(rendered)) => {
                         plan.n_pathless += usize::from(rendered.is_partial);
@@ -254,16 +254,16 @@ impl Commits {
     /// Writes changes of a view, unless the daemon is stopping.
     fn write_changes(
         &self,
-        writer: &mut Writer,
-        view: ViewId,
-        changes: &[Change],
+        writer: &mut IndexWriter,
+        view: WorktreeId,
+        changes: &[ManifestChange],
         step: &mut CommitStep,
     ) -> Result<(), IndexError> {
         if self.progress.is_cancelled() {
             return Err(IndexError::Cancelled);
         }
         if !changes.is_empty() {
-            step.seq = Some(writer.apply(view, changes, now_s())?.0);
+            step.seq = Some(writer.apply_changes(view, changes, now_s())?.0);
         }
         Ok(())
     }
@@ -324,7 +324,7 @@ impl RenderedCommit {
         Self { subject: message.lines().next().unwrap_or_default().to_owned(), text, is_partial }
     }
 
-    fn into_change(self, key: SourceKey) -> Change {
+    fn into_change(self, key: SourceKey) -> ManifestChange {
         let hash: [u8; 32] = blake3::hash(self.text.as_bytes()).into();
         let size = self.text.len() as u64;
         let stat = Stat { size, mtime_ns: 0, ctime_ns: 0, inode: 0, dev: 0, mode: Stat::COMMIT_MODE };
@@ -337,12 +337,12 @@ impl RenderedCommit {
         index_words[2].push(' ');
         words::index_words(body, &mut index_words[2]);
         let chunk = NewChunk {
-            kind: Kind::Commit,
+            kind: ChunkKind::Commit,
             pieces: compute_pieces(&[&self.subject, body], &[]),
             bytes: (0, self.text.len()),
             lines: (1, u32::try_from(body.lines().count()).unwrap_or(u32::MAX).max(1)),
             symbol: None,
-            text_hash: embedded_text_hash(Kind::Commit, "", &self.subject, body),
+            text_hash: embedded_text_hash(ChunkKind::Commit, "", &self.subject, body),
             title: Some(self.subject),
             embeds: true,
             words: index_words,
@@ -356,7 +356,7 @@ impl RenderedCommit {
             ..NewBlob::default()
         };
         let blob = Some(Box::new(blob));
-        Change::Put { key, stat, racy: self.is_partial, hash, lang: LANG, blob }
+        ManifestChange::Put { key, stat, racy: self.is_partial, hash, lang: LANG, blob }
     }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use memod_base::paths::{FOLDS, IoContext as _, PathError, RepoLayout, Spellings, if_readable};
-use memod_base::types::{Refusal, SourceKey, Stat, ViewId, is_secret_name};
+use memod_base::paths::{FOLDS, IoContext as _, PathError, RepoLayout, SpellingCache, if_readable};
+use memod_base::types::{ReadRefusal, SourceKey, Stat, WorktreeId, is_secret_name};
 use memod_extract::EXTRACTOR_VERSION;
 use memod_git::UserDirs;
-use memod_index_db::{Entry, Reader};
+use memod_index_db::{IndexReader, ManifestEntry};
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit};
 
 use super::plan::{Action, decide_action};
@@ -18,7 +18,7 @@ use super::{IndexError, MissedFiles, Progress, Scope, UnreadPath};
 #[derive(Default)]
 pub(super) struct TodoList {
     pub(super) reads: Vec<(SourceKey, Stat)>,
-    pub(super) refusals: Vec<(SourceKey, Stat, Refusal)>,
+    pub(super) refusals: Vec<(SourceKey, Stat, ReadRefusal)>,
     /// Removed entries, with their former signatures.
     pub(super) removals: Vec<(SourceKey, Stat)>,
     /// Ignored files with secret names.
@@ -30,7 +30,7 @@ pub(super) struct TodoList {
 
 impl TodoList {
     /// Adds the action for a file that exists.
-    fn add_found(&mut self, found: Option<ListedFile>, known: Option<&Entry>) {
+    fn add_found(&mut self, found: Option<ListedFile>, known: Option<&ManifestEntry>) {
         let Some(found) = found else { return };
         match decide_action(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
             Action::Keep => {}
@@ -43,11 +43,11 @@ impl TodoList {
 /// A comparison with the worktree; `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {
     layout: &'a RepoLayout,
-    view: ViewId,
-    reader: &'a Reader,
+    view: WorktreeId,
+    reader: &'a IndexReader,
     progress: &'a Progress,
     admission: Admission,
-    spellings: Spellings,
+    spellings: SpellingCache,
     on_dir: &'a mut dyn FnMut(&Path),
     /// Reports which path is being examined.
     access: &'a PathAccess<'a>,
@@ -61,8 +61,8 @@ impl<'a> Comparison<'a> {
     /// When the rules cannot be read at the moment; nothing is compared or changed then.
     pub(super) fn new(
         layout: &'a RepoLayout,
-        view: ViewId,
-        reader: &'a Reader,
+        view: WorktreeId,
+        reader: &'a IndexReader,
         max_file_bytes: u64,
         progress: &'a Progress,
         on_dir: &'a mut dyn FnMut(&Path),
@@ -76,7 +76,7 @@ impl<'a> Comparison<'a> {
             }
             opened => opened?,
         };
-        let spellings = Spellings::default();
+        let spellings = SpellingCache::default();
         Ok(Self { layout, view, reader, progress, admission, spellings, on_dir, access, todo })
     }
 
@@ -92,7 +92,7 @@ impl<'a> Comparison<'a> {
     pub(super) fn run(mut self, scope: &Scope) -> Result<TodoList, IndexError> {
         match scope {
             Scope::Full => {
-                let known = self.reader.entries(self.view, None)?;
+                let known = self.reader.list_entries(self.view, None)?;
                 self.compare_dir(None, known)?;
             }
             Scope::Paths(keys) => {
@@ -123,8 +123,8 @@ impl<'a> Comparison<'a> {
             self.todo.unread.push(UnreadPath { key: Some(key.clone()), why });
             return Ok(());
         }
-        let mut below = self.reader.entries(self.view, Some(key))?;
-        let own = self.reader.entry(self.view, key)?;
+        let mut below = self.reader.list_entries(self.view, Some(key))?;
+        let own = self.reader.find_entry(self.view, key)?;
         if stat.is_some_and(|stat| stat.is_dir()) && self.admission.should_enter(key) {
             below.extend(own.map(|own| (key.clone(), own))); // a directory that cannot be listed keeps its row
             return self.compare_dir(Some(key), below);
@@ -164,7 +164,7 @@ impl<'a> Comparison<'a> {
     fn compare_dir(
         &mut self,
         below: Option<&SourceKey>,
-        known: HashMap<SourceKey, Entry>,
+        known: HashMap<SourceKey, ManifestEntry>,
     ) -> Result<(), IndexError> {
         let Self { layout, progress, admission, on_dir, access, todo, .. } = self;
         let root = &layout.root;
@@ -195,7 +195,7 @@ impl<'a> Comparison<'a> {
     fn is_nested_repository(&mut self, dir: &SourceKey) -> bool {
         match self.lstat_as_spelled(dir) {
             Ok(stat) => stat.is_some_and(|stat| {
-                self.admission.judge_path(dir, &stat) == Verdict::Refused(Refusal::NestedRepository)
+                self.admission.judge_path(dir, &stat) == Verdict::Refused(ReadRefusal::NestedRepository)
             }),
             Err(_) => true, // the comparison of the path reports the error
         }
@@ -218,7 +218,7 @@ impl<'a> Comparison<'a> {
     /// changes only the case names both.
     fn spelling_on_disk(&mut self, key: &SourceKey) -> SourceKey {
         match FOLDS {
-            true => SourceKey::new(self.spellings.of(&self.layout.root, key.as_str())),
+            true => SourceKey::new(self.spellings.spell_path(&self.layout.root, key.as_str())),
             false => key.clone(),
         }
     }
@@ -237,7 +237,7 @@ impl<'a> Comparison<'a> {
 struct WalkVisitor<'a> {
     todo: &'a mut TodoList,
     root: &'a Path,
-    known: HashMap<SourceKey, Entry>,
+    known: HashMap<SourceKey, ManifestEntry>,
     on_dir: &'a mut dyn FnMut(&Path),
     access: &'a PathAccess<'a>,
     progress: &'a Progress,
@@ -277,7 +277,7 @@ impl Visit for WalkVisitor<'_> {
 
     fn file(&mut self, found: ListedFile) {
         self.access.note_file();
-        if found.refusal == Some(Refusal::NestedRepository) {
+        if found.refusal == Some(ReadRefusal::NestedRepository) {
             // If its `.git` is removed, it becomes an ordinary directory.
             (self.on_dir)(&self.root.join(found.key.as_str()));
         }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use memod_base::paths::PathError;
 use memod_base::threads;
-use memod_base::types::{ChunkId, Kind, SourceKey};
+use memod_base::types::{ChunkId, ChunkKind, SourceKey};
 use memod_embed::{EmbedError, Embedder, quantize, record_vectors};
-use memod_index_db::{Embedded, NewVector, PendingChunk, Reader};
+use memod_index_db::{IndexReader, NewVector, PendingChunk, VectorOwner};
 use memod_text::redact::RedactedText;
 
 use super::commits;
@@ -32,7 +32,7 @@ pub struct VectorBatch {
 #[derive(Debug)]
 pub struct FailedTexts {
     /// The texts with names for the log.
-    pub texts: Vec<(Embedded, String)>,
+    pub texts: Vec<(VectorOwner, String)>,
     /// The error.
     pub why: String,
 }
@@ -42,7 +42,7 @@ pub struct FailedTexts {
 /// Text is read from the worktree again and used only if its hash equals the indexed one; changed files are about to be
 /// indexed again.
 pub fn embed_chunks(
-    reader: &Reader,
+    reader: &IndexReader,
     embedder: &dyn Embedder,
     after: ChunkId,
     pending: &[PendingChunk],
@@ -64,9 +64,9 @@ pub fn embed_chunks(
 }
 
 /// Returns a chunk with its name for the log.
-fn name_chunk(chunk: &PendingChunk) -> (Embedded, String) {
+fn name_chunk(chunk: &PendingChunk) -> (VectorOwner, String) {
     let name = format!("{}, bytes {} to {}", chunk.key, chunk.bytes.0, chunk.bytes.1);
-    (Embedded::Chunk(chunk.id, chunk.text_hash), name)
+    (VectorOwner::Chunk(chunk.id, chunk.text_hash), name)
 }
 
 /// Embeds paths, given with their ids.
@@ -74,10 +74,10 @@ pub fn embed_paths(embedder: &dyn Embedder, paths: &[(i64, String)]) -> VectorBa
     let vectors = catch_panic(|| {
         let texts: Vec<&str> = paths.iter().map(|(_, path)| path.as_str()).collect();
         let vectors = paths.iter().zip(embedder.embed(&texts)?);
-        Ok(vectors.map(|((id, _), vector)| new_vector(Embedded::Path(*id), vector.as_deref())).collect())
+        Ok(vectors.map(|((id, _), vector)| new_vector(VectorOwner::Path(*id), vector.as_deref())).collect())
     });
     VectorBatch::from_result(paths.len(), vectors, || {
-        paths.iter().map(|(id, path)| (Embedded::Path(*id), path.clone())).collect()
+        paths.iter().map(|(id, path)| (VectorOwner::Path(*id), path.clone())).collect()
     })
 }
 
@@ -85,7 +85,7 @@ impl VectorBatch {
     fn from_result(
         n_seen: usize,
         vectors: Result<Vec<NewVector>, String>,
-        texts: impl FnOnce() -> Vec<(Embedded, String)>,
+        texts: impl FnOnce() -> Vec<(VectorOwner, String)>,
     ) -> Self {
         match vectors {
             Ok(vectors) => Self { n_seen, vectors, ..Self::default() },
@@ -96,7 +96,7 @@ impl VectorBatch {
 
 /// Runs code on untrusted text, and converts a panic to an error.
 fn catch_panic<T>(run: impl FnOnce() -> Result<T, EmbedError>) -> Result<T, String> {
-    match threads::caught(run) {
+    match threads::catch_panic(run) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(why) => Err(format!("panicked: {why}")),
     }
@@ -121,15 +121,15 @@ fn compute_chunk_vectors(
         };
         if let Some(body) = body {
             fields.push((title_or_symbol(chunk), body));
-            ready.push(Embedded::Chunk(chunk.id, chunk.text_hash));
+            ready.push(VectorOwner::Chunk(chunk.id, chunk.text_hash));
         }
     }
     let vectors = ready.into_iter().zip(record_vectors(|texts| embedder.embed(texts), &fields)?);
     Ok(vectors.map(|(of, vector)| new_vector(of, vector.as_deref())).collect())
 }
 
-fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
-    NewVector { of, vec: vector.map(quantize) }
+fn new_vector(of: VectorOwner, vector: Option<&[f32]>) -> NewVector {
+    NewVector { owner: of, vec: vector.map(quantize) }
 }
 
 /// Returns the indexed text from any file that still has it.
@@ -137,7 +137,7 @@ fn new_vector(of: Embedded, vector: Option<&[f32]>) -> NewVector {
 /// # Errors
 /// When the file cannot be read at the moment, and no other has the text.
 fn read_same(
-    reader: &Reader,
+    reader: &IndexReader,
     chunk: &PendingChunk,
     max_file_bytes: u64,
 ) -> Result<Option<RedactedText>, PathError> {
@@ -154,7 +154,7 @@ fn read_same(
             }
         }
     };
-    let text = memod_extract::readable(chunk.key.as_str(), text).into_owned();
+    let text = memod_extract::readable_text(chunk.key.as_str(), text).into_owned();
     let syntax = memod_extract::syntax_of(chunk.key.as_str(), &text);
     Ok(Some(RedactedText::new(text, syntax)))
 }
@@ -162,7 +162,7 @@ fn read_same(
 /// Returns the embedded text of a chunk that is not part of a file.
 fn own_body(chunk: &PendingChunk) -> Option<&str> {
     let text = chunk.text.as_deref()?;
-    Some(if chunk.kind == Kind::Commit { commits::embedded_part(text) } else { text })
+    Some(if chunk.kind == ChunkKind::Commit { commits::embedded_part(text) } else { text })
 }
 
 /// Returns the title of a chunk, or else its symbol.

@@ -59,7 +59,7 @@ impl IndexError {
     /// # Errors
     /// When `run` fails or panics.
     pub fn catch_panic<T>(run: impl FnOnce() -> Result<T, Self>) -> Result<T, Self> {
-        threads::caught(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
+        threads::catch_panic(run).unwrap_or_else(|why| Err(Self::Panicked(why)))
     }
 
     /// Returns the remedy, if it is known and not part of the message.

@@ -13,9 +13,9 @@ use std::thread;
 
 use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
-use memod_base::types::{SourceKey, Stat, ViewId};
+use memod_base::types::{SourceKey, Stat, WorktreeId};
 use memod_database::DatabaseError;
-use memod_index_db::{Change, Reader, Writer};
+use memod_index_db::{IndexReader, IndexWriter, ManifestChange};
 
 use super::batches::{Apply, Batches};
 use super::compare::{Comparison, TodoList};
@@ -70,7 +70,7 @@ impl Indexer {
     ///
     /// # Errors
     /// When the database cannot be written; nothing is purged then.
-    pub fn purge_secrets(&self, writer: &mut Writer) -> Result<(), DatabaseError> {
+    pub fn purge_secrets(&self, writer: &mut IndexWriter) -> Result<(), DatabaseError> {
         let sizes = lock(&self.secret_files).recent_sizes();
         if sizes.is_empty() { Ok(()) } else { writer.purge_sizes(&sizes) }
     }
@@ -80,8 +80,8 @@ impl Indexer {
 pub struct Reconciler {
     indexer: Arc<Indexer>,
     layout: RepoLayout,
-    view: ViewId,
-    reader: Reader,
+    view: WorktreeId,
+    reader: IndexReader,
     walk: Arc<WalkProgress>,
     /// Digest of the rules at the last walk, if they could be read; the outer option is `None` before the first walk.
     rules: Option<Option<u64>>,
@@ -92,8 +92,8 @@ impl Reconciler {
     ///
     /// # Errors
     /// When the database cannot be opened.
-    pub fn new(indexer: &Arc<Indexer>, layout: &RepoLayout, view: ViewId) -> Result<Self, DatabaseError> {
-        let (reader, indexer) = (Reader::open(&indexer.index_db)?, Arc::clone(indexer));
+    pub fn new(indexer: &Arc<Indexer>, layout: &RepoLayout, view: WorktreeId) -> Result<Self, DatabaseError> {
+        let (reader, indexer) = (IndexReader::open(&indexer.index_db)?, Arc::clone(indexer));
         Ok(Self { indexer, layout: layout.clone(), view, reader, walk: Arc::default(), rules: None })
     }
 
@@ -152,14 +152,18 @@ impl Reconciler {
         walk.begin_reading((refusals.len() + reads.len() + removals.len()) as u64, n_bytes);
         let mut batches = Batches::new(apply, &indexer.progress, walk, outcome);
         let refusals = refusals.into_iter();
-        batches.put_all(refusals.map(|(key, stat, refusal)| Change::Refuse { key, stat, refusal }))?;
+        batches.put_all(refusals.map(|(key, stat, refusal)| ManifestChange::Refuse {
+            key,
+            stat,
+            refusal,
+        }))?;
         let files = ReadContext { indexer, view: *view, root: &layout.root, walk };
         files.read_all(reads, reader, &mut batches)?;
         // Removals come last: a renamed file keeps its old name until it has the new one, so it is never missing. The old
         // name is not shown, because each hit is checked against the disk.
         batches.put_all(removals.into_iter().map(|(key, stat)| {
             let is_secret = secrets.iter().any(|secret| secret_files::may_hold(secret, &stat));
-            Change::Remove { key, is_secret }
+            ManifestChange::Remove { key, is_secret }
         }))?;
         Ok(batches.outcome)
     }
@@ -169,7 +173,7 @@ impl Reconciler {
 #[derive(Clone, Copy)]
 struct ReadContext<'a> {
     indexer: &'a Indexer,
-    view: ViewId,
+    view: WorktreeId,
     root: &'a Path,
     walk: &'a WalkProgress,
 }
@@ -180,7 +184,7 @@ impl<'a> ReadContext<'a> {
     fn read_all(
         self,
         mut reads: Vec<(SourceKey, Stat)>,
-        reader: &Reader,
+        reader: &IndexReader,
         batches: &mut Batches<'_>,
     ) -> Result<(), IndexError> {
         if reads.len() > INLINE_FILES {
@@ -196,7 +200,7 @@ impl<'a> ReadContext<'a> {
         batches.flush()
     }
 
-    fn new_preparer(self, reader: &'a Reader) -> Preparer<'a> {
+    fn new_preparer(self, reader: &'a IndexReader) -> Preparer<'a> {
         let Self { indexer: Indexer { extractors, reading, .. }, view, root, walk } = self;
         Preparer { view, root, max_file_bytes: reading.max_file_bytes, reader, extractors, walk }
     }
@@ -240,7 +244,7 @@ impl ReadQueue<'_> {
 
     /// Prepares files of the list and sends them, until the list is empty or the receiver is gone.
     fn send_runs(&self, sender: &SyncSender<PreparedRun>) -> Result<(), IndexError> {
-        let reader = Reader::open(&self.files.indexer.index_db)?;
+        let reader = IndexReader::open(&self.files.indexer.index_db)?;
         let preparer = self.files.new_preparer(&reader);
         let mut heard = true;
         while heard {
@@ -260,7 +264,7 @@ impl ReadQueue<'_> {
             && let Some((key, stat)) = self.reads.get(self.next.fetch_add(1, Ordering::Relaxed))
         {
             let prepared = preparer.prepare_or_refuse(key, stat)?;
-            let is_new = matches!(prepared, PreparedFile::Change(Change::Put { blob: Some(_), .. }));
+            let is_new = matches!(prepared, PreparedFile::Change(ManifestChange::Put { blob: Some(_), .. }));
             run.push(prepared);
             if is_new {
                 break;

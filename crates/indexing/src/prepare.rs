@@ -5,11 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use memod_base::threads::caught;
-use memod_base::types::{FileClass, Kind, Pieces, Refusal, Route, SourceKey, Stat, ViewId};
+use memod_base::threads::catch_panic;
+use memod_base::types::{
+    ChunkKind, FileClass, HttpRoute, ReadRefusal, SourceKey, Stat, WordPieces, WorktreeId,
+};
 use memod_embed::Builtin;
 use memod_extract::{EXTRACTOR_VERSION, Extracted};
-use memod_index_db::{Change, NewBlob, NewChunk, Reader};
+use memod_index_db::{IndexReader, ManifestChange, NewBlob, NewChunk};
 use memod_scan::{Content, Read, ReadError};
 use memod_text::{redact, words};
 
@@ -22,7 +24,7 @@ const N_HEAD_LINES: usize = 6;
 /// The action for the manifest row of a file.
 pub(super) enum PreparedFile {
     /// The row is written.
-    Change(Change),
+    Change(ManifestChange),
     /// The row is correct.
     Unchanged,
     /// The row stays although it may be wrong, because the file could not be read.
@@ -31,10 +33,10 @@ pub(super) enum PreparedFile {
 
 /// Reads and extracts files, one after the other.
 pub(super) struct Preparer<'a> {
-    pub(super) view: ViewId,
+    pub(super) view: WorktreeId,
     pub(super) root: &'a Path,
     pub(super) max_file_bytes: u64,
-    pub(super) reader: &'a Reader,
+    pub(super) reader: &'a IndexReader,
     pub(super) extractors: &'a ExtractorPool,
     pub(super) walk: &'a WalkProgress,
 }
@@ -52,7 +54,7 @@ pub(super) fn now_s() -> i64 {
 impl Preparer<'_> {
     /// Like [`Self::prepare_file`], but refuses a file that makes it panic. Such a file counts as unreadable and is tried again.
     pub(super) fn prepare_or_refuse(&self, key: &SourceKey, stat: &Stat) -> Result<PreparedFile, IndexError> {
-        let prepared = caught(|| self.prepare_file(key, stat)).unwrap_or_else(|why| {
+        let prepared = catch_panic(|| self.prepare_file(key, stat)).unwrap_or_else(|why| {
             self.refuse_unreadable(key, stat, &format!("reading the file panicked; it is left out: {why}"))
         });
         self.walk.add_handled(stat.size);
@@ -81,14 +83,14 @@ impl Preparer<'_> {
         let text = match content {
             Content::Text(text) => text,
             Content::Refused(refusal) => {
-                return Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat, refusal }));
+                return Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat, refusal }));
             }
         };
         let lang = memod_extract::format_name(key.as_str(), &text);
         let known = self.reader.knows_blob(&hash, lang, EXTRACTOR_VERSION)?;
         let blob = if known { None } else { Some(Box::new(self.extract_text(key, &text, stat.size)?)) };
         let racy = memod_scan::is_racy(&stat, read_at_ns);
-        Ok(PreparedFile::Change(Change::Put { key: key.clone(), stat, racy, hash, lang, blob }))
+        Ok(PreparedFile::Change(ManifestChange::Put { key: key.clone(), stat, racy, hash, lang, blob }))
     }
 
     /// Returns the action for a file that could not be read.
@@ -102,26 +104,26 @@ impl Preparer<'_> {
             return Ok(PreparedFile::Unread(UnreadPath { key: Some(key.clone()), why: error.to_string() }));
         }
         let Some(refusal) = error.refusal() else {
-            return Ok(PreparedFile::Change(Change::Remove { key: key.clone(), is_secret: false }));
+            return Ok(PreparedFile::Change(ManifestChange::Remove { key: key.clone(), is_secret: false }));
         };
         if matches!(error, ReadError::Unreadable(_)) {
             return self.refuse_unreadable(key, stat, &error.to_string());
         }
         tracing::warn!(path = %key, %error, "not indexed");
-        Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+        Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
     /// Records that a file cannot be read, unless the manifest has that already: a changed row would be compared again. A file
     /// that was binary, and was not written since, still is.
     fn refuse_unreadable(&self, key: &SourceKey, stat: &Stat, why: &str) -> Result<PreparedFile, IndexError> {
-        let known = self.reader.entry(self.view, key)?;
+        let known = self.reader.find_entry(self.view, key)?;
         let refusal = match known.map(|known| (known.refusal, known.stat)) {
-            Some((Some(Refusal::Unreadable), _)) => return Ok(PreparedFile::Unchanged),
-            Some((Some(Refusal::Binary), known)) if is_unwritten(&known, stat) => Refusal::Binary,
-            _ => Refusal::Unreadable,
+            Some((Some(ReadRefusal::Unreadable), _)) => return Ok(PreparedFile::Unchanged),
+            Some((Some(ReadRefusal::Binary), known)) if is_unwritten(&known, stat) => ReadRefusal::Binary,
+            _ => ReadRefusal::Unreadable,
         };
         tracing::warn!(path = %key, why, "not indexed");
-        Ok(PreparedFile::Change(Change::Refuse { key: key.clone(), stat: *stat, refusal }))
+        Ok(PreparedFile::Change(ManifestChange::Refuse { key: key.clone(), stat: *stat, refusal }))
     }
 
     /// Extracts one content. A content that cannot be extracted is recorded with the reason: as `parse-failed` when the
@@ -131,8 +133,8 @@ impl Preparer<'_> {
             if let Some(why) = &extracted.refused {
                 return Err(LeftOut { why: why.clone(), is_own: true });
             }
-            let text = memod_extract::readable(key.as_str(), text);
-            caught(|| into_blob(extracted, &text, size))
+            let text = memod_extract::readable_text(key.as_str(), text);
+            catch_panic(|| into_blob(extracted, &text, size))
                 .map_err(|_| LeftOut { why: "splitting into words panicked".to_owned(), is_own: true })
         });
         Ok(blob.unwrap_or_else(|LeftOut { why, is_own }| {
@@ -164,7 +166,7 @@ fn into_blob(extracted: Extracted, text: &str, size: u64) -> NewBlob {
         refs.push_str(&format!("{name} {count}\n"));
     }
     let routes =
-        extracted.routes.iter().map(|Route { method, path, line }| format!("{line} {method} {path}\n"));
+        extracted.routes.iter().map(|HttpRoute { method, path, line }| format!("{line} {method} {path}\n"));
     let embeds = !extracted.minified;
     let secrets = extracted.secrets;
     NewBlob {
@@ -219,14 +221,14 @@ fn first_lines(body: &str) -> &str {
 
 /// Returns the pieces of the words of texts, and those of the head, a part of them; none where the model is broken, which
 /// searches report.
-pub(super) fn compute_pieces(texts: &[&str], head: &[&str]) -> Pieces {
-    let Ok(model) = Builtin::shared() else { return Pieces::default() };
+pub(super) fn compute_pieces(texts: &[&str], head: &[&str]) -> WordPieces {
+    let Ok(model) = Builtin::shared() else { return WordPieces::default() };
     let [text, head] = [texts, head].map(|texts| model.pieces(&texts.join("\n")).into());
-    Pieces { text, head }
+    WordPieces { text, head }
 }
 
 /// Returns the hash of the text that is embedded for a chunk.
-pub(super) fn embedded_text_hash(kind: Kind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
+pub(super) fn embedded_text_hash(kind: ChunkKind, symbol: &str, title: &str, body: &str) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     for part in [kind.as_str(), symbol, title, body] {
         hasher.update(part.as_bytes());

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use memod_base::threads::lock;
-use memod_base::types::{Refusal, SourceKey};
-use memod_index_db::Change;
+use memod_base::types::{ReadRefusal, SourceKey};
+use memod_index_db::ManifestChange;
 
 /// Counters that all worktrees share; read by other threads.
 #[derive(Debug, Default)]
@@ -204,11 +204,10 @@ pub struct MissedFiles {
 
 impl ReconcileOutcome {
     /// Records the files that are about to be removed from the manifest.
-    pub(super) fn note_removals(&mut self, changes: &[Change], walk: &WalkProgress) {
+    pub(super) fn note_removals(&mut self, changes: &[ManifestChange], walk: &WalkProgress) {
         let taken = changes.iter().find_map(|change| match change {
-            Change::Remove { key, .. } | Change::Refuse { key, refusal: Refusal::Unreadable, .. } => {
-                Some(key)
-            }
+            ManifestChange::Remove { key, .. }
+            | ManifestChange::Refuse { key, refusal: ReadRefusal::Unreadable, .. } => Some(key),
             _ => None,
         });
         if let Some(key) = taken {

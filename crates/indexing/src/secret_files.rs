@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use memod_base::types::{Refusal, Stat};
+use memod_base::types::{ReadRefusal, Stat};
 
 use super::compare::TodoList;
 
@@ -23,7 +23,8 @@ impl SecretFiles {
     /// Records the files with secret names, and returns those that are new.
     pub(super) fn record_new(&mut self, todo: &TodoList, was_walked: bool) -> Vec<Stat> {
         let refused = todo.refusals.iter();
-        let refused = refused.filter(|(.., reason)| *reason == Refusal::SecretName).map(|(_, stat, _)| *stat);
+        let refused =
+            refused.filter(|(.., reason)| *reason == ReadRefusal::SecretName).map(|(_, stat, _)| *stat);
         let at = was_walked.then(Instant::now);
         let mut met = Vec::new();
         for stat in refused.chain(todo.ignored_secrets.iter().copied()).filter(|stat| stat.size > 0) {

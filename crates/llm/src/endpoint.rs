@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use memod_config::Llm;
+use memod_config::LlmSettings;
 use ureq::http::Uri;
 
 /// The path of chat completions below the address of a server.
@@ -89,7 +89,7 @@ impl Endpoint {
     /// # Errors
     /// When there is no server, or it may not be asked.
     pub fn from_settings(
-        settings: &Llm,
+        settings: &LlmSettings,
         look_up: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, NoEndpoint> {
         if settings.url.trim().is_empty() {
@@ -157,7 +157,7 @@ mod tests {
     use memod_config::Config;
 
     fn check(url: &str, expected: Result<&str, &str>) {
-        let settings = Llm { url: url.to_owned(), ..Config::default().llm };
+        let settings = LlmSettings { url: url.to_owned(), ..Config::default().llm };
         let found = Endpoint::from_settings(&settings, |_| None).map(|endpoint| endpoint.url);
         let found = found.map_err(|error| error.to_string());
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{url}");
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_key_is_read_and_not_shown() {
-        let settings = Llm {
+        let settings = LlmSettings {
             url: "https://api.example/v1".to_owned(),
             key_env: "API_KEY".to_owned(),
             ..Config::default().llm
@@ -203,7 +203,7 @@ mod tests {
         );
         let broken = Endpoint::from_settings(&settings, |_| Some("sec\nret".to_owned()));
         assert_eq!(broken, Err(NoEndpoint::BadKey("API_KEY".to_owned())));
-        let off = Llm { enabled: false, ..settings };
+        let off = LlmSettings { enabled: false, ..settings };
         assert_eq!(Endpoint::from_settings(&off, |_| None), Err(NoEndpoint::Disabled));
     }
 }

@@ -15,4 +15,4 @@ pub mod tasks;
 pub use chat::{ChatAnswer, ChatClient, ChatFailure};
 pub use endpoint::{Endpoint, NoEndpoint};
 pub use messages::{Prompt, Purpose};
-pub use spending::{Day, Spending, SpendingError};
+pub use spending::{Day, SpendingError, SpendingFile};

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The file with the tokens of each day.
 #[derive(Clone, Debug)]
-pub struct Spending {
+pub struct SpendingFile {
     file: PathBuf,
 }
 
@@ -77,7 +77,7 @@ pub enum SpendingError {
     Io(#[from] PathError),
 }
 
-impl Spending {
+impl SpendingFile {
     /// Takes the directory of the file, which is not read yet.
     pub fn new(dir: &Path) -> Self {
         Self { file: dir.join("tokens.json") }
@@ -177,7 +177,7 @@ mod tests {
 
     const DAY: &str = "2026-11-25";
 
-    fn spent(spending: &Spending) -> (u64, u64) {
+    fn spent(spending: &SpendingFile) -> (u64, u64) {
         let day = spending.read_day(DAY).unwrap();
         assert_eq!(day.by.values().sum::<u64>(), day.tokens);
         (day.tokens, day.requests)
@@ -189,20 +189,20 @@ mod tests {
         let dir = temp.path().join("llm");
         let reserved = std::thread::scope(|scope| {
             let ask = || {
-                let spending = Spending::new(&dir); // as another daemon has it
+                let spending = SpendingFile::new(&dir); // as another daemon has it
                 (0..5).filter(|_| spending.reserve(DAY, Purpose::Expand, 10, 300).is_ok()).count()
             };
             let threads: Vec<_> = (0..20).map(|_| scope.spawn(ask)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
         });
         assert_eq!(reserved, 30);
-        assert_eq!(spent(&Spending::new(&dir)), (300, 30));
+        assert_eq!(spent(&SpendingFile::new(&dir)), (300, 30));
     }
 
     #[test]
     fn what_was_set_aside_is_settled() {
         let temp = tempfile::tempdir().unwrap();
-        let spending = Spending::new(temp.path());
+        let spending = SpendingFile::new(temp.path());
         let reserve = |tokens| spending.reserve(DAY, Purpose::Suggest, tokens, 100);
         let first = reserve(60).unwrap();
         let error = reserve(60).unwrap_err().to_string();
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn a_damaged_file_is_not_taken_for_an_empty_one() {
         let temp = tempfile::tempdir().unwrap();
-        let spending = Spending::new(temp.path());
+        let spending = SpendingFile::new(temp.path());
         std::fs::write(spending.file(), "{").unwrap();
         let error = spending.reserve(DAY, Purpose::Expand, 1, 100).unwrap_err().to_string();
         assert!(error.contains("without it nothing is sent"), "{error}");

@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use memod_base::types::Kind;
-use memod_proto::memory::marks;
+use memod_base::types::ChunkKind;
+use memod_proto::memory::reader_marks;
 use memod_proto::{Hit, SearchResult};
 use serde::Deserialize;
 use serde_json::Value;
@@ -98,13 +98,13 @@ fn numbered_lines(hit: &Hit) -> impl Iterator<Item = (u32, &str)> {
 
 /// Returns the lines that hits of definitions show.
 fn lines_of_definitions(hits: &[Hit]) -> HashSet<(&str, u32)> {
-    let definitions = hits.iter().filter(|hit| hit.kind == Kind::Symbol);
+    let definitions = hits.iter().filter(|hit| hit.kind == ChunkKind::Symbol);
     definitions.flat_map(|hit| numbered_lines(hit).map(|(number, _)| (hit.path.as_str(), number))).collect()
 }
 
 /// Returns whether a hit is the outline of a small file, and its lines are shown with their definitions.
 fn repeats_definitions(hit: &Hit, shown: &HashSet<(&str, u32)>) -> bool {
-    hit.kind == Kind::Map
+    hit.kind == ChunkKind::Map
         && numbered_lines(hit).all(|(number, _)| shown.contains(&(hit.path.as_str(), number)))
 }
 
@@ -129,7 +129,7 @@ fn render_heading(hit: &Hit) -> String {
         head += &format!("  [{state}]");
     }
     if let Some(memory) = &hit.memory {
-        for mark in marks(
+        for mark in reader_marks(
             &hit.trust,
             memory.scope,
             memory.repository.as_deref(),

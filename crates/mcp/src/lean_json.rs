@@ -2,7 +2,7 @@
 //!
 //! Pure. Beyond what `--json` leaves out, scores, numbers of lines that the text has, and what is usual (fresh).
 
-use memod_proto::Ordered;
+use memod_proto::OrderedJson;
 use memod_proto::memory::is_unconfirmed;
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) fn lean_json(mut result: Value) -> Value {
     }
     drop_usual_trust(&mut result);
     // A value stays a value.
-    Ordered::lean(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
+    OrderedJson::from_result(&result, LEFT_OUT).and_then(serde_json::to_value).unwrap_or(result)
 }
 
 /// Removes `trust`, which names the origin of a text, except from a memory that nobody here vouches for.

@@ -113,7 +113,7 @@ fn clean_text(
 pub fn validate_container(raw: &str) -> Result<String, Refused> {
     check_no_nul("container", raw)?;
     check_length("container", raw.trim(), MAX_CONTAINER)?;
-    check_name("container", raw)?;
+    check_public_text("container", raw)?;
     let lower = raw.trim().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let name = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-");
@@ -157,7 +157,7 @@ fn validate_tag(raw: &str) -> Result<String, Refused> {
             format!("{} is not a tag: it must not be empty or have a comma", quote_value(raw)),
         ));
     }
-    check_name("tag", raw)?;
+    check_public_text("tag", raw)?;
     Ok(tag)
 }
 
@@ -171,7 +171,7 @@ pub fn validate_name(field: &'static str, raw: &str) -> Result<String, Refused> 
     if name.is_empty() || name.contains(char::is_control) {
         return Err(Refused::new(field, format!("{} is not a name", quote_value(raw))));
     }
-    check_name(field, name)?;
+    check_public_text(field, name)?;
     Ok(name.to_owned())
 }
 
@@ -240,11 +240,11 @@ pub fn validate_source(raw: &str) -> Result<String, Refused> {
         .with_hint("leave it out: cli, api, consolidation and system are stamped by memod"))
 }
 
-/// Fails if a name has a private part or a credential.
+/// Fails if a name or another text that must be public has a private part or a credential.
 ///
 /// # Errors
 /// When it has one.
-pub fn check_name(field: &'static str, name: &str) -> Result<(), Refused> {
+pub fn check_public_text(field: &'static str, name: &str) -> Result<(), Refused> {
     if without_private(name).1 > 0 {
         return Err(
             Refused::new(field, "has a private part").with_hint("leave it out: only texts may have one")

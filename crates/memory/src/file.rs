@@ -89,7 +89,7 @@ impl MemoryFile {
         if file.author.is_empty() {
             return Err(missing_key_error("author"));
         }
-        fields::check_name("file", &comments.join("\n"))?;
+        fields::check_public_text("file", &comments.join("\n"))?;
         file.comments = comments.into_iter().map(str::to_owned).collect();
         let kept = fields::validate_content(content, false)?;
         check_no_private(kept.redacted, "content")?;
@@ -137,7 +137,7 @@ impl MemoryFile {
                     }
                 }
                 None => {
-                    fields::check_name("file", &entry.lines)?;
+                    fields::check_public_text("file", &entry.lines)?;
                     self.others.push((key.to_owned(), entry.lines.clone()));
                 }
             },
@@ -149,7 +149,7 @@ impl MemoryFile {
     ///
     /// # Errors
     /// When neither side is a memory, or both together have more than a memory may have.
-    pub fn of_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
+    pub fn combine_sides(ours: &str, theirs: &str) -> Result<Self, Refused> {
         match [ours, theirs].map(Self::parse) {
             [Ok(mut ours), Ok(theirs)] => {
                 ours.take_missing_fields(theirs);
@@ -326,7 +326,7 @@ fn parse_anchor(value: Value) -> Result<Anchor, Refused> {
     if !anchor.lines.is_none_or(is_span) || !anchor.seen.nth.is_none_or(is_span) {
         return Err(anchor_error("its lines are no span"));
     }
-    fields::check_name("about", &anchor.to_string())?;
+    fields::check_public_text("about", &anchor.to_string())?;
     Ok(Anchor { state: None, now: None, note: None, ..anchor })
 }
 

@@ -67,8 +67,8 @@ impl Tiers {
         }
     }
 
-    /// Returns the fields of a memory after moving up to a tier, or else to the next one, which never shortens its life;
-    /// `None` if it is there already, or higher.
+    /// Returns the fields of a memory after a promotion to `to`, or to the next tier without it. A promotion never shortens
+    /// the lifetime. `None` if the memory is in that tier already, or in a higher one.
     pub fn promoted(&self, before: Retention, to: Option<Tier>, now_ms: i64) -> Option<Retention> {
         let next = if before.tier == Tier::Short { Tier::Mid } else { Tier::Long };
         let tier = Some(to.unwrap_or(next)).filter(|tier| *tier > before.tier)?;

@@ -3,7 +3,7 @@
 //! Times are unix milliseconds. [`moment`] parses typed times.
 
 use jiff::{Timestamp, Zoned};
-use memod_base::types::{Way, moment};
+use memod_base::types::{TimeDirection, parse_moment};
 
 use super::{Refused, quote_value};
 
@@ -19,7 +19,7 @@ const FORMS: &str =
 /// # Errors
 /// When it is invalid, in the past, or more than a year ahead.
 pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
-    let at = parse("ttl", typed, now, Way::Ahead)?;
+    let at = parse("ttl", typed, now, TimeDirection::Ahead)?;
     let now_ms = now.timestamp().as_millisecond();
     if at <= now_ms {
         return Err(Refused::new("ttl", format!("{} is in the past", quote_value(typed))));
@@ -36,7 +36,7 @@ pub fn parse_expiry(typed: &str, now: &Zoned) -> Result<i64, Refused> {
 /// # Errors
 /// When it is invalid.
 pub fn parse_past(field: &'static str, typed: &str, now: &Zoned) -> Result<i64, Refused> {
-    parse(field, typed, now, Way::Back)
+    parse(field, typed, now, TimeDirection::Back)
 }
 
 /// Parses the start and the end of a period, from `since` and `until` of a request.
@@ -67,8 +67,8 @@ pub fn parse_rfc3339(field: &'static str, written: &str) -> Result<i64, Refused>
 }
 
 /// Parses a time before or after now.
-fn parse(field: &'static str, typed: &str, now: &Zoned, way: Way) -> Result<i64, Refused> {
-    moment(typed, now, way).ok_or_else(|| no_time_error(field, typed, FORMS))
+fn parse(field: &'static str, typed: &str, now: &Zoned, way: TimeDirection) -> Result<i64, Refused> {
+    parse_moment(typed, now, way).ok_or_else(|| no_time_error(field, typed, FORMS))
 }
 
 /// Returns the error for a value that is not a time.

@@ -9,27 +9,27 @@ use memod_base::paths::create_dir_in;
 use memod_database::DatabaseError;
 use rusqlite::OpenFlags;
 
-use super::check::AlteredText;
+use super::integrity_check::AlteredText;
 use super::lineage::Lineage;
-use super::{Derived, MemoryDb, Record};
+use super::{DerivedData, MemoryDb, MemoryRecord};
 
 /// Number of backups that are kept: the last of each day, for this many days, and as many of each other kind.
 const KEPT: usize = 7;
 
-/// Most memories whose text has changed that are named.
+/// Maximum number of memories with a changed text that are listed by id.
 const MOST_NAMED: usize = 10;
 
-/// In the name of what another backup replaced.
+/// Suffix in the name of a backup that was made before a restore.
 const REPLACED: &str = "-replaced";
 
 /// The directory of the backups.
-pub(super) struct Backups {
+pub(super) struct BackupDir {
     dir: PathBuf,
 }
 
 /// The reason for a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Label {
+pub(super) enum BackupReason {
     /// The daily backup.
     Daily,
     /// Before a change of the schema, from this version.
@@ -48,87 +48,92 @@ pub(super) enum Label {
 /// `-replaced` or `-reset` after the time.
 /// The clock may have been wrong, so the content of a backup determines how new it is, never its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Copy {
+pub(super) struct BackupFile {
     pub(super) path: PathBuf,
     pub(super) name: String,
     /// `None` if it cannot be read.
     pub(super) lineage: Option<Lineage>,
-    /// It cannot be read at the moment: how new it is is not known.
+    /// It cannot be read at the moment, so its age is unknown.
     is_unread: bool,
 }
 
-impl Copy {
-    fn day(&self) -> &str {
+impl BackupFile {
+    fn read_from(path: PathBuf, name: String) -> Self {
+        let lineage = MemoryDb::open_unmigrated(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .and_then(|db| db.read_lineage());
+        let is_unread = lineage.as_ref().is_err_and(DatabaseError::is_transient);
+        Self { path, name, lineage: lineage.ok(), is_unread }
+    }
+
+    fn day_in_name(&self) -> &str {
         self.name.get("memory-".len().."memory-20261121".len()).unwrap_or_default()
     }
 
+    fn has_memories(&self) -> bool {
+        let db = MemoryDb::open_unmigrated(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+        db.and_then(|db| db.n_memories()).is_ok_and(|n_memories| n_memories > 0)
+    }
+
     /// Returns its group: a backup is only deleted in favour of others of its group.
-    fn kind(&self) -> &'static str {
+    fn group_suffix(&self) -> &'static str {
         let kinds = ["-schema", "-asked", "-agent", REPLACED, "-reset"];
         kinds.into_iter().find(|kind| self.name.contains(kind)).unwrap_or_default()
     }
 }
 
-impl Backups {
+impl BackupDir {
     pub(super) fn new(state_dir: &Path) -> Self {
         Self { dir: state_dir.join("backups") }
     }
 
-    /// Returns whether there is any.
+    /// Returns whether the directory has a backup.
     pub(super) fn is_any(&self) -> bool {
-        self.names().next().is_some()
+        self.list_names().next().is_some()
     }
 
-    /// Returns whether something was written to a database that no backup has.
-    pub(super) fn lack(&self, db: &MemoryDb) -> Result<bool, DatabaseError> {
-        let lineage = db.lineage()?;
-        let mut names: Vec<(PathBuf, String)> = self.names().collect();
-        names.sort_by(|(_, a), (_, b)| b.cmp(a)); // mostly it is the last one
+    /// Returns whether a database has writes that no backup includes.
+    pub(super) fn lacks_copy_of(&self, db: &MemoryDb) -> Result<bool, DatabaseError> {
+        let lineage = db.read_lineage()?;
+        let mut names: Vec<(PathBuf, String)> = self.list_names().collect();
+        names.sort_by(|(_, a), (_, b)| b.cmp(a)); // usually the last one matches
         let is_it = |(path, _): &(PathBuf, String)| {
-            MemoryDb::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-                .and_then(|copy| copy.lineage())
+            MemoryDb::open_unmigrated(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+                .and_then(|copy| copy.read_lineage())
                 .is_ok_and(|copy| copy == lineage)
         };
-        Ok(lineage.writes() > 0 && !names.iter().any(is_it))
+        Ok(lineage.n_writes() > 0 && !names.iter().any(is_it))
     }
 
     /// Returns all backups, newest first, with unreadable ones at the end.
-    pub(super) fn all(&self) -> Vec<Copy> {
-        let read = |(path, name): (PathBuf, String)| {
-            let lineage =
-                MemoryDb::connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).and_then(|db| db.lineage());
-            let is_unread = lineage.as_ref().is_err_and(DatabaseError::is_transient);
-            Copy { path, name, lineage: lineage.ok(), is_unread }
-        };
-        let mut copies: Vec<Copy> = self.names().map(read).collect();
-        let age = |copy: &Copy| (copy.lineage.as_ref().map(Lineage::writes), copy.name.clone());
-        copies.sort_by_key(|copy| std::cmp::Reverse(age(copy)));
+    pub(super) fn list_all(&self) -> Vec<BackupFile> {
+        let mut copies: Vec<BackupFile> =
+            self.list_names().map(|(path, name)| BackupFile::read_from(path, name)).collect();
+        copies.sort_by_key(|copy| {
+            std::cmp::Reverse((copy.lineage.as_ref().map(Lineage::n_writes), copy.name.clone()))
+        });
         copies
     }
 
-    /// Returns the newest backup that has memories, or else the newest: after all were deleted, a copy of nothing helps nobody. That
-    /// of what is `present`, which was made to restore another one, is none that was meant.
-    pub(super) fn newest(&self, present: &Lineage) -> Option<PathBuf> {
-        let mut copies = self.all();
-        copies.retain(|copy| copy.kind() != REPLACED || copy.lineage.as_ref() != Some(present));
-        let has_memories = |copy: &&Copy| {
-            let db = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-            db.and_then(|db| db.count()).is_ok_and(|n_memories| n_memories > 0)
-        };
-        copies.iter().find(has_memories).or(copies.first()).map(|copy| copy.path.clone())
+    /// Returns the newest backup that has memories, or else the newest: after a reset, a backup without memories is useless.
+    /// Skips a backup of the `present` database that was made before a restore.
+    pub(super) fn find_newest(&self, present: &Lineage) -> Option<PathBuf> {
+        let mut copies = self.list_all();
+        copies.retain(|copy| copy.group_suffix() != REPLACED || copy.lineage.as_ref() != Some(present));
+        let newest = copies.iter().find(|copy| copy.has_memories()).or(copies.first());
+        newest.map(|copy| copy.path.clone())
     }
 
     /// Describes memories whose text has changed without memod, each with the newest backup of its stored text.
     pub(super) fn describe_altered_texts(
         &self,
         altered: &[AlteredText],
-        derive: fn(&Record) -> Derived,
+        derive: fn(&MemoryRecord) -> DerivedData,
     ) -> Vec<String> {
-        let copies = if altered.is_empty() { Vec::new() } else { self.all() };
+        let copies = if altered.is_empty() { Vec::new() } else { self.list_all() };
         let opened: Vec<(PathBuf, MemoryDb)> = copies
             .into_iter()
             .filter_map(|copy| {
-                let db = MemoryDb::connect(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+                let db = MemoryDb::open_unmigrated(&copy.path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
                 Some((copy.path, db))
             })
             .collect();
@@ -142,7 +147,7 @@ impl Backups {
         described
     }
 
-    fn names(&self) -> impl Iterator<Item = (PathBuf, String)> {
+    fn list_names(&self) -> impl Iterator<Item = (PathBuf, String)> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries
             .filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?)))
@@ -150,35 +155,46 @@ impl Backups {
     }
 
     /// Makes a backup, deletes surplus ones, and returns its path.
-    pub(super) fn add(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, DatabaseError> {
-        let path = self.make(db, now_ms, label)?;
+    pub(super) fn add_backup(
+        &self,
+        db: &MemoryDb,
+        now_ms: i64,
+        label: BackupReason,
+    ) -> Result<PathBuf, DatabaseError> {
+        let path = self.make_backup(db, now_ms, label)?;
         self.delete_surplus(&path);
         Ok(path)
     }
 
     /// Makes a backup and returns its path.
-    pub(super) fn make(&self, db: &MemoryDb, now_ms: i64, label: Label) -> Result<PathBuf, DatabaseError> {
+    pub(super) fn make_backup(
+        &self,
+        db: &MemoryDb,
+        now_ms: i64,
+        label: BackupReason,
+    ) -> Result<PathBuf, DatabaseError> {
         create_dir_in(&self.dir).map_err(|error| DatabaseError::from_io(&self.dir, error))?;
-        let aside = self.dir.join("new");
-        let _ = fs::remove_file(&aside); // what a daemon left that was killed here
-        db.copy_safely(&aside).inspect_err(|_| drop(fs::remove_file(&aside)))?;
-        let mut path = self.dir.join(name(now_ms, label));
-        for later in 1.. {
+        let temporary = self.dir.join("new");
+        let _ = fs::remove_file(&temporary); // left by a daemon that was killed here
+        db.copy_safely(&temporary).inspect_err(|_| drop(fs::remove_file(&temporary)))?;
+        let mut path = self.dir.join(backup_name(now_ms, label));
+        for seconds in 1.. {
             if !path.exists() {
                 break;
             }
-            path = self.dir.join(name(now_ms + later * 1_000, label)); // two within a second are two
+            // A second backup within one second gets a later name.
+            path = self.dir.join(backup_name(now_ms + seconds * 1_000, label));
         }
-        fs::rename(&aside, &path).map_err(|error| DatabaseError::from_io(&path, error))?;
+        fs::rename(&temporary, &path).map_err(|error| DatabaseError::from_io(&path, error))?;
         Ok(path)
     }
 
-    /// Deletes surplus backups, of which `made` is the newest; what cannot be deleted is tried again after the next one.
+    /// Deletes surplus backups; `made` is the newest one. A file that cannot be deleted is tried again after the next backup.
     pub(super) fn delete_surplus(&self, made: &Path) {
-        let mut read: Vec<Copy> = self.all().into_iter().filter(|copy| !copy.is_unread).collect();
-        // Others of the same content may be named after seconds to come.
+        let mut read: Vec<BackupFile> = self.list_all().into_iter().filter(|copy| !copy.is_unread).collect();
+        // Other backups of the same content may have later times in their names.
         read.sort_by_key(|copy| copy.path != made);
-        for copy in superfluous(read) {
+        for copy in select_surplus(read) {
             let _ = fs::remove_file(copy.path);
         }
     }
@@ -195,26 +211,28 @@ fn describe_altered_text(id: &str, backup: Option<&PathBuf>) -> String {
     )
 }
 
-fn name(now_ms: i64, label: Label) -> String {
+fn backup_name(now_ms: i64, label: BackupReason) -> String {
     let time = Timestamp::from_millisecond(now_ms).unwrap_or(Timestamp::UNIX_EPOCH);
     let label = match label {
-        Label::Daily => String::new(),
-        Label::Schema(version) => format!("-schema{version}"),
-        Label::Asked => "-asked".to_owned(),
-        Label::AskedByAgent => "-agent".to_owned(),
-        Label::Replaced => REPLACED.to_owned(),
-        Label::Reset => "-reset".to_owned(),
+        BackupReason::Daily => String::new(),
+        BackupReason::Schema(version) => format!("-schema{version}"),
+        BackupReason::Asked => "-asked".to_owned(),
+        BackupReason::AskedByAgent => "-agent".to_owned(),
+        BackupReason::Replaced => REPLACED.to_owned(),
+        BackupReason::Reset => "-reset".to_owned(),
     };
     format!("memory-{}{label}.db", time.strftime("%Y%m%dT%H%M%SZ"))
 }
 
 /// Returns the surplus of backups that are sorted newest first.
-fn superfluous(backups: Vec<Copy>) -> Vec<Copy> {
+fn select_surplus(backups: Vec<BackupFile>) -> Vec<BackupFile> {
     let mut n_kept: HashMap<&str, usize> = HashMap::new();
     let mut last_day = String::new();
-    let mut is_kept = |copy: &Copy| {
-        let kind = copy.kind();
-        if kind.is_empty() && std::mem::replace(&mut last_day, copy.day().to_owned()) == copy.day() {
+    let mut is_kept = |copy: &BackupFile| {
+        let kind = copy.group_suffix();
+        if kind.is_empty()
+            && std::mem::replace(&mut last_day, copy.day_in_name().to_owned()) == copy.day_in_name()
+        {
             return false; // a later one of that day is kept
         }
         let n_kept = n_kept.entry(kind).or_default();
@@ -231,16 +249,19 @@ mod tests {
     #[test]
     fn the_last_of_each_of_seven_days_is_kept() {
         let day = |day: i64, ms: i64| 1_795_219_200_000 + day * 86_400_000 + ms;
-        let mut names: Vec<String> =
-            (0..9).flat_map(|n| [name(day(n, 1), Label::Daily), name(day(n, 5_000), Label::Daily)]).collect();
-        names.push(name(day(0, 0), Label::Schema(1)));
-        for label in [Label::Asked, Label::AskedByAgent, Label::Reset] {
-            names.extend((0..8).map(|n| name(day(0, n * 1_000), label)));
+        let mut names: Vec<String> = (0..9)
+            .flat_map(|n| {
+                [backup_name(day(n, 1), BackupReason::Daily), backup_name(day(n, 5_000), BackupReason::Daily)]
+            })
+            .collect();
+        names.push(backup_name(day(0, 0), BackupReason::Schema(1)));
+        for label in [BackupReason::Asked, BackupReason::AskedByAgent, BackupReason::Reset] {
+            names.extend((0..8).map(|n| backup_name(day(0, n * 1_000), label)));
         }
         names.sort_by(|a, b| b.cmp(a));
-        let copy = |name| Copy { path: PathBuf::new(), name, lineage: None, is_unread: false };
+        let copy = |name| BackupFile { path: PathBuf::new(), name, lineage: None, is_unread: false };
         let backups = names.into_iter().map(copy).collect::<Vec<_>>();
-        let gone = superfluous(backups.clone());
+        let gone = select_surplus(backups.clone());
         let kept: Vec<_> =
             backups.iter().filter(|copy| !gone.contains(copy)).map(|copy| copy.name.as_str()).collect();
         assert_eq!(kept.len(), 29);

@@ -4,22 +4,22 @@ use memod_database::DatabaseError;
 use memod_proto::exchange::MOST_DRAFTS;
 use rusqlite::{params, params_from_iter};
 
-use super::rows::{COLUMNS, record};
-use super::{MemoryEvent, MemoryFilter, Record, Rows};
+use super::memory_rows::{COLUMNS, read_record};
+use super::{MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
 
-impl Rows<'_> {
+impl MemoryRows<'_> {
     /// Returns memories after row `after` in order of insertion, about `most_bytes` of them and at most as many as one import
     /// takes, each with its row.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn behind(
+    pub fn list_after(
         &self,
         filter: &MemoryFilter,
         after: i64,
         most_bytes: usize,
-    ) -> Result<Vec<(i64, Record)>, DatabaseError> {
-        let (condition, mut values) = filter.condition(self.now_ms);
+    ) -> Result<Vec<(i64, MemoryRecord)>, DatabaseError> {
+        let (condition, mut values) = filter.sql_condition(self.now_ms);
         values.push(after.into());
         let select = format!(
             "SELECT {COLUMNS}, m.row FROM memory m WHERE {condition} AND m.row > ?{} ORDER BY m.row",
@@ -33,7 +33,7 @@ impl Rows<'_> {
                 && found.len() < MOST_DRAFTS
                 && let Some(row) = rows.next()?
             {
-                let record = record(row)?;
+                let record = read_record(row)?;
                 n_bytes += 500 + record.content.len();
                 found.push((row.get("row")?, record));
             }
@@ -41,11 +41,11 @@ impl Rows<'_> {
         })
     }
 
-    /// Records that this import has a memory, so that [`Self::archive_left`] keeps it.
+    /// Records that this import has a memory, so that [`Self::archive_missing`] keeps it.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_run(&self, id: &str, run: i64) -> Result<(), DatabaseError> {
+    pub fn set_import_run(&self, id: &str, run: i64) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("UPDATE memory SET run = ?2 WHERE id = ?1")?
                 .execute(params![id, run])
@@ -53,31 +53,31 @@ impl Rows<'_> {
         })
     }
 
-    /// Archives living memories under a key that this import does not have, in the containers into which it put some, or
-    /// in all if the source has nothing any more; returns their number.
+    /// Archives living memories under a key that this import does not have, in the containers that it wrote to, or in all
+    /// containers if the source is empty now; returns their number.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn archive_left(&self, key: &str, run: i64, event: &MemoryEvent) -> Result<u64, DatabaseError> {
-        let left: Vec<Record> = self.run(|conn| {
+    pub fn archive_missing(&self, key: &str, run: i64, event: &MemoryEvent) -> Result<u64, DatabaseError> {
+        let missing: Vec<MemoryRecord> = self.run(|conn| {
             conn.prepare_cached(&format!(
                 "SELECT {COLUMNS} FROM memory m
                  WHERE m.key = ?1 AND m.run IS NOT ?2 AND m.archived_at IS NULL
                      AND (m.container IN (SELECT container FROM memory WHERE key = ?1 AND run = ?2)
                           OR NOT EXISTS (SELECT 1 FROM memory WHERE key = ?1 AND run = ?2))"
             ))?
-            .query_map(params![key, run], record)?
+            .query_map(params![key, run], read_record)?
             .collect()
         })?;
-        self.archive(&left, "replaced", event)?;
-        Ok(left.len() as u64)
+        self.archive_memories(&missing, "replaced", event)?;
+        Ok(missing.len() as u64)
     }
 
     /// Returns the ids of all memories, living and archived.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn ids(&self) -> Result<Vec<String>, DatabaseError> {
+    pub fn list_ids(&self) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT id FROM memory WHERE main IS NULL AND shared != 4")?
                 .query_map([], |row| row.get(0))?
@@ -89,7 +89,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn keys(&self, beginning: &str) -> Result<Vec<String>, DatabaseError> {
+    pub fn list_keys(&self, beginning: &str) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT DISTINCT key FROM memory
@@ -104,7 +104,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn has(&self, id: &str) -> Result<bool, DatabaseError> {
+    pub fn has_memory(&self, id: &str) -> Result<bool, DatabaseError> {
         self.run(|conn| conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1")?.exists([id]))
     }
 }

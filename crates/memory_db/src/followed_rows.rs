@@ -1,42 +1,42 @@
-//! Stores copies of what other repositories of the team have: they are searched here, and changed there.
+//! Stores copies of memories of the team's other repositories: they are searched here, and changed there.
 //!
-//! A copy has a row id of its own, under which only this file looks, so that it never stands for a memory of this repository.
+//! A copy has a row id of its own that only this file uses, so that no verb takes it for a memory of this repository.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, Params, params};
 
-use super::files::FileVersion;
-use super::shared_with::Sharing;
-use super::{FROM_TEAM, Record, Rows};
+use super::shared_files::FileVersion;
+use super::sharing::Sharing;
+use super::{FROM_TEAM, MemoryRecord, MemoryRows};
 
 /// Another repository of the team.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Followed {
+pub struct FollowedRow {
     /// Its name.
     pub repository: String,
-    /// What was stored of how far its changes are known.
-    pub place: String,
+    /// The stored cursor: how far its changes are known.
+    pub cursor: String,
     /// Number of its memories.
     pub memories: u64,
 }
 
-impl Rows<'_> {
-    /// Makes the copy of a memory say what the team's text says. Its anchors and links are left out: they are about another
+impl MemoryRows<'_> {
+    /// Stores the team's version as the copy of a memory. Its anchors and links are left out: they are about another
     /// repository.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn put_copy(&self, repository: &str, version: &FileVersion) -> Result<(), DatabaseError> {
         let FileVersion { hash, record, .. } = version;
-        let at = copy_id(repository, &record.id);
+        let row_id = copy_id(repository, &record.id);
         let is_known = self.run(|conn| {
             conn.prepare_cached("SELECT 1 FROM memory WHERE id = ?1 AND version = ?2")?
-                .exists(params![at, hash])
+                .exists(params![row_id, hash])
         })?;
         if is_known {
             return Ok(());
         }
-        let record = Record {
+        let record = MemoryRecord {
             source: FROM_TEAM.to_owned(),
             anchors: Vec::new(),
             created: record.created.min(self.now_ms()),
@@ -45,12 +45,12 @@ impl Rows<'_> {
             team: true,
             ..record.clone()
         };
-        self.put_at(&at, &record, &self.derived(&record), None)?;
+        self.put_at(&row_id, &record, &self.derive_data(&record), None)?;
         self.run(|conn| {
             conn.prepare_cached(
                 "UPDATE memory SET shared = ?2, repository = ?3, version = ?4, main = NULL WHERE id = ?1",
             )?
-            .execute(params![at, Sharing::Followed as i64, repository, hash])
+            .execute(params![row_id, Sharing::Followed as i64, repository, hash])
             .map(drop)
         })
     }
@@ -59,15 +59,15 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn drop_copy(&self, repository: &str, id: &str) -> Result<(), DatabaseError> {
+    pub fn delete_copy(&self, repository: &str, id: &str) -> Result<(), DatabaseError> {
         self.delete_copies("m.id = ?1", [copy_id(repository, id)])
     }
 
-    /// Deletes the copies of what a repository has, but for these.
+    /// Deletes the copies of a repository's memories except these.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn keep_copies(&self, repository: &str, ids: &[String]) -> Result<(), DatabaseError> {
+    pub fn delete_other_copies(&self, repository: &str, ids: &[String]) -> Result<(), DatabaseError> {
         let kept: Vec<String> = ids.iter().map(|id| copy_id(repository, id)).collect();
         let kept = serde_json::Value::from(kept).to_string();
         self.delete_copies(
@@ -76,16 +76,16 @@ impl Rows<'_> {
         )
     }
 
-    /// Deletes the copies of what a repository has, and how far its changes are known.
+    /// Deletes the copies of a repository's memories, and its cursor.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn unfollow(&self, repository: &str) -> Result<(), DatabaseError> {
+    pub fn unfollow_repository(&self, repository: &str) -> Result<(), DatabaseError> {
         self.delete_copies("m.repository = ?1", [repository])?;
         self.run(|conn| conn.execute("DELETE FROM followed WHERE repository = ?1", [repository]).map(drop))
     }
 
-    /// Deletes all copies, and how far the changes of other repositories are known.
+    /// Deletes all copies and cursors.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -113,24 +113,24 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn followed(&self) -> Result<Vec<Followed>, DatabaseError> {
+    pub fn list_followed(&self) -> Result<Vec<FollowedRow>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT f.repository, f.place, (SELECT count(*) FROM memory m WHERE m.repository = f.repository)
                  FROM followed f ORDER BY 1",
             )?
             .query_map([], |row| {
-                Ok(Followed { repository: row.get(0)?, place: row.get(1)?, memories: row.get(2)? })
+                Ok(FollowedRow { repository: row.get(0)?, cursor: row.get(1)?, memories: row.get(2)? })
             })?
             .collect()
         })
     }
 
-    /// Returns what was stored of how far the changes of another repository are known.
+    /// Returns the stored cursor of another repository: how far its changes are known.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn followed_place(&self, repository: &str) -> Result<Option<String>, DatabaseError> {
+    pub fn followed_cursor(&self, repository: &str) -> Result<Option<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT place FROM followed WHERE repository = ?1")?
                 .query_row([repository], |row| row.get(0))
@@ -138,14 +138,14 @@ impl Rows<'_> {
         })
     }
 
-    /// Stores how far the changes of another repository are known.
+    /// Stores the cursor of another repository: how far its changes are known.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_followed_place(&self, repository: &str, place: &str) -> Result<(), DatabaseError> {
+    pub fn set_followed_cursor(&self, repository: &str, cursor: &str) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("INSERT OR REPLACE INTO followed(repository, place) VALUES(?1, ?2)")?
-                .execute([repository, place])
+                .execute([repository, cursor])
                 .map(drop)
         })
     }

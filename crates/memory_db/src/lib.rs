@@ -3,37 +3,37 @@
 //! One thread uses one connection. A committed transaction is on disk: `synchronous=FULL` syncs the write-ahead log at each
 //! commit.
 
-mod anchors;
+mod anchor_rows;
 mod backups;
-mod check;
-mod contents;
-mod counts;
-mod db;
+mod database_contents;
+mod elapsed_time;
 mod export_import;
-mod file_cells;
-mod files;
+mod file_columns;
 mod followed_rows;
-mod foreign;
-mod found;
+mod import_source;
+mod integrity_check;
 mod lineage;
 mod link_rows;
+mod memory_counts;
 mod memory_filter;
+mod memory_rows;
 mod memory_store;
+mod memory_vectors;
+mod memory_words;
+mod merge_contents;
 mod noted_changes;
+mod open_database;
 mod outbox;
-mod passed_time;
-mod restored;
-mod rows;
+mod restore_history;
 mod saved_sharing;
 mod schema;
-mod shared_with;
+mod search_arms;
+mod shared_files;
+mod sharing;
 mod team_rows;
 mod touched_rows;
-mod unite;
-mod vectors;
-mod words;
 mod worktree_scope;
-mod write;
+mod write_rows;
 
 use std::path::Path;
 
@@ -42,24 +42,25 @@ use memod_proto::anchor::Anchor;
 use memod_proto::memory::Tier;
 use serde_json::{Map, Value};
 
-pub use self::check::Checked;
-pub use self::counts::Numbers;
-pub use self::db::MemoryDb;
-pub use self::files::{
-    FROM_FILE, FileRow, FileState, FileVersion, PendingFile, SaidByFile, ShownBy, UnreadableFile, WorktreeRow,
-};
-pub use self::followed_rows::Followed;
-pub use self::foreign::{Foreign, ForeignError, remove_left_copies};
-pub use self::found::Facts;
-pub use self::link_rows::{Link, Linked};
+pub use self::followed_rows::FollowedRow;
+pub use self::import_source::{CopyError, ImportSource, remove_left_copies};
+pub use self::integrity_check::IntegrityReport;
+pub use self::link_rows::{LinkOutcome, MemoryLink};
+pub use self::memory_counts::MemoryCounts;
 pub use self::memory_filter::MemoryFilter;
-pub use self::memory_store::{MemoryStore, Preparing, RestoreError, Stopped, remove_unfinished};
-pub use self::outbox::Outgoing;
-pub use self::rows::Rows;
+pub use self::memory_rows::MemoryRows;
+pub use self::memory_store::{JobError, MemoryStore, ModelPreparation, RestoreError, remove_unfinished};
+pub use self::memory_vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
+pub use self::open_database::MemoryDb;
+pub use self::outbox::OutgoingChange;
+pub use self::search_arms::RankingFacts;
+pub use self::shared_files::{
+    FROM_FILE, FileMemory, FileRow, FileState, FileVersion, PendingFile, ShownMemories, UnreadableFile,
+    WorktreeRow,
+};
 pub use self::team_rows::{FROM_TEAM, TeamCounts, TeamRow, TeamTrouble};
-pub use self::vectors::{EMBED_STEP, MemoryReader, VectorChanges, VectorModel};
 pub use self::worktree_scope::repository_from;
-pub use self::write::Earlier;
+pub use self::write_rows::EarlierRequest;
 
 /// Checks whether memory.db can be opened, as [`migrations::check_schema`] does.
 ///
@@ -70,12 +71,12 @@ pub fn check_memory(path: &Path) -> Result<(), DatabaseError> {
 }
 
 /// The id of a memory with its anchors.
-pub type Anchored = (String, Vec<Anchor>);
+pub type AnchoredMemory = (String, Vec<Anchor>);
 
 /// A stored memory; times are unix milliseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `proto::memory::Memory`")]
-pub struct Record {
+pub struct MemoryRecord {
     pub id: String,
     pub content: String,
     pub title: Option<String>,
@@ -101,68 +102,68 @@ pub struct Record {
     pub shared: bool,
     /// Whether the team has it.
     pub team: bool,
-    /// Another repository of the team, of which it is a copy.
+    /// The other repository of the team from which it was copied.
     pub repository: Option<String>,
-    /// Whether it came with a file or from the team, and this user has neither written nor confirmed this version.
+    /// Whether this version came from a file or the team, and this user has neither written nor confirmed it.
     pub is_unconfirmed: bool,
-    pub side: Side,
+    pub side: FileSide,
 }
 
-/// The part of its file that a memory is.
+/// The side of its file that a memory comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// All of it, or it has none.
+pub enum FileSide {
+    /// The whole file, or the memory has no file.
     #[default]
     Whole,
     /// Our side of a conflict of git.
     Ours,
     /// The other side.
     Theirs,
-    /// What a file says, which is not shown: a memory that is this user's alone says the same.
+    /// A file that is not shown, because it equals a memory that is this user's alone.
     Same,
 }
 
-impl Side {
+impl FileSide {
     /// All sides, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Whole, Self::Ours, Self::Theirs, Self::Same];
 
-    fn of(number: Option<i64>) -> Self {
+    fn from_number(number: Option<i64>) -> Self {
         let at = number.and_then(|number| usize::try_from(number).ok());
         at.and_then(|at| Self::ALL.get(at).copied()).unwrap_or_default()
     }
 }
 
-impl Record {
-    /// Returns whether others have it too, in whichever way. It does not end then, and recalls do not change what it says.
+impl MemoryRecord {
+    /// Returns whether others have it too, through a file or the team. It does not expire then, and recalls do not change it.
     pub fn is_shared(&self) -> bool {
         self.shared || self.team
     }
 
     /// Returns whether it is neither archived nor expired.
-    pub fn lives(&self, now_ms: i64) -> bool {
+    pub fn is_living(&self, now_ms: i64) -> bool {
         self.archived_at.is_none() && self.expires_at.is_none_or(|at| at > now_ms)
     }
 }
 
-/// Returns the text of a file that says this, in conflict with the other side if there is one, and its hash.
-pub(crate) type FileText = fn(&SaidByFile, Option<&SaidByFile>) -> Option<(String, [u8; 32])>;
+/// Renders the file of a memory, in conflict with the other side if there is one; returns its text and hash.
+pub(crate) type RenderFileText = fn(&FileMemory, Option<&FileMemory>) -> Option<(String, [u8; 32])>;
 
-/// What the store has computed of records.
+/// The functions with which the store computes data from records.
 #[derive(Clone, Copy)]
-pub struct Forms {
+pub struct RecordFunctions {
     /// Computes the derived data of a record.
-    pub derive: fn(&Record) -> Derived,
+    pub derive: fn(&MemoryRecord) -> DerivedData,
     /// Returns the fields that differ, as in a history: `{field: [before, after]}`.
-    pub differences: fn(&Record, &Record) -> Map<String, Value>,
-    /// Makes an id of a time, unix ms, and random bytes.
+    pub differences: fn(&MemoryRecord, &MemoryRecord) -> Map<String, Value>,
+    /// Makes an id from a time, unix ms, and random bytes.
     pub new_id: fn(i64, [u8; 10]) -> String,
-    /// Returns the text of a file that says this, and its hash; `None` if others may not have it.
-    pub file_text: FileText,
+    /// Renders a file; returns its text and hash, or `None` if others may not have it.
+    pub file_text: RenderFileText,
 }
 
 /// Data that is computed from a record and stored with it.
 #[derive(Clone, Debug)]
-pub struct Derived {
+pub struct DerivedData {
     /// blake3 of the normalised content.
     pub hash: [u8; 32],
     /// Words of title, tags and content.
@@ -181,9 +182,14 @@ pub struct MemoryEvent {
 }
 
 impl MemoryEvent {
-    /// Returns an event that the daemon causes by itself.
+    /// Returns an event that the daemon itself causes.
     fn of_daemon(at: i64, action: &str) -> Self {
         let [action, author, source] = [action, "memod", "system"].map(str::to_owned);
         Self { at, action, author, source, fields: Map::new() }
+    }
+
+    /// Returns an event that a file causes, with the daemon as its author.
+    fn of_file(at: i64, action: &str) -> Self {
+        Self { source: FROM_FILE.to_owned(), ..Self::of_daemon(at, action) }
     }
 }

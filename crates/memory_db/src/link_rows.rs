@@ -9,25 +9,25 @@ use memod_proto::memory::LinkKind;
 use rusqlite::{Row, params};
 use serde_json::{Value, json};
 
-use super::write::note;
-use super::{MemoryEvent, Record, Rows};
+use super::write_rows::note_event;
+use super::{MemoryEvent, MemoryRecord, MemoryRows};
 
 /// A link; a mutual one is stored in one direction only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Link {
+pub struct MemoryLink {
     /// Creation time, unix ms.
     pub created: i64,
-    /// Id of the first, which supersedes or was derived.
+    /// Id of the first memory, which supersedes the second or was derived from it.
     pub from: String,
-    /// Id of the second.
+    /// Id of the second memory.
     pub to: String,
     /// Relation of the first to the second.
     pub kind: LinkKind,
 }
 
-impl From<Link> for LinkDraft {
-    fn from(link: Link) -> Self {
-        let Link { created, from, to, kind } = link;
+impl From<MemoryLink> for LinkDraft {
+    fn from(link: MemoryLink) -> Self {
+        let MemoryLink { created, from, to, kind } = link;
         let (kind, created) = (kind.as_str().to_owned(), Some(rfc3339(created)));
         Self { line: 0, source: from, target: to, kind, created }
     }
@@ -35,7 +35,7 @@ impl From<Link> for LinkDraft {
 
 /// The result of linking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Linked {
+pub enum LinkOutcome {
     /// The link was created.
     New,
     /// The link existed; a mutual one in either direction.
@@ -44,13 +44,13 @@ pub enum Linked {
     Ring,
 }
 
-impl Rows<'_> {
+impl MemoryRows<'_> {
     /// Returns the links from and to a memory, oldest first.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn links(&self, id: &str) -> Result<Vec<Link>, DatabaseError> {
-        let mut links: Vec<Link> = self.run(|conn| {
+    pub fn list_links(&self, id: &str) -> Result<Vec<MemoryLink>, DatabaseError> {
+        let mut links: Vec<MemoryLink> = self.run(|conn| {
             conn.prepare_cached(
                 "WITH one(row) AS (SELECT row FROM memory WHERE id = ?1),
                       both(source, target, kind, created) AS (
@@ -59,7 +59,7 @@ impl Rows<'_> {
                  SELECT s.id, t.id, kind, both.created FROM both
                  JOIN memory s ON s.row = both.source JOIN memory t ON t.row = both.target",
             )?
-            .query_map([id], link)?
+            .query_map([id], read_link)?
             .collect()
         })?;
         links.sort();
@@ -70,20 +70,20 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn links_from(&self, after: i64, last: i64) -> Result<Vec<Link>, DatabaseError> {
+    pub fn links_from(&self, after: i64, last: i64) -> Result<Vec<MemoryLink>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT s.id, t.id, l.kind, l.created FROM link l
                  JOIN memory s ON s.row = l.source JOIN memory t ON t.row = l.target
                  WHERE l.source > ?1 AND l.source <= ?2 ORDER BY l.source, l.target, l.kind",
             )?
-            .query_map([after, last], link)?
+            .query_map([after, last], read_link)?
             .collect()
         })
     }
 
     /// Returns whether a chain of links of one kind leads from one memory to another.
-    fn leads_to(&self, from: &str, to: &str, kind: LinkKind) -> Result<bool, DatabaseError> {
+    fn has_link_chain(&self, from: &str, to: &str, kind: LinkKind) -> Result<bool, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "WITH RECURSIVE reached(row) AS (
@@ -99,26 +99,26 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written, also where an end is missing.
-    pub fn link(&self, link: &Link, event: &MemoryEvent) -> Result<Linked, DatabaseError> {
+    pub fn add_link(&self, link: &MemoryLink, event: &MemoryEvent) -> Result<LinkOutcome, DatabaseError> {
         let linked = self.put_link(link)?;
-        if linked == Linked::New {
+        if linked == LinkOutcome::New {
             self.note_ends(link, [&link.from, &link.to], event, |other| json!([null, other]))?;
         }
         Ok(linked)
     }
 
-    /// Stores a link of another file if both ends exist; their histories have it already.
-    pub(super) fn put_saved_link(&self, link: &Link) -> Result<(), DatabaseError> {
-        if self.has(&link.from)? && self.has(&link.to)? {
+    /// Stores a link from another database if both ends exist; their histories record it already.
+    pub(super) fn put_saved_link(&self, link: &MemoryLink) -> Result<(), DatabaseError> {
+        if self.has_memory(&link.from)? && self.has_memory(&link.to)? {
             self.put_link(link)?;
         }
         Ok(())
     }
 
-    fn put_link(&self, link: &Link) -> Result<Linked, DatabaseError> {
+    fn put_link(&self, link: &MemoryLink) -> Result<LinkOutcome, DatabaseError> {
         let is_mutual = link.kind.is_mutual();
-        if link.from == link.to || !is_mutual && self.leads_to(&link.to, &link.from, link.kind)? {
-            return Ok(Linked::Ring);
+        if link.from == link.to || !is_mutual && self.has_link_chain(&link.to, &link.from, link.kind)? {
+            return Ok(LinkOutcome::Ring);
         }
         let n_new = self.run(|conn| {
             conn.prepare_cached(
@@ -130,7 +130,7 @@ impl Rows<'_> {
             )?
             .execute(params![link.from, link.to, link.kind.as_str(), link.created, is_mutual])
         })?;
-        Ok(if n_new > 0 { Linked::New } else { Linked::Known })
+        Ok(if n_new > 0 { LinkOutcome::New } else { LinkOutcome::Known })
     }
 
     /// Removes a link and records it in both histories; returns false if there was none. Removes a mutual link in either
@@ -138,17 +138,17 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn unlink(
+    pub fn remove_link(
         &self,
         from: &str,
         to: &str,
         kind: LinkKind,
         event: &MemoryEvent,
     ) -> Result<bool, DatabaseError> {
-        let is_it = |link: &Link| {
+        let found = self.list_links(from)?.into_iter().find(|link| {
             link.kind == kind && (link.from == from && link.to == to || kind.is_mutual() && link.from == to)
-        };
-        let Some(link) = self.links(from)?.into_iter().find(is_it) else {
+        });
+        let Some(link) = found else {
             return Ok(false);
         };
         self.run(|conn| {
@@ -163,13 +163,18 @@ impl Rows<'_> {
     }
 
     /// Records the end of links to memories that are about to be deleted in the histories of their other ends.
-    pub(super) fn note_gone(&self, gone: &[Record], event: &MemoryEvent) -> Result<(), DatabaseError> {
-        let ids: HashSet<&str> = gone.iter().map(|record| record.id.as_str()).collect();
+    pub(super) fn note_removed_links(
+        &self,
+        records: &[MemoryRecord],
+        event: &MemoryEvent,
+    ) -> Result<(), DatabaseError> {
+        let ids: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
         let event = MemoryEvent { action: "unlink".to_owned(), ..event.clone() };
-        for record in gone {
-            for link in self.links(&record.id)? {
-                let stays = [&link.from, &link.to].into_iter().find(|end| !ids.contains(end.as_str()));
-                if let Some(end) = stays {
+        for record in records {
+            for link in self.list_links(&record.id)? {
+                let remaining_end =
+                    [&link.from, &link.to].into_iter().find(|end| !ids.contains(end.as_str()));
+                if let Some(end) = remaining_end {
                     self.note_ends(&link, [end], &event, |other| json!([other, null]))?;
                 }
             }
@@ -180,7 +185,7 @@ impl Rows<'_> {
     /// Records a change of a link in the histories of its ends.
     fn note_ends<const N: usize>(
         &self,
-        link: &Link,
+        link: &MemoryLink,
         ends: [&String; N],
         event: &MemoryEvent,
         change: fn(&str) -> Value,
@@ -188,21 +193,21 @@ impl Rows<'_> {
         for end in ends {
             let (relation, other) = match *end == link.from {
                 true => (link.kind.as_str(), &link.to),
-                false => (link.kind.inverse(), &link.from),
+                false => (link.kind.inverse_name(), &link.from),
             };
             let fields = [(relation.to_owned(), change(other))].into_iter().collect();
             let event = MemoryEvent { fields, ..event.clone() };
             self.run(|conn| {
                 let row = conn.query_row("SELECT row FROM memory WHERE id = ?1", [end], |row| row.get(0))?;
-                note(conn, row, &event)
+                note_event(conn, row, &event)
             })?;
         }
         Ok(())
     }
 }
 
-fn link(row: &Row<'_>) -> rusqlite::Result<Link> {
+fn read_link(row: &Row<'_>) -> rusqlite::Result<MemoryLink> {
     let kind: String = row.get(2)?;
     let kind = LinkKind::parse(&kind).unwrap_or_default();
-    Ok(Link { from: row.get(0)?, to: row.get(1)?, kind, created: row.get(3)? })
+    Ok(MemoryLink { from: row.get(0)?, to: row.get(1)?, kind, created: row.get(3)? })
 }

@@ -1,19 +1,19 @@
 //! Builds the SQL conditions that select memories.
 
-use memod_proto::memory::{Scope, Traits};
+use memod_proto::memory::{MemoryScope, Traits};
 use rusqlite::types::Value as Sql;
 use serde_json::Value;
 
-use super::shared_with::Sharing;
+use super::sharing::Sharing;
 use super::worktree_scope::IS_HERE;
 
 /// Condition on living memories; its first parameter is the time.
 const LIVING: &str = "m.archived_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > ?1)";
 
-/// Condition on `memory m`: it is no copy of what another repository has.
+/// Condition on `memory m`: it is not a copy from another repository.
 pub(super) const IS_NO_COPY: &str = "m.shared != 4";
 
-/// One of the ids, also of what a worktree has of a memory.
+/// Condition on `memory m`: it, or its main row, has one of the ids.
 const HAS_ID: &str = "m.row IN (
     SELECT p.row FROM json_each(?n) w CROSS JOIN memory p ON p.id = w.value
     UNION ALL
@@ -26,7 +26,7 @@ pub struct MemoryFilter {
     pub ids: Option<Vec<String>>,
     /// Container, in normal form.
     pub container: Option<String>,
-    /// Containers of which it must be one; empty for any.
+    /// Containers to select from; empty for all.
     pub containers: Vec<String>,
     /// Containers that are left out.
     pub not_containers: Vec<String>,
@@ -34,7 +34,7 @@ pub struct MemoryFilter {
     pub tags: Vec<String>,
     /// Tags that must not be present.
     pub not_tags: Vec<String>,
-    /// Lists of parts of the author's name or address, of each of which one must be there, ignoring case.
+    /// Lists of parts of the author's name or address; one of each list must match, ignoring case.
     pub authors: Vec<Vec<String>>,
     /// Parts of authors that are left out.
     pub not_authors: Vec<String>,
@@ -48,7 +48,7 @@ pub struct MemoryFilter {
     pub expression: Option<String>,
     /// An FTS5 expression that must not match.
     pub excluded: Option<String>,
-    /// Whether to select copies of what other repositories of the team have, too.
+    /// Whether to select copies from other repositories of the team, too.
     pub followed: bool,
     /// Whether to select archived instead of living memories.
     pub archived: bool,
@@ -56,7 +56,7 @@ pub struct MemoryFilter {
 
 impl MemoryFilter {
     /// Returns the condition on `memory m`, and the values of its parameters.
-    pub(super) fn condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
+    pub(super) fn sql_condition(&self, now_ms: i64) -> (String, Vec<Sql>) {
         let mut values = vec![Sql::from(now_ms)];
         let (mut condition, date) = match self.archived {
             false => (LIVING.to_owned(), "m.created"),
@@ -73,12 +73,11 @@ impl MemoryFilter {
         if let Some(container) = &self.container {
             and("m.container = ?n", Sql::from(container.clone()));
         }
-        let list = |items: &[String]| Sql::from(Value::from(items).to_string());
         if !self.containers.is_empty() {
-            and("m.container IN (SELECT value FROM json_each(?n))", list(&self.containers));
+            and("m.container IN (SELECT value FROM json_each(?n))", json_list(&self.containers));
         }
         if !self.not_containers.is_empty() {
-            and("m.container NOT IN (SELECT value FROM json_each(?n))", list(&self.not_containers));
+            and("m.container NOT IN (SELECT value FROM json_each(?n))", json_list(&self.not_containers));
         }
         let has_tag = "EXISTS (SELECT 1 FROM tag t WHERE t.memory = m.row AND t.tag = ?n)";
         for tag in &self.tags {
@@ -90,10 +89,10 @@ impl MemoryFilter {
         let has_author =
             "EXISTS (SELECT 1 FROM json_each(?n) part WHERE instr(lower(m.author), lower(part.value)) > 0)";
         for authors in &self.authors {
-            and(has_author, list(authors));
+            and(has_author, json_list(authors));
         }
         if !self.not_authors.is_empty() {
-            and(&format!("NOT {has_author}"), list(&self.not_authors));
+            and(&format!("NOT {has_author}"), json_list(&self.not_authors));
         }
         let Traits { tier, author, agent, source, min_priority, scope, metadata } = &self.traits;
         if let Some(tier) = tier {
@@ -112,7 +111,7 @@ impl MemoryFilter {
             and("m.priority >= ?n", Sql::from(*priority));
         }
         if let Some(scope) = scope {
-            and("m.shared IN (SELECT value FROM json_each(?n))", Sql::from(numbers(*scope).to_string()));
+            and("m.shared IN (SELECT value FROM json_each(?n))", sharing_numbers(*scope));
         }
         for pair in metadata {
             // Compare both sides as SQLite reads JSON: 1 and 1.0 are the same number, "1" is a text.
@@ -138,11 +137,17 @@ impl MemoryFilter {
     }
 }
 
-/// Returns the numbers of a scope, as `memory.shared` has them.
-fn numbers(scope: Scope) -> Value {
-    match scope {
-        Scope::Mine => Value::from(vec![0, Sharing::Never as i64]),
-        Scope::Repo => Value::from(vec![Sharing::Repo as i64]),
-        Scope::Team => Value::from(vec![Sharing::Team as i64, Sharing::Followed as i64]),
-    }
+/// Returns a list as JSON, for `json_each`.
+fn json_list(items: &[String]) -> Sql {
+    Sql::from(Value::from(items).to_string())
+}
+
+/// Returns the numbers of a scope in `memory.shared`, as JSON.
+fn sharing_numbers(scope: MemoryScope) -> Sql {
+    let numbers = match scope {
+        MemoryScope::Mine => vec![0, Sharing::Never as i64],
+        MemoryScope::Repo => vec![Sharing::Repo as i64],
+        MemoryScope::Team => vec![Sharing::Team as i64, Sharing::Followed as i64],
+    };
+    Sql::from(Value::from(numbers).to_string())
 }

@@ -1,7 +1,7 @@
-//! Collects which memories committed transactions have changed, while somebody wants to know.
+//! Collects the memories that committed transactions change, while changes are watched.
 //!
-//! Each change of a memory adds a row to `history`, whatever causes it, so those rows say it all. Only memories that are
-//! deleted for good take their history with them; [`Rows`] notes these.
+//! Each change of a memory adds a row to `history`, whatever causes it, so those rows are complete. Only memories that are
+//! deleted for good lose their history; [`MemoryRows`] notes these.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use memod_database::DatabaseError;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::Rows;
+use super::MemoryRows;
 
-impl Rows<'_> {
+impl MemoryRows<'_> {
     /// Returns the memories that a transaction has changed: those of new rows of `history`, each with its last action, and
     /// those that it has deleted.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(super) fn noted_changes(&self, added: &[i64]) -> Result<Vec<NotedChange>, DatabaseError> {
-        let mut changes = self.deleted();
+        let mut changes = self.deleted_changes();
         changes.retain(|change| !change.ids.is_empty());
         if added.is_empty() {
             return Ok(changes);

@@ -1,31 +1,31 @@
-//! Keeps what is to be sent to the team, in order.
+//! Queues changes that are sent to the team, in order.
 
 use memod_database::DatabaseError;
 use rusqlite::params;
 
-use super::Rows;
-use super::files::Hash;
-use super::team_rows::sha256;
+use super::MemoryRows;
+use super::shared_files::FileHash;
+use super::team_rows::sha256_of;
 
-/// A change that is to be sent.
+/// A queued change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingChange {
     /// Its number, which grows.
     pub n: i64,
     /// Id of the memory.
     pub id: String,
-    /// SHA-256 of what the team has before; `None`: nothing.
-    pub former: Option<Hash>,
-    /// The new text; empty: it is archived.
+    /// SHA-256 of the team's former text; `None` if it has none.
+    pub former: Option<FileHash>,
+    /// The new text; empty if the memory is archived.
     pub text: String,
 }
 
-impl Rows<'_> {
-    /// Stores that a change is to be sent.
+impl MemoryRows<'_> {
+    /// Queues a change.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn queue(&self, id: &str, text: &str) -> Result<(), DatabaseError> {
+    pub fn queue_change(&self, id: &str, text: &str) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "INSERT INTO outbox(id, former, text)
@@ -38,16 +38,17 @@ impl Rows<'_> {
                  ON CONFLICT(id) DO UPDATE SET base = coalesce(base, text), text = ?2, hash = ?3,
                      updated = excluded.updated, why = NULL",
             )?
-            .execute(params![id, text, sha256(text)])
+            .execute(params![id, text, sha256_of(text)])
             .map(drop)
         })
     }
 
-    /// Queues that a memory is archived for the team, in place of what is not sent yet of it. That follows what the team had before.
+    /// Queues the archiving of a memory for the team, in place of its unsent changes. It follows the text that the team had before
+    /// these.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(super) fn withdraw(&self, id: &str) -> Result<(), DatabaseError> {
+    pub(super) fn queue_withdrawal(&self, id: &str) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "INSERT INTO outbox(id, former, text) SELECT ?1, iif(EXISTS (SELECT 1 FROM outbox WHERE id = ?1),
@@ -58,62 +59,66 @@ impl Rows<'_> {
             conn.prepare_cached(
                 "UPDATE team_memory SET base = coalesce(base, text), text = '', hash = ?2, theirs = NULL, why = NULL WHERE id = ?1",
             )?
-            .execute(params![id, sha256("")])
+            .execute(params![id, sha256_of("")])
             .map(drop)
         })
     }
 
-    /// Replaces what is to be sent of a memory: from what the team has now to what this user has. Without `theirs` the server has
-    /// forgotten it: then the changes began from what it had, or if there are none since, from this text.
+    /// Replaces the queued changes of a memory by one from the team's present text to this user's. Without `theirs` the server
+    /// has lost it; then the base is the text that it had, or without unsent changes this text.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn requeue(&self, id: &str, theirs: Option<&str>, text: &str) -> Result<(), DatabaseError> {
-        self.drop_outgoing(id)?;
+    pub fn requeue_change(&self, id: &str, theirs: Option<&str>, text: &str) -> Result<(), DatabaseError> {
+        self.delete_outgoing(id)?;
         self.run(|conn| {
             conn.prepare_cached("INSERT INTO outbox(id, former, text) VALUES(?1, ?2, ?3)")?
-                .execute(params![id, theirs.map(sha256), text])?;
+                .execute(params![id, theirs.map(sha256_of), text])?;
             conn.prepare_cached(
                 "UPDATE team_memory SET base = coalesce(?2, nullif(base, ''), ?3), text = ?3, hash = ?4 WHERE id = ?1",
             )?
-            .execute(params![id, theirs, text, sha256(text)])
+            .execute(params![id, theirs, text, sha256_of(text)])
             .map(drop)
         })
     }
 
-    /// Records that the team has what this user has of a memory.
+    /// Records that the team has this user's version of a memory.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn end_changes(&self, id: &str) -> Result<(), DatabaseError> {
+    pub fn mark_sent(&self, id: &str) -> Result<(), DatabaseError> {
         self.end_conflict(id)?;
-        self.drop_outgoing(id)?;
+        self.delete_outgoing(id)?;
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET base = NULL WHERE id = ?1")?.execute([id]).map(drop)
         })
     }
 
-    /// Forgets what is to be sent of a memory.
+    /// Deletes the queued changes of a memory.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn drop_outgoing(&self, id: &str) -> Result<(), DatabaseError> {
+    pub fn delete_outgoing(&self, id: &str) -> Result<(), DatabaseError> {
         self.run(|conn| conn.prepare_cached("DELETE FROM outbox WHERE id = ?1")?.execute([id]).map(drop))
     }
 
-    /// Returns what is to be sent, in order: at most some changes, and no more bytes than given after the first.
+    /// Returns the first queued changes: at most `at_most`, and after the first no more than `bytes` of text.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn outgoing(&self, at_most: usize, bytes: usize) -> Result<Vec<Outgoing>, DatabaseError> {
+    pub fn list_outgoing(&self, at_most: usize, bytes: usize) -> Result<Vec<OutgoingChange>, DatabaseError> {
         self.run(|conn| {
             let mut statement =
                 conn.prepare_cached("SELECT n, id, former, text FROM outbox ORDER BY n LIMIT ?1")?;
             let mut rows = statement.query([at_most as i64])?;
-            let (mut found, mut size): (Vec<Outgoing>, _) = (Vec::new(), 0);
+            let (mut found, mut size): (Vec<OutgoingChange>, _) = (Vec::new(), 0);
             while let Some(row) = rows.next()? {
-                let change =
-                    Outgoing { n: row.get(0)?, id: row.get(1)?, former: row.get(2)?, text: row.get(3)? };
+                let change = OutgoingChange {
+                    n: row.get(0)?,
+                    id: row.get(1)?,
+                    former: row.get(2)?,
+                    text: row.get(3)?,
+                };
                 size += change.text.len();
                 if !found.is_empty() && size > bytes {
                     break;
@@ -128,7 +133,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn end_outgoing(&self, up_to: i64) -> Result<(), DatabaseError> {
+    pub fn mark_sent_up_to(&self, up_to: i64) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "UPDATE team_memory SET base = NULL WHERE theirs IS NULL
@@ -136,7 +141,7 @@ impl Rows<'_> {
                      AND id NOT IN (SELECT id FROM outbox WHERE n > ?1)",
             )?
             .execute([up_to])?;
-            // Of the others, the team has an earlier change now.
+            // The team has an earlier change of the other memories now.
             conn.prepare_cached(
                 "UPDATE team_memory SET base = (SELECT o.text FROM outbox o WHERE o.id = team_memory.id AND o.n <= ?1
                      ORDER BY o.n DESC LIMIT 1)

@@ -1,7 +1,7 @@
-//! Takes over with whom memories are shared, out of a damaged database.
+//! Recovers from a damaged database with whom memories are shared.
 //!
-//! That is later than its backups, so what it says holds: what was shared since is sent, and what was taken back stays so. Where it
-//! cannot be read, a memory that has changed is this user's alone, so that nothing is sent that they may have taken back.
+//! It is newer than its backups, so its state wins: later shares are sent, and withdrawn memories stay withdrawn. Where it cannot
+//! be read, a changed memory is this user's alone, so that nothing is sent that they may have withdrawn.
 
 use std::collections::HashMap;
 
@@ -9,68 +9,68 @@ use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::contents::readable;
-use super::files::Hash;
-use super::shared_with::Sharing;
-use super::{Derived, MemoryDb, MemoryEvent, Record, Rows};
+use super::database_contents::if_readable;
+use super::shared_files::FileHash;
+use super::sharing::Sharing;
+use super::{DerivedData, MemoryDb, MemoryEvent, MemoryRecord, MemoryRows};
 
 /// A row of `team_memory` without its id: text, hash, updated, base, theirs, why.
-type TeamCells = (String, Hash, Option<i64>, Option<String>, Option<String>, Option<String>);
+type TeamCells = (String, FileHash, Option<i64>, Option<String>, Option<String>, Option<String>);
 /// A row of `outbox` without its id: n, former, text.
-type OutboxCells = (i64, Option<Hash>, String);
+type OutboxCells = (i64, Option<FileHash>, String);
 
-/// With whom memories of another database are shared, by id, as far as that can be read.
+/// The readable sharing of the memories of another database, by id.
 #[derive(Default)]
 pub(super) struct SavedSharing {
-    of: HashMap<String, Shared>,
+    shares: HashMap<String, SavedShare>,
     /// `None` if not all of it can be read.
-    team: Option<SavedTeam>,
+    team: Option<SavedTeamRows>,
     place: Option<Value>,
 }
 
 /// With whom one memory is shared.
-struct Shared {
+struct SavedShare {
     sharing: Option<Sharing>,
-    version: Option<Hash>,
+    version: Option<FileHash>,
     file_links: Option<String>,
     remarks: Option<String>,
     is_trusted: bool,
 }
 
-/// What is known of the team's memories, and what is to be sent.
-struct SavedTeam {
+/// The rows of the team's memories, and the queued changes.
+struct SavedTeamRows {
     memories: HashMap<String, TeamCells>,
     outbox: HashMap<String, Vec<OutboxCells>>,
 }
 
 impl SavedSharing {
     /// Returns whether a memory is certainly this user's alone.
-    pub(super) fn is_alone(&self, id: &str) -> bool {
-        self.of.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
+    pub(super) fn is_private(&self, id: &str) -> bool {
+        self.shares.get(id).is_some_and(|shared| matches!(shared.sharing, None | Some(Sharing::Never)))
     }
 
     /// Returns whether the team has a memory.
     pub(super) fn is_team(&self, id: &str) -> bool {
-        self.of.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
+        self.shares.get(id).is_some_and(|shared| shared.sharing == Some(Sharing::Team))
     }
 }
 
 impl MemoryDb {
-    /// Reads with whom memories are shared; `None` in a database of an older schema, which shares none.
+    /// Reads the sharing of memories; `None` for a database of an older schema, which shares none.
     ///
     /// # Errors
     /// When more may be read another time.
-    pub(super) fn saved_sharing(&self) -> Result<Option<SavedSharing>, DatabaseError> {
+    pub(super) fn read_saved_sharing(&self) -> Result<Option<SavedSharing>, DatabaseError> {
         let sql = "SELECT 1 FROM pragma_table_info('team_memory')";
-        match readable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
+        match if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? {
             Some(true) => {}
             Some(false) => return Ok(None),
             None => return Ok(Some(SavedSharing::default())),
         }
         let sql = "SELECT 1 FROM pragma_table_info('memory') WHERE name = 'remarks'";
-        let has_remarks = readable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
+        let has_remarks = if_readable(self.run(|conn| conn.prepare(sql)?.exists([])))? == Some(true);
         let remarks = if has_remarks { "m.remarks" } else { "NULL" };
-        let mut of = HashMap::new();
+        let mut shares = HashMap::new();
         for order in ["ASC", "DESC"] {
             let read = self.run(|conn| {
                 let mut statement = conn.prepare(&format!(
@@ -79,30 +79,30 @@ impl MemoryDb {
                 ))?;
                 let mut rows = statement.query([])?;
                 while let Some(row) = rows.next()? {
-                    if let Ok((id, shared)) = shared(row) {
-                        of.insert(id, shared);
+                    if let Ok((id, shared)) = read_saved_share(row) {
+                        shares.insert(id, shared);
                     }
                 }
                 Ok(())
             });
-            if readable(read)?.is_some() {
+            if if_readable(read)?.is_some() {
                 break;
             }
         }
-        // What cannot be read is to be confirmed again.
-        for id in readable(self.trusted())?.unwrap_or_default() {
-            of.entry(id).and_modify(|shared| shared.is_trusted = true);
+        // An unreadable trust must be confirmed again.
+        for id in if_readable(self.list_trusted())?.unwrap_or_default() {
+            shares.entry(id).and_modify(|shared| shared.is_trusted = true);
         }
-        let team = readable(self.saved_team())?;
+        let team = if_readable(self.read_saved_team())?;
         let place = self.read(0, |rows| {
-            Ok::<_, DatabaseError>(rows.team_place()?.and_then(|json| serde_json::from_str(&json).ok()))
+            Ok::<_, DatabaseError>(rows.team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()))
         });
-        let place = readable(place)?.flatten();
-        Ok(Some(SavedSharing { of, team, place }))
+        let place = if_readable(place)?.flatten();
+        Ok(Some(SavedSharing { shares, team, place }))
     }
 
-    /// Returns the ids of memories whose present version this user vouches for.
-    fn trusted(&self) -> Result<Vec<String>, DatabaseError> {
+    /// Returns the ids of memories whose present version this user trusts.
+    fn list_trusted(&self) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare(
                 "SELECT m.id FROM trusted_version t JOIN memory m ON m.row = t.memory WHERE t.hash = m.version",
@@ -112,7 +112,7 @@ impl MemoryDb {
         })
     }
 
-    fn saved_team(&self) -> Result<SavedTeam, DatabaseError> {
+    fn read_saved_team(&self) -> Result<SavedTeamRows, DatabaseError> {
         self.run(|conn| {
             let mut outbox: HashMap<String, Vec<OutboxCells>> = HashMap::new();
             let mut changes = conn.prepare("SELECT id, n, former, text FROM outbox ORDER BY n")?;
@@ -130,62 +130,62 @@ impl MemoryDb {
                     Ok((row.get(0)?, cells))
                 })?
                 .collect::<Result<_, _>>()?;
-            Ok(SavedTeam { memories, outbox })
+            Ok(SavedTeamRows { memories, outbox })
         })
     }
 }
 
-fn shared(row: &Row<'_>) -> rusqlite::Result<(String, Shared)> {
+fn read_saved_share(row: &Row<'_>) -> rusqlite::Result<(String, SavedShare)> {
     let number: i64 = row.get(1)?;
     let all = [Sharing::Repo, Sharing::Never, Sharing::Team];
     let sharing = all.into_iter().find(|sharing| *sharing as i64 == number);
     let (version, file_links, remarks) = (row.get(2)?, row.get(3)?, row.get(4)?);
-    Ok((row.get(0)?, Shared { sharing, version, file_links, remarks, is_trusted: false }))
+    Ok((row.get(0)?, SavedShare { sharing, version, file_links, remarks, is_trusted: false }))
 }
 
-impl Rows<'_> {
-    /// Makes memories shared as they are in a damaged database, whose memories are here by now. `ids` are those that it has or has
+impl MemoryRows<'_> {
+    /// Applies the sharing of a damaged database, whose memories were merged already. `ids` are those that it has or has
     /// deleted.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub(super) fn take_sharing<'a>(
+    pub(super) fn apply_saved_sharing<'a>(
         &self,
         saved: &SavedSharing,
         ids: impl Iterator<Item = &'a str>,
-        derive: fn(&Record) -> Derived,
+        derive: fn(&MemoryRecord) -> DerivedData,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         for id in ids {
-            let main = self.main(id)?;
-            let shared = saved.of.get(id);
+            let main = self.main_row(id)?;
+            let shared = saved.shares.get(id);
             let sharing = shared.and_then(|shared| shared.sharing);
             let is_team = main.as_ref().is_some_and(|main| main.is_team);
             let is_archived = main.as_ref().is_some_and(|main| main.is_archived);
-            if let Some(Shared { remarks: Some(remarks), file_links, .. }) = shared {
-                self.set_remarks(id, remarks, file_links.as_ref())?; // of a file that may be gone
+            if let Some(SavedShare { remarks: Some(remarks), file_links, .. }) = shared {
+                self.set_remarks(id, remarks, file_links.as_ref())?; // their file may be gone
             }
             match (&saved.team, main) {
-                (Some(team), None) => self.put_saved_team(team, id)?,
+                (Some(team), None) => self.put_saved_team_row(team, id)?,
                 (None, None) => {}
                 (Some(team), Some(_)) if shared.is_some() && (is_team || team.memories.contains_key(id)) => {
-                    self.put_saved_team(team, id)?;
+                    self.put_saved_team_row(team, id)?;
                 }
-                // What is to be sent of it is not known.
-                (_, Some(_)) if is_team && !self.is_as_the_team_has_it(id)? => {
-                    self.forget_team_row(id)?;
-                    self.keep_alone(id, derive, event)?;
+                // Its queued changes are unknown.
+                (_, Some(_)) if is_team && !self.equals_team_row(id)? => {
+                    self.delete_team_row(id)?;
+                    self.keep_private(id, derive, event)?;
                     continue;
                 }
                 (_, Some(main)) if shared.is_none() && !main.is_shared => {
-                    self.keep_alone(id, derive, event)?;
+                    self.keep_private(id, derive, event)?;
                 }
                 _ => {}
             }
             match (sharing, shared) {
-                (None, Some(_)) if is_team => self.keep_alone(id, derive, event)?,
-                (Some(Sharing::Never), _) => self.keep_alone(id, derive, event)?,
-                // Another one that is a file is so here once the file is seen; in the archive it has none.
+                (None, Some(_)) if is_team => self.keep_private(id, derive, event)?,
+                (Some(Sharing::Never), _) => self.keep_private(id, derive, event)?,
+                // Other memories with a file become shared when the file is read; an archived one has no file.
                 (Some(Sharing::Repo), _) if is_team || is_archived || self.is_unshared(id)? => {
                     self.set_shared(id, Sharing::Repo)?;
                 }
@@ -193,23 +193,23 @@ impl Rows<'_> {
                 _ => {}
             }
         }
-        // What cannot be read and is the team's no more was forgotten or taken back.
+        // An unreadable memory that left the team was forgotten or withdrawn.
         for (id, (text, ..)) in saved.team.iter().flat_map(|team| &team.memories) {
-            let is_read = saved.of.contains_key(id);
+            let is_read = saved.shares.contains_key(id);
             if let Some(team) = saved.team.as_ref().filter(|_| !is_read && text.is_empty())
                 && self.is_team(id)?
             {
-                self.put_saved_team(team, id)?;
-                self.keep_alone(id, derive, event)?;
+                self.put_saved_team_row(team, id)?;
+                self.keep_private(id, derive, event)?;
             }
         }
-        self.take_trust(saved)?;
-        self.begin_place_anew(saved)
+        self.apply_saved_trust(saved)?;
+        self.restart_team_cursor(saved)
     }
 
-    /// Vouches for the versions of files that this user vouches for in another database.
-    pub(super) fn take_trust(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
-        for (id, shared) in saved.of.iter().filter(|(_, shared)| shared.is_trusted) {
+    /// Trusts the versions of files that this user trusts in another database.
+    pub(super) fn apply_saved_trust(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
+        for (id, shared) in saved.shares.iter().filter(|(_, shared)| shared.is_trusted) {
             if let (Some(Sharing::Repo), Some(version)) = (shared.sharing, &shared.version) {
                 self.trust_version(id, version)?;
             }
@@ -217,26 +217,27 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Has the server asked for all that came from here too: not all of it may have been saved. Numbers go on under another name.
-    fn begin_place_anew(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
-        let known = self.team_place()?.and_then(|json| serde_json::from_str(&json).ok());
+    /// Resets the cursor, so that changes sent from here are pulled again, too: some may be lost. Sending continues under a new
+    /// client name.
+    fn restart_team_cursor(&self, saved: &SavedSharing) -> Result<(), DatabaseError> {
+        let known = self.team_cursor()?.and_then(|json| serde_json::from_str(&json).ok());
         let is_known = known.is_some();
         let Some(Value::Object(mut place)) =
             known.or_else(|| saved.place.clone().filter(|_| saved.team.is_some()))
         else {
             return Ok(());
         };
-        place.insert("client".to_owned(), self.new_client()?.into());
+        place.insert("client".to_owned(), self.new_client_name()?.into());
         place.insert("sent".to_owned(), 0.into());
         if !is_known {
             place.remove("mark"); // all is compared
         }
-        self.set_team_place(&Value::Object(place).to_string())
+        self.set_team_cursor(&Value::Object(place).to_string())
     }
 
-    /// Makes what is known of the team's memory, and what is to be sent of it, what the damaged database says.
-    fn put_saved_team(&self, team: &SavedTeam, id: &str) -> Result<(), DatabaseError> {
-        self.forget_team_row(id)?;
+    /// Copies the team row of a memory and its queued changes from the damaged database.
+    fn put_saved_team_row(&self, team: &SavedTeamRows, id: &str) -> Result<(), DatabaseError> {
+        self.delete_team_row(id)?;
         self.run(|conn| {
             if let Some((text, hash, updated, base, theirs, why)) = team.memories.get(id) {
                 conn.prepare_cached(
@@ -253,9 +254,9 @@ impl Rows<'_> {
         })
     }
 
-    fn put_saved_version(&self, id: &str, shared: &Shared) -> Result<(), DatabaseError> {
+    fn put_saved_version(&self, id: &str, shared: &SavedShare) -> Result<(), DatabaseError> {
         self.run(|conn| {
-            // What it is linked to may come later.
+            // The other ends of its links may come later.
             conn.prepare_cached(
                 "UPDATE memory SET version = ?2, file_links = ?3, linked = NULL WHERE id = ?1",
             )?
@@ -268,19 +269,19 @@ impl Rows<'_> {
         }
     }
 
-    /// Makes a memory this user's alone, which no rule shares. It is archived if another one has its text.
-    pub(super) fn keep_alone(
+    /// Makes a memory this user's alone, so that no rule shares it. Archives it if another memory has its text.
+    pub(super) fn keep_private(
         &self,
         id: &str,
-        derive: fn(&Record) -> Derived,
+        derive: fn(&MemoryRecord) -> DerivedData,
         event: &MemoryEvent,
     ) -> Result<(), DatabaseError> {
         self.end_conflict(id)?;
-        self.keep_for_others(id)?;
+        self.copy_for_other_worktrees(id)?;
         let record = self.record_at(id)?;
         let hash = derive(&record).hash;
         if record.archived_at.is_none() {
-            self.make_room(&record, &hash)?;
+            self.archive_expired_twins(&record, &hash)?;
         }
         if record.archived_at.is_none() && self.has_twin(&record, &hash)? {
             self.set_archived(&[record], Some("forgotten"), event)?;
@@ -288,8 +289,8 @@ impl Rows<'_> {
         self.set_shared(id, Sharing::Never)
     }
 
-    /// Returns whether what is known of the team's memory is what is here.
-    fn is_as_the_team_has_it(&self, id: &str) -> Result<bool, DatabaseError> {
+    /// Returns whether a memory equals its team row.
+    fn equals_team_row(&self, id: &str) -> Result<bool, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT m.updated IS t.updated FROM memory m JOIN team_memory t ON t.id = m.id WHERE m.id = ?1",
@@ -300,10 +301,10 @@ impl Rows<'_> {
         .map(Option::unwrap_or_default)
     }
 
-    /// Forgets what is known of the team's memory, and what is to be sent of it.
-    fn forget_team_row(&self, id: &str) -> Result<(), DatabaseError> {
-        self.drop_theirs(id)?;
-        self.drop_outgoing(id)?;
+    /// Deletes the team row of a memory, and its queued changes.
+    fn delete_team_row(&self, id: &str) -> Result<(), DatabaseError> {
+        self.remove_team_side(id)?;
+        self.delete_outgoing(id)?;
         self.run(|conn| conn.prepare_cached("DELETE FROM team_memory WHERE id = ?1")?.execute([id]).map(drop))
     }
 }

@@ -1,53 +1,53 @@
-//! Stores what the team has of memories, and what is to be sent to it.
+//! Stores the team's versions of memories.
 //!
-//! The row of a memory is what this user has; `team_memory` has the same as a text, as it is sent and compared. A change is
-//! committed together with its row in `outbox`, so what was acknowledged is sent, whenever that is.
+//! The row of a memory is this user's version; `team_memory` has the same as a text, as it is sent and compared. A change is
+//! committed together with its row in `outbox`, so every acknowledged change is sent eventually.
 
 use memod_database::DatabaseError;
 use rusqlite::{OptionalExtension, params};
 use serde_json::Map;
 use sha2::{Digest as _, Sha256};
 
-use super::files::{FileVersion, Hash, said_of};
-use super::shared_with::Sharing;
-use super::{MemoryEvent, Record, Rows};
+use super::shared_files::{FileHash, FileVersion, with_local_fields};
+use super::sharing::Sharing;
+use super::{MemoryEvent, MemoryRecord, MemoryRows};
 
 /// The source of changes that come from the team.
 pub const FROM_TEAM: &str = "team";
 /// Why a memory of the team is not shown: a file of the worktree has its id.
 const FILE_HAS_ID: &str = "a file of this repository has its id: `memo unshare` takes it out of the files, and then `memo share --team` gives it to the team";
-/// Why it is not this user's memory: that was never the team's, or has left it, and says something else.
+/// Why the team's text is not this user's memory: that was never the team's, or has left it, and differs.
 const OWN_HAS_ID: &str = "a memory of yours alone has its id and says something else: `memo get ID` shows both, `memo resolve ID \
      --ours|--theirs|--both` ends it; while yours is in the archive, `memo restore ID` comes first";
-/// Why it is not this user's memory: that has left the team.
+/// Why the team's text is not this user's memory: that has left the team.
 const TAKEN_BACK: &str = "you have taken it back: `memo share --team` gives it to the team again";
-/// Why a memory is archived that the team has archived.
+/// The reason in the archive for a memory that the team has archived.
 const ARCHIVED: &str = "team";
 
-/// A memory of the team that needs somebody.
+/// A memory of the team that a person must look at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamTrouble {
     /// Its id.
     pub id: String,
     /// Why the team's text is not the memory; `None` for a conflict of two changes.
     pub why: Option<String>,
-    /// Whether the team's text is shown beside what this user has.
+    /// Whether the team's text is shown beside this user's memory.
     pub is_shown: bool,
 }
 
 impl TeamTrouble {
-    /// Returns whether the team's text is nowhere to be seen.
+    /// Returns whether the team's text is not shown anywhere.
     pub fn is_hidden(&self) -> bool {
         self.why.is_some() && !self.is_shown
     }
 }
 
-/// What is known of a memory of the team.
+/// The state of a memory of the team.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TeamRow {
-    /// What this user has; empty if it is archived.
+    /// This user's text; empty if it is archived.
     pub text: String,
-    /// What the team had when unsent changes began; `None` if all is sent.
+    /// The team's text before the unsent changes; `None` if all are sent.
     pub base: Option<String>,
     /// The team's side of a conflict.
     pub theirs: Option<String>,
@@ -55,12 +55,12 @@ pub struct TeamRow {
     pub why: Option<String>,
 }
 
-/// Numbers about the memories of the team.
+/// Counts of the memories of the team.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TeamCounts {
     /// Living memories.
     pub memories: u64,
-    /// Changes that are to be sent.
+    /// Queued changes.
     pub unsent: u64,
     /// Memories in conflict, and texts that are shown beside a memory of this user alone.
     pub conflicts: u64,
@@ -68,12 +68,12 @@ pub struct TeamCounts {
     pub unreadable: u64,
 }
 
-impl Rows<'_> {
-    /// Returns what is known of a memory of the team.
+impl MemoryRows<'_> {
+    /// Returns the state of a memory of the team.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_row(&self, id: &str) -> Result<Option<TeamRow>, DatabaseError> {
+    pub fn find_team_row(&self, id: &str) -> Result<Option<TeamRow>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT text, base, theirs, why FROM team_memory WHERE id = ?1")?
                 .query_row([id], |row| {
@@ -93,23 +93,23 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub fn is_team(&self, id: &str) -> Result<bool, DatabaseError> {
-        Ok(self.main(id)?.is_some_and(|main| main.is_team))
+        Ok(self.main_row(id)?.is_some_and(|main| main.is_team))
     }
 
-    /// Returns the memory of this user alone that is in the archive, if a record is what the team has under its id.
+    /// Returns this user's archived memory with the id of a record that is the team's.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn archived_beside(&self, record: &Record) -> Result<Option<Record>, DatabaseError> {
-        let main = if record.team { self.main(&record.id)? } else { None };
+    pub fn find_archived_beside(&self, record: &MemoryRecord) -> Result<Option<MemoryRecord>, DatabaseError> {
+        let main = if record.team { self.main_row(&record.id)? } else { None };
         main.filter(|main| main.is_own() && main.is_archived).map(|_| self.record_at(&record.id)).transpose()
     }
 
-    /// Makes a memory one of the team's. What is sent of it is stored by [`Self::queue`].
+    /// Makes a memory one of the team's. [`Self::queue_change`] queues its text.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn begin_team(&self, id: &str) -> Result<(), DatabaseError> {
+    pub fn share_with_team(&self, id: &str) -> Result<(), DatabaseError> {
         self.set_shared(id, Sharing::Team)
     }
 
@@ -118,17 +118,17 @@ impl Rows<'_> {
     /// # Errors
     /// When the database cannot be written.
     pub fn leave_team(&self, id: &str) -> Result<(), DatabaseError> {
-        self.withdraw(id)?;
+        self.queue_withdrawal(id)?;
         self.set_shared(id, Sharing::Never)
     }
 
-    /// Makes all memories of the team this user's alone, and forgets what was to be sent and how far the team's changes are known.
-    /// Of two with one text the later one is archived. Returns their number.
+    /// Makes all memories of the team this user's alone, and deletes queued changes and the cursor. Of two with one text the later
+    /// one is archived. Returns their number.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn leave_team_with_all(&self) -> Result<u64, DatabaseError> {
-        self.forget_exchange()?;
+        self.reset_exchange()?;
         self.run(|conn| {
             conn.execute_batch(
                 "DELETE FROM memory_fts WHERE rowid IN (SELECT row FROM memory WHERE shared = 3 AND main IS NOT NULL);
@@ -147,21 +147,21 @@ impl Rows<'_> {
         })
     }
 
-    /// Forgets what was to be sent, how far the team's changes are known, and what other repositories have: all is taken again.
+    /// Deletes queued changes, the cursor and the copies from other repositories, so that everything is pulled again.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn forget_exchange(&self) -> Result<(), DatabaseError> {
+    pub fn reset_exchange(&self) -> Result<(), DatabaseError> {
         self.unfollow_all()?;
         self.run(|conn| conn.execute_batch("DELETE FROM outbox; DELETE FROM team_memory;"))?;
         self.unset_meta(PLACE)
     }
 
-    /// Records that the row of a memory says what is known of the team's.
+    /// Records that the row of a memory equals its team row.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_equal_to_team(&self, id: &str) -> Result<(), DatabaseError> {
+    pub fn mark_equal_to_team(&self, id: &str) -> Result<(), DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "UPDATE team_memory SET updated = (SELECT updated FROM memory WHERE id = ?1) WHERE id = ?1",
@@ -171,21 +171,21 @@ impl Rows<'_> {
         })
     }
 
-    /// Makes a memory say what the team's text says; `version` is that text as it was parsed, or why it cannot be. An empty
-    /// text archives. What is to be sent of it stays.
+    /// Stores the team's text of a memory; `version` is that text as it was parsed, or why it cannot be. An empty text archives
+    /// the memory. Its queued changes stay.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn take_from_team(
+    pub fn apply_team_text(
         &self,
         id: &str,
         text: &str,
         version: Result<&FileVersion, &str>,
         author: &str,
     ) -> Result<(), DatabaseError> {
-        self.drop_theirs(id)?;
-        let why = match (self.main(id)?, version) {
-            (Some(main), _) if !text.is_empty() && main.is_shared && self.is_shown(main.row)? => {
+        self.remove_team_side(id)?;
+        let why = match (self.main_row(id)?, version) {
+            (Some(main), _) if !text.is_empty() && main.is_shared && self.is_shown_by_file(main.row)? => {
                 Some(FILE_HAS_ID)
             }
             (Some(main), _) if text.is_empty() && main.is_team && !main.is_archived => {
@@ -196,12 +196,12 @@ impl Rows<'_> {
             (_, _) if text.is_empty() => None,
             (_, Err(why)) => Some(why),
             (Some(main), Ok(version)) if main.is_own() && !self.is_same_and_living(version)? => {
-                self.put_theirs_row(id, version)?;
+                self.put_their_row(id, version)?;
                 Some(OWN_HAS_ID)
             }
             (Some(main), Ok(_)) if main.is_unshared => Some(TAKEN_BACK),
             (main, Ok(version)) => {
-                self.put_from_team(main.map(|main| main.is_archived), version, author)?;
+                self.put_team_version(main.map(|main| main.is_archived), version, author)?;
                 None
             }
         };
@@ -210,18 +210,18 @@ impl Rows<'_> {
                 "INSERT OR REPLACE INTO team_memory(id, text, hash, updated, why)
                  VALUES(?1, ?2, ?3, (SELECT updated FROM memory WHERE id = ?1), ?4)",
             )?
-            .execute(params![id, text, sha256(text), why])
+            .execute(params![id, text, sha256_of(text), why])
             .map(drop)
         })
     }
 
-    /// Returns whether the memory that is here is not in the archive, and says what a version says.
+    /// Returns whether the present memory is not archived and equals a version.
     fn is_same_and_living(&self, version: &FileVersion) -> Result<bool, DatabaseError> {
         let known = self.record_at(&version.record.id)?;
-        Ok(known.archived_at.is_none() && self.says_same(&known, &version.record))
+        Ok(known.archived_at.is_none() && self.has_same_content(&known, &version.record))
     }
 
-    fn put_from_team(
+    fn put_team_version(
         &self,
         is_archived: Option<bool>,
         version: &FileVersion,
@@ -229,23 +229,15 @@ impl Rows<'_> {
     ) -> Result<(), DatabaseError> {
         let record = &version.record;
         let id = &record.id;
-        let as_teams = |record: &Record| Record {
-            source: FROM_TEAM.to_owned(),
-            created: record.created.min(self.now_ms()),
-            updated: record.updated.min(self.now_ms()), // a clock that was ahead does not stay ahead here
-            shared: false,
-            team: true,
-            ..record.clone()
-        };
         let Some(is_archived) = is_archived else {
-            let record = as_teams(record);
+            let record = as_team_record(record, self.now_ms());
             let event = self.team_event("add", author);
-            self.put_at(id, &record, &self.derived(&record), Some(&event))?;
+            self.put_at(id, &record, &self.derive_data(&record), Some(&event))?;
             return self.set_version(id, version);
         };
         let known = self.record_at(id)?;
-        let new = as_teams(record);
-        let new = Record {
+        let new = as_team_record(record, self.now_ms());
+        let new = MemoryRecord {
             source: known.source.clone(),
             updated: new.updated.max(known.updated + 1),
             last_access: known.last_access,
@@ -254,11 +246,11 @@ impl Rows<'_> {
             archived_why: known.archived_why.clone(),
             ..new
         };
-        let fields = self.differences(&known, &said_of(&known, &new));
+        let fields = self.diff_records(&known, &with_local_fields(&known, &new));
         self.set_shared(id, Sharing::Team)?;
         let event = MemoryEvent { fields, ..self.team_event("update", author) };
         let is_noted = !event.fields.is_empty();
-        self.put_at(id, &new, &self.derived(&new), is_noted.then_some(&event))?;
+        self.put_at(id, &new, &self.derive_data(&new), is_noted.then_some(&event))?;
         self.set_version(id, version)?;
         if is_archived {
             self.set_archived(&[new], None, &self.team_event("restore", author))?;
@@ -266,21 +258,21 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// Shows the team's side of a conflict beside what this user has, or says why it shows no memory. Nothing of it is sent until
-    /// it is resolved.
+    /// Shows the team's side of a conflict beside this user's memory, or records why it shows none. The memory is not sent until
+    /// the conflict is resolved.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn put_theirs(
+    pub fn put_team_conflict(
         &self,
         id: &str,
         theirs: &str,
         version: Result<&FileVersion, &str>,
     ) -> Result<(), DatabaseError> {
-        self.drop_theirs(id)?;
-        self.drop_outgoing(id)?;
+        self.remove_team_side(id)?;
+        self.delete_outgoing(id)?;
         if let Ok(version) = version {
-            self.put_theirs_row(id, version)?;
+            self.put_their_row(id, version)?;
         }
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = ?2, why = ?3 WHERE id = ?1")?
@@ -289,45 +281,46 @@ impl Rows<'_> {
         })
     }
 
-    fn put_theirs_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
-        let at = theirs_id(id);
+    fn put_their_row(&self, id: &str, version: &FileVersion) -> Result<(), DatabaseError> {
+        let row_id = theirs_id(id);
         let record = &version.record;
-        let record = Record { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
-        self.put_at(&at, &record, &self.derived(&record), None)?;
-        self.set_version(&at, &FileVersion { links: Vec::new(), ..version.clone() })
+        let record =
+            MemoryRecord { source: FROM_TEAM.to_owned(), team: true, shared: false, ..record.clone() };
+        self.put_at(&row_id, &record, &self.derive_data(&record), None)?;
+        self.set_version(&row_id, &FileVersion { links: Vec::new(), ..version.clone() })
     }
 
     /// Returns the team's side of a conflict, if it is shown.
-    pub(super) fn theirs_of_team(&self, id: &str) -> Result<Option<Record>, DatabaseError> {
-        let at = theirs_id(id);
-        self.find_record_at(&at)
+    pub(super) fn find_team_side(&self, id: &str) -> Result<Option<MemoryRecord>, DatabaseError> {
+        let row_id = theirs_id(id);
+        self.find_record_at(&row_id)
     }
 
-    /// Hides the team's side of a conflict, which stays one.
-    pub(super) fn hide_theirs(&self, id: &str) -> Result<(), DatabaseError> {
-        let at = theirs_id(id);
+    /// Hides the team's side of a conflict, which stays unresolved.
+    pub(super) fn hide_team_side(&self, id: &str) -> Result<(), DatabaseError> {
+        let row_id = theirs_id(id);
         self.run(|conn| {
             conn.prepare_cached(
                 "DELETE FROM memory_fts WHERE rowid = (SELECT row FROM memory WHERE id = ?1)",
             )?
-            .execute([&at])?;
-            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&at]).map(drop)
+            .execute([&row_id])?;
+            conn.prepare_cached("DELETE FROM memory WHERE id = ?1")?.execute([&row_id]).map(drop)
         })
     }
 
-    /// Ends a conflict of two changes: only what this user has is left. What stands beside another memory with its id stays.
+    /// Ends a conflict of two changes: only this user's side is left. A team text beside an unrelated memory with its id stays.
     ///
     /// # Errors
     /// When the database cannot be written.
     pub fn end_conflict(&self, id: &str) -> Result<(), DatabaseError> {
-        match self.team_row(id)? {
+        match self.find_team_row(id)? {
             Some(TeamRow { theirs: None, why: Some(_), .. }) => Ok(()),
-            _ => self.drop_theirs(id),
+            _ => self.remove_team_side(id),
         }
     }
 
-    pub(super) fn drop_theirs(&self, id: &str) -> Result<(), DatabaseError> {
-        self.hide_theirs(id)?;
+    pub(super) fn remove_team_side(&self, id: &str) -> Result<(), DatabaseError> {
+        self.hide_team_side(id)?;
         self.run(|conn| {
             conn.prepare_cached("UPDATE team_memory SET theirs = NULL, why = NULL WHERE id = ?1")?
                 .execute([id])
@@ -335,8 +328,8 @@ impl Rows<'_> {
         })
     }
 
-    /// Records the present version of a memory of the team, and whether this user vouches for it. A new link is a new version, but no
-    /// change of the memory: so the time of the version is stored here, up to now.
+    /// Records the present version of a memory of the team, and whether this user trusts it. A new link is a new version, but no
+    /// change of the memory; so the time of the version is stored here, limited to now.
     ///
     /// # Errors
     /// When the database cannot be written.
@@ -354,11 +347,11 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns ids of memories of the team that have changed in another way than by a verb: they came out of a backup.
+    /// Returns ids of memories of the team that were changed by restoring a backup, not by a verb.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn unequal_to_team(&self) -> Result<Vec<String>, DatabaseError> {
+    pub fn list_unequal_to_team(&self) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT t.id FROM team_memory t JOIN memory m ON m.id = t.id
@@ -369,11 +362,11 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns ids of memories in conflict whose other side is not shown: they were saved out of a damaged file.
+    /// Returns ids of memories in conflict whose other side is not shown, because they were saved from a damaged file.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn lost_sides(&self) -> Result<Vec<String>, DatabaseError> {
+    pub fn list_hidden_sides(&self) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT t.id FROM team_memory t WHERE t.theirs IS NOT NULL AND t.why IS NULL
@@ -388,7 +381,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_ids(&self, after: &str, at_most: usize) -> Result<Vec<String>, DatabaseError> {
+    pub fn list_team_ids(&self, after: &str, at_most: usize) -> Result<Vec<String>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached("SELECT id FROM team_memory WHERE id > ?1 ORDER BY id LIMIT ?2")?
                 .query_map(params![after, at_most as i64], |row| row.get(0))?
@@ -400,7 +393,7 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_troubles(&self) -> Result<Vec<TeamTrouble>, DatabaseError> {
+    pub fn list_team_troubles(&self) -> Result<Vec<TeamTrouble>, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT t.id, t.why, EXISTS (SELECT 1 FROM memory m WHERE m.id = t.id || '#team')
@@ -413,11 +406,11 @@ impl Rows<'_> {
         })
     }
 
-    /// Counts.
+    /// Counts the memories of the team by state.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_counts(&self) -> Result<TeamCounts, DatabaseError> {
+    pub fn count_team_memories(&self) -> Result<TeamCounts, DatabaseError> {
         self.run(|conn| {
             conn.prepare_cached(
                 "SELECT (SELECT count(*) FROM team_memory WHERE text != '' AND why IS NULL),
@@ -438,19 +431,19 @@ impl Rows<'_> {
         })
     }
 
-    /// Returns what was stored of how far the team's changes are known.
+    /// Returns the stored cursor: how far the team's changes are known.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn team_place(&self) -> Result<Option<String>, DatabaseError> {
-        self.meta(PLACE)
+    pub fn team_cursor(&self) -> Result<Option<String>, DatabaseError> {
+        self.read_meta(PLACE)
     }
 
-    /// Stores how far the team's changes are known.
+    /// Stores the cursor.
     ///
     /// # Errors
     /// When the database cannot be written.
-    pub fn set_team_place(&self, json: &str) -> Result<(), DatabaseError> {
+    pub fn set_team_cursor(&self, json: &str) -> Result<(), DatabaseError> {
         self.set_meta(PLACE, json)
     }
 
@@ -458,8 +451,8 @@ impl Rows<'_> {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn new_client(&self) -> Result<String, DatabaseError> {
-        Ok(self.random()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    pub fn new_client_name(&self) -> Result<String, DatabaseError> {
+        Ok(self.random_bytes()?.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn team_event(&self, action: &str, author: &str) -> MemoryEvent {
@@ -473,14 +466,26 @@ impl Rows<'_> {
     }
 }
 
-/// The name in `meta` of how far the team's changes are known.
+/// The key in `meta` of the cursor.
 const PLACE: &str = "team";
+
+/// Returns a record as one of the team's.
+fn as_team_record(record: &MemoryRecord, now_ms: i64) -> MemoryRecord {
+    MemoryRecord {
+        source: FROM_TEAM.to_owned(),
+        created: record.created.min(now_ms),
+        updated: record.updated.min(now_ms), // limited to now, for a clock that was ahead
+        shared: false,
+        team: true,
+        ..record.clone()
+    }
+}
 
 /// Returns the id of the row for the team's side of a conflict.
 fn theirs_id(id: &str) -> String {
     format!("{id}#team")
 }
 
-pub(super) fn sha256(text: &str) -> Hash {
+pub(super) fn sha256_of(text: &str) -> FileHash {
     Sha256::digest(text).into()
 }

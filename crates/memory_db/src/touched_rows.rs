@@ -9,12 +9,12 @@ use rusqlite::hooks::Action;
 
 /// Rows of `memory` that were written since the last reading, including those of rolled back transactions.
 #[derive(Clone, Default)]
-pub(super) struct Touched(Arc<Mutex<Vec<i64>>>);
+pub(super) struct TouchedRows(Arc<Mutex<Vec<i64>>>);
 
-impl Touched {
-    /// Records every row of memories that `conn` writes from now on, and for `added` those of their history. A connection
-    /// has one hook for both.
-    pub(super) fn watch(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
+impl TouchedRows {
+    /// Records every row of memories that `conn` writes from now on, and in `added` the new rows of their history. A connection
+    /// has only one hook.
+    pub(super) fn watch_writes(&self, conn: &Connection, added: &AddedHistory) -> rusqlite::Result<()> {
         let (rows, added) = (Arc::clone(&self.0), added.clone());
         conn.update_hook(Some(move |action, _: &str, table: &str, row| match (table, action) {
             ("memory", _) => lock(&rows).push(row),
@@ -23,7 +23,7 @@ impl Touched {
         }))
     }
 
-    /// Records rows of which only the vectors were written.
+    /// Records rows where only the vectors were written.
     pub(super) fn add(&self, rows: &[i64]) {
         lock(&self.0).extend(rows);
     }
@@ -33,18 +33,18 @@ impl Touched {
         each_once(lock(&self.0).clone())
     }
 
-    pub(super) fn take(&self) -> Vec<i64> {
+    pub(super) fn take_rows(&self) -> Vec<i64> {
         each_once(std::mem::take(&mut *lock(&self.0)))
     }
 }
 
-/// Rows that the current transaction has added to `history`; `None` while nobody wants to know.
+/// Rows that the current transaction has added to `history`; `None` while changes are not watched.
 #[derive(Clone, Default)]
 pub(super) struct AddedHistory(Arc<Mutex<Option<Vec<i64>>>>);
 
 impl AddedHistory {
-    /// Begins to collect, or ends it.
-    pub(super) fn collect(&self, is_wanted: bool) {
+    /// Starts or stops collecting.
+    pub(super) fn set_collecting(&self, is_wanted: bool) {
         let mut rows = lock(&self.0);
         if rows.is_some() != is_wanted {
             *rows = is_wanted.then(Vec::new);
@@ -58,8 +58,8 @@ impl AddedHistory {
         }
     }
 
-    /// Takes the rows; `None` while nobody wants to know.
-    pub(super) fn take(&self) -> Option<Vec<i64>> {
+    /// Takes the rows; `None` while changes are not watched.
+    pub(super) fn take_rows(&self) -> Option<Vec<i64>> {
         lock(&self.0).as_mut().map(take)
     }
 }

@@ -1,8 +1,8 @@
 //! Binds a connection to the worktree of a request.
 //!
-//! Shared memories are files, so worktrees have different ones. The SQL function `memod_worktree()` returns the worktree of
-//! which a connection reads; 0 stands for the whole repository, [`repository_from`] for that as one worktree sees it, and -1 for one
-//! of which nothing is known.
+//! Shared memories are files, so worktrees have different ones. The SQL function `memod_worktree()` returns the worktree that a
+//! connection reads: 0 is the whole repository, [`repository_from`] the whole repository seen from one worktree, and -1 an
+//! unknown worktree.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use rusqlite::Connection;
 use rusqlite::functions::FunctionFlags;
 
-/// Condition on `memory m`: the worktree of the request has it. Archived memories are of no worktree. Without a worktree each
-/// memory is there once, and beside what this user has of it in the archive what a file says: that of the worktree which it is seen
-/// from, if there is one. What is this user's alone, and what the team has, comes first: it is the most.
+/// Condition on `memory m`: the worktree of the request has it. Archived memories belong to no worktree. Without a worktree each
+/// memory has one row, and beside an archived one of this user the version of a file: that of the worktree from which the
+/// repository is seen, if there is one. Private memories and those of the team come first, because they are the most frequent.
 pub(super) const IS_HERE: &str = "CASE
      WHEN m.shared IN (0, 2) AND m.main IS NULL OR m.shared IN (3, 4) THEN 1
      WHEN memod_worktree() = 0 OR memod_worktree() < -1 THEN coalesce(
@@ -32,20 +32,20 @@ pub(super) const IS_HERE: &str = "CASE
              WHERE f.memory = m.row AND f.worktree = memod_worktree() AND f.side < 3)
      END";
 
-/// Returns the number that stands for the whole repository as a worktree sees it: where several have a memory, what that one has.
+/// Returns the number of the whole repository seen from a worktree: where several worktrees have a memory, its version wins.
 pub const fn repository_from(worktree: i64) -> i64 {
     if worktree > 0 { -1 - worktree } else { 0 }
 }
 
-/// The worktree of which a connection reads.
+/// The worktree that a connection reads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WorktreeScope(Arc<AtomicI64>);
 
 impl WorktreeScope {
     /// Adds the function to a connection.
-    pub(super) fn install(&self, conn: &Connection) -> rusqlite::Result<()> {
+    pub(super) fn install_function(&self, conn: &Connection) -> rusqlite::Result<()> {
         let worktree = Arc::clone(&self.0);
-        // Of one value within a statement, which is all that the flag promises.
+        // Its value is constant within a statement, which is all that the flag promises.
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         conn.create_scalar_function("memod_worktree", 0, flags, move |_| Ok(worktree.load(Ordering::Relaxed)))
     }

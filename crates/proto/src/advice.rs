@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::State;
+use super::anchor::AnchorState;
 use super::caveats::Caveats;
 
-/// What happens in the session of an agent.
+/// An occasion in the session of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Occasion {
@@ -116,7 +116,7 @@ pub struct Advice {
     /// What speaks for and against it; only with `explain`.
     pub evidence: Vec<Evidence>,
     /// State of the code that it is about.
-    pub state: Option<State>,
+    pub state: Option<AnchorState>,
 }
 
 /// One reason to tell a memory, or not to.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The state of an anchor or a memory in a worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum AnchorState {
     /// The same text exists, possibly in another place.
     Fresh,
     /// The text has changed.
@@ -16,7 +16,7 @@ pub enum State {
     Orphaned,
 }
 
-impl State {
+impl AnchorState {
     /// All of them, from good to bad.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Drifted, Self::Orphaned];
 
@@ -35,7 +35,7 @@ impl State {
     }
 
     /// Returns the state of a memory: the worst of its anchors; `None` if one is unknown and the others are fresh.
-    pub fn of(anchors: &[Anchor]) -> Option<Self> {
+    pub fn from_anchors(anchors: &[Anchor]) -> Option<Self> {
         let worst = anchors.iter().filter_map(|anchor| anchor.state).max();
         let all_known = anchors.iter().all(|anchor| anchor.state.is_some());
         worst.filter(|state| all_known || *state != Self::Fresh)
@@ -56,7 +56,7 @@ pub struct Anchor {
     pub seen: Seen,
     /// The present state; null if it is unknown or was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<AnchorState>,
     /// Present place of the same text, if the path or the lines differ, as it is typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
@@ -134,15 +134,15 @@ mod tests {
 
     #[test]
     fn a_memory_is_as_good_as_its_worst_anchor() {
-        let of = |states: &[Option<State>]| {
-            let anchor = |state: &Option<State>| Anchor { state: *state, ..Anchor::default() };
-            State::of(&states.iter().map(anchor).collect::<Vec<_>>())
+        let of = |states: &[Option<AnchorState>]| {
+            let anchor = |state: &Option<AnchorState>| Anchor { state: *state, ..Anchor::default() };
+            AnchorState::from_anchors(&states.iter().map(anchor).collect::<Vec<_>>())
         };
-        let (fresh, drifted) = (Some(State::Fresh), Some(State::Drifted));
+        let (fresh, drifted) = (Some(AnchorState::Fresh), Some(AnchorState::Drifted));
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[fresh, fresh]), fresh);
         assert_eq!(of(&[fresh, drifted]), drifted);
-        assert_eq!(of(&[Some(State::Orphaned), drifted]), Some(State::Orphaned));
+        assert_eq!(of(&[Some(AnchorState::Orphaned), drifted]), Some(AnchorState::Orphaned));
         assert_eq!(of(&[fresh, None]), None);
         assert_eq!(of(&[drifted, None]), drifted);
     }

@@ -1,4 +1,4 @@
-//! Defines the parts of which answers are made, and how an answer reports that a part could not be read.
+//! Defines the parts that answers are made of, and how an answer reports that a part could not be read.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub enum AnswerPart {
 impl AnswerPart {
     /// All parts.
     pub const ALL: [Self; 4] = [Self::Memories, Self::Code, Self::Commits, Self::Unreadable];
-    /// Those of a report, which counts files that may not be read by itself.
+    /// The parts of a report, which itself counts the files that may not be read.
     pub const OF_REPORT: [Self; 3] = [Self::Memories, Self::Code, Self::Commits];
 
     /// Returns the word with which a reason begins.
@@ -32,9 +32,9 @@ impl AnswerPart {
     }
 }
 
-/// What the answer of a method owes to who reads it.
+/// The caveats that the answer of a method must have for its reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Owes {
+pub enum AnswerDuty {
     /// Nothing: it is about the daemon, settings, or what it was given.
     Nothing,
     /// `fresh`, and a `reason` where one of these parts could not be read.
@@ -43,9 +43,9 @@ pub enum Owes {
     Report,
 }
 
-impl Owes {
-    /// Returns the parts of which the answer is made.
-    pub fn parts(self) -> &'static [AnswerPart] {
+impl AnswerDuty {
+    /// Returns the parts that the answer is made of.
+    pub fn answer_parts(self) -> &'static [AnswerPart] {
         match self {
             Self::Nothing => &[],
             Self::Fresh(parts) => parts,
@@ -54,7 +54,7 @@ impl Owes {
     }
 }
 
-/// What an answer that is made of memories says about itself.
+/// The caveats of an answer that is made of memories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caveats {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::anchor::State;
-use super::{CommitInfo, Sync};
+use super::anchor::AnchorState;
+use super::{CommitInfo, FreshnessLevel};
 
 /// Params of `why`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ pub struct WhyMemory {
     /// First and last line, if known; null for the whole file.
     pub lines: Option<(u32, u32)>,
     /// Whether the code has changed since the last confirmation; null if unknown.
-    pub state: Option<State>,
+    pub state: Option<AnchorState>,
     /// A note on the state.
     pub note: Option<String>,
 }
@@ -118,7 +118,7 @@ pub struct ChangedParams {
     /// Maximum number of files; 200 when absent.
     pub limit: Option<usize>,
     /// How fresh the index must be.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }
@@ -168,7 +168,7 @@ pub struct ChangedCommit {
     pub subject: String,
 }
 
-/// What happened to a file.
+/// The change of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {

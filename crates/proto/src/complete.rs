@@ -19,7 +19,7 @@ pub struct CompleteParams {
     pub prefix: String,
 }
 
-/// What `complete` completes.
+/// The kind of word that `complete` completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompletionKind {

@@ -50,7 +50,7 @@ pub struct Draft {
     pub key: Option<String>,
     pub anchors: Vec<Anchor>,
     /// Used instead of a new one if it is of the model in use, and of the title and content that are stored.
-    #[serde(deserialize_with = "vector")]
+    #[serde(deserialize_with = "deserialize_vector")]
     pub vector: Option<StoredVector>,
 }
 
@@ -60,7 +60,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Parses a vector. One of another form is empty, which fits no model: the memory need not be refused for it.
-fn vector<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<StoredVector>, D::Error> {
+fn deserialize_vector<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<StoredVector>, D::Error> {
     let given = Option::<Value>::deserialize(deserializer)?;
     Ok(given.map(|value| StoredVector::deserialize(value).unwrap_or_default()))
 }

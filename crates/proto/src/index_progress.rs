@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is being indexed, and how far.
+/// The progress of indexing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexProgress {
     /// The step.
@@ -36,7 +36,7 @@ pub enum IndexStep {
 
 impl IndexProgress {
     /// Returns the progress of a step: done, and all; 0 while nobody knows how many.
-    pub fn of(step: IndexStep, (done, total): (u64, u64)) -> Self {
+    pub fn from_step(step: IndexStep, (done, total): (u64, u64)) -> Self {
         let is_known = total > 0;
         let done = if is_known { done.min(total) } else { done };
         Self { step, done, total: is_known.then_some(total), done_bytes: None, total_bytes: None }
@@ -44,18 +44,18 @@ impl IndexProgress {
 
     /// Returns the progress of listing, whose end nobody knows.
     pub fn listing(n_found: u64) -> Self {
-        Self::of(IndexStep::Listing, (n_found, 0))
+        Self::from_step(IndexStep::Listing, (n_found, 0))
     }
 
     /// Returns the progress of reading.
     pub fn reading(files: (u64, u64), (done_bytes, total_bytes): (u64, u64)) -> Self {
         let (done_bytes, total_bytes) = (Some(done_bytes), Some(total_bytes));
-        Self { done_bytes, total_bytes, ..Self::of(IndexStep::Reading, files) }
+        Self { done_bytes, total_bytes, ..Self::from_step(IndexStep::Reading, files) }
     }
 
     /// Returns the progress of embedding, if a chunk waits for its vector.
     pub fn embedding(n_pending: u64, n_chunks: u64) -> Option<Self> {
         let total = n_chunks.max(n_pending);
-        (n_pending > 0).then(|| Self::of(IndexStep::Embedding, (total - n_pending, total)))
+        (n_pending > 0).then(|| Self::from_step(IndexStep::Embedding, (total - n_pending, total)))
     }
 }

@@ -6,25 +6,25 @@
 
 mod advice;
 pub mod anchor;
-mod brief;
+mod brief_result;
 mod caveats;
 mod code_history;
 mod complete;
-mod events;
+mod event_params;
 pub mod exchange;
-mod fetch;
+mod fetch_report;
 mod health;
-mod hooks;
+mod hooks_result;
 pub mod http;
 mod index_progress;
-mod lean;
+mod lean_json;
 mod llm;
 pub mod memory;
 mod methods;
 mod model;
 mod outline_item;
 mod path_errors;
-mod reach;
+mod reached_definitions;
 mod references;
 mod rpc;
 mod search;
@@ -35,42 +35,43 @@ pub mod team;
 use serde::{Deserialize, Serialize};
 
 pub use self::advice::{Advice, AdviseParams, AdviseResult, Beginning, Evidence, Occasion};
-pub use self::brief::{BriefParams, BriefResult, BriefSection};
-pub use self::caveats::{AnswerPart, Caveats, Owes};
+pub use self::brief_result::{BriefParams, BriefResult, BriefSection};
+pub use self::caveats::{AnswerDuty, AnswerPart, Caveats};
 pub use self::code_history::{
     ChangedCommit, ChangedFile, ChangedParams, ChangedResult, ChangedSymbols, FileStatus, WhyCommit,
     WhyMemory, WhyMove, WhyParams, WhyResult,
 };
 pub use self::complete::{CompleteParams, CompleteResult, CompletionKind};
-pub use self::events::{
+pub use self::event_params::{
     DriftEvent, EventParams, LostEvent, MemoriesEvent, ProgressEvent, SubscribeParams, SubscribeResult,
     Topic, ViewsEvent,
 };
-pub use self::fetch::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
+pub use self::fetch_report::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
 pub use self::health::{
     AcknowledgeResult, Check, Counters, Counts, DaemonInfo, DoctorResult, ModelInfo, Sizes, StatusParams,
     StatusResult, ViewInfo, WatchInfo,
 };
-pub use self::hooks::{HookInfo, HookMethod, HooksParams, HooksResult};
+pub use self::hooks_result::{HookInfo, HookMethod, HooksParams, HooksResult};
 pub use self::index_progress::{IndexProgress, IndexStep};
-pub use self::lean::{Ordered, rounded_score};
+pub use self::lean_json::{OrderedJson, rounded_score};
 pub use self::llm::{
     LlmCandidate, LlmCompareParams, LlmCompareResult, LlmDistilParams, LlmDistilResult, LlmExpandParams,
     LlmExpandResult, LlmMessage, LlmPair, LlmRequest, LlmStatusResult, LlmSuggestParams, LlmSuggestResult,
     LlmSummariseParams, LlmSummariseResult, LlmUse,
 };
-pub use self::methods::{METHODS, MemoryScope, Method};
+pub use self::methods::{METHODS, MemoriesOf, Method};
 pub use self::model::{ModelEntry, ModelParams, ModelsResult, NextModel};
 pub use self::outline_item::{OutlineItem, OutlineParams, OutlineResult};
 pub use self::path_errors::OUTSIDE_REMEDY;
-pub use self::reach::{ReachParams, ReachResult, ReachedDefinition};
-pub use self::references::{RefCounts, RefDefinition, RefUse, RefsParams, RefsResult, With};
+pub use self::reached_definitions::{ReachParams, ReachResult, ReachedDefinition};
+pub use self::references::{RefCounts, RefDefinition, RefUse, ReferencePart, RefsParams, RefsResult};
 pub use self::rpc::{
-    ErrorData, HelloParams, HelloResult, MAX_DEPTH, RETRY_AFTER_MS, Request, Response, RpcError, code, depth,
+    ErrorData, HelloParams, HelloResult, MAX_DEPTH, RETRY_AFTER_MS, Request, Response, RpcError, code,
+    nesting_depth,
 };
 pub use self::search::{
-    Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, Mode, NO_FILE_MATCHES,
-    Parsed, ParsedFilter, SearchParams, SearchResult, Signal,
+    Arms, CommitInfo, Copies, Explain, Factor, Hit, MapParams, MapResult, MemoryInfo, NO_FILE_MATCHES,
+    Parsed, ParsedFilter, SearchMode, SearchParams, SearchResult, Signal,
 };
 pub use self::serve::{ServeParams, ServeResult};
 pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
@@ -81,7 +82,7 @@ pub const PROTOCOL: u32 = 1;
 /// How much must be indexed before the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sync {
+pub enum FreshnessLevel {
     /// The current snapshot; every hit is still checked against the disk.
     None,
     /// Everything written before the request, lexically.
@@ -93,7 +94,7 @@ pub enum Sync {
     Strict,
 }
 
-/// What is still to be indexed.
+/// The amount of work that indexing still has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
     /// Files known or suspected to differ from the index.
@@ -109,7 +110,7 @@ pub struct SyncParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
     /// How fresh the index must be.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// How long to wait, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }
@@ -173,9 +174,9 @@ pub struct Ready {
 
 #[cfg(test)]
 mod tests {
-    use memod_base::types::{Kind, Refusal};
+    use memod_base::types::{ChunkKind, ReadRefusal};
 
-    use super::anchor::State;
+    use super::anchor::AnchorState;
     use super::memory::{LinkKind, Tier};
     use super::*;
 
@@ -186,14 +187,14 @@ mod tests {
                 assert_eq!(serde_json::to_value(one).expect("a word"), word(*one));
             }
         }
-        check(&Kind::ALL, Kind::as_str);
-        check(&Refusal::ALL, Refusal::as_str);
-        check(&State::ALL, State::as_str);
+        check(&ChunkKind::ALL, ChunkKind::as_str);
+        check(&ReadRefusal::ALL, ReadRefusal::as_str);
+        check(&AnchorState::ALL, AnchorState::as_str);
         check(&Tier::ALL, Tier::as_str);
         check(&LinkKind::ALL, LinkKind::as_str);
         check(&Occasion::ALL, Occasion::as_str);
         check(&Topic::ALL, Topic::as_str);
-        check(&[Mode::Keyword, Mode::Vector, Mode::Hybrid], Mode::as_str);
+        check(&[SearchMode::Keyword, SearchMode::Vector, SearchMode::Hybrid], SearchMode::as_str);
         use HookMethod as Hook;
         check(&[Hook::None, Hook::WatchOnly, Hook::File, Hook::Chained, Hook::Config], Hook::as_str);
     }

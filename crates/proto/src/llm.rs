@@ -17,7 +17,7 @@ pub struct LlmMessage {
     pub content: String,
 }
 
-/// What is sent to the language model.
+/// The request to the language model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmRequest {
     /// Address that it goes to.
@@ -216,7 +216,7 @@ pub struct LlmDistilParams {
     pub dry_run: bool,
 }
 
-/// What may be remembered.
+/// A text that may become a memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmCandidate {

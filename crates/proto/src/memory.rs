@@ -10,7 +10,7 @@ mod consolidate;
 mod exchanged;
 mod forget_purge;
 mod history;
-mod links;
+mod memory_links;
 mod recall_promote;
 mod share;
 mod similar;
@@ -26,21 +26,21 @@ pub use self::exchanged::{
 };
 pub use self::forget_purge::{RemoveParams, RemoveResult};
 pub use self::history::{Change, HistoryResult};
-pub use self::links::{
+pub use self::memory_links::{
     Edge, Link, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
     ResolveResult,
 };
 pub use self::recall_promote::{PromoteParams, RecallParams, RecallResult, Recalled};
 pub use self::share::{
     ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SharedFile, SideName, is_unconfirmed,
-    marks,
+    reader_marks,
 };
 pub use self::similar::{
     Contradicted, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, Related, RelatedParams,
     RelatedResult,
 };
 pub use self::tally::{BackupInfo, StatsResult, Tally, TallyParams, TallyResult};
-use super::anchor::{Anchor, State};
+use super::anchor::{Anchor, AnchorState};
 use super::caveats::Caveats;
 
 /// The lifetime of a memory without an explicit expiry.
@@ -78,7 +78,7 @@ impl Tier {
 /// With whom a memory is shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scope {
+pub enum MemoryScope {
     /// With nobody.
     #[default]
     Mine,
@@ -106,7 +106,7 @@ pub struct Memory {
     pub anchors: Vec<Anchor>,
     /// Its state in the worktree of the caller.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<State>,
+    pub state: Option<AnchorState>,
     /// Lifetime.
     pub tier: Tier,
     /// Expiry.
@@ -141,7 +141,7 @@ pub struct Memory {
     /// Whether a file in the worktree is the truth.
     pub shared: bool,
     /// With whom it is shared.
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Another repository of the team, to which it belongs and in which alone it can be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
@@ -242,7 +242,7 @@ pub struct Traits {
     pub min_priority: Option<i64>,
     /// With whom it is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Scope>,
+    pub scope: Option<MemoryScope>,
     /// Values in the metadata.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
@@ -274,7 +274,7 @@ pub struct Selection {
 /// Sort order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Sort {
+pub enum MemorySort {
     /// Newest first.
     #[default]
     Created,
@@ -297,12 +297,12 @@ pub struct ListParams {
     /// Whether to list archived instead of living memories.
     pub archived: bool,
     /// Only memories with anchors in one of these states; empty for any.
-    pub state: Vec<State>,
+    pub state: Vec<AnchorState>,
     /// Only memories about one of these: `PATH` (a directory has what is below it), `PATH:FIRST-LAST`, `PATH#SYMBOL`, the path
     /// relative to `cwd`, or the name of a definition; empty for any.
     pub about: Vec<String>,
     /// Sort order.
-    pub sort: Sort,
+    pub sort: MemorySort,
     /// Maximum number, 1 to 1,000; 20 when absent.
     pub limit: Option<u64>,
     /// Number of memories to skip.

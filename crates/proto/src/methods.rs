@@ -1,6 +1,6 @@
 //! Lists the methods of the protocol: their params and results, what they change, what their answers owe, and who may call them.
 
-use crate::caveats::{AnswerPart, Owes};
+use crate::caveats::{AnswerDuty, AnswerPart};
 
 /// One method of the protocol.
 #[derive(Debug)]
@@ -13,10 +13,12 @@ pub struct Method {
     pub result: &'static str,
     /// Whether it changes nothing, so that a client without an answer may ask again.
     pub only_reads: bool,
-    /// What its answer owes where something could not be read.
-    pub owes: Owes,
+    /// The caveats that its answer must carry if something could not be read.
+    pub owes: AnswerDuty,
     /// Whose memories it concerns, if it has to do with memories.
-    pub memories: MemoryScope,
+    pub memories: MemoriesOf,
+    /// Whether its answer contains memories only if the param `with` asks for them.
+    pub memories_on_request: bool,
     /// Whether it shows memories of the team, perhaps as they were some time ago.
     pub shows_team: bool,
     /// Why the HTTP API does not have it; `None` if it has.
@@ -28,7 +30,7 @@ pub struct Method {
 
 /// Whose memories a method concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryScope {
+pub enum MemoriesOf {
     /// Those of the caller's worktree.
     Worktree,
     /// Those of the caller's worktree, and memories that only another worktree has.
@@ -39,12 +41,16 @@ pub enum MemoryScope {
 
 impl Method {
     /// Returns the method of this name.
-    pub fn find(name: &str) -> Option<&'static Self> {
+    pub fn find_method(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name)
     }
 
-    const fn concerning(self, memories: MemoryScope) -> Self {
+    const fn concerning(self, memories: MemoriesOf) -> Self {
         Self { memories, ..self }
+    }
+
+    const fn with_memories_on_request(self) -> Self {
+        Self { memories_on_request: true, ..self }
     }
 
     const fn shows_team(self) -> Self {
@@ -56,29 +62,39 @@ impl Method {
     }
 }
 
-const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
-    let (memories, shows_team) = (MemoryScope::Worktree, false);
-    Method { name, params, result, only_reads: true, owes, memories, shows_team, socket_only: None }
+const fn reads(name: &'static str, params: &'static str, result: &'static str, owes: AnswerDuty) -> Method {
+    Method {
+        name,
+        params,
+        result,
+        only_reads: true,
+        owes,
+        memories: MemoriesOf::Worktree,
+        memories_on_request: false,
+        shows_team: false,
+        socket_only: None,
+    }
 }
 
-const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: Owes) -> Method {
+const fn writes(name: &'static str, params: &'static str, result: &'static str, owes: AnswerDuty) -> Method {
     Method { only_reads: false, ..reads(name, params, result, owes) }
 }
 
-const NOTHING: Owes = Owes::Nothing;
-const REPORT: Owes = Owes::Report;
-const ALL: Owes = Owes::Fresh(&AnswerPart::ALL);
+const NOTHING: AnswerDuty = AnswerDuty::Nothing;
+const REPORT: AnswerDuty = AnswerDuty::Report;
+const ALL: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::ALL);
 /// Memories, and the code that they are about.
-const ADVICE: Owes = Owes::Fresh(&AnswerPart::OF_REPORT);
-const MEMORIES: Owes = Owes::Fresh(&[AnswerPart::Memories]);
+const ADVICE: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::OF_REPORT);
+const MEMORIES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories]);
 /// Memories, and whether the code that they are about is as it was.
-const STATES: Owes = Owes::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
-const CODE: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
-const HISTORY: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
+const STATES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
+const CODE: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
+const HISTORY: AnswerDuty =
+    AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
 /// The paths of files, whether or not these may be read.
-const PATHS: Owes = Owes::Fresh(&[AnswerPart::Code]);
+const PATHS: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code]);
 /// The parts of the worktree and its commits that can be read.
-const INDEX: Owes = Owes::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
+const INDEX: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
 
 /// Why HTTP does not ask a language model.
 pub(crate) const ASKS_A_MODEL: &str = "it sends texts to a language model, which costs tokens";
@@ -96,12 +112,12 @@ pub const METHODS: &[Method] = &[
     reads("map", "MapParams", "MapResult", CODE),
     reads("show", "ShowParams", "ShowResult", CODE),
     reads("outline", "OutlineParams", "OutlineResult", CODE),
-    reads("refs", "RefsParams", "RefsResult", ALL),
-    reads("callers", "ReachParams", "ReachResult", ALL),
-    reads("callees", "ReachParams", "ReachResult", ALL),
-    reads("impact", "ReachParams", "ReachResult", ALL),
-    reads("tests", "ReachParams", "ReachResult", ALL),
-    reads("implements", "ReachParams", "ReachResult", ALL),
+    reads("refs", "RefsParams", "RefsResult", ALL).with_memories_on_request(),
+    reads("callers", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reads("callees", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reads("impact", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reads("tests", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
+    reads("implements", "ReachParams", "ReachResult", ALL).with_memories_on_request(),
     reads("why", "WhyParams", "WhyResult", ALL),
     reads("changed", "ChangedParams", "ChangedResult", HISTORY),
     reads("complete", "CompleteParams", "CompleteResult", PATHS),
@@ -143,14 +159,14 @@ pub const METHODS: &[Method] = &[
     writes("memory.update", "UpdateParams", "UpdateResult", STATES),
     writes("memory.confirm", "ConfirmParams", "UpdateResult", STATES),
     writes("memory.forget", "RemoveParams", "RemoveResult", MEMORIES),
-    writes("memory.restore", "IdsParams", "MemoriesResult", STATES).concerning(MemoryScope::AllWorktrees),
+    writes("memory.restore", "IdsParams", "MemoriesResult", STATES).concerning(MemoriesOf::AllWorktrees),
     writes("memory.purge", "RemoveParams", "RemoveResult", MEMORIES),
     writes("memory.reset", "RemoveParams", "RemoveResult", MEMORIES),
     reads("memory.tags", "TallyParams", "TallyResult", MEMORIES),
     reads("memory.containers", "TallyParams", "TallyResult", MEMORIES),
     reads("memory.history", "IdsParams", "HistoryResult", MEMORIES)
         .shows_team()
-        .concerning(MemoryScope::AllWorktrees),
+        .concerning(MemoriesOf::AllWorktrees),
     reads("memory.stats", "TallyParams", "StatsResult", MEMORIES),
     writes("memory.recall", "RecallParams", "RecallResult", STATES).shows_team(),
     writes("memory.promote", "PromoteParams", "UpdateResult", STATES),
@@ -170,11 +186,11 @@ pub const METHODS: &[Method] = &[
     writes("memory.merge", "MergeParams", "MergeResult", STATES),
     writes("memory.import", "ImportParams", "ImportResult", MEMORIES),
     writes("memory.import_markdown", "MarkdownParams", "ImportResult", MEMORIES),
-    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES).concerning(MemoryScope::Repository),
+    reads("memory.import_keys", "KeysParams", "KeysResult", MEMORIES).concerning(MemoriesOf::Repository),
     writes("memory.read_database", "DatabaseParams", "DatabaseResult", NOTHING)
         .only_on_socket("it reads a file anywhere"),
-    reads("memory.export", "ExportParams", "ExportResult", MEMORIES).concerning(MemoryScope::Repository),
-    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES).concerning(MemoryScope::Repository),
+    reads("memory.export", "ExportParams", "ExportResult", MEMORIES).concerning(MemoriesOf::Repository),
+    writes("memory.backup", "BackupParams", "BackupResult", MEMORIES).concerning(MemoriesOf::Repository),
     writes("memory.restore_backup", "RestoreParams", "RestoreResult", MEMORIES)
-        .concerning(MemoryScope::Repository),
+        .concerning(MemoriesOf::Repository),
 ];

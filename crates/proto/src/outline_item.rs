@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Sync;
+use super::FreshnessLevel;
 
 /// Params of `outline`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,7 +17,7 @@ pub struct OutlineParams {
     /// Most items in the result; 1,000 when absent. With more, the innermost are left out first.
     pub limit: Option<usize>,
     /// Required freshness.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Sync, WhyCommit, WhyMemory};
+use super::{FreshnessLevel, WhyCommit, WhyMemory};
 
-/// What an answer about definitions may have beside them.
+/// A part that an answer about definitions may have besides them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum With {
+pub enum ReferencePart {
     /// Memories about them and about what was found.
     Memories,
     /// The newest commits that touched their files, and the first of those found.
@@ -25,9 +25,9 @@ pub struct RefsParams {
     /// Most uses in the result; 100 when absent.
     pub limit: Option<usize>,
     /// What to add to the answer.
-    pub with: Vec<With>,
+    pub with: Vec<ReferencePart>,
     /// Required freshness.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }

@@ -157,7 +157,7 @@ pub struct HelloResult {
 }
 
 /// Returns the nesting of brackets outside strings.
-pub fn depth(text: &str) -> usize {
+pub fn nesting_depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
@@ -183,7 +183,7 @@ mod tests {
     fn brackets_in_strings_do_not_count() {
         for (text, expected) in [("{}", 1), ("[[1],[2]]", 2), (r#"{"a":"[[[\"[["}"#, 1), ("]]]", 0), ("", 0)]
         {
-            assert_eq!(depth(text), expected, "{text}");
+            assert_eq!(nesting_depth(text), expected, "{text}");
         }
     }
 }

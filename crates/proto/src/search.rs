@@ -1,16 +1,16 @@
 //! Params and results of `search` and `map`.
 
-use memod_base::types::{FileClass, Kind, RankingPart};
+use memod_base::types::{ChunkKind, FileClass, RankingPart};
 use serde::{Deserialize, Serialize};
 
 use super::anchor::Anchor;
-use super::memory::{Scope, Traits};
-use super::{Pending, Sync};
+use super::memory::{MemoryScope, Traits};
+use super::{FreshnessLevel, Pending};
 
 /// How to match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Mode {
+pub enum SearchMode {
     /// BM25, paths and symbols.
     Keyword,
     /// KNN only.
@@ -20,7 +20,7 @@ pub enum Mode {
     Hybrid,
 }
 
-impl Mode {
+impl SearchMode {
     /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -40,11 +40,11 @@ pub struct SearchParams {
     /// Words, `"phrases"`, `prefix*`, `AND OR NOT ( )`, filters such as `path:src/**`; every text is valid.
     pub query: String,
     /// How to match.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// How fresh the index must be.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// Only these kinds; empty means all.
-    pub kind: Vec<Kind>,
+    pub kind: Vec<ChunkKind>,
     /// Only files of one of these classes, also as plurals; empty means all.
     pub only: Vec<FileClass>,
     /// Only paths that match one of these globs, and none of those with a `!` before them; empty means all. With a `/` they
@@ -99,7 +99,7 @@ pub struct SearchParams {
 
 impl SearchParams {
     /// Returns whether a filter leaves hits out.
-    pub fn restricts(&self) -> bool {
+    pub fn has_filters(&self) -> bool {
         let Self { kind, only, path, lang, container, tag, since, until, traits, .. } = self;
         let lists =
             [path, lang, tag].iter().any(|list| !list.is_empty()) || !kind.is_empty() || !only.is_empty();
@@ -117,7 +117,7 @@ pub struct SearchResult {
     /// As asked.
     pub query: String,
     /// As asked.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// Hits, best first.
     pub hits: Vec<Hit>,
     /// Number of candidates of all arms, before the limit.
@@ -198,7 +198,7 @@ pub struct ParsedFilter {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hit {
     /// Kind of source.
-    pub kind: Kind,
+    pub kind: ChunkKind,
     /// Path relative to the worktree, with `/`; `commit:<oid>` for a commit, `memory:<id>` for a memory.
     pub path: String,
     /// The same path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
@@ -330,7 +330,7 @@ pub struct MemoryInfo {
     pub anchors: Vec<Anchor>,
     /// With whom it is shared.
     #[serde(default)]
-    pub scope: Scope,
+    pub scope: MemoryScope,
     /// Another repository of the team, to which it belongs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
@@ -424,7 +424,7 @@ pub struct MapParams {
     /// Paths to favour in the ranking; relative to `cwd` or absolute.
     pub focus: Vec<String>,
     /// How fresh the index must be.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
 }
 
 /// Result of `map`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Sync;
+use super::FreshnessLevel;
 
 /// Params of `show`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct ShowParams {
     /// 80 lines, for 15 before and after it.
     pub target: String,
     /// Required freshness.
-    pub sync: Sync,
+    pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }

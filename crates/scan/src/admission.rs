@@ -2,7 +2,7 @@
 
 use gix::bstr::ByteSlice;
 use memod_base::paths::RepoLayout;
-use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
+use memod_base::types::{ReadRefusal, SourceKey, Stat, is_secret_name};
 use memod_git::{Settings, Tracked, TrackedAs, UserDirs};
 
 use super::rules::{Barrier, IgnoreRules};
@@ -14,7 +14,7 @@ pub enum Verdict {
     /// A regular file to read.
     Admitted,
     /// Git lists it, but it is not read; it is counted with the reason.
-    Refused(Refusal),
+    Refused(ReadRefusal),
     /// Git does not list it, or `.memoignore` excludes it: it is treated as absent.
     Ignored,
 }
@@ -132,25 +132,29 @@ impl Admission {
         }
         match kind {
             FileKind::Directory if self.rules.barrier_at(path) == Some(Barrier::Repository) => {
-                Verdict::Refused(Refusal::NestedRepository)
+                Verdict::Refused(ReadRefusal::NestedRepository)
             }
             FileKind::Directory => Verdict::Ignored,
-            FileKind::Symlink => Verdict::Refused(Refusal::Symlink),
+            FileKind::Symlink => Verdict::Refused(ReadRefusal::Symlink),
             FileKind::Special if tracked == TrackedAs::Untracked => Verdict::Ignored,
-            FileKind::Special => Verdict::Refused(Refusal::Special),
+            FileKind::Special => Verdict::Refused(ReadRefusal::Special),
             FileKind::Regular => judge_name(path),
         }
     }
 
     pub(super) fn judge_size(&self, stat: &Stat) -> Verdict {
-        if stat.size > self.max_file_bytes { Verdict::Refused(Refusal::TooBig) } else { Verdict::Admitted }
+        if stat.size > self.max_file_bytes {
+            Verdict::Refused(ReadRefusal::TooBig)
+        } else {
+            Verdict::Admitted
+        }
     }
 }
 
 fn judge_name(path: &RelPath) -> Verdict {
     match path.to_str() {
-        Err(_) => Verdict::Refused(Refusal::NameNotUtf8),
-        Ok(path) if is_secret_name(path) => Verdict::Refused(Refusal::SecretName),
+        Err(_) => Verdict::Refused(ReadRefusal::NameNotUtf8),
+        Ok(path) if is_secret_name(path) => Verdict::Refused(ReadRefusal::SecretName),
         Ok(_) => Verdict::Admitted,
     }
 }

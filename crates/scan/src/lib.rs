@@ -81,7 +81,7 @@ fn path_on_disk(root: &Path, path: &RelPath) -> PathBuf {
 fn name_bytes(name: &std::ffi::OsStr) -> Vec<u8> {
     #[cfg(target_os = "macos")]
     if let Some(name) = name.to_str() {
-        return memod_base::paths::composed(name).into_owned().into_bytes();
+        return memod_base::paths::composed_name(name).into_owned().into_bytes();
     }
     #[cfg(unix)]
     return std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec();

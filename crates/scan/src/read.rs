@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use memod_base::paths::{PathError, is_transient};
-use memod_base::types::{Refusal, SourceKey, Stat};
+use memod_base::types::{ReadRefusal, SourceKey, Stat};
 
 use super::stat::{FileKind, fstat, lstat};
 
@@ -32,7 +32,7 @@ pub enum Content {
     /// Text; invalid UTF-8 became U+FFFD.
     Text(String),
     /// Not indexed, because it is too big or binary.
-    Refused(Refusal),
+    Refused(ReadRefusal),
 }
 
 /// Why an admitted file could not be read.
@@ -57,10 +57,10 @@ pub enum ReadError {
 
 impl ReadError {
     /// Returns the refusal for `memo status --skipped`; `None` if it is not a file any more, or a retry may succeed.
-    pub fn refusal(&self) -> Option<Refusal> {
+    pub fn refusal(&self) -> Option<ReadRefusal> {
         match self {
             Self::Gone(_) | Self::NotRegular(_) | Self::Transient(_) => None,
-            Self::Unsettled(_) | Self::Unreadable(_) => Some(Refusal::Unreadable),
+            Self::Unsettled(_) | Self::Unreadable(_) => Some(ReadRefusal::Unreadable),
         }
     }
 }
@@ -139,11 +139,11 @@ fn read_up_to(file: &mut File, size: u64, max_bytes: u64) -> io::Result<Option<V
 fn build_read(stat: Stat, bytes: Option<Vec<u8>>) -> Read {
     let Some(bytes) = bytes else {
         let hash = *blake3::hash(format!("too big: {}", stat.size).as_bytes()).as_bytes();
-        return Read { stat, hash, content: Content::Refused(Refusal::TooBig) };
+        return Read { stat, hash, content: Content::Refused(ReadRefusal::TooBig) };
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     let content = if bytes.iter().take(BINARY_PROBE_BYTES).any(|byte| *byte == 0) {
-        Content::Refused(Refusal::Binary)
+        Content::Refused(ReadRefusal::Binary)
     } else {
         Content::Text(into_text(bytes))
     };

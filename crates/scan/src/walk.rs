@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use gix::bstr::{BString, ByteSlice};
 use memod_base::paths::{PathError, RepoLayout};
-use memod_base::types::{Refusal, SourceKey, Stat, is_secret_name};
+use memod_base::types::{ReadRefusal, SourceKey, Stat, is_secret_name};
 
 use super::{Admission, FileKind, RelPath, ScanError, Verdict, lstat, name_bytes, path_on_disk};
 
@@ -19,7 +19,7 @@ pub struct ListedFile {
     /// Its signature.
     pub stat: Stat,
     /// Why it is refused; `None` if it is admitted.
-    pub refusal: Option<Refusal>,
+    pub refusal: Option<ReadRefusal>,
 }
 
 /// Callbacks of a walk.
@@ -188,7 +188,7 @@ impl WorktreeWalk<'_> {
         let is_taken = lstat(&self.disk_path(RelPath::new(lossy.as_bytes()))).is_ok();
         if !is_taken && self.lossy.insert(lossy.clone()) {
             let key = SourceKey::new(lossy);
-            self.visit.file(ListedFile { key, stat, refusal: Some(Refusal::NameNotUtf8) });
+            self.visit.file(ListedFile { key, stat, refusal: Some(ReadRefusal::NameNotUtf8) });
         }
     }
 
@@ -199,7 +199,7 @@ impl WorktreeWalk<'_> {
                 if let (Ok(key), Ok(stat)) = (dir.to_str(), lstat(abs))
                     && !key.is_empty()
                 {
-                    let refusal = Some(Refusal::Unreadable);
+                    let refusal = Some(ReadRefusal::Unreadable);
                     self.visit.file(ListedFile { key: SourceKey::new(key), stat, refusal });
                 }
             }

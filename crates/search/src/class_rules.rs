@@ -1,4 +1,4 @@
-//! Tells the classes of files by their names, formats and contents, and what each counts in the ranking.
+//! Classifies files by names, formats and contents, and weighs each class in the ranking.
 
 use memod_base::types::{ClassSet, FileClass};
 use memod_extract::lang::LANGUAGES;
@@ -6,7 +6,7 @@ use memod_extract::lang::LANGUAGES;
 use super::path_words::PathWords;
 use super::query::Query;
 
-/// How a class is known by its path, and what it counts.
+/// How paths of a class look, and what the class counts.
 struct ClassRule {
     class: FileClass,
     /// Words of folder names.
@@ -19,7 +19,7 @@ struct ClassRule {
     endings: &'static [&'static str],
     /// Words of a query that ask for these files, besides those of `folders`, `stems` and `names`.
     asked: &'static [&'static str],
-    /// Factor of the score where the query does not ask for it.
+    /// Factor of the score where the query does not ask for the class.
     factor: f64,
 }
 
@@ -34,7 +34,7 @@ const NONE: ClassRule = ClassRule {
     factor: 1.0,
 };
 
-/// Every class that has a sign in its path or a factor. Factors were chosen on repositories that no quality set is made of
+/// Every class that has a sign in its path or a factor. Factors were chosen on repositories outside the quality sets
 /// (docs/src/benchmarks.md, Ranking); settings and data need none.
 const RULES: [ClassRule; 14] = [
     // A test has every name that its subject has, and more often.
@@ -152,7 +152,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.5,
         ..NONE
     },
-    // Mentions whatever was ever changed, without saying how it works.
+    // Mentions every change, without saying how it works.
     ClassRule {
         class: FileClass::Changelog,
         folders: &["changelog", "changelogs", "changeset", "changesets", "releasenotes", "newsfragments"],
@@ -162,7 +162,7 @@ const RULES: [ClassRule; 14] = [
         factor: 0.25,
         ..NONE
     },
-    // Says what its original says. `super::translation` tells which files these are.
+    // Repeats its original in another language; `super::translation` finds these files.
     ClassRule {
         class: FileClass::Translation,
         asked: &[
@@ -252,7 +252,7 @@ const NO_CODE: [FileClass; 9] = [
     FileClass::Translation,
 ];
 
-/// What the format of a file says about its class.
+/// The group of a file's format, which decides on its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatGroup {
     /// Text for people.
@@ -267,7 +267,7 @@ pub enum FormatGroup {
 
 impl FormatGroup {
     /// Returns the group of a format's name.
-    pub fn of(lang: &str) -> Self {
+    pub fn from_format(lang: &str) -> Self {
         match lang {
             _ if PROSE.contains(&lang) => Self::Prose,
             _ if DATA.contains(&lang) => Self::Data,
@@ -280,40 +280,55 @@ impl FormatGroup {
 }
 
 /// Returns the classes whose signs a path has.
-pub fn by_path(path: &str) -> ClassSet {
-    let words = PathWords::of(path);
+pub fn classes_by_path(path: &str) -> ClassSet {
+    let words = PathWords::from_path(path);
     let stem: Vec<&str> = words.stem().collect();
     let whole = stem.concat();
     let ends = [stem.first(), stem.last()];
-    let has = |rule: &&ClassRule| {
-        words.folders().any(|word| rule.folders.contains(&word))
-            || ends.iter().flatten().any(|word| rule.stems.contains(word))
-            || rule.names.contains(&whole.as_str())
-            || rule.endings.iter().any(|ending| path.ends_with(ending))
-    };
-    RULES.iter().filter(has).map(|rule| rule.class).collect()
+    RULES
+        .iter()
+        .filter(|rule| {
+            words.folders().any(|word| rule.folders.contains(&word))
+                || ends.iter().flatten().any(|word| rule.stems.contains(word))
+                || rule.names.contains(&whole.as_str())
+                || rule.endings.iter().any(|ending| path.ends_with(ending))
+        })
+        .map(|rule| rule.class)
+        .collect()
 }
 
-/// Returns the classes of a file: those of its path that suit the format, that of its content, and what they imply.
-pub(crate) fn classes(by_path: ClassSet, group: FormatGroup, of_content: Option<FileClass>) -> ClassSet {
+/// Returns the classes of a file: the classes of its path that suit the format, the class of its content, and what they
+/// imply.
+pub(crate) fn classify_file(
+    by_path: ClassSet,
+    group: FormatGroup,
+    of_content: Option<FileClass>,
+) -> ClassSet {
     let may_be_prose = matches!(group, FormatGroup::Prose | FormatGroup::Other);
-    let suits = |class: &FileClass| may_be_prose || !OF_PROSE.contains(class);
-    let mut classes: ClassSet = by_path.iter().filter(suits).chain(of_content).collect();
+    let mut classes: ClassSet =
+        by_path.iter().filter(|class| may_be_prose || !OF_PROSE.contains(class)).chain(of_content).collect();
     match group {
-        FormatGroup::Code if !classes.meets(ClassSet::of(&NO_CODE)) => classes.insert(FileClass::Code),
-        FormatGroup::Prose if !classes.meets(ClassSet::of(&OF_PROSE)) => classes.insert(FileClass::Docs),
-        FormatGroup::Data if !classes.has(FileClass::Lock) => classes.insert(FileClass::Config),
+        FormatGroup::Code if !classes.intersects(ClassSet::from_classes(&NO_CODE)) => {
+            classes.insert(FileClass::Code);
+        }
+        FormatGroup::Prose if !classes.intersects(ClassSet::from_classes(&OF_PROSE)) => {
+            classes.insert(FileClass::Docs);
+        }
+        FormatGroup::Data if !classes.contains(FileClass::Lock) => classes.insert(FileClass::Config),
         _ => {}
     }
     classes
 }
 
 /// Returns the classes that a query asks for in its words.
-pub(crate) fn asked(query: &Query) -> ClassSet {
-    let is_asked = |rule: &&ClassRule| {
-        [rule.folders, rule.stems, rule.names, rule.asked].iter().any(|words| query.has_any(words))
-    };
-    let mut asked: ClassSet = RULES.iter().filter(is_asked).map(|rule| rule.class).collect();
+pub(crate) fn asked_classes(query: &Query) -> ClassSet {
+    let mut asked: ClassSet = RULES
+        .iter()
+        .filter(|rule| {
+            [rule.folders, rule.stems, rule.names, rule.asked].iter().any(|words| query.has_any_word(words))
+        })
+        .map(|rule| rule.class)
+        .collect();
     if query.asks_for_history() {
         asked.insert(FileClass::Changelog);
     }
@@ -321,9 +336,14 @@ pub(crate) fn asked(query: &Query) -> ClassSet {
 }
 
 /// Returns the factors of the classes that lower a file.
-pub(crate) fn factors(classes: ClassSet, asked: ClassSet) -> impl Iterator<Item = (&'static str, f64)> {
-    let lowers = move |rule: &&ClassRule| classes.has(rule.class) && !asked.has(rule.class);
-    RULES.iter().filter(lowers).map(|rule| (rule.class.as_str(), rule.factor))
+pub(crate) fn lowering_factors(
+    classes: ClassSet,
+    asked: ClassSet,
+) -> impl Iterator<Item = (&'static str, f64)> {
+    RULES
+        .iter()
+        .filter(move |rule| classes.contains(rule.class) && !asked.contains(rule.class))
+        .map(|rule| (rule.class.as_str(), rule.factor))
 }
 
 #[cfg(test)]
@@ -331,11 +351,11 @@ mod tests {
     use memod_extract::format_name;
 
     use super::*;
-    use crate::query::parse;
+    use crate::query::parse_query;
 
-    fn of(path: &str) -> Vec<&'static str> {
-        let group = FormatGroup::of(format_name(path, ""));
-        classes(by_path(path), group, None).iter().map(FileClass::as_str).collect()
+    fn class_names(path: &str) -> Vec<&'static str> {
+        let group = FormatGroup::from_format(format_name(path, ""));
+        classify_file(classes_by_path(path), group, None).iter().map(FileClass::as_str).collect()
     }
 
     #[test]
@@ -358,15 +378,16 @@ mod tests {
             ("api/login.pb.go", &["generated"]), ("Makefile", &[]), ("", &[]),
         ];
         for (path, expected) in cases {
-            assert_eq!(of(path), expected, "{path}");
+            assert_eq!(class_names(path), expected, "{path}");
         }
     }
 
     #[test]
     fn a_class_that_the_query_asks_for_is_not_lowered() {
         let check = |query: &str, path: &str, expected: &[&str]| {
-            let asked = asked(&parse(query));
-            let names: Vec<_> = factors(by_path(path), asked).map(|(name, _)| name).collect();
+            let asked = asked_classes(&parse_query(query));
+            let names: Vec<_> =
+                lowering_factors(classes_by_path(path), asked).map(|(name, _)| name).collect();
             assert_eq!(names, expected, "{query} {path}");
         };
         check("login", "tests/it/login.rs", &["test"]);
@@ -381,7 +402,8 @@ mod tests {
 
     #[test]
     fn the_content_adds_a_class() {
-        let generated = classes(by_path("src/api.rs"), FormatGroup::Code, Some(FileClass::Generated));
-        assert_eq!(generated, ClassSet::of(&[FileClass::Generated]));
+        let generated =
+            classify_file(classes_by_path("src/api.rs"), FormatGroup::Code, Some(FileClass::Generated));
+        assert_eq!(generated, ClassSet::from_classes(&[FileClass::Generated]));
     }
 }

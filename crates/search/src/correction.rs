@@ -1,15 +1,15 @@
-//! Corrects the unknown words of a query, and adds what the corrected query finds.
+//! Corrects the unknown words of a query, and lowers the hits of the corrected query below the exact hits.
 
 use memod_base::types::Phrase;
 use memod_database::DatabaseError;
-use memod_index_db::Postings;
+use memod_index_db::PostingLists;
 use memod_text::stems::{is_stem, stem};
 use memod_text::words::{Form, write_words};
 
 use super::query::{Query, is_stop_word, other_number};
-use super::ranked::Ranked;
+use super::ranked::RankedCandidate;
 use super::typo;
-use super::view_chunks::ViewChunks;
+use super::worktree_chunks::WorktreeChunks;
 
 /// With fewer hits that have a word of the query, its unknown words are corrected.
 pub const FEW: usize = 3;
@@ -26,9 +26,9 @@ pub trait Vocabulary {
     ///
     /// # Errors
     /// When the database cannot be read.
-    fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError>;
+    fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError>;
 
-    /// Calls `see` with every word, and perhaps some that no text has any more.
+    /// Calls `see` with every word, and perhaps with words that no text has any more.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -37,20 +37,21 @@ pub trait Vocabulary {
 
 /// The words of the chunks of a worktree.
 ///
-/// The lists of words also have chunks of other worktrees, and deleted ones. With those, the commonest of the nearest words
-/// would depend on what the files said before.
-pub struct WordsOfView<'a> {
-    /// The words of all chunks.
-    pub postings: Postings<'a>,
-    /// Those of the worktree.
-    pub chunks: &'a ViewChunks,
+/// The postings also have chunks of other worktrees and deleted chunks. If these counted, the commonest of the nearest words
+/// would depend on former texts of the files.
+pub struct WorktreeVocabulary<'a> {
+    /// The postings of all chunks.
+    pub postings: PostingLists<'a>,
+    /// The chunks of the worktree.
+    pub chunks: &'a WorktreeChunks,
 }
 
-impl Vocabulary for WordsOfView<'_> {
-    fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
+impl Vocabulary for WorktreeVocabulary<'_> {
+    fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
         let word = Phrase { tokens: term.to_owned(), is_prefix: false };
         let mut n_chunks = 0;
-        self.postings.each(&word, |id, _| n_chunks += u64::from(self.chunks.place_of(id).is_some()))?;
+        self.postings
+            .each_match(&word, |id, _| n_chunks += u64::from(self.chunks.position_of(id).is_some()))?;
         Ok(n_chunks)
     }
 
@@ -65,10 +66,10 @@ impl Vocabulary for WordsOfView<'_> {
 ///
 /// # Errors
 /// When a vocabulary cannot be read.
-pub fn corrected(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Query>, DatabaseError> {
+pub fn correct_query(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Query>, DatabaseError> {
     let mut words = KnownWords { known, terms: None, n_left: MOST_CORRECTED };
     let mut error = None;
-    let replaced = query.replaced(&mut |text| match words.correct_text(text) {
+    let replaced = query.with_replaced_words(&mut |text| match words.correct_text(text) {
         Ok(text) => text,
         Err(failed) => {
             error.get_or_insert(failed);
@@ -80,7 +81,7 @@ pub fn corrected(query: &Query, known: &[&dyn Vocabulary]) -> Result<Option<Quer
 
 struct KnownWords<'a> {
     known: &'a [&'a dyn Vocabulary],
-    /// All words, once one is unknown: the walk takes far longer than anything else.
+    /// All words, read when the first unknown word appears: reading takes far longer than anything else.
     terms: Option<Vec<String>>,
     n_left: usize,
 }
@@ -97,27 +98,27 @@ impl KnownWords<'_> {
         Ok(is_changed.then(|| corrected.join(" ")))
     }
 
-    /// Corrects a name as a whole, or else in its parts.
+    /// Corrects a name as a whole, or otherwise its parts.
     fn correct_word(&mut self, word: &str) -> Result<Option<String>, DatabaseError> {
-        let [whole, parts] = [Form::Whole, Form::Parts].map(|form| tokens(word, form));
+        let [whole, parts] = [Form::Whole, Form::Parts].map(|form| split_tokens(word, form));
         let corrected = self.correct_tokens(&whole, "-")?;
-        match corrected.is_none() && parts != whole && !self.knows_all(&whole)? {
+        match corrected.is_none() && parts != whole && !self.are_all_known(&whole)? {
             true => self.correct_tokens(&parts, "_"),
             false => Ok(corrected),
         }
     }
 
-    fn knows_all(&self, tokens: &[String]) -> Result<bool, DatabaseError> {
-        tokens.iter().try_fold(true, |all, token| Ok(all && self.knows(token)?))
+    fn are_all_known(&self, tokens: &[String]) -> Result<bool, DatabaseError> {
+        tokens.iter().try_fold(true, |all, token| Ok(all && self.is_known(token)?))
     }
 
     /// Returns whether some text has the token or another form of it, which an exact search finds too.
-    fn knows(&self, token: &str) -> Result<bool, DatabaseError> {
+    fn is_known(&self, token: &str) -> Result<bool, DatabaseError> {
         let forms = [Some(token.to_owned()), stem(token), other_number(token)];
         let mut has_any = false;
         for form in forms.into_iter().flatten() {
             for vocabulary in self.known {
-                has_any = has_any || vocabulary.n_texts_with(&form)? > 0;
+                has_any = has_any || vocabulary.count_texts_with(&form)? > 0;
             }
         }
         Ok(has_any)
@@ -126,7 +127,7 @@ impl KnownWords<'_> {
     fn correct_tokens(&mut self, tokens: &[String], between: &str) -> Result<Option<String>, DatabaseError> {
         let mut corrected = tokens.to_vec();
         for token in &mut corrected {
-            if let Some(other) = self.nearest(token)? {
+            if let Some(other) = self.nearest_word(token)? {
                 *token = other;
             }
         }
@@ -134,8 +135,8 @@ impl KnownWords<'_> {
     }
 
     /// Returns the nearest known word to an unknown one.
-    fn nearest(&mut self, token: &str) -> Result<Option<String>, DatabaseError> {
-        if self.n_left == 0 || self.knows(token)? {
+    fn nearest_word(&mut self, token: &str) -> Result<Option<String>, DatabaseError> {
+        if self.n_left == 0 || self.is_known(token)? {
             return Ok(None);
         }
         self.n_left -= 1;
@@ -153,36 +154,38 @@ impl KnownWords<'_> {
                 terms.insert(all)
             }
         };
-        let n_texts = |term: &str| {
+        let found = typo::find_corrections(token, terms.iter().map(String::as_str), |term: &str| {
             self.known
                 .iter()
-                .map(|vocabulary| vocabulary.n_texts_with(term))
+                .map(|vocabulary| vocabulary.count_texts_with(term))
                 .sum::<Result<u64, DatabaseError>>()
-        };
-        let found = typo::corrections(token, terms.iter().map(String::as_str), n_texts)?;
+        })?;
         Ok(found.into_iter().next().map(|nearest| nearest.term))
     }
 }
 
-fn tokens(text: &str, form: Form) -> Vec<String> {
+fn split_tokens(text: &str, form: Form) -> Vec<String> {
     let mut stream = String::new();
     write_words(text, form, &mut stream);
     stream.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Returns the factor for hits of a corrected query, of which the best has the score `best`, so that they stay below every
-/// exact hit.
-pub fn factor(lowest_exact: Option<f64>, best: f64) -> f64 {
-    let product = |score: f64| -(-score).ln_1p();
+/// Returns the factor that keeps the hits of a corrected query, whose best score is `best`, below every exact hit.
+pub fn correction_factor(lowest_exact: Option<f64>, best: f64) -> f64 {
     match lowest_exact {
-        Some(lowest) if best > 0.0 => (BELOW_EXACT * product(lowest) / product(best)).min(1.0),
+        Some(lowest) if best > 0.0 => (BELOW_EXACT * unbound_score(lowest) / unbound_score(best)).min(1.0),
         _ => 1.0,
     }
 }
 
+/// Returns the product of factors behind a final score, the inverse of [`RankedCandidate::bound_score`].
+fn unbound_score(score: f64) -> f64 {
+    -(-score).ln_1p()
+}
+
 /// Applies the factor of a corrected query to a final score.
-pub(super) fn lower<C>(ranked: &mut Ranked<C>, factor: f64) {
-    let product = -(-ranked.score).ln_1p();
+pub(super) fn lower_corrected<C>(ranked: &mut RankedCandidate<C>, factor: f64) {
+    let product = unbound_score(ranked.score);
     ranked.score = -(-product * factor).exp_m1();
     if factor < 1.0 {
         ranked.factors.push(("corrected", factor));
@@ -192,14 +195,14 @@ pub(super) fn lower<C>(ranked: &mut Ranked<C>, factor: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::{parse, parse_with_filters};
-    use memod_index_db::test_rows::{chunk, put, worktree};
-    use memod_index_db::{NewChunk, Reader, Writer};
+    use crate::query::{parse_query, parse_with_filters};
+    use memod_index_db::test_rows::{embeddable_chunk, put_change, worktree_key};
+    use memod_index_db::{IndexReader, IndexWriter, NewChunk};
 
     struct Words(&'static [&'static str]);
 
     impl Vocabulary for Words {
-        fn n_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
+        fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
             Ok(u64::from(self.0.contains(&term)))
         }
 
@@ -216,7 +219,7 @@ mod tests {
         let memories = Words(&["deployment", "asked", "·ask", "as"]);
         let check = |query: &str, expected: &str| {
             let query = parse_with_filters(query, &|_, _| Ok(()));
-            let found = corrected(&query, &[&index, &memories]).unwrap();
+            let found = correct_query(&query, &[&index, &memories]).unwrap();
             assert_eq!(found.map(|query| query.to_string()).unwrap_or_default(), expected);
         };
         check("session", "");
@@ -242,26 +245,32 @@ mod tests {
     fn what_files_said_before_does_not_count() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
-        let mut writer = Writer::open(&path, "model").unwrap();
-        let view = writer.view(&worktree()).unwrap();
+        let mut writer = IndexWriter::open(&path, "model").unwrap();
+        let view = writer.view_of_worktree(&worktree_key()).unwrap();
         let mut save = |path: &str, texts: &[&str]| {
             let chunk = |text: &&str| {
                 let words = [String::new(), String::new(), (*text).to_owned()];
-                NewChunk { embeds: false, words, ..chunk(*blake3::hash(text.as_bytes()).as_bytes()) }
+                NewChunk {
+                    embeds: false,
+                    words,
+                    ..embeddable_chunk(*blake3::hash(text.as_bytes()).as_bytes())
+                }
             };
             let hash = *blake3::hash(texts.concat().as_bytes()).as_bytes();
-            writer.apply(view, &[put(path, hash, texts.iter().map(chunk).collect())], 0).unwrap();
+            writer
+                .apply_changes(view, &[put_change(path, hash, texts.iter().map(chunk).collect())], 0)
+                .unwrap();
         };
         save("a", &["sessiona", "sessiona too"]);
         save("b", &["sessionb", "sessionb too", "sessionb again"]);
-        let reader = Reader::open(&path).unwrap();
+        let reader = IndexReader::open(&path).unwrap();
         let nearest = || {
             let mut list = Vec::new();
             reader.each_path(view, |path, first| list.push((path.into(), first))).unwrap();
-            let mut chunks = ViewChunks::default();
-            chunks.update(list, |first| reader.content(first)).unwrap();
-            let words = WordsOfView { postings: reader.postings().unwrap(), chunks: &chunks };
-            corrected(&parse("sessionc"), &[&words]).unwrap().unwrap().to_string()
+            let mut chunks = WorktreeChunks::default();
+            chunks.update(list, |first| reader.read_content(first)).unwrap();
+            let words = WorktreeVocabulary { postings: reader.read_postings().unwrap(), chunks: &chunks };
+            correct_query(&parse_query("sessionc"), &[&words]).unwrap().unwrap().to_string()
         };
         assert_eq!(nearest(), "sessionb");
         save("b", &["sessionb"]);
@@ -274,24 +283,24 @@ mod tests {
     #[test]
     fn only_so_many_words_are_corrected() {
         let known = Words(&["session"]);
-        let query = parse(&"sesion ".repeat(20));
-        let text = corrected(&query, &[&known]).unwrap().unwrap().to_string();
+        let query = parse_query(&"sesion ".repeat(20));
+        let text = correct_query(&query, &[&known]).unwrap().unwrap().to_string();
         assert_eq!(text.matches("session").count(), MOST_CORRECTED);
     }
 
     #[test]
     fn corrected_hits_stay_below_exact_ones() {
         for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
-            let mut ranked = Ranked {
+            let mut ranked = RankedCandidate {
                 candidate: (),
                 score: best,
                 fused: best,
                 factors: Vec::new(),
                 without: Default::default(),
             };
-            lower(&mut ranked, factor(Some(lowest), best));
+            lower_corrected(&mut ranked, correction_factor(Some(lowest), best));
             assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
         }
-        assert!((factor(None, 0.5) - 1.0).abs() < 1e-9);
+        assert!((correction_factor(None, 0.5) - 1.0).abs() < 1e-9);
     }
 }

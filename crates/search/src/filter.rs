@@ -1,22 +1,22 @@
 //! Restricts a search to kinds, formats, paths and chunks.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use memod_base::types::{ClassSet, IdSet, Kind};
+use memod_base::types::{ChunkKind, ClassSet, IdSet};
 
 /// Restricts the chunks that an arm returns.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct SearchFilter {
     /// Empty: all.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ChunkKind>,
     /// Format names; empty: all.
     pub langs: Vec<String>,
     /// Format names that are left out.
     pub not_langs: Vec<String>,
-    /// Each must match a worktree-relative path; empty: all.
-    pub paths: Vec<Globs>,
+    /// Lists of globs; each list must match a worktree-relative path; empty: all.
+    pub paths: Vec<PathGlobs>,
     /// Matches paths that are left out.
-    pub not_paths: Globs,
-    /// A file must have a class of each; empty: all.
+    pub not_paths: PathGlobs,
+    /// Sets of classes; a file must have a class of each set; empty: all.
     pub only: Vec<ClassSet>,
     /// Classes of files that are left out.
     pub not_only: ClassSet,
@@ -26,25 +26,25 @@ pub struct Filter {
 
 /// Globs over worktree-relative paths.
 #[derive(Clone, Debug, Default)]
-pub struct Globs {
+pub struct PathGlobs {
     set: GlobSet,
-    /// The globs that it is made of.
+    /// The globs as they were given.
     written: Vec<String>,
 }
 
-impl Globs {
+impl PathGlobs {
     /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// Returns whether one of them matches a path.
+    /// Returns whether some glob matches a path.
     pub(crate) fn is_match(&self, path: &str) -> bool {
         self.set.is_match(path)
     }
 }
 
-/// What a filter demands of files. Two filters with the same demands admit the same files.
+/// The conditions of a filter on files. Two filters with equal conditions admit the same files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileDemands {
     langs: [Vec<String>; 2],
@@ -58,14 +58,14 @@ pub(crate) struct FileDemands {
 #[derive(Debug, thiserror::Error)]
 #[error("{glob}: {reason}")]
 pub struct GlobError {
-    /// As it was given.
+    /// The glob as it was given.
     glob: String,
     reason: globset::ErrorKind,
 }
 
-impl Filter {
+impl SearchFilter {
     /// Restricts the filter further to these chunks.
-    pub fn only(&mut self, set: IdSet) {
+    pub fn restrict_to(&mut self, set: IdSet) {
         match &mut self.chunks {
             Some(chunks) => chunks.keep(&set),
             None => self.chunks = Some(set),
@@ -82,7 +82,7 @@ impl Filter {
             && self.not_only.is_empty()
     }
 
-    /// Returns what it demands of files.
+    /// Returns the conditions on files.
     pub(crate) fn file_demands(&self) -> FileDemands {
         FileDemands {
             langs: [self.langs.clone(), self.not_langs.clone()],
@@ -94,7 +94,7 @@ impl Filter {
     }
 
     /// Returns whether a kind is admitted.
-    pub(crate) fn admits_kind(&self, kind: Kind) -> bool {
+    pub(crate) fn admits_kind(&self, kind: ChunkKind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
@@ -106,18 +106,18 @@ impl Filter {
 
     /// Returns whether a path of a file is admitted, and the classes of the file.
     pub(crate) fn admits_file(&self, path: &str, classes: ClassSet) -> bool {
-        self.only.iter().all(|wanted| wanted.meets(classes))
-            && !self.not_only.meets(classes)
+        self.only.iter().all(|wanted| wanted.intersects(classes))
+            && !self.not_only.intersects(classes)
             && self.admits_path(path)
     }
 
-    /// Returns whether a path of a file is admitted, whatever its classes.
+    /// Returns whether a path of a file is admitted, regardless of its classes.
     pub fn admits_path(&self, path: &str) -> bool {
         self.paths.iter().all(|globs| globs.is_match(path)) && !self.not_paths.is_match(path)
     }
 
-    /// Returns whether commits are admitted. They have no path and no class, so they are not where these are wanted, and are
-    /// where these are left out.
+    /// Returns whether commits are admitted. Commits have no path and no class: a filter that wants these excludes commits, a
+    /// filter that leaves these out admits them.
     pub(crate) fn admits_commits(&self) -> bool {
         self.paths.is_empty() && self.only.is_empty()
     }
@@ -128,34 +128,45 @@ impl Filter {
     }
 }
 
-/// Compiles globs over worktree-relative paths. One with a `/` starts at the top, one without matches at any depth.
+/// Compiles globs over worktree-relative paths. A glob with a `/` starts at the top, a glob without matches at any depth.
 ///
 /// # Errors
 /// When a glob is invalid.
-pub fn glob_set(globs: &[String]) -> Result<Globs, GlobError> {
+pub fn compile_globs(globs: &[String]) -> Result<PathGlobs, GlobError> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
-        let bad = |error: globset::Error| GlobError { glob: glob.clone(), reason: error.kind().clone() };
         let from_top = match glob.strip_prefix('/') {
             Some(from_top) => from_top.to_owned(),
             None if glob.contains('/') => glob.clone(),
             None => format!("**/{glob}"),
         };
-        set.add(GlobBuilder::new(&from_top).literal_separator(true).build().map_err(bad)?);
-        // A directory stands for everything below it, as in `git log -- dir`.
-        set.add(GlobBuilder::new(&format!("{}/**", from_top.trim_end_matches('/'))).build().map_err(bad)?);
+        set.add(
+            GlobBuilder::new(&from_top)
+                .literal_separator(true)
+                .build()
+                .map_err(|error| glob_error(glob, &error))?,
+        );
+        // A directory matches everything below it, as in `git log -- dir`.
+        set.add(
+            GlobBuilder::new(&format!("{}/**", from_top.trim_end_matches('/')))
+                .build()
+                .map_err(|error| glob_error(glob, &error))?,
+        );
     }
-    let set =
-        set.build().map_err(|error| GlobError { glob: globs.join(" "), reason: error.kind().clone() })?;
-    Ok(Globs { set, written: globs.to_vec() })
+    let set = set.build().map_err(|error| glob_error(&globs.join(" "), &error))?;
+    Ok(PathGlobs { set, written: globs.to_vec() })
+}
+
+fn glob_error(glob: &str, error: &globset::Error) -> GlobError {
+    GlobError { glob: glob.to_owned(), reason: error.kind().clone() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn globs(globs: &[&str]) -> Result<Globs, GlobError> {
-        glob_set(&globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>())
+    fn globs(globs: &[&str]) -> Result<PathGlobs, GlobError> {
+        compile_globs(&globs.iter().map(|glob| (*glob).to_owned()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -169,8 +180,8 @@ mod tests {
     #[test]
     fn every_list_of_globs_must_match_and_none_of_those_left_out() {
         let (paths, not_paths) = (vec![globs(&["src", "*.md"]).unwrap()], globs(&["**/old/**"]).unwrap());
-        let mut filter = Filter { paths, not_paths, ..Filter::default() };
-        let admitted = |filter: &Filter| {
+        let mut filter = SearchFilter { paths, not_paths, ..SearchFilter::default() };
+        let admitted = |filter: &SearchFilter| {
             ["src/a.rs", "src/old/a.rs", "b/c.md", "b/c.rs"]
                 .map(|path| filter.admits_file(path, ClassSet::default()))
         };
@@ -178,7 +189,7 @@ mod tests {
         assert!(!filter.admits_commits());
         filter.paths.push(globs(&["*.md"]).unwrap());
         assert_eq!(admitted(&filter), [false, false, true, false]);
-        let left_out = Filter { not_paths: globs(&["**"]).unwrap(), ..Filter::default() };
+        let left_out = SearchFilter { not_paths: globs(&["**"]).unwrap(), ..SearchFilter::default() };
         assert!(left_out.admits_commits() && !left_out.admits_file("a", ClassSet::default()));
     }
 }

@@ -4,7 +4,7 @@
 //! reciprocal ranks instead ignores by how much a hit leads: on labelled queries for code, documents and memories it gave
 //! an nDCG@10 of 85.1, 67.4 and 50.1 instead of 87.0, 69.3 and 54.6.
 
-use memod_base::types::{Kind, RankingParts};
+use memod_base::types::{ChunkKind, RankingParts};
 
 use super::bm25::FileMatch;
 use super::query::Query;
@@ -19,14 +19,14 @@ pub(crate) const COSINE_FLOOR: f32 = 0.25;
 /// Number of signals.
 const N_ARMS: usize = 9;
 
-/// Names of the signals, as `explain` has them, in the order of their weights and values.
+/// Names of the signals in an explanation, in the order of their weights and values.
 pub(super) const ARMS: [&str; N_ARMS] =
     ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"];
 
 /// A rank in a list of FTS5, with its value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextRank {
-    /// 1-based.
+    /// The rank, 1-based.
     pub rank: u32,
     /// BM25, larger is better.
     pub(crate) bm25: f64,
@@ -34,7 +34,7 @@ pub struct TextRank {
 
 /// The rank of a candidate in each arm; `None` in arms without it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Signals {
+pub struct ArmSignals {
     /// BM25 over chunks.
     pub(crate) bm25: Option<TextRank>,
     /// BM25 over path words; the same for all chunks of a path.
@@ -45,17 +45,17 @@ pub struct Signals {
     pub(crate) knn: Option<u32>,
     /// Cosine similarity to the query, which counts even without a `knn` rank.
     pub cosine: Option<f32>,
-    /// What its file as a whole says.
+    /// How well its whole file matches.
     pub file: FileMatch,
-    /// How similar its most similar words are to those of the query, 0 to 1; known only if the query is compared so.
+    /// Similarity of its most similar words and the words of the query, 0 to 1; known only if words are compared.
     pub(crate) maxsim: Option<f64>,
-    /// As `maxsim`, of its names and first lines alone; 0 if the query is not compared so.
+    /// As `maxsim`, for its names and first lines alone; 0 if words are not compared.
     pub(crate) maxsim_head: f64,
-    /// As `maxsim`, of its path; 0 if the query is not compared so.
+    /// As `maxsim`, for its path; 0 if words are not compared.
     pub(crate) maxsim_path: f64,
 }
 
-impl Signals {
+impl ArmSignals {
     /// Returns whether a word of the query was found, and not only something similar.
     pub(super) fn has_word(&self) -> bool {
         self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
@@ -85,7 +85,7 @@ pub(crate) struct ArmWeights {
     pub(crate) maxsim_path: f64,
 }
 
-/// Weights of the arms by what is found.
+/// Weights of the arms by the kind of a hit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Weights {
     /// Code, commits and other text.
@@ -94,7 +94,7 @@ pub(crate) struct Weights {
     pub(crate) doc: ArmWeights,
 }
 
-/// Without comparing words one by one. The vectors of documents count more than those of code.
+/// The weights where words are not compared one by one. The vectors of documents count more than those of code.
 const BY_TEXT: Weights = {
     let code = ArmWeights {
         bm25: 1.0,
@@ -110,8 +110,9 @@ const BY_TEXT: Weights = {
     Weights { code, doc: ArmWeights { knn: 1.0, ..code } }
 };
 
-/// With words compared one by one, which is worth more than all else in code. A section of a document is about one thing,
-/// which its vector and BM25 tell; its sum is chosen so that documents come as early among code as they did without.
+/// The weights where words are compared one by one, which counts more than all other signals for code. A section of a
+/// document has one subject, which its vector and BM25 find; the sum of its weights places documents among code as
+/// [`BY_TEXT`] does.
 const BY_WORD: Weights = Weights {
     code: ArmWeights {
         bm25: 0.3,
@@ -140,7 +141,7 @@ const BY_WORD: Weights = Weights {
 impl Weights {
     /// Returns the weights for a query. For a name the vector counts half, because its spelling matters.
     ///
-    /// They were chosen on repositories that no quality set is made of (docs/src/benchmarks.md, Ranking).
+    /// They were chosen on repositories outside the quality sets (docs/src/benchmarks.md, Ranking).
     pub(crate) fn new(query: &Query, has_maxsim: bool) -> Self {
         let mut weights = if has_maxsim { BY_WORD } else { BY_TEXT };
         if query.looks_like_symbol() {
@@ -150,9 +151,9 @@ impl Weights {
         weights
     }
 
-    /// Returns the weights without those of some parts. The others stay as they are.
+    /// Returns the weights with those of some parts set to 0.
     #[must_use]
-    pub(crate) fn without(mut self, parts: RankingParts) -> Self {
+    pub(crate) fn without_parts(mut self, parts: RankingParts) -> Self {
         for weights in [&mut self.code, &mut self.doc] {
             let named = ARMS.into_iter().zip(weights.as_array_mut());
             named.filter(|(arm, _)| parts.has(arm)).for_each(|(_, weight)| *weight = 0.0);
@@ -160,8 +161,8 @@ impl Weights {
         self
     }
 
-    fn of(&self, kind: Kind) -> &ArmWeights {
-        if kind == Kind::Doc { &self.doc } else { &self.code }
+    fn for_kind(&self, kind: ChunkKind) -> &ArmWeights {
+        if kind == ChunkKind::Doc { &self.doc } else { &self.code }
     }
 }
 
@@ -177,23 +178,26 @@ impl ArmWeights {
 }
 
 /// Returns one score per candidate, `[n_candidates]`, 0 to 1; 1 is the first rank in every arm that found anything.
-pub(crate) fn fuse(candidates: &[(Kind, Signals)], weights: &Weights) -> Vec<f64> {
-    let spread = Spread::of(candidates);
-    let best = possible(candidates, weights);
-    let score = |(kind, signals): &(Kind, Signals)| {
-        (weighed(weights.of(*kind), spread.values(signals)) / best).clamp(0.0, 1.0)
-    };
-    candidates.iter().map(score).collect()
+pub(crate) fn fuse_scores(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> Vec<f64> {
+    let spread = SignalScale::from_candidates(candidates);
+    let best = best_possible_score(candidates, weights);
+    candidates
+        .iter()
+        .map(|(kind, signals)| {
+            (weigh_values(weights.for_kind(*kind), spread.scale_signals(signals)) / best).clamp(0.0, 1.0)
+        })
+        .collect()
 }
 
-fn weighed(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
+fn weigh_values(weights: &ArmWeights, values: [f64; N_ARMS]) -> f64 {
     values.iter().zip(weights.to_array()).map(|(value, weight)| value * weight).sum()
 }
 
 /// Returns the score of the first rank in every arm that found anything; never 0.
-fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
-    let found =
-        |has: fn(&Signals) -> bool| f64::from(u8::from(candidates.iter().any(|(_, signals)| has(signals))));
+fn best_possible_score(candidates: &[(ChunkKind, ArmSignals)], weights: &Weights) -> f64 {
+    let found = |has: fn(&ArmSignals) -> bool| {
+        f64::from(u8::from(candidates.iter().any(|(_, signals)| has(signals))))
+    };
     let file = found(|s| s.file.bm25 > 0.0);
     let arms = [
         found(|s| s.bm25.is_some()),
@@ -206,32 +210,30 @@ fn possible(candidates: &[(Kind, Signals)], weights: &Weights) -> f64 {
         found(|s| s.maxsim_head > 0.0),
         found(|s| s.maxsim_path > 0.0),
     ];
-    let sum = candidates.iter().map(|(kind, _)| weighed(weights.of(*kind), arms)).fold(0.0, f64::max);
+    let sum =
+        candidates.iter().map(|(kind, _)| weigh_values(weights.for_kind(*kind), arms)).fold(0.0, f64::max);
     if sum > 0.0 { sum } else { 1.0 }
 }
 
 /// Returns 1 for the first rank, less for later ones, 0 without a rank.
-fn reciprocal(rank: Option<u32>) -> f64 {
+fn reciprocal_rank(rank: Option<u32>) -> f64 {
     rank.map_or(0.0, |rank| (RANK_DAMPING + 1.0) / (RANK_DAMPING + f64::from(rank.max(1))))
 }
 
-/// The scale for the values of a query.
-struct Spread {
+/// The scale of the signals of a query's candidates.
+struct SignalScale {
     best_bm25: f64,
     best_path: f64,
     worst_cosine: f32,
     best_cosine: f32,
 }
 
-impl Spread {
-    fn of(candidates: &[(Kind, Signals)]) -> Self {
+impl SignalScale {
+    fn from_candidates(candidates: &[(ChunkKind, ArmSignals)]) -> Self {
         let cosines = candidates.iter().filter_map(|(_, signals)| signals.cosine);
-        let best = |place: fn(&Signals) -> Option<TextRank>| {
-            candidates.iter().filter_map(|(_, signals)| place(signals)).map(|p| p.bm25).fold(0.0, f64::max)
-        };
         Self {
-            best_bm25: best(|signals| signals.bm25),
-            best_path: best(|signals| signals.path),
+            best_bm25: best_text_score(candidates, |signals| signals.bm25),
+            best_path: best_text_score(candidates, |signals| signals.path),
             worst_cosine: cosines.clone().fold(f32::INFINITY, f32::min).max(COSINE_FLOOR),
             best_cosine: cosines.fold(COSINE_FLOOR, f32::max),
         }
@@ -239,15 +241,12 @@ impl Spread {
 
     /// Returns the values of the arms, each 0 to 1. The ranks of symbols make little difference, because the order of equal
     /// names means nothing.
-    fn values(&self, signals: &Signals) -> [f64; N_ARMS] {
-        let share = |place: Option<TextRank>, best: f64| {
-            place.filter(|_| best > 0.0).map_or(0.0, |place| (place.bm25 / best).max(0.0))
-        };
+    fn scale_signals(&self, signals: &ArmSignals) -> [f64; N_ARMS] {
         [
-            share(signals.bm25, self.best_bm25),
-            share(signals.path, self.best_path),
-            reciprocal(signals.symbol),
-            signals.cosine.map_or(0.0, |cosine| self.cosine(cosine)),
+            text_share(signals.bm25, self.best_bm25),
+            text_share(signals.path, self.best_path),
+            reciprocal_rank(signals.symbol),
+            signals.cosine.map_or(0.0, |cosine| self.scale_cosine(cosine)),
             signals.file.bm25,
             signals.file.covered,
             signals.maxsim.unwrap_or(0.0),
@@ -256,7 +255,7 @@ impl Spread {
         ]
     }
 
-    fn cosine(&self, cosine: f32) -> f64 {
+    fn scale_cosine(&self, cosine: f32) -> f64 {
         if cosine <= COSINE_FLOOR {
             return 0.0;
         }
@@ -265,22 +264,36 @@ impl Spread {
     }
 }
 
+fn best_text_score(
+    candidates: &[(ChunkKind, ArmSignals)],
+    place: fn(&ArmSignals) -> Option<TextRank>,
+) -> f64 {
+    candidates.iter().filter_map(|(_, signals)| place(signals)).map(|place| place.bm25).fold(0.0, f64::max)
+}
+
+fn text_share(place: Option<TextRank>, best: f64) -> f64 {
+    place.filter(|_| best > 0.0).map_or(0.0, |place| (place.bm25 / best).max(0.0))
+}
+
 #[cfg(test)]
 mod tests {
     use memod_base::types::RankingPart;
 
     use super::*;
-    use crate::query::parse;
+    use crate::query::parse_query;
 
-    fn signals(bm25: u32, knn: u32, cosine: f32) -> (Kind, Signals) {
+    fn signals(bm25: u32, knn: u32, cosine: f32) -> (ChunkKind, ArmSignals) {
         let place = |rank| TextRank { rank, bm25: 10.0 / f64::from(rank) };
         let some = |rank| Some(rank).filter(|&rank| rank > 0);
         let cosine = Some(cosine).filter(|&cosine| cosine > 0.0);
-        (Kind::Symbol, Signals { bm25: some(bm25).map(place), knn: some(knn), cosine, ..Signals::default() })
+        (
+            ChunkKind::Symbol,
+            ArmSignals { bm25: some(bm25).map(place), knn: some(knn), cosine, ..ArmSignals::default() },
+        )
     }
 
-    fn scores(candidates: &[(Kind, Signals)]) -> Vec<f64> {
-        fuse(candidates, &Weights::new(&parse("some words"), false))
+    fn scores(candidates: &[(ChunkKind, ArmSignals)]) -> Vec<f64> {
+        fuse_scores(candidates, &Weights::new(&parse_query("some words"), false))
     }
 
     #[test]
@@ -297,8 +310,8 @@ mod tests {
         assert!(scores(&[]).is_empty());
         for bm25 in odd {
             let place = Some(TextRank { rank: 0, bm25 });
-            let one = Signals { bm25: place, cosine: Some(bm25 as f32), ..Signals::default() };
-            let found = scores(&[(Kind::Doc, one), (Kind::Text, Signals::default())]);
+            let one = ArmSignals { bm25: place, cosine: Some(bm25 as f32), ..ArmSignals::default() };
+            let found = scores(&[(ChunkKind::Doc, one), (ChunkKind::Text, ArmSignals::default())]);
             assert!(found.iter().all(|score| !(score.is_nan() && bm25.is_finite())), "{bm25} {found:?}");
             assert!(bm25.is_nan() || found.iter().all(|score| (0.0..=1.0).contains(score)));
         }
@@ -309,11 +322,11 @@ mod tests {
         let found = [signals(1, 3, 0.4), signals(2, 1, 0.9)];
         let scores = |part: &str| {
             let parts = RankingPart::parse(part).into_iter().collect();
-            fuse(&found, &Weights::new(&parse("some words"), false).without(parts))
+            fuse_scores(&found, &Weights::new(&parse_query("some words"), false).without_parts(parts))
         };
         assert_eq!(scores("knn"), [1.0, 0.5], "BM25 alone");
         assert_eq!(scores("bm25"), [0.0, 1.0], "the cosine alone");
-        assert_eq!(scores("path"), fuse(&found, &Weights::new(&parse("some words"), false)));
+        assert_eq!(scores("path"), fuse_scores(&found, &Weights::new(&parse_query("some words"), false)));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Finds the place of an id in a sorted list, in constant time. Pure.
+//! Finds the position of an id in a sorted list, in constant time. Pure.
 
 /// Sorted ids, one bit each, and the number of ids before every 64.
 #[derive(Clone, Debug, Default)]
@@ -9,7 +9,7 @@ pub(super) struct IdPlaces {
 }
 
 impl IdPlaces {
-    /// Makes it of ids that ascend.
+    /// Creates the set from ids that ascend.
     pub(super) fn new(ids: impl Iterator<Item = i64>) -> Self {
         let mut places = Self::default();
         for (place, id) in (0..).zip(ids) {
@@ -25,7 +25,7 @@ impl IdPlaces {
         places
     }
 
-    /// Returns the number of ids before this one, if it is in the list.
+    /// Returns the number of smaller ids, if the id is in the list.
     #[inline]
     pub(super) fn get(&self, id: i64) -> Option<usize> {
         let distance = usize::try_from(id - self.first).ok()?;
@@ -34,7 +34,7 @@ impl IdPlaces {
         (word & bit != 0).then(|| *before as usize + (word & (bit - 1)).count_ones() as usize)
     }
 
-    /// Returns the memory that it takes, bytes.
+    /// Returns the size in memory, bytes.
     pub(super) fn size(&self) -> usize {
         self.words.len() * size_of::<(u64, u32)>()
     }
@@ -42,18 +42,18 @@ impl IdPlaces {
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::Random;
+    use memod_testing::RandomNumbers;
 
     use super::*;
 
     #[test]
     fn places_are_those_in_the_list() {
-        let mut random = Random::new(6);
+        let mut random = RandomNumbers::new(6);
         for most in [1, 3, 200] {
-            let mut id = random.below(5_000) as i64;
+            let mut id = random.number_below(5_000) as i64;
             let ids: Vec<i64> = (0..300)
                 .map(|_| {
-                    id += 1 + random.below(most) as i64;
+                    id += 1 + random.number_below(most) as i64;
                     id
                 })
                 .collect();

@@ -6,21 +6,21 @@
 
 use memod_embed::{BUILTIN_DIMS, Builtin};
 
-use memod_vectors::nearest::dots;
+use memod_vectors::vector_index::dot_products;
 
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.
 const MOST_PIECES: usize = 128;
 
-/// Number of cosines that are compared at once; those of a piece fill a multiple of it.
+/// Number of cosines that are compared at once; the cosines of a piece fill a multiple of it.
 const LANES: usize = 8;
 
 /// Number of rows of the vocabulary that are read at once: 16 KiB.
 const ROWS_AT_ONCE: usize = 64;
 
-/// Number of pieces in all candidates of a query for which there is room from the start.
+/// Number of pieces for which space is allocated at the start.
 const USUAL_PIECES: usize = 2_048;
 
-/// The words of a query, and what is known so far of the pieces of texts.
+/// The words of a query, and the cosines computed so far with pieces of texts.
 pub(crate) struct MaxSim<'a> {
     model: &'a Builtin,
     /// `[n_pieces, dims]` of the query, row-major.
@@ -29,50 +29,51 @@ pub(crate) struct MaxSim<'a> {
     shares: Vec<f64>,
     /// Lengths of the rows, `[n_pieces]`.
     norms: Vec<f32>,
-    /// By piece of the vocabulary: the place of its cosines, from 1; 0 if they are not known.
+    /// By piece of the vocabulary: the position of its cosines, from 1; 0 if they are not computed.
     known: Vec<u32>,
     /// `[n_known, n_pieces]` in groups of [`LANES`], the last filled up with zeros; row-major.
     cosines: Vec<[f32; LANES]>,
-    /// Room for the rows of pieces that are not known, and for their products with `rows`.
-    new: Vec<Option<Row>>,
+    /// Buffers for the rows of new pieces, and for their products with `rows`.
+    new: Vec<Option<VocabularyRow>>,
     products: Vec<i32>,
 }
 
 /// A row of the vocabulary.
-type Row = [i8; BUILTIN_DIMS];
+type VocabularyRow = [i8; BUILTIN_DIMS];
 
-/// The largest cosine of each piece of a query with any of a text, at least 0, as they are in [`MaxSim::cosines`].
+/// The largest cosine of each piece of a query with any piece of a text, at least 0, in the layout of [`MaxSim::cosines`].
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Largest(Vec<[f32; LANES]>);
+pub(crate) struct LargestCosines(Vec<[f32; LANES]>);
 
 impl<'a> MaxSim<'a> {
-    /// Takes the words of a query with their weights; nothing if the model knows less than half of their weight.
+    /// Creates a comparison from the words of a query and their weights; `None` if the model knows less than half of the
+    /// weight.
     pub(crate) fn new<'w>(
         model: &'a Builtin,
         words: impl IntoIterator<Item = (&'w str, f64)>,
     ) -> Option<Self> {
         let (mut rows, mut shares, mut norms) = (Vec::new(), Vec::new(), Vec::new());
-        let mut of_all = 0.0;
+        let mut total_weight = 0.0;
         for (word, weight) in words {
-            of_all += weight;
+            total_weight += weight;
             if shares.len() >= MOST_PIECES {
                 break;
             }
-            let of_word: Vec<_> = model
+            let word_rows: Vec<_> = model
                 .pieces(word)
                 .into_iter()
                 .take(MOST_PIECES)
                 .filter_map(|piece| model.row(piece))
                 .collect();
-            for row in &of_word {
+            for row in &word_rows {
                 rows.extend_from_slice(row);
-                norms.push(norm(row, &mut Vec::new()));
-                shares.push(weight / of_word.len() as f64);
+                norms.push(row_norm(row, &mut Vec::new()));
+                shares.push(weight / word_rows.len() as f64);
             }
         }
         let known: f64 = shares.iter().sum();
         shares.iter_mut().for_each(|share| *share /= known);
-        (known > 0.0 && known >= of_all / 2.0).then(|| Self {
+        (known > 0.0 && known >= total_weight / 2.0).then(|| Self {
             model,
             rows,
             norms,
@@ -85,15 +86,15 @@ impl<'a> MaxSim<'a> {
     }
 
     /// Returns the largest cosines with the pieces of a text.
-    pub(crate) fn largest(&mut self, pieces: &[u16]) -> Largest {
-        let mut largest = Largest(vec![[0.0; LANES]; self.n_groups()]);
-        self.raise(&mut largest, pieces);
+    pub(crate) fn largest_cosines(&mut self, pieces: &[u16]) -> LargestCosines {
+        let mut largest = LargestCosines(vec![[0.0; LANES]; self.n_groups()]);
+        self.raise_cosines(&mut largest, pieces);
         largest
     }
 
-    /// Raises the largest cosines to those with more pieces of the text.
-    pub(crate) fn raise(&mut self, Largest(largest): &mut Largest, pieces: &[u16]) {
-        self.learn(pieces);
+    /// Raises the largest cosines by further pieces of the text.
+    pub(crate) fn raise_cosines(&mut self, LargestCosines(largest): &mut LargestCosines, pieces: &[u16]) {
+        self.compute_cosines(pieces);
         for piece in pieces {
             let place = (self.known[usize::from(*piece)] - 1) as usize * largest.len();
             for (largest, cosines) in largest.iter_mut().zip(&self.cosines[place..]) {
@@ -105,8 +106,8 @@ impl<'a> MaxSim<'a> {
         }
     }
 
-    /// Returns their weighted mean, 0 to 1.
-    pub(crate) fn mean(&self, Largest(largest): &Largest) -> f64 {
+    /// Returns the weighted mean of the largest cosines, 0 to 1.
+    pub(crate) fn weighted_mean(&self, LargestCosines(largest): &LargestCosines) -> f64 {
         largest
             .as_flattened()
             .iter()
@@ -119,11 +120,11 @@ impl<'a> MaxSim<'a> {
         self.shares.len().div_ceil(LANES)
     }
 
-    /// Computes the cosines of the pieces of a text that are not known.
+    /// Computes the missing cosines of the pieces of a text.
     ///
-    /// Rows are copied some at a time before the first is used. Most of them are not in the processor's cache, and it waits for
-    /// several at once then.
-    fn learn(&mut self, pieces: &[u16]) {
+    /// Rows are copied [`ROWS_AT_ONCE`] before the first is used. Most are not in the processor's cache, which can then load
+    /// several at once.
+    fn compute_cosines(&mut self, pieces: &[u16]) {
         let most = pieces.iter().max().map_or(0, |piece| usize::from(*piece) + 1);
         if self.known.len() < most {
             self.known.resize(most, 0);
@@ -138,20 +139,20 @@ impl<'a> MaxSim<'a> {
                     *known = (n_known + new.len()) as u32;
                 }
             }
-            self.add(&new);
+            self.add_rows(&new);
             new.clear();
         }
         self.new = new;
     }
 
-    /// Adds the cosines of the rows of pieces, zeros for a piece without one.
-    fn add(&mut self, rows: &[Option<Row>]) {
+    /// Adds the cosines of the rows of pieces, zeros for a piece without a row.
+    fn add_rows(&mut self, rows: &[Option<VocabularyRow>]) {
         for row in rows {
             let first = self.cosines.len();
             self.cosines.resize(first + self.n_groups(), [0.0; LANES]);
             let Some(row) = row else { continue };
-            let norm = norm(row, &mut self.products);
-            dots(row, &self.rows, BUILTIN_DIMS, &mut self.products);
+            let norm = row_norm(row, &mut self.products);
+            dot_products(row, &self.rows, BUILTIN_DIMS, &mut self.products);
             let places = self.cosines[first..].as_flattened_mut();
             for ((place, dot), own) in places.iter_mut().zip(&self.products).zip(&self.norms) {
                 let cosine = *dot as f32 / (norm * own);
@@ -161,8 +162,8 @@ impl<'a> MaxSim<'a> {
     }
 }
 
-fn norm(row: &[i8], products: &mut Vec<i32>) -> f32 {
-    dots(row, row, row.len(), products);
+fn row_norm(row: &[i8], products: &mut Vec<i32>) -> f32 {
+    dot_products(row, row, row.len(), products);
     (products[0] as f32).sqrt()
 }
 
@@ -173,9 +174,9 @@ mod tests {
     fn similarity(words: &[(&str, f64)], text: &str) -> Option<f64> {
         let model = Builtin::shared().unwrap();
         let mut maxsim = MaxSim::new(&model, words.iter().copied())?;
-        let first = maxsim.largest(&model.pieces(text));
-        assert_eq!(maxsim.largest(&model.pieces(text)), first, "known the second time");
-        Some(maxsim.mean(&first))
+        let first = maxsim.largest_cosines(&model.pieces(text));
+        assert_eq!(maxsim.largest_cosines(&model.pieces(text)), first, "known the second time");
+        Some(maxsim.weighted_mean(&first))
     }
 
     #[test]

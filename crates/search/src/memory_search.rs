@@ -5,24 +5,24 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memod_base::types::{Expression, MemoryRow};
+use memod_base::types::MemoryRow;
 use memod_database::DatabaseError;
 use memod_embed::{Builtin, Embedder, QueryVector};
-use memod_memory_db::{Anchored, Facts, MemoryFilter, Record, Rows};
-use memod_proto::Mode;
-use memod_proto::anchor::{Anchor, State};
+use memod_memory_db::{AnchoredMemory, MemoryFilter, MemoryRecord, MemoryRows, RankingFacts};
+use memod_proto::SearchMode;
+use memod_proto::anchor::{Anchor, AnchorState};
 use memod_text::stems::stem;
 use memod_text::words::{self as tokens, index_words};
 
-use super::correction::lower;
+use super::correction::lower_corrected;
 use super::fuse::{COSINE_FLOOR, TextRank};
 use super::maxsim::MaxSim;
-use super::memory_rank::{self, Candidate};
-use super::query::{Query, Restriction, Word};
-use super::ranked::Ranked;
-use super::superseded::{Chains, put_above_superseded};
-use super::{SPARE, candidates};
-use memod_vectors::nearest::{IdSet, MutableVectorIndex};
+use super::memory_rank::{self, RecallCandidate};
+use super::query::{Query, QueryRestriction, QueryWord};
+use super::ranked::RankedCandidate;
+use super::superseded::{SuccessorChains, put_above_superseded};
+use super::{SPARE, candidate_limit};
+use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;
@@ -31,42 +31,45 @@ const MOST_SUCCESSORS: usize = 200;
 
 /// A search of the memories.
 #[derive(Clone, Debug, Default)]
-pub struct MemoryAsk {
+pub struct MemorySearchRequest {
     /// The parsed query.
     pub query: Query,
-    /// Which arms answer.
-    pub mode: Mode,
-    /// Filter.
+    /// The arms that run.
+    pub mode: SearchMode,
+    /// The filter that every memory passes.
     pub filter: MemoryFilter,
-    /// Hits wanted.
+    /// Number of hits wanted.
     pub limit: usize,
-    /// Lowest cosine of a memory that is found by its vector; never below that of noise.
+    /// Lowest cosine of a memory that is found by its vector; never below the cosine of noise.
     pub min_cosine: f64,
     /// The query's vector, if it has one.
     pub vector: Option<QueryVector>,
-    /// Why it has none, if the model could not run.
+    /// Why the query has no vector, if the model could not run.
     pub why_no_vector: Option<String>,
-    /// What is embedded instead of the query.
+    /// The text to embed instead of the query.
     pub topic: Option<String>,
     /// States of anchors by memory id.
     pub judged: HashMap<String, Vec<Anchor>>,
 }
 
-impl MemoryAsk {
-    /// Returns the filter with what the operators of the query demand: title, tags and content of a memory together must
+impl MemorySearchRequest {
+    /// Returns the filter with the demands of the query's operators: title, tags and content of a memory together must
     /// satisfy them.
     fn restricted_filter(&self) -> MemoryFilter {
-        let Restriction { required, excluded } = self.query.restriction_with_stems();
-        let text = |expression: Option<Expression>| expression.map(|expression| expression.to_string());
-        MemoryFilter { expression: text(required), excluded: text(excluded), ..self.filter.clone() }
+        let QueryRestriction { required, excluded } = self.query.restriction_with_stems();
+        MemoryFilter {
+            expression: required.map(|expression| expression.to_string()),
+            excluded: excluded.map(|expression| expression.to_string()),
+            ..self.filter.clone()
+        }
     }
 
     /// Adds the vector of the query, if the model is loaded and knows a word of it.
-    pub fn embed(&mut self, embedder: Result<&dyn Embedder, &str>) {
+    pub fn set_query_vector(&mut self, embedder: Result<&dyn Embedder, &str>) {
         let text = self.topic.as_deref().unwrap_or(self.query.text());
-        let embed =
-            |embedder: &dyn Embedder| QueryVector::of_text(embedder, text).map_err(|error| error.to_string());
-        let vector = embedder.map_err(str::to_owned).and_then(embed);
+        let vector = embedder.map_err(str::to_owned).and_then(|embedder: &dyn Embedder| {
+            QueryVector::of_text(embedder, text).map_err(|error| error.to_string())
+        });
         self.why_no_vector = vector.as_ref().err().cloned();
         self.vector = vector.ok().flatten();
     }
@@ -76,9 +79,9 @@ impl MemoryAsk {
 #[derive(Clone, Debug)]
 pub struct FoundMemory {
     /// Score, factors and rank in each arm.
-    pub ranked: Ranked<Candidate>,
+    pub ranked: RankedCandidate<RecallCandidate>,
     /// The stored memory.
-    pub record: Record,
+    pub record: MemoryRecord,
 }
 
 /// The best memories, and the number of candidates.
@@ -89,8 +92,8 @@ pub struct FoundMemories {
     /// Candidates of any arm.
     pub total: usize,
     /// Anchors of candidates whose state is unknown, by memory id.
-    pub unjudged: Vec<Anchored>,
-    /// Whether the vectors are of another model than the query: it is to be embedded again, and the search repeated.
+    pub unjudged: Vec<AnchoredMemory>,
+    /// Whether the vectors are of another model than the query, which must then be embedded and searched again.
     pub is_outdated: bool,
 }
 
@@ -100,22 +103,23 @@ impl FoundMemories {
         self.found.iter().filter(|hit| hit.is_exact()).map(|hit| hit.ranked.score)
     }
 
-    /// Returns whether another answer has a memory with a word of its query that has no word of this one's.
-    pub fn lacks_exact_of(&self, other: &Self) -> bool {
-        let exact = |found: &Self| -> Vec<MemoryRow> {
-            let exact = found.found.iter().filter(|hit| hit.is_exact());
-            exact.map(|hit| hit.ranked.candidate.facts.row).collect()
-        };
-        let own = exact(self);
-        exact(other).iter().any(|row| !own.contains(row))
+    /// Returns whether the other answer has an exact memory that is no exact memory of this answer.
+    pub fn lacks_exact_hits_of(&self, other: &Self) -> bool {
+        let own = self.exact_rows();
+        other.exact_rows().iter().any(|row| !own.contains(row))
     }
 
-    /// Adds the memories of the corrected query below the exact ones, and replaces those that are only near.
+    fn exact_rows(&self) -> Vec<MemoryRow> {
+        let exact = self.found.iter().filter(|hit| hit.is_exact());
+        exact.map(|hit| hit.ranked.candidate.facts.row).collect()
+    }
+
+    /// Adds the memories of the corrected query below the exact memories, and replaces the memories that are only near.
     pub fn add_corrected(&mut self, corrected: Self, factor: f64, limit: usize) {
         self.retain_exact();
         for mut hit in corrected.found {
             if !self.found.iter().any(|known| known.record.id == hit.record.id) {
-                lower(&mut hit.ranked, factor);
+                lower_corrected(&mut hit.ranked, factor);
                 self.found.push(hit);
             }
         }
@@ -126,18 +130,22 @@ impl FoundMemories {
 }
 
 impl FoundMemories {
-    /// Leaves those with a word of the query, and what supersedes them.
+    /// Retains the memories with a word of the query, and their successors.
     fn retain_exact(&mut self) {
         let mut successors = HashSet::new();
-        // What supersedes a memory stands before it.
-        let is_kept = |hit: &FoundMemory| {
-            let Facts { id, successors: above, .. } = &hit.ranked.candidate.facts;
-            let is_kept = hit.is_exact() || successors.contains(id);
-            successors.extend(above.iter().filter(|_| is_kept).cloned());
-            is_kept
-        };
-        let mut kept: Vec<bool> = self.found.iter().rev().map(is_kept).collect();
-        self.found.retain(|_| kept.pop().unwrap_or_default());
+        // Successors precede the memories that they supersede.
+        let mut is_retained: Vec<bool> = self
+            .found
+            .iter()
+            .rev()
+            .map(|hit| {
+                let RankingFacts { id, successors: above, .. } = &hit.ranked.candidate.facts;
+                let is_kept = hit.is_exact() || successors.contains(id);
+                successors.extend(above.iter().filter(|_| is_kept).cloned());
+                is_kept
+            })
+            .collect();
+        self.found.retain(|_| is_retained.pop().unwrap_or_default());
     }
 }
 
@@ -147,62 +155,63 @@ impl FoundMemory {
     }
 }
 
-/// Runs both arms and ranks their candidates; `vectors` are those of living memories.
+/// Runs both arms and ranks their candidates; `vectors` has the vectors of living memories.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn memories(
-    rows: &Rows<'_>,
+pub fn search_memories(
+    rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
-    ask: &MemoryAsk,
+    request: &MemorySearchRequest,
 ) -> Result<FoundMemories, DatabaseError> {
-    let k = candidates(ask.limit);
-    let filter = &ask.restricted_filter();
-    let is_outdated = ask.vector.as_ref().is_some_and(|vector| vector.model() != vectors.model());
-    let mut pool: HashMap<MemoryRow, Candidate> = HashMap::new();
+    let k = candidate_limit(request.limit);
+    let filter = &request.restricted_filter();
+    let is_outdated = request.vector.as_ref().is_some_and(|vector| vector.model() != vectors.model());
+    let mut pool: HashMap<MemoryRow, RecallCandidate> = HashMap::new();
     let mut texts = HashMap::new();
-    if ask.mode != Mode::Vector
-        && let Some(expression) = ask.query.match_with_stems()
+    if request.mode != SearchMode::Vector
+        && let Some(expression) = request.query.match_with_stems()
     {
-        let found = rows.bm25_by_rarer(filter, &expression, k)?;
-        texts.extend(rows.texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
+        let found = rows.rank_by_rarer_words(filter, &expression, k)?;
+        texts.extend(rows.memory_texts(&found.iter().map(|(row, _)| *row).collect::<Vec<_>>())?);
         for (rank, (row, bm25)) in (1..).zip(found) {
             let candidate = pool.entry(row).or_default();
             candidate.signals.bm25 = Some(TextRank { rank, bm25: -bm25 });
-            candidate.covered = texts.get(&row).map_or(0.0, |text| covered(text, ask.query.words()));
+            candidate.covered =
+                texts.get(&row).map_or(0.0, |text| covered_share(text, request.query.words()));
         }
     }
-    if ask.mode != Mode::Keyword
-        && let Some(vector) = &ask.vector
+    if request.mode != SearchMode::Keyword
+        && let Some(vector) = &request.vector
     {
-        let floor = ask.min_cosine.max(f64::from(COSINE_FLOOR));
-        let near = nearest(rows, vectors, filter, vector, k, floor)?;
+        let floor = request.min_cosine.max(f64::from(COSINE_FLOOR));
+        let near = nearest_memories(rows, vectors, filter, vector, k, floor)?;
         for (rank, (row, cosine)) in (1..).zip(near) {
             let signals = &mut pool.entry(row).or_default().signals;
             (signals.knn, signals.cosine) = (Some(rank), Some(cosine as f32));
         }
     }
-    if ask.query.is_list() {
-        let mut newest = rows.meant(filter, None)?;
+    if request.query.is_listing() {
+        let mut newest = rows.select_rows(filter, None)?;
         newest.sort_unstable_by(|left, right| right.cmp(left));
-        pool.extend(newest.into_iter().take(k).map(|row| (row, Candidate::default())));
+        pool.extend(newest.into_iter().take(k).map(|row| (row, RecallCandidate::default())));
     }
     if pool.is_empty() {
         return Ok(FoundMemories { is_outdated, ..FoundMemories::default() });
     }
-    let (mut found, mut unjudged) = with_facts(rows, vectors, ask, pool)?;
-    if ask.mode == Mode::Hybrid {
-        compare_words(rows, &ask.query, &mut texts, &mut found)?;
+    let (mut found, mut unjudged) = add_facts(rows, vectors, request, pool)?;
+    if request.mode == SearchMode::Hybrid {
+        compare_words(rows, &request.query, &mut texts, &mut found)?;
     }
     let rows_found: HashSet<MemoryRow> = found.iter().map(|candidate| candidate.facts.row).collect();
-    let mut ranked = memory_rank::rank(found, ask.query.is_one_word(), rows.now_ms());
-    ranked.truncate(ask.limit);
-    unjudged.extend(add_newest(rows, vectors, ask, filter, &mut ranked)?);
-    let is_added = |hit: &&Ranked<Candidate>| !rows_found.contains(&hit.candidate.facts.row);
-    let total = rows_found.len() + ranked.iter().filter(is_added).count();
-    ranked.truncate(ask.limit);
+    let mut ranked = memory_rank::rank_memories(found, request.query.is_one_word(), rows.now_ms());
+    ranked.truncate(request.limit);
+    unjudged.extend(add_newest_successors(rows, vectors, request, filter, &mut ranked)?);
+    let total =
+        rows_found.len() + ranked.iter().filter(|hit| !rows_found.contains(&hit.candidate.facts.row)).count();
+    ranked.truncate(request.limit);
     let best: Vec<MemoryRow> = ranked.iter().map(|hit| hit.candidate.facts.row).collect();
-    let mut records: HashMap<MemoryRow, Record> = rows.records(&best)?.into_iter().collect();
+    let mut records: HashMap<MemoryRow, MemoryRecord> = rows.find_records(&best)?.into_iter().collect();
     let found = ranked.into_iter().filter_map(|ranked| {
         let record = records.remove(&ranked.candidate.facts.row)?;
         Some(FoundMemory { ranked, record })
@@ -212,51 +221,50 @@ pub fn memories(
 
 /// Returns the `k` nearest memories that pass the filter, with their cosine of at least `floor`, nearest first.
 ///
-/// Without a filter nearly all pass: if `k` of slightly more than `k` do, no other can be nearer. Otherwise those that pass
-/// are looked up first.
+/// Without a filter nearly all memories pass: if `k` of slightly more than `k` do, no other can be nearer. Otherwise the
+/// memories that pass are looked up first.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub fn nearest(
-    rows: &Rows<'_>,
+pub fn nearest_memories(
+    rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
     filter: &MemoryFilter,
     vector: &QueryVector,
     k: usize,
     floor: f64,
 ) -> Result<Vec<(MemoryRow, f64)>, DatabaseError> {
-    let is_near = |(_, cosine): &(MemoryRow, f64)| *cosine >= floor;
-    let mut first = vectors.top(vector, k * SPARE, |_| true);
-    first.retain(is_near);
+    let mut first = vectors.find_nearest(vector, k * SPARE, |_| true);
+    first.retain(|(_, cosine)| *cosine >= floor);
     if first.is_empty() {
         return Ok(Vec::new());
     }
     let ids: Vec<MemoryRow> = first.iter().map(|(row, _)| *row).collect();
-    let meant: IdSet = rows.meant(filter, Some(&ids))?.into_iter().collect();
+    let passing: IdSet = rows.select_rows(filter, Some(&ids))?.into_iter().collect();
     let n_seen = first.len();
-    let mut near: Vec<_> = first.into_iter().filter(|(row, _)| meant.contains(*row)).take(k).collect();
+    let mut near: Vec<_> = first.into_iter().filter(|(row, _)| passing.contains(*row)).take(k).collect();
     if near.len() < k && n_seen == k * SPARE {
-        let meant: IdSet = rows.meant(filter, None)?.into_iter().collect();
-        near = vectors.top(vector, k, |row| meant.contains(row));
-        near.retain(is_near);
+        let passing: IdSet = rows.select_rows(filter, None)?.into_iter().collect();
+        near = vectors.find_nearest(vector, k, |row| passing.contains(row));
+        near.retain(|(_, cosine)| *cosine >= floor);
     }
     Ok(near)
 }
 
-/// Adds the facts for ranking; also returns the anchors without a known state.
-fn with_facts(
-    rows: &Rows<'_>,
+/// Adds the facts for ranking to the candidates; also returns the anchors without a known state.
+fn add_facts(
+    rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
-    ask: &MemoryAsk,
-    mut pool: HashMap<MemoryRow, Candidate>,
-) -> Result<(Vec<Candidate>, Vec<Anchored>), DatabaseError> {
+    request: &MemorySearchRequest,
+    mut pool: HashMap<MemoryRow, RecallCandidate>,
+) -> Result<(Vec<RecallCandidate>, Vec<AnchoredMemory>), DatabaseError> {
     let keys: Vec<MemoryRow> = pool.keys().copied().collect();
     let mut candidates = Vec::with_capacity(keys.len());
-    for facts in rows.facts(&keys)? {
+    for facts in rows.ranking_facts(&keys)? {
         let Some(mut candidate) = pool.remove(&facts.row) else { continue };
         if candidate.signals.cosine.is_none()
-            && let Some(vector) = &ask.vector
-            && ask.mode != Mode::Keyword
+            && let Some(vector) = &request.vector
+            && request.mode != SearchMode::Keyword
         {
             candidate.signals.cosine = vectors.cosine(vector, facts.row).map(|cosine| cosine as f32);
         }
@@ -264,22 +272,23 @@ fn with_facts(
         candidates.push(candidate);
     }
     let mut unjudged = rows.anchors_of(&keys)?;
-    unjudged.retain(|(id, _)| !ask.judged.contains_key(id));
+    unjudged.retain(|(id, _)| !request.judged.contains_key(id));
     for candidate in &mut candidates {
-        candidate.state = ask.judged.get(&candidate.facts.id).and_then(|anchors| State::of(anchors));
+        candidate.state =
+            request.judged.get(&candidate.facts.id).and_then(|anchors| AnchorState::from_anchors(anchors));
     }
     Ok((candidates, unjudged))
 }
 
-/// Adds the newest of what supersedes a hit, of what the filter lets pass, right before the hit, and says what it is superseded by;
-/// also returns the anchors without a known state. What stands between in a chain is not added.
-fn add_newest(
-    rows: &Rows<'_>,
+/// Adds the newest passing successors of each hit right before the hit, and sets them as its successors; also returns the
+/// anchors without a known state. Memories in the middle of a chain are not added.
+fn add_newest_successors(
+    rows: &MemoryRows<'_>,
     vectors: &MutableVectorIndex<MemoryRow>,
-    ask: &MemoryAsk,
+    request: &MemorySearchRequest,
     filter: &MemoryFilter,
-    ranked: &mut Vec<Ranked<Candidate>>,
-) -> Result<Vec<Anchored>, DatabaseError> {
+    ranked: &mut Vec<RankedCandidate<RecallCandidate>>,
+) -> Result<Vec<AnchoredMemory>, DatabaseError> {
     let n_found = ranked.len();
     let mut known: HashSet<String> = ranked.iter().map(|hit| hit.candidate.facts.id.clone()).collect();
     let (mut left_out, mut unjudged) = (HashSet::new(), Vec::new());
@@ -291,33 +300,33 @@ fn add_newest(
         if ids.is_empty() {
             break;
         }
-        let all = rows.meant(&MemoryFilter { ids: Some(ids), ..MemoryFilter::default() }, None)?;
-        let meant: HashSet<MemoryRow> = rows.meant(filter, Some(&all))?.into_iter().collect();
+        let all = rows.select_rows(&MemoryFilter { ids: Some(ids), ..MemoryFilter::default() }, None)?;
+        let meant: HashSet<MemoryRow> = rows.select_rows(filter, Some(&all))?.into_iter().collect();
         n_added += meant.len();
         left_out.extend(all.iter().copied().filter(|row| !meant.contains(row)));
-        let pool = all.into_iter().map(|row| (row, Candidate::default())).collect();
-        let (successors, anchors) = with_facts(rows, vectors, ask, pool)?;
-        ranked.extend(Ranked::unranked(successors));
+        let pool = all.into_iter().map(|row| (row, RecallCandidate::default())).collect();
+        let (successors, anchors) = add_facts(rows, vectors, request, pool)?;
+        ranked.extend(RankedCandidate::unranked(successors));
         unjudged.extend(anchors);
     }
     let facts = ranked.iter().map(|hit| &hit.candidate.facts);
     let passing = facts.clone().filter(|facts| !left_out.contains(&facts.row)).map(|facts| facts.id.clone());
-    let chains = Chains {
+    let chains = SuccessorChains {
         passing: passing.collect(),
         successors: facts.map(|facts| (facts.id.clone(), facts.successors.clone())).collect(),
     };
     let (found, added) = ranked.split_at_mut(n_found);
-    let mut kept = HashSet::new();
+    let mut newest = HashSet::new();
     for hit in found {
         let facts = &mut hit.candidate.facts;
-        facts.successors = chains.newest(&facts.id);
-        kept.extend(facts.successors.iter().cloned());
+        facts.successors = chains.newest_successors(&facts.id);
+        newest.extend(facts.successors.iter().cloned());
     }
     left_out.extend(
         added
             .iter()
             .map(|hit| &hit.candidate.facts)
-            .filter(|facts| !kept.contains(&facts.id))
+            .filter(|facts| !newest.contains(&facts.id))
             .map(|facts| facts.row),
     );
     put_above_superseded(ranked);
@@ -325,68 +334,69 @@ fn add_newest(
     Ok(unjudged)
 }
 
-/// Sets how similar the words of each candidate are to those of the query, rare words counting more. Reads texts that are
-/// not known.
+/// Sets the similarity of each candidate's words and the words of the query, rare words counting more. Reads the missing
+/// texts.
 fn compare_words(
-    rows: &Rows<'_>,
+    rows: &MemoryRows<'_>,
     query: &Query,
     texts: &mut HashMap<MemoryRow, String>,
-    candidates: &mut [Candidate],
+    candidates: &mut [RecallCandidate],
 ) -> Result<(), DatabaseError> {
     let Ok(model) = Builtin::shared() else { return Ok(()) };
-    let n_memories = rows.last_row()? as f64;
+    let n_memories = rows.estimate_count()? as f64;
     let mut weighed: Vec<(&str, f64)> = Vec::new();
     for text in query.wanted_texts().into_iter().take(MOST_COMPARED) {
         if weighed.iter().all(|(known, _)| *known != text) {
-            let n_with = rows.n_memories_with(&tokens::joined(text))? as f64;
+            let n_with = rows.count_with_term(&tokens::joined(text))? as f64;
             weighed.push((text, ((n_memories + 1.0) / (n_with + 0.5)).ln().max(0.0)));
         }
     }
     let Some(mut maxsim) = MaxSim::new(&model, weighed) else { return Ok(()) };
     let unread =
         candidates.iter().map(|candidate| candidate.facts.row).filter(|row| !texts.contains_key(row));
-    texts.extend(rows.texts(&unread.collect::<Vec<_>>())?);
+    texts.extend(rows.memory_texts(&unread.collect::<Vec<_>>())?);
     for candidate in candidates {
         let text = texts.get(&candidate.facts.row);
-        let largest = text.map(|text| maxsim.largest(&model.pieces(text)));
-        candidate.signals.maxsim = largest.map(|largest| maxsim.mean(&largest));
+        let largest = text.map(|text| maxsim.largest_cosines(&model.pieces(text)));
+        candidate.signals.maxsim = largest.map(|largest| maxsim.weighted_mean(&largest));
     }
     Ok(())
 }
 
-/// Returns the weighted share of words that a text has, in this or another form; 0 to 1.
-fn covered(text: &str, words: &[Word]) -> f64 {
+/// Returns the weighted share of the words that a text has, in any form; 0 to 1.
+fn covered_share(text: &str, words: &[QueryWord]) -> f64 {
     let mut stream = String::new();
     index_words(text, &mut stream);
     let stems: Vec<_> = words.iter().map(|word| stem(&word.text)).collect();
     let mut is_there = vec![false; words.len()];
     for token in stream.split_ascii_whitespace() {
-        for (nth, word) in words.iter().enumerate().filter(|(_, word)| begin_alike(token, &word.text)) {
+        for (nth, word) in words.iter().enumerate().filter(|(_, word)| share_first_letters(token, &word.text))
+        {
             is_there[nth] |= token == word.text
                 || word.is_prefix && token.starts_with(&word.text)
                 || stems[nth].is_some() && stem(token) == stems[nth];
         }
     }
-    let weight = |nth: usize| f64::from(words[nth].weight);
-    let all: f64 = (0..words.len()).map(weight).sum();
-    let there: f64 = (0..words.len()).filter(|nth| is_there[*nth]).map(weight).sum();
-    if all > 0.0 { there / all } else { 0.0 }
+    let all: f64 = words.iter().map(|word| f64::from(word.weight)).sum();
+    let covered: f64 =
+        words.iter().zip(is_there).filter(|(_, is)| *is).map(|(word, _)| f64::from(word.weight)).sum();
+    if all > 0.0 { covered / all } else { 0.0 }
 }
 
 /// Returns whether two tokens may be forms of one word, judging by their first letters, which no stemmer changes. Stemming
 /// each token would take longer than the rest of a search.
-fn begin_alike(left: &str, right: &str) -> bool {
+fn share_first_letters(left: &str, right: &str) -> bool {
     left.bytes().zip(right.bytes()).take(2).all(|(left, right)| left == right)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::query::parse;
+    use crate::query::parse_query;
 
     #[test]
     fn another_form_of_a_word_covers_it() {
-        let covers = |text: &str, query: &str| covered(text, parse(query).words());
+        let covers = |text: &str, query: &str| covered_share(text, parse_query(query).words());
         assert!((covers("tokens are hashed", "hashing token") - 1.0).abs() < 1e-9);
         assert!((covers("tokens are hashed", "hashing salt") - 0.5).abs() < 1e-9);
         assert!((covers("tokens are hashed", "hash*") - 1.0).abs() < 1e-9);

@@ -2,7 +2,7 @@
 
 use memod_text::words as tokens;
 
-/// Words of a path, as the index has them, without duplicates of whole and parts.
+/// The words of a path, in the form of the index, without duplicates of whole and parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathWords {
     folders: String,
@@ -11,11 +11,14 @@ pub struct PathWords {
 
 impl PathWords {
     /// Splits a path with `/`.
-    pub fn of(path: &str) -> Self {
+    pub fn from_path(path: &str) -> Self {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let stem =
             name.rsplit_once('.').map(|(stem, _)| stem).filter(|stem| !stem.is_empty()).unwrap_or(name);
-        Self { folders: words(folder, tokens::Form::Both), stem: words(stem, tokens::Form::Parts) }
+        Self {
+            folders: split_words(folder, tokens::Form::Both),
+            stem: split_words(stem, tokens::Form::Parts),
+        }
     }
 
     /// Returns the words of all folders, with the joined name of each.
@@ -29,7 +32,7 @@ impl PathWords {
     }
 }
 
-fn words(name: &str, form: tokens::Form) -> String {
+fn split_words(name: &str, form: tokens::Form) -> String {
     let mut out = String::new();
     match name.contains('-') {
         true => tokens::write_words(&name.replace('-', "_"), form, &mut out),
@@ -45,7 +48,7 @@ mod tests {
     #[test]
     fn words_of_paths() {
         let check = |path: &str, folders: &[&str], stem: &[&str]| {
-            let words = PathWords::of(path);
+            let words = PathWords::from_path(path);
             assert_eq!(words.folders().collect::<Vec<_>>(), folders, "{path}");
             assert_eq!(words.stem().collect::<Vec<_>>(), stem, "{path}");
         };

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Operators are upper case. Every text is a valid query: brackets close at the end, a quote without its other half is text,
-//! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may stand
+//! and operators without operands and words without letters and digits are ignored. Filters (`path:src/**`) may be
 //! anywhere and hold for the whole query. Text of several lines has neither operators nor filters.
 
 use memod_base::types::Expression;
@@ -17,33 +17,33 @@ use memod_text::scripts::is_unspaced;
 use memod_text::stems::stem;
 use memod_text::words::{self as tokens, Form};
 
-use super::names::{self, Shape};
+use super::symbol_names::{self, NameShape};
 
 mod expression;
 mod filter_term;
 mod history_question;
 mod lexer;
-mod pasted;
-mod stop;
-mod tree;
+mod pasted_text;
+mod query_tree;
+mod stop_words;
 
-pub(crate) use expression::Phrases;
-use expression::Writer;
-use tree::{Any, Item};
+use expression::ExpressionWriter;
+pub(crate) use expression::WantedPhrases;
+use query_tree::{Alternatives, QueryItem};
 
-pub(crate) use expression::Restriction;
+pub(crate) use expression::QueryRestriction;
 pub(super) use expression::other_number;
 pub use filter_term::{FilterCheck, FilterKey, FilterTerm};
-pub(super) use stop::is_stop_word;
+pub(super) use stop_words::is_stop_word;
 
 /// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    any: Any,
+    any: Alternatives,
     filters: Vec<FilterTerm>,
     notes: Vec<String>,
     text: String,
-    words: Vec<Word>,
+    words: Vec<QueryWord>,
     symbols: Vec<String>,
     is_symbol: bool,
     asks_for_history: bool,
@@ -51,7 +51,7 @@ pub struct Query {
 
 /// A word to look for in a text, in the form of the index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Word {
+pub struct QueryWord {
     /// A token as [`tokens::index_words`] writes it.
     pub text: String,
     /// 1 for a word of the query, less for the parts of a compound.
@@ -61,53 +61,57 @@ pub struct Word {
 }
 
 /// Parses any text as a query without filters.
-pub fn parse(input: &str) -> Query {
-    parse_lexed(input, lexer::lex(input, None))
+pub fn parse_query(input: &str) -> Query {
+    parse_lexed(input, lexer::lex_query(input, None))
 }
 
-/// Parses any text as a query. A filter whose value fails `check` is text, and a note says why.
+/// Parses any text as a query. A filter whose value fails `check` is text, and a note explains why.
 pub fn parse_with_filters(input: &str, check: FilterCheck<'_>) -> Query {
-    parse_lexed(input, lexer::lex(input, Some(check)))
+    parse_lexed(input, lexer::lex_query(input, Some(check)))
 }
 
-fn parse_lexed(input: &str, lexed: lexer::Lexed) -> Query {
-    let any = tree::tree_of(lexed.lexemes);
+fn parse_lexed(input: &str, lexed: lexer::LexedQuery) -> Query {
+    let any = query_tree::build_tree(lexed.lexemes);
     let is_plain = lexed.filters.is_empty() && !any.is_binding();
     Query::new(any, lexed.filters, lexed.notes, is_plain.then_some(input))
 }
 
 impl Query {
-    /// `input` is the text to embed; without it, that is all wanted words.
-    fn new(mut any: Any, filters: Vec<FilterTerm>, notes: Vec<String>, input: Option<&str>) -> Self {
-        let raw: Vec<String> = any.wanted().into_iter().filter_map(Item::text).map(str::to_owned).collect();
-        if raw.iter().any(|text| !stop::is_stop_text(text)) {
+    /// Creates a query that embeds `input`, or all wanted words if there is none.
+    fn new(mut any: Alternatives, filters: Vec<FilterTerm>, notes: Vec<String>, input: Option<&str>) -> Self {
+        let raw: Vec<String> =
+            any.wanted_items().into_iter().filter_map(QueryItem::text).map(str::to_owned).collect();
+        if raw.iter().any(|text| !stop_words::is_stop_text(text)) {
             any.drop_stop_words();
         }
         let mut words = Vec::new();
-        any.wanted().into_iter().for_each(|item| item.add_words(&mut words));
+        any.wanted_items().into_iter().for_each(|item| item.add_words(&mut words));
         let text = input.map_or_else(|| raw.join(" "), str::to_owned);
         let raw: Vec<&str> = raw.iter().flat_map(|text| text.split_whitespace()).collect();
-        let symbols = names::candidates(&raw);
-        let is_symbol =
-            raw.len() == 1 && names::name_of(raw[0]).is_some_and(|name| name.shape > Shape::Plain);
-        let asks_for_history = history_question::is_asked(&raw);
+        let symbols = symbol_names::symbol_candidates(&raw);
+        let is_symbol = raw.len() == 1
+            && symbol_names::parse_name(raw[0]).is_some_and(|name| name.shape > NameShape::Plain);
+        let asks_for_history = history_question::is_history_question(&raw);
         Self { any, filters, notes, text, words, symbols, is_symbol, asks_for_history }
     }
 
-    /// Returns the query with other texts in place of wanted words; `None` if `replace` knows none.
-    pub(crate) fn replaced(&self, replace: &mut dyn FnMut(&str) -> Option<String>) -> Option<Self> {
+    /// Returns the query with wanted words replaced; `None` if `replace` changes none.
+    pub(crate) fn with_replaced_words(
+        &self,
+        replace: &mut dyn FnMut(&str) -> Option<String>,
+    ) -> Option<Self> {
         let mut any = self.any.clone();
         any.replace_wanted(replace);
         (any != self.any).then(|| Self::new(any, self.filters.clone(), Vec::new(), None))
     }
 
-    /// Returns the query with other words beside its own; `None` for a name, and where operators say what a hit must have.
+    /// Returns the query with additional words; `None` for a name, and for a query with operators.
     pub fn with_words(&self, words: &[String]) -> Option<Self> {
         if self.any.is_binding() || self.is_symbol || self.words.is_empty() {
             return None;
         }
         let text = [&self.text].into_iter().chain(words).map(String::as_str).collect::<Vec<_>>().join(" ");
-        let any = tree::tree_of(lexer::lex(&text, None).lexemes);
+        let any = query_tree::build_tree(lexer::lex_query(&text, None).lexemes);
         Some(Self::new(any, self.filters.clone(), Vec::new(), Some(&text)))
     }
 
@@ -115,35 +119,35 @@ impl Query {
     /// `None` if nothing is wanted. It is always valid: every token is quoted, and there are at most 64 wanted and 64 unwanted
     /// ones.
     pub(crate) fn match_with_stems(&self) -> Option<Expression> {
-        Writer::new(stem).any(&self.any, false)
+        ExpressionWriter::new(stem).write_any(&self.any, false)
     }
 
-    /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, whatever operators are between them.
-    pub(crate) fn phrases(&self) -> Phrases {
-        let mut phrases = Phrases::default();
-        self.any.wanted().into_iter().for_each(|item| phrases.add(item));
+    /// Returns every phrase of streams of [`tokens::index_words`] that the query wants, regardless of its operators.
+    pub(crate) fn wanted_phrases(&self) -> WantedPhrases {
+        let mut phrases = WantedPhrases::default();
+        self.any.wanted_items().into_iter().for_each(|item| phrases.add_item(item));
         phrases
     }
 
-    /// Returns the texts of what the query wants, as typed, in the order of [`Self::phrases`].
+    /// Returns the texts that the query wants, as typed, in the order of [`Self::wanted_phrases`].
     pub(crate) fn wanted_texts(&self) -> Vec<&str> {
-        self.any.wanted().into_iter().filter_map(Item::text).collect()
+        self.any.wanted_items().into_iter().filter_map(QueryItem::text).collect()
     }
 
-    /// Returns what operators demand of every hit; nothing if there are only words side by side.
-    pub(crate) fn restriction(&self) -> Restriction {
-        self.restriction_by(Writer::new(expression::other_number))
+    /// Returns the demands of operators on every hit; none if there are only words side by side.
+    pub(crate) fn restriction(&self) -> QueryRestriction {
+        self.restriction_by(ExpressionWriter::new(expression::other_number))
     }
 
     /// Like [`Self::restriction`], over streams followed by the stems of their words.
-    pub(crate) fn restriction_with_stems(&self) -> Restriction {
-        self.restriction_by(Writer::new(stem))
+    pub(crate) fn restriction_with_stems(&self) -> QueryRestriction {
+        self.restriction_by(ExpressionWriter::new(stem))
     }
 
-    fn restriction_by(&self, mut writer: Writer) -> Restriction {
+    fn restriction_by(&self, mut writer: ExpressionWriter) -> QueryRestriction {
         match self.any.is_binding() {
-            true => writer.restriction(&self.any),
-            false => Restriction::default(),
+            true => writer.write_restriction(&self.any),
+            false => QueryRestriction::default(),
         }
     }
 
@@ -152,8 +156,8 @@ impl Query {
         &self.filters
     }
 
-    /// Returns whether nothing is looked for: all that the filters let pass is listed.
-    pub(crate) fn is_list(&self) -> bool {
+    /// Returns whether the query has no words, so that everything that passes the filters is listed.
+    pub(crate) fn is_listing(&self) -> bool {
         self.words.is_empty() && (!self.filters.is_empty() || self.any.0.is_empty())
     }
 
@@ -164,13 +168,13 @@ impl Query {
 
     /// Returns the words to look for in a text, without those of `NOT`, and without stop words when
     /// others remain.
-    pub fn words(&self) -> &[Word] {
+    pub fn words(&self) -> &[QueryWord] {
         &self.words
     }
 
     /// Returns possible names of symbols as typed, the likeliest first, at most eight: `Session::login` gives that and
     /// `login`. A query of one word is always a name.
-    pub(crate) fn symbols(&self) -> &[String] {
+    pub(crate) fn symbol_names(&self) -> &[String] {
         &self.symbols
     }
 
@@ -189,8 +193,8 @@ impl Query {
         self.asks_for_history
     }
 
-    /// Tells whether one of `tokens` is among the words.
-    pub(crate) fn has_any(&self, tokens: &[&str]) -> bool {
+    /// Returns whether one of `tokens` is among the words.
+    pub(crate) fn has_any_word(&self, tokens: &[&str]) -> bool {
         self.words.iter().any(|word| tokens.contains(&word.text.as_str()))
     }
 
@@ -202,27 +206,30 @@ impl Query {
     }
 
     /// Returns the query as it was understood, for display.
-    pub fn parsed(&self) -> Parsed {
+    pub fn to_parsed(&self) -> Parsed {
         let mut parsed = Parsed { notes: self.notes.clone(), ..Parsed::default() };
-        for item in self.any.wanted().into_iter().take(expression::MAX_TOKENS) {
+        for item in self.any.wanted_items().into_iter().take(expression::MAX_TOKENS) {
             match item {
-                Item::Phrase(text) => parsed.phrases.push(text.clone()),
+                QueryItem::Phrase(text) => parsed.phrases.push(text.clone()),
                 _ => parsed.terms.push(item.to_string()),
             }
         }
-        let unwanted = self.any.unwanted().into_iter().take(expression::MAX_TOKENS);
+        let unwanted = self.any.unwanted_items().into_iter().take(expression::MAX_TOKENS);
         parsed.excluded = unwanted.map(ToString::to_string).collect();
         parsed.expression = self.any.is_binding().then(|| self.any.to_string());
-        let filter = |term: &FilterTerm| ParsedFilter {
-            key: term.key.as_str().to_owned(),
-            value: term.value.clone(),
-            not: term.is_negated,
-        };
-        parsed.filters = self.filters.iter().map(filter).collect();
-        let mut writer = Writer::new(expression::other_number);
-        writer.any(&self.any, false);
-        let mut demands = Writer::new(expression::other_number);
-        demands.restriction(&self.any);
+        parsed.filters = self
+            .filters
+            .iter()
+            .map(|term| ParsedFilter {
+                key: term.key.as_str().to_owned(),
+                value: term.value.clone(),
+                not: term.is_negated,
+            })
+            .collect();
+        let mut writer = ExpressionWriter::new(expression::other_number);
+        writer.write_any(&self.any, false);
+        let mut demands = ExpressionWriter::new(expression::other_number);
+        demands.write_restriction(&self.any);
         if writer.is_cut || demands.is_cut {
             parsed.notes.push(format!("only the first {} words count", expression::MAX_TOKENS));
         }
@@ -233,7 +240,7 @@ impl Query {
     }
 }
 
-/// As one may type it.
+/// Writes the query as a user could type it.
 impl std::fmt::Display for Query {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}", self.any)?;
@@ -245,24 +252,26 @@ impl std::fmt::Display for Query {
     }
 }
 
-impl Item {
-    fn add_words(&self, words: &mut Vec<Word>) {
+impl QueryItem {
+    fn add_words(&self, words: &mut Vec<QueryWord>) {
         let Some(text) = self.text() else { return };
         let is_prefix = matches!(self, Self::Prefix(_));
-        let mut add = |form, weight| {
-            let mut stream = String::new();
-            tokens::write_words(text, form, &mut stream);
-            for token in stream.split_ascii_whitespace() {
-                let is_known = words.iter().any(|word| word.text == token);
-                if !is_known && words.len() < expression::MAX_TOKENS {
-                    let is_prefix = is_prefix || expression::is_short_gram(token);
-                    words.push(Word { text: token.to_owned(), weight, is_prefix });
-                }
-            }
-        };
-        add(Form::Whole, 1.0);
+        add_tokens(words, text, Form::Whole, 1.0, is_prefix);
         if !text.contains(is_unspaced) {
-            add(Form::Parts, 0.5);
+            add_tokens(words, text, Form::Parts, 0.5, is_prefix);
+        }
+    }
+}
+
+/// Adds the tokens of a text that are not among the words, up to the limit.
+fn add_tokens(words: &mut Vec<QueryWord>, text: &str, form: Form, weight: f32, is_prefix: bool) {
+    let mut stream = String::new();
+    tokens::write_words(text, form, &mut stream);
+    for token in stream.split_ascii_whitespace() {
+        let is_known = words.iter().any(|word| word.text == token);
+        if !is_known && words.len() < expression::MAX_TOKENS {
+            let is_prefix = is_prefix || expression::is_short_gram(token);
+            words.push(QueryWord { text: token.to_owned(), weight, is_prefix });
         }
     }
 }

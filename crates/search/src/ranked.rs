@@ -4,26 +4,26 @@ use memod_base::types::RankingParts;
 
 /// A reason to raise or lower a score.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Factor {
+pub(super) struct ScoreFactor {
     pub(super) name: &'static str,
     /// Factor at full strength.
     pub(super) at_full: f64,
 }
 
-impl Factor {
+impl ScoreFactor {
     pub(super) const fn new(name: &'static str, at_full: f64) -> Self {
         Self { name, at_full }
     }
 
     /// Returns the factor at a strength.
-    pub(super) fn at(self, strength: f64) -> f64 {
+    pub(super) fn at_strength(self, strength: f64) -> f64 {
         1.0 + strength * (self.at_full - 1.0)
     }
 }
 
 /// A candidate with its final score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked<C> {
+pub struct RankedCandidate<C> {
     /// The candidate.
     pub candidate: C,
     /// 0 to 1, larger is better.
@@ -36,27 +36,30 @@ pub struct Ranked<C> {
     pub(super) without: RankingParts,
 }
 
-impl<C> Ranked<C> {
+impl<C> RankedCandidate<C> {
     /// Assigns each candidate its fused score, `[n_candidates]`.
-    pub(super) fn all(candidates: Vec<C>, fused: Vec<f64>) -> Vec<Self> {
-        let ranked = |(candidate, fused)| Self {
-            candidate,
-            score: fused,
-            fused,
-            factors: Vec::new(),
-            without: RankingParts::default(),
-        };
-        candidates.into_iter().zip(fused).map(ranked).collect()
+    pub(super) fn with_scores(candidates: Vec<C>, fused: Vec<f64>) -> Vec<Self> {
+        candidates
+            .into_iter()
+            .zip(fused)
+            .map(|(candidate, fused)| Self {
+                candidate,
+                score: fused,
+                fused,
+                factors: Vec::new(),
+                without: RankingParts::default(),
+            })
+            .collect()
     }
 
     /// Keeps the order of candidates that no arm compared with the query.
     pub(super) fn unranked(candidates: Vec<C>) -> Vec<Self> {
         let scores = vec![0.0; candidates.len()];
-        Self::all(candidates, scores)
+        Self::with_scores(candidates, scores)
     }
 
     /// Multiplies the score, and records the factor, unless it is left out.
-    pub(super) fn apply(&mut self, name: &'static str, times: f64) {
+    pub(super) fn apply_factor(&mut self, name: &'static str, times: f64) {
         if (times - 1.0).abs() > 1e-9 && !self.without.has(name) {
             self.score *= times;
             self.factors.push((name, times));
@@ -64,12 +67,12 @@ impl<C> Ranked<C> {
     }
 
     /// Applies a factor at a strength between 0 and 1.
-    pub(super) fn apply_at(&mut self, factor: Factor, strength: f64) {
-        self.apply(factor.name, factor.at(strength));
+    pub(super) fn apply_at_strength(&mut self, factor: ScoreFactor, strength: f64) {
+        self.apply_factor(factor.name, factor.at_strength(strength));
     }
 
     /// Compresses scores above 1 into the range, keeping the order.
-    pub(super) fn bound(&mut self) {
+    pub(super) fn bound_score(&mut self) {
         self.score = -(-self.score).exp_m1();
     }
 }

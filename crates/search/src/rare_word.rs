@@ -1,22 +1,22 @@
 //! Ranks hits that have a rare word before hits that are only similar to it.
 
-use super::fuse::Signals;
-use super::ranked::Ranked;
+use super::fuse::ArmSignals;
+use super::ranked::RankedCandidate;
 
 /// Name of the factor, which follows from the scores.
 pub(super) const WORDLESS: &str = "wordless";
 
-/// A word is rare if no more hits have it: all of them fit into an answer.
+/// Most hits with a rare word: all of them fit into an answer.
 pub(crate) const MOST_WITH_RARE_WORD: usize = 10;
 
 /// Lowers the hits of a query of one word that lack it, if it is rare, below all that have it.
-pub(super) fn lower_wordless<C>(ranked: &mut [Ranked<C>], signals: fn(&C) -> &Signals) {
+pub(super) fn lower_wordless<C>(ranked: &mut [RankedCandidate<C>], signals: fn(&C) -> &ArmSignals) {
     let has_words: Vec<bool> = ranked.iter().map(|hit| signals(&hit.candidate).has_word()).collect();
     let scores = ranked.iter().map(|hit| hit.score).zip(has_words.iter().copied());
     let Some(times) = wordless_factor(scores) else { return };
     for (hit, has_word) in ranked.iter_mut().zip(has_words) {
         if !has_word {
-            hit.apply(WORDLESS, times);
+            hit.apply_factor(WORDLESS, times);
         }
     }
 }

@@ -1,22 +1,22 @@
-//! Turns what a query demands into the set of chunks that every arm is restricted to.
+//! Turns the demands of a query into the set of chunks to which every arm is restricted.
 //!
 //! The unit is the chunk: its symbol, title and body together must satisfy the operators. A path satisfies nothing.
 
 use std::borrow::Cow;
 
 use jiff::Timestamp;
-use memod_base::types::{ChunkId, IdSet, ViewId};
+use memod_base::types::{ChunkId, IdSet, WorktreeId};
 use memod_database::DatabaseError;
-use memod_index_db::Reader;
+use memod_index_db::IndexReader;
 
-use super::filter::Filter;
-use super::names;
+use super::filter::SearchFilter;
 use super::query::Query;
+use super::symbol_names;
 
 /// Conditions on definitions and commits that need the index to be resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions {
-    /// Names of which a chunk must define one; empty: any chunk.
+pub struct SearchConditions {
+    /// Names; a chunk must define one of them; empty: any chunk.
     pub symbols: Vec<String>,
     /// Names that a chunk must not define.
     pub not_symbols: Vec<String>,
@@ -26,16 +26,16 @@ pub struct Conditions {
     pub not_authors: Vec<String>,
 }
 
-impl Conditions {
+impl SearchConditions {
     /// Returns the wanted names without qualifiers.
-    pub(super) fn own_names(&self) -> Vec<String> {
+    pub(super) fn unqualified_symbols(&self) -> Vec<String> {
         self.symbols.iter().map(|name| split_name(name).1.to_owned()).collect()
     }
 }
 
-/// Splits a typed name into the whole and what it ends with.
+/// Splits a typed name into the whole and its last part.
 fn split_name(typed: &str) -> (&str, &str) {
-    names::name_of(typed).map_or((typed, typed), |name| (name.full, name.last))
+    symbol_names::parse_name(typed).map_or((typed, typed), |name| (name.full, name.last))
 }
 
 /// Conditions that only commits satisfy.
@@ -45,72 +45,80 @@ pub struct CommitConditions {
     pub since: Option<i64>,
     /// Written before this time, unix ms.
     pub before: Option<i64>,
-    /// Lists of parts of the author's name or address, of each of which one must be there, ignoring case.
+    /// Lists of parts of the author's name or address; one part of each list must match, ignoring case.
     pub authors: Vec<Vec<String>>,
 }
 
-/// Adds to a filter what the operators of a query and the conditions demand.
+/// Restricts a filter by the operators of a query and by the conditions.
 ///
 /// # Errors
 /// When the database cannot be read.
-pub(super) fn restricted<'a>(
-    reader: &Reader,
-    view: ViewId,
-    filter: &'a Filter,
+pub(super) fn restrict_filter<'a>(
+    reader: &IndexReader,
+    worktree: WorktreeId,
+    filter: &'a SearchFilter,
     query: &Query,
-    conditions: &Conditions,
-) -> Result<Cow<'a, Filter>, DatabaseError> {
+    conditions: &SearchConditions,
+) -> Result<Cow<'a, SearchFilter>, DatabaseError> {
     let mut filter = Cow::Borrowed(filter);
     let restriction = query.restriction();
     if let Some(expression) = restriction.required {
-        filter.to_mut().only(reader.postings()?.matching(&expression)?);
+        filter.to_mut().restrict_to(reader.read_postings()?.find_matching(&expression)?);
     }
     if let Some(expression) = restriction.excluded {
-        leave_out(reader, filter.to_mut(), &reader.postings()?.matching(&expression)?)?;
+        exclude_chunks(reader, filter.to_mut(), &reader.read_postings()?.find_matching(&expression)?)?;
     }
     if !conditions.symbols.is_empty() {
-        filter.to_mut().only(definitions(reader, &conditions.symbols)?);
+        filter.to_mut().restrict_to(find_definitions(reader, &conditions.symbols)?);
     }
     if !conditions.not_symbols.is_empty() {
-        leave_out(reader, filter.to_mut(), &definitions(reader, &conditions.not_symbols)?)?;
+        exclude_chunks(reader, filter.to_mut(), &find_definitions(reader, &conditions.not_symbols)?)?;
     }
     if let Some(wanted) = &conditions.commits {
-        filter.to_mut().only(commits(reader, view, |date, author| wanted.admit(date, author))?);
+        filter
+            .to_mut()
+            .restrict_to(find_commits(reader, worktree, |date, author| wanted.admits_commit(date, author))?);
     }
     if !conditions.not_authors.is_empty() {
-        let is_unwanted = |_: &str, author: &str| has_part(author, &conditions.not_authors);
-        leave_out(reader, filter.to_mut(), &commits(reader, view, is_unwanted)?)?;
+        exclude_chunks(
+            reader,
+            filter.to_mut(),
+            &find_commits(reader, worktree, |_: &str, author: &str| {
+                matches_author(author, &conditions.not_authors)
+            })?,
+        )?;
     }
     Ok(filter)
 }
 
-fn leave_out(reader: &Reader, filter: &mut Filter, set: &IdSet) -> Result<(), DatabaseError> {
+fn exclude_chunks(reader: &IndexReader, filter: &mut SearchFilter, set: &IdSet) -> Result<(), DatabaseError> {
     if filter.chunks.is_none() {
-        filter.chunks = Some(reader.all_ids()?);
+        filter.chunks = Some(reader.all_chunk_ids()?);
     }
     filter.chunks.iter_mut().for_each(|chunks| chunks.remove(set));
     Ok(())
 }
 
 impl CommitConditions {
-    /// Tells whether a commit with this date and author is wanted. One without a date is in no span of time.
-    fn admit(&self, date: &str, author: &str) -> bool {
+    /// Returns whether a commit with this date and author is wanted. A commit without a date is in no span of time.
+    fn admits_commit(&self, date: &str, author: &str) -> bool {
         let is_in_time = self.since.is_none() && self.before.is_none()
             || date.parse::<Timestamp>().is_ok_and(|date| {
                 let date = date.as_millisecond();
                 self.since.is_none_or(|since| date >= since) && self.before.is_none_or(|before| date < before)
             });
-        is_in_time && self.authors.iter().all(|parts| has_part(author, parts))
+        is_in_time && self.authors.iter().all(|parts| matches_author(author, parts))
     }
 }
 
-fn has_part(author: &str, parts: &[String]) -> bool {
+fn matches_author(author: &str, parts: &[String]) -> bool {
     let author = author.to_lowercase();
     parts.iter().any(|part| author.contains(&part.to_lowercase()))
 }
 
-/// Returns the chunks that define one of these names; of a qualified name (`Session::login`) those within its qualifiers.
-fn definitions(reader: &Reader, names: &[String]) -> Result<IdSet, DatabaseError> {
+/// Returns the chunks that define one of the names; for a qualified name (`Session::login`), only those within its
+/// qualifiers.
+fn find_definitions(reader: &IndexReader, names: &[String]) -> Result<IdSet, DatabaseError> {
     let mut ids = Vec::new();
     for typed in names {
         let (full, last) = split_name(typed);
@@ -120,20 +128,21 @@ fn definitions(reader: &Reader, names: &[String]) -> Result<IdSet, DatabaseError
     Ok(ids.into_iter().collect())
 }
 
-/// Tells whether a qualified name is in a title, ignoring case, and not as the end of a longer one.
+/// Returns whether a qualified name is in a title, ignoring case, and not as the end of a longer name.
 fn is_qualified(title: &str, full: &str) -> bool {
     let (title, full) = (title.to_lowercase(), full.to_lowercase());
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    title.match_indices(&full).any(|(at, _)| !title[..at].ends_with(is_part))
+    title
+        .match_indices(&full)
+        .any(|(at, _)| !title[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
-fn commits(
-    reader: &Reader,
-    view: ViewId,
+fn find_commits(
+    reader: &IndexReader,
+    worktree: WorktreeId,
     admit: impl Fn(&str, &str) -> bool,
 ) -> Result<IdSet, DatabaseError> {
     let mut ids: Vec<ChunkId> = Vec::new();
-    reader.each_commit(view, |id, header| {
+    reader.each_commit(worktree, |id, header| {
         let mut words = header.splitn(3, ' ').skip(1);
         let (date, author) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         if admit(date, author) {
@@ -151,7 +160,7 @@ mod tests {
     fn commits_by_date_and_author() {
         let at = |time: &str| Some(time.parse::<Timestamp>().unwrap().as_millisecond());
         let check = |conditions: &CommitConditions, date: &str, author: &str, expected: bool| {
-            assert_eq!(conditions.admit(date, author), expected, "{date} {author}");
+            assert_eq!(conditions.admits_commit(date, author), expected, "{date} {author}");
         };
         let in_may = CommitConditions {
             since: at("2026-05-01T00:00:00Z"),

@@ -5,13 +5,13 @@ use std::ops::Range;
 use aho_corasick::AhoCorasick;
 use memod_text::words as tokens;
 
-use super::query::Word;
+use super::query::QueryWord;
 
 /// Most lines of a snippet.
 const MAX_LINES: usize = 5;
 
-/// Returns the most lines of a snippet after so many others: the first hits are read more often than all others, and the
-/// last ones need no more than what tells whether they are worth a look.
+/// Returns the most lines of a snippet after `n_before` others: the first hits are read most often, and the last ones need
+/// only enough to judge whether to open them.
 fn max_lines(n_before: usize) -> usize {
     match n_before {
         0..3 => MAX_LINES,
@@ -29,62 +29,62 @@ const LINE_CHARS: usize = 200;
 /// Characters kept before the first match of a line that is cut.
 const BEFORE_CHARS: usize = 40;
 
-/// A shorter word has no plural: `gas` is none of `ga`.
+/// Length of the shortest word that has a plural: `gas` is no plural of `ga`.
 const MIN_SINGULAR: usize = 3;
 
 const ELLIPSIS: &str = "…";
 
-/// Some lines of a chunk.
+/// Lines of a chunk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
     /// Whole lines joined with `\n`, long ones cut with `…`.
     pub lines: String,
     /// Number of the first line in the file, 1-based.
     pub line: u32,
-    /// The text of the hit, where it is wanted as well.
+    /// The whole text of the hit, if it was requested.
     pub text: Option<String>,
 }
 
-/// How much of the text of a hit is shown.
+/// The extent of the text that is shown of a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Extent {
-    /// The lines that match best, with some neighbours.
+pub enum SnippetExtent {
+    /// The lines that match best, with neighbours.
     #[default]
     Best,
-    /// The lines that match best, with so many before and after them.
+    /// The lines that match best, with a number of lines before and after them.
     Around {
         /// Lines before the first that matches.
         before: usize,
         /// Lines after the last that matches.
         after: usize,
     },
-    /// The same as `Best`, and the text as well.
+    /// As `Best`, and the whole text as well.
     BestAndText,
-    /// The text.
+    /// The whole text.
     Text,
 }
 
 /// Cuts snippets for the words of a query.
 #[derive(Debug)]
-pub struct Snippets<'a> {
-    words: &'a [Word],
-    /// Finds what a line must contain, in lower case and without underscores, to have a word in ASCII.
+pub struct SnippetCutter<'a> {
+    words: &'a [QueryWord],
+    /// Finds the strings that a line with an ASCII word contains, in lower case and without underscores.
     likely: Option<AhoCorasick>,
-    extent: Extent,
+    extent: SnippetExtent,
 }
 
-impl<'a> Snippets<'a> {
-    /// Takes the words of a query, and how much of a text is wanted.
-    pub fn new(words: &'a [Word], extent: Extent) -> Self {
-        let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular(&word.text));
+impl<'a> SnippetCutter<'a> {
+    /// Creates a cutter for the words of a query and an extent.
+    pub fn new(words: &'a [QueryWord], extent: SnippetExtent) -> Self {
+        let parts = words.iter().filter(|word| word.text.is_ascii()).map(|word| singular_form(&word.text));
         Self { words, likely: AhoCorasick::new(parts).ok(), extent }
     }
 
     /// Returns the number of lines that are wanted before and after the text of a hit.
     pub fn lines_around(&self) -> Option<(usize, usize)> {
         match self.extent {
-            Extent::Around { before, after } => Some((before, after)),
-            Extent::Best | Extent::BestAndText | Extent::Text => None,
+            SnippetExtent::Around { before, after } => Some((before, after)),
+            SnippetExtent::Best | SnippetExtent::BestAndText | SnippetExtent::Text => None,
         }
     }
 
@@ -92,41 +92,47 @@ impl<'a> Snippets<'a> {
     ///
     /// `first_line` is the number of the first line of `text`, 1-based. Without a match the window is the
     /// beginning. `around` has the lines of the file before and after `text`, where they are wanted.
-    pub fn of(&self, text: &str, first_line: u32, around: &(String, String), n_before: usize) -> Snippet {
-        if self.extent == Extent::Text {
+    pub fn cut_snippet(
+        &self,
+        text: &str,
+        first_line: u32,
+        around: &(String, String),
+        n_before: usize,
+    ) -> Snippet {
+        if self.extent == SnippetExtent::Text {
             return Snippet { lines: text.trim_end().to_owned(), line: first_line, text: None };
         }
         let mut squeezed = Vec::new();
-        let mut lines: Vec<Line<'_>> = text.lines().map(|line| self.line(line, &mut squeezed)).collect();
+        let mut lines: Vec<SnippetLine<'_>> =
+            text.lines().map(|line| self.split_line(line, &mut squeezed)).collect();
         if lines.is_empty() {
             return Snippet { line: first_line, ..Snippet::default() };
         }
-        let most = if self.extent == Extent::Best { max_lines(n_before) } else { MAX_LINES };
-        let (mut first_line, matching) = (first_line, matching(&lines, self.words, most));
+        let most = if self.extent == SnippetExtent::Best { max_lines(n_before) } else { MAX_LINES };
+        let (mut first_line, matching) = (first_line, matching_lines(&lines, self.words, most));
         let window = match self.extent {
-            Extent::Around { before, after } => {
-                let other = |line| Line::new(line, &[]);
-                let head: Vec<_> = around.0.lines().map(other).collect();
-                let (n_head, matching) = (head.len(), matching.unwrap_or_else(|| beginning(&lines, most)));
+            SnippetExtent::Around { before, after } => {
+                let head: Vec<_> = around.0.lines().map(|line| SnippetLine::new(line, &[])).collect();
+                let (n_head, matching) = (head.len(), matching.unwrap_or_else(|| first_lines(&lines, most)));
                 first_line = first_line.saturating_sub(n_head as u32);
                 lines.splice(0..0, head);
-                lines.extend(around.1.lines().map(other));
+                lines.extend(around.1.lines().map(|line| SnippetLine::new(line, &[])));
                 let end = matching.end.saturating_add(n_head).saturating_add(after);
                 (matching.start + n_head).saturating_sub(before)..end.min(lines.len())
             }
             _ => {
-                let window = matching.map(|matching| padded(&lines, matching, most));
-                fit(&lines, window.unwrap_or_else(|| beginning(&lines, most)))
+                let window = matching.map(|matching| pad_window(&lines, matching, most));
+                shrink_window(&lines, window.unwrap_or_else(|| first_lines(&lines, most)))
             }
         };
         let line = first_line.saturating_add(window.start as u32);
-        let shown: Vec<String> = lines[window].iter().map(Line::shown).collect();
-        let text = (self.extent == Extent::BestAndText).then(|| text.trim_end().to_owned());
+        let shown: Vec<String> = lines[window].iter().map(SnippetLine::shown_text).collect();
+        let text = (self.extent == SnippetExtent::BestAndText).then(|| text.trim_end().to_owned());
         Snippet { lines: shown.join("\n"), line, text }
     }
 
     /// Splits a line only if it may have a word.
-    fn line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> Line<'t> {
+    fn split_line<'t>(&self, text: &'t str, squeezed: &mut Vec<u8>) -> SnippetLine<'t> {
         let may_match = match &self.likely {
             Some(likely) if text.is_ascii() => {
                 squeezed.clear();
@@ -136,20 +142,20 @@ impl<'a> Snippets<'a> {
             }
             _ => true,
         };
-        Line::new(text, if may_match { self.words } else { &[] })
+        SnippetLine::new(text, if may_match { self.words } else { &[] })
     }
 }
 
-struct Line<'a> {
+struct SnippetLine<'a> {
     text: &'a str,
-    /// Byte range and number of the word; ascending and disjoint.
+    /// Byte range and number of each matching word; ascending and disjoint.
     matches: Vec<(Range<usize>, usize)>,
     /// The shown text.
     shown: Range<usize>,
 }
 
-impl<'a> Line<'a> {
-    fn new(text: &'a str, words: &[Word]) -> Self {
+impl<'a> SnippetLine<'a> {
+    fn new(text: &'a str, words: &[QueryWord]) -> Self {
         let mut matches: Vec<(Range<usize>, usize)> = Vec::new();
         if words.is_empty() {
             return Self { text, matches, shown: shown_range(text, 0) };
@@ -172,15 +178,19 @@ impl<'a> Line<'a> {
         self.text[self.shown.clone()].chars().count() + 3
     }
 
-    fn shown(&self) -> String {
+    fn is_blank(&self) -> bool {
+        self.text.trim().is_empty()
+    }
+
+    fn shown_text(&self) -> String {
         let before = if self.shown.start > 0 { ELLIPSIS } else { "" };
         let after = if self.shown.end < self.text.len() { ELLIPSIS } else { "" };
         format!("{before}{}{after}", &self.text[self.shown.clone()])
     }
 }
 
-/// Plural and singular both show why a chunk was found.
-fn is_match(word: &Word, token: &str) -> bool {
+/// Returns whether a token is a form of a word: plural and singular both show why a chunk was found.
+fn is_match(word: &QueryWord, token: &str) -> bool {
     if word.is_prefix {
         return token.starts_with(&word.text);
     }
@@ -189,8 +199,8 @@ fn is_match(word: &Word, token: &str) -> bool {
     token == word.text || is_plural(token, &word.text) || is_plural(&word.text, token)
 }
 
-/// Returns the part of a word that its other number has, too.
-fn singular(word: &str) -> &str {
+/// Returns the part that singular and plural of a word share.
+fn singular_form(word: &str) -> &str {
     word.strip_suffix('s').filter(|short| short.len() > MIN_SINGULAR).unwrap_or(word)
 }
 
@@ -206,11 +216,11 @@ fn shown_range(text: &str, at: usize) -> Range<usize> {
 }
 
 /// Returns the lines of the window with the most different words, from the first to the last with one.
-fn matching(lines: &[Line<'_>], words: &[Word], most: usize) -> Option<Range<usize>> {
+fn matching_lines(lines: &[SnippetLine<'_>], words: &[QueryWord], most: usize) -> Option<Range<usize>> {
     let with_match = (0..lines.len()).filter(|&nth| !lines[nth].matches.is_empty());
     let mut best: Option<(f32, usize)> = None;
     for start in with_match {
-        let value = value(&lines[start..lines.len().min(start + most)], words);
+        let value = window_value(&lines[start..lines.len().min(start + most)], words);
         if best.is_none_or(|(most, _)| value > most) {
             best = Some((value, start));
         }
@@ -222,19 +232,19 @@ fn matching(lines: &[Line<'_>], words: &[Word], most: usize) -> Option<Range<usi
 }
 
 /// Returns the first lines with text.
-fn beginning(lines: &[Line<'_>], most: usize) -> Range<usize> {
+fn first_lines(lines: &[SnippetLine<'_>], most: usize) -> Range<usize> {
     let start = lines.iter().position(|line| !line.text.trim().is_empty()).unwrap_or(0);
     start..lines.len().min(start + most)
 }
 
 /// Extends lines evenly to as many as a snippet has.
-fn padded(lines: &[Line<'_>], Range { start, end }: Range<usize>, most: usize) -> Range<usize> {
+fn pad_window(lines: &[SnippetLine<'_>], Range { start, end }: Range<usize>, most: usize) -> Range<usize> {
     let start = start.saturating_sub((most - (end - start)) / 2);
     start..lines.len().min(start + most)
 }
 
-/// Each different word counts its weight; repetitions count a tenth.
-fn value(window: &[Line<'_>], words: &[Word]) -> f32 {
+/// Returns the value of a window: each different word counts its weight, each repetition a tenth of it.
+fn window_value(window: &[SnippetLine<'_>], words: &[QueryWord]) -> f32 {
     let mut seen = vec![false; words.len()];
     let mut value = 0.0;
     for (_, word) in window.iter().flat_map(|line| &line.matches) {
@@ -245,46 +255,49 @@ fn value(window: &[Line<'_>], words: &[Word]) -> f32 {
 }
 
 /// Shrinks a window to [`MAX_CHARS`] around its heaviest line, and drops blank lines at its ends.
-fn fit(lines: &[Line<'_>], window: Range<usize>) -> Range<usize> {
-    let n_matches = |nth: &usize| (lines[*nth].matches.len(), std::cmp::Reverse(*nth));
-    let heaviest = window.clone().max_by_key(n_matches).unwrap_or(window.start);
-    let mut kept = heaviest..heaviest + 1;
+fn shrink_window(lines: &[SnippetLine<'_>], window: Range<usize>) -> Range<usize> {
+    let heaviest = window
+        .clone()
+        .max_by_key(|nth| (lines[*nth].matches.len(), std::cmp::Reverse(*nth)))
+        .unwrap_or(window.start);
+    let mut shrunk = heaviest..heaviest + 1;
     let mut n_chars = lines[heaviest].n_chars();
-    let mut add = |nth: usize| {
-        let fits = n_chars + lines[nth].n_chars() <= MAX_CHARS;
-        n_chars += if fits { lines[nth].n_chars() } else { 0 };
-        fits
-    };
-    while kept.end < window.end && add(kept.end) {
-        kept.end += 1;
+    while shrunk.end < window.end && n_chars + lines[shrunk.end].n_chars() <= MAX_CHARS {
+        n_chars += lines[shrunk.end].n_chars();
+        shrunk.end += 1;
     }
-    while kept.start > window.start && add(kept.start - 1) {
-        kept.start -= 1;
+    while shrunk.start > window.start && n_chars + lines[shrunk.start - 1].n_chars() <= MAX_CHARS {
+        n_chars += lines[shrunk.start - 1].n_chars();
+        shrunk.start -= 1;
     }
-    let is_blank = |nth: usize| lines[nth].text.trim().is_empty();
-    while kept.start < heaviest && is_blank(kept.start) {
-        kept.start += 1;
+    while shrunk.start < heaviest && lines[shrunk.start].is_blank() {
+        shrunk.start += 1;
     }
-    while kept.end > heaviest + 1 && is_blank(kept.end - 1) {
-        kept.end -= 1;
+    while shrunk.end > heaviest + 1 && lines[shrunk.end - 1].is_blank() {
+        shrunk.end -= 1;
     }
-    kept
+    shrunk
 }
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::{Random, hostile_text};
+    use memod_testing::{RandomNumbers, hostile_text};
 
     use super::*;
-    use crate::query::parse;
+    use crate::query::parse_query;
 
-    /// Returns the first line's number, and the text with what counts as a match in it in brackets.
+    /// Returns the first line's number, and the text with its matches in brackets.
     fn marked(query: &str, text: &str) -> (u32, String) {
-        let query = parse(query);
-        let found = Snippets::new(query.words(), Extent::Best).of(text, 10, &Default::default(), 0);
+        let query = parse_query(query);
+        let found = SnippetCutter::new(query.words(), SnippetExtent::Best).cut_snippet(
+            text,
+            10,
+            &Default::default(),
+            0,
+        );
         let mark = |text: &str| {
             let mut marked = text.to_owned();
-            for (range, _) in Line::new(text, query.words()).matches.into_iter().rev() {
+            for (range, _) in SnippetLine::new(text, query.words()).matches.into_iter().rev() {
                 marked.insert(range.end, ']');
                 marked.insert(range.start, '[');
             }
@@ -314,25 +327,26 @@ mod tests {
 
     #[test]
     fn further_hits_have_fewer_lines() {
-        let query = parse("x");
+        let query = parse_query("x");
         let text = "a\nb\nx\nc\nd\ne\n";
         let check = |n_before, extent, line: u32, expected: &str| {
-            let found = Snippets::new(query.words(), extent).of(text, 1, &Default::default(), n_before);
+            let found =
+                SnippetCutter::new(query.words(), extent).cut_snippet(text, 1, &Default::default(), n_before);
             assert_eq!((found.line, found.lines.as_str()), (line, expected), "{n_before} {extent:?}");
         };
-        check(2, Extent::Best, 1, "a\nb\nx\nc\nd");
-        check(3, Extent::Best, 2, "b\nx\nc");
-        check(5, Extent::Best, 3, "x\nc");
-        check(5, Extent::BestAndText, 1, "a\nb\nx\nc\nd");
+        check(2, SnippetExtent::Best, 1, "a\nb\nx\nc\nd");
+        check(3, SnippetExtent::Best, 2, "b\nx\nc");
+        check(5, SnippetExtent::Best, 3, "x\nc");
+        check(5, SnippetExtent::BestAndText, 1, "a\nb\nx\nc\nd");
     }
 
     #[test]
     fn lines_around_those_that_match() {
         let check = |(before, after): (usize, usize), query: &str, line: u32, expected: &str| {
-            let query = parse(query);
+            let query = parse_query(query);
             let around = ("1\n2\n".to_owned(), "8\n9\n".to_owned());
-            let snippets = Snippets::new(query.words(), Extent::Around { before, after });
-            let found = snippets.of("3\nx\n5\ny\n7\n", 3, &around, 0);
+            let snippets = SnippetCutter::new(query.words(), SnippetExtent::Around { before, after });
+            let found = snippets.cut_snippet("3\nx\n5\ny\n7\n", 3, &around, 0);
             assert_eq!((found.line, found.lines.as_str()), (line, expected));
         };
         check((0, 0), "x", 4, "x");
@@ -354,29 +368,37 @@ mod tests {
 
     #[test]
     fn a_line_that_is_not_split_has_no_word() {
-        let mut random = Random::new(9);
+        let mut random = RandomNumbers::new(9);
         let texts = ["logs", "a_login", "LOG_IN", "Logger", "größe", "the-log.s", "gas", "x"];
         for _ in 0..3_000 {
-            let mut text = || (0..random.below(4)).map(|_| random.pick(&texts)).collect::<Vec<_>>().join(" ");
-            let (query, line) = (parse(&text()), text());
-            let found = Snippets::new(query.words(), Extent::Best).line(&line, &mut Vec::new());
-            assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
+            let mut text = || {
+                (0..random.number_below(4)).map(|_| random.pick_item(&texts)).collect::<Vec<_>>().join(" ")
+            };
+            let (query, line) = (parse_query(&text()), text());
+            let found =
+                SnippetCutter::new(query.words(), SnippetExtent::Best).split_line(&line, &mut Vec::new());
+            assert_eq!(found.matches, SnippetLine::new(&line, query.words()).matches, "{query:?} {line}");
         }
         for _ in 0..2_000 {
-            let (query, line) = (parse(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
-            let found = Snippets::new(query.words(), Extent::Best).line(&line, &mut Vec::new());
-            assert_eq!(found.matches, Line::new(&line, query.words()).matches, "{query:?} {line}");
+            let (query, line) = (parse_query(&hostile_text(&mut random, 8)), hostile_text(&mut random, 30));
+            let found =
+                SnippetCutter::new(query.words(), SnippetExtent::Best).split_line(&line, &mut Vec::new());
+            assert_eq!(found.matches, SnippetLine::new(&line, query.words()).matches, "{query:?} {line}");
         }
     }
 
     #[test]
     fn any_text_has_a_snippet_within_its_limits() {
-        let mut random = Random::new(4);
+        let mut random = RandomNumbers::new(4);
         for _ in 0..2_000 {
-            let query = parse(&hostile_text(&mut random, 8));
+            let query = parse_query(&hostile_text(&mut random, 8));
             let text = hostile_text(&mut random, 400);
-            let found =
-                Snippets::new(query.words(), Extent::Best).of(&text, u32::MAX - 3, &Default::default(), 0);
+            let found = SnippetCutter::new(query.words(), SnippetExtent::Best).cut_snippet(
+                &text,
+                u32::MAX - 3,
+                &Default::default(),
+                0,
+            );
             assert!(found.lines.lines().count() <= MAX_LINES);
             assert!(found.lines.chars().count() <= MAX_CHARS);
         }

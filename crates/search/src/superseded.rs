@@ -1,4 +1,4 @@
-//! Finds the newest of what supersedes a memory, and puts it right before that.
+//! Finds the newest successors of a superseded memory, and ranks them right before it.
 //!
 //! Both answer the same question, and need not share a word. Pure.
 
@@ -37,8 +37,13 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
     let mut moved = 0;
     while at < ranked.len() && moved <= n_hits {
         let successors = ranked[at].successors();
-        let is_successor = |hit: &T| hit.id().is_some_and(|id| successors.iter().any(|other| other == id));
-        let later = if successors.is_empty() { None } else { ranked[at..].iter().position(is_successor) };
+        let later = if successors.is_empty() {
+            None
+        } else {
+            ranked[at..]
+                .iter()
+                .position(|hit| hit.id().is_some_and(|id| successors.iter().any(|other| other == id)))
+        };
         match later.filter(|later| *later > 0) {
             Some(later) => {
                 let mut hit = ranked.remove(at + later);
@@ -51,39 +56,48 @@ pub fn put_above_superseded<T: Superseded>(ranked: &mut Vec<T>) {
     }
 }
 
-/// Memories and what supersedes them.
-pub(crate) struct Chains {
-    /// Ids of the memories that supersede one.
+/// Memories and their successors.
+pub(crate) struct SuccessorChains {
+    /// Ids of the memories that supersede each memory.
     pub(crate) successors: HashMap<String, Vec<String>>,
-    /// Ids of those that a filter lets pass.
+    /// Ids of the memories that pass a filter.
     pub(crate) passing: HashSet<String>,
 }
 
-impl Chains {
-    /// Returns the ends of the chains of what supersedes a memory, and the last ones that pass; in a circle those right above it.
-    pub(crate) fn newest(&self, id: &str) -> Vec<String> {
-        let above = self.above(id);
-        let has_passing_above = |id: &str| self.above(id).into_iter().any(|id| self.passing.contains(id));
-        let is_newest =
-            |id: &&str| self.of(id).is_empty() || self.passing.contains(*id) && !has_passing_above(id);
-        let newest: Vec<String> = above.into_iter().filter(is_newest).map(str::to_owned).collect();
-        if newest.is_empty() { self.of(id).to_vec() } else { newest }
+impl SuccessorChains {
+    /// Returns the ends of the chains of a memory's successors, and the last successors that pass; in a circle the direct
+    /// successors.
+    pub(crate) fn newest_successors(&self, id: &str) -> Vec<String> {
+        let above = self.all_successors(id);
+        let newest: Vec<String> = above
+            .into_iter()
+            .filter(|id| {
+                self.direct_successors(id).is_empty()
+                    || self.passing.contains(*id) && !self.has_passing_successor(id)
+            })
+            .map(str::to_owned)
+            .collect();
+        if newest.is_empty() { self.direct_successors(id).to_vec() } else { newest }
     }
 
-    /// Returns all that supersedes a memory, directly or not, nearest first.
-    fn above<'a>(&'a self, id: &'a str) -> Vec<&'a str> {
+    /// Returns all direct and indirect successors of a memory, nearest first.
+    fn all_successors<'a>(&'a self, id: &'a str) -> Vec<&'a str> {
         let mut above = vec![id];
         let mut seen = HashSet::from([id]);
         let mut at = 0;
         while let Some(id) = above.get(at) {
-            above.extend(self.of(id).iter().map(String::as_str).filter(|id| seen.insert(*id)));
+            above.extend(self.direct_successors(id).iter().map(String::as_str).filter(|id| seen.insert(*id)));
             at += 1;
         }
         above.remove(0);
         above
     }
 
-    fn of(&self, id: &str) -> &[String] {
+    fn has_passing_successor(&self, id: &str) -> bool {
+        self.all_successors(id).into_iter().any(|id| self.passing.contains(id))
+    }
+
+    fn direct_successors(&self, id: &str) -> &[String] {
         self.successors.get(id).map_or(&[], Vec::as_slice)
     }
 }
@@ -94,7 +108,7 @@ mod tests {
 
     #[test]
     fn the_newest_that_pass_are_named() {
-        let chains = |links: &[(&str, &[&str])], passing: &[&str]| Chains {
+        let chains = |links: &[(&str, &[&str])], passing: &[&str]| SuccessorChains {
             successors: links
                 .iter()
                 .map(|(id, above)| ((*id).to_owned(), above.iter().copied().map(str::to_owned).collect()))
@@ -102,11 +116,15 @@ mod tests {
             passing: passing.iter().copied().map(str::to_owned).collect(),
         };
         let chain: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["c", "x"]), ("c", &["d"])];
-        assert_eq!(chains(chain, &["a", "b", "c", "d", "x"]).newest("a"), ["x", "d"]);
-        assert_eq!(chains(chain, &["a", "b", "x"]).newest("a"), ["x", "d"], "named though left out");
-        assert_eq!(chains(chain, &["a", "b", "c"]).newest("a"), ["c", "x", "d"]);
-        assert!(chains(chain, &["d"]).newest("d").is_empty());
+        assert_eq!(chains(chain, &["a", "b", "c", "d", "x"]).newest_successors("a"), ["x", "d"]);
+        assert_eq!(
+            chains(chain, &["a", "b", "x"]).newest_successors("a"),
+            ["x", "d"],
+            "named though left out"
+        );
+        assert_eq!(chains(chain, &["a", "b", "c"]).newest_successors("a"), ["c", "x", "d"]);
+        assert!(chains(chain, &["d"]).newest_successors("d").is_empty());
         let circle: &[(&str, &[&str])] = &[("a", &["b"]), ("b", &["a"])];
-        assert_eq!(chains(circle, &["a", "b"]).newest("a"), ["b"]);
+        assert_eq!(chains(circle, &["a", "b"]).newest_successors("a"), ["b"]);
     }
 }

@@ -65,7 +65,7 @@ impl Fts {
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::{Random, hostile_text};
+    use memod_testing::{RandomNumbers, hostile_text};
     use memod_text::stems::add_stems;
     use memod_text::words::{MAX_TOKEN_BYTES, index_words};
 
@@ -74,7 +74,7 @@ mod tests {
     /// Checks the assumptions of FTS5 for any text.
     #[test]
     fn fts5_splits_at_the_spaces_and_nowhere_else() {
-        let mut random = Random::new(1);
+        let mut random = RandomNumbers::new(1);
         let mut texts: Vec<String> = (0..300).map(|_| hostile_text(&mut random, 80)).collect();
         texts.push("getUserById".repeat(1_000));
         texts.push("getUserById 日本語処 Größe İ ﬁ".to_owned());

@@ -1,17 +1,17 @@
-//! Computes BM25 of a text from how often it has a phrase.
+//! Computes BM25 of a text from the count of a phrase.
 //!
 //! Source: Robertson, Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with the constants of FTS5
 //! (<https://www.sqlite.org/fts5.html#the_bm25_function>). Pure.
 
-/// How soon another occurrence of a word adds little.
+/// Saturation of the count of a word.
 const K1: f64 = 1.2;
-/// How much a long text loses, 0 to 1.
+/// Strength of the normalization by length, 0 to 1.
 const B: f64 = 0.75;
 
 /// Weight of a word that half of all texts have, or more.
 const LEAST_IDF: f64 = 1e-6;
 
-/// What BM25 needs to know of all texts.
+/// The number and mean length of all texts, which BM25 needs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TextStatistics {
     n_texts: f64,
@@ -24,7 +24,7 @@ impl TextStatistics {
         Self { n_texts, mean_words: (n_words as f64 / n_texts).max(1.0) }
     }
 
-    /// Returns the weight of a phrase that so many texts have: the rarer, the more. Nothing can cover what no text has.
+    /// Returns the weight of a phrase that `n_with` texts have: the rarer, the larger; 0 if no text has it.
     pub(super) fn idf(&self, n_with: usize) -> f64 {
         match n_with as f64 {
             0.0 => 0.0,

@@ -91,10 +91,10 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("zhtw", "chinese"),
 ];
 
-/// How the English original is marked.
+/// Marks of the English original.
 const ENGLISH: [&str; 8] = ["en", "en-US", "en_US", "en-us", "en_us", "en-GB", "en_GB", "english"];
 
-/// Folders below which a language code is one, whatever else there is.
+/// Folders below which a language code always names a language.
 const OF_LANGUAGES: [&str; 5] = ["i18n", "l10n", "locales", "translations", "translated"];
 
 /// Longest code with region and script: `zh-Hant-TW`.
@@ -107,30 +107,30 @@ fn language_of(code: &str) -> Option<&'static str> {
     }
     let mut parts = code.split(['-', '_']);
     let first = parts.next().unwrap_or_default().to_ascii_lowercase();
-    let is_region =
-        |part: &str| (2..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !parts.all(is_region) {
+    if !parts
+        .all(|part| (2..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    {
         return None;
     }
     LANGUAGES.iter().find(|(known, _)| *known == first).map(|(_, name)| *name)
 }
 
 /// A part of a path that names a language.
-struct Mark<'a> {
-    /// What is before it, with the separator.
+struct LanguageMark<'a> {
+    /// The path before the mark, with the separator.
     before: &'a str,
-    /// What is after it.
+    /// The path after the mark.
     after: &'a str,
     language: &'static str,
 }
 
-/// Returns the marks of a path that are not of English.
-fn foreign(path: &str) -> impl Iterator<Item = Mark<'_>> {
-    marks(path).filter(|mark| mark.language != "english")
+/// Returns the marks of languages other than English in a path.
+fn foreign_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
+    language_marks(path).filter(|mark| mark.language != "english")
 }
 
-/// Returns the marks of a path: a folder, a stem, or the end of either after `-`, `_` or `.`.
-fn marks(path: &str) -> impl Iterator<Item = Mark<'_>> {
+/// Returns the language marks of a path: a folder, a stem, or the end of either after `-`, `_` or `.`.
+fn language_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
     let mut start = 0;
     let parts = path.split_inclusive('/').map(move |part| {
         let at = start;
@@ -145,18 +145,18 @@ fn marks(path: &str) -> impl Iterator<Item = Mark<'_>> {
         let (from, language) =
             std::iter::once(0).chain(ends).find_map(|from| Some((from, language_of(&name[from..])?)))?;
         let (before, after) = (&path[..at + from], &path[at + name.len()..]);
-        Some(Mark { before, after, language })
+        Some(LanguageMark { before, after, language })
     })
 }
 
-impl Mark<'_> {
+impl LanguageMark<'_> {
     /// Returns the paths of an English original: the mark replaced.
-    fn english(&self) -> impl Iterator<Item = String> {
+    fn english_paths(&self) -> impl Iterator<Item = String> {
         ENGLISH.into_iter().chain(["Base"]).map(|code| format!("{}{code}{}", self.before, self.after))
     }
 
     /// Returns the path without the mark.
-    fn bare(&self) -> String {
+    fn without_mark(&self) -> String {
         let before = self.before.strip_suffix(['-', '_', '.']);
         match before {
             Some(before) => format!("{before}{}", self.after),
@@ -170,27 +170,27 @@ impl Mark<'_> {
     }
 }
 
-/// Returns whether a path could be that of a translation, whatever else there is.
+/// Returns whether a path may belong to a translation, regardless of other paths.
 pub(crate) fn may_be_translation(path: &str) -> bool {
-    foreign(path).next().is_some()
+    foreign_marks(path).next().is_some()
 }
 
-/// Returns whether a file is a translation of one that `exists`. Code is one only beside an English original:
+/// Returns whether a file is a translation of a file that `exists`. Code counts only beside an English original:
 /// `io/read.rs` is no Ido of `read.rs`.
 pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
     let is_code = group == FormatGroup::Code;
-    foreign(path).any(|mark| {
-        mark.english().any(|original| exists(&original))
-            || !is_code && (mark.is_in_folder_of_languages() || exists(&mark.bare()))
+    foreign_marks(path).any(|mark| {
+        mark.english_paths().any(|original| exists(&original))
+            || !is_code && (mark.is_in_folder_of_languages() || exists(&mark.without_mark()))
     })
 }
 
-/// Returns a path without what names a language, English too.
+/// Returns a path without its language marks, English included.
 pub fn without_language(path: &str) -> String {
     let mut bare = path.to_owned();
     // Each step shortens the path, so this ends.
     loop {
-        let shorter = marks(&bare).next().map(|mark| mark.bare());
+        let shorter = language_marks(&bare).next().map(|mark| mark.without_mark());
         match shorter {
             Some(shorter) => bare = shorter,
             None => return bare,
@@ -199,9 +199,9 @@ pub fn without_language(path: &str) -> String {
 }
 
 /// Returns whether a query asks for the language of a path: by its English name, or because it is not in English itself.
-pub(crate) fn is_asked(query: &Query, path: &str) -> bool {
+pub(crate) fn asks_for_language(query: &Query, path: &str) -> bool {
     query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
-        || foreign(path).any(|mark| query.has_any(&[mark.language]))
+        || foreign_marks(path).any(|mark| query.has_any_word(&[mark.language]))
 }
 
 #[cfg(test)]
@@ -209,12 +209,12 @@ mod tests {
     use memod_extract::format_name;
 
     use super::*;
-    use crate::query::parse;
+    use crate::query::parse_query;
 
     #[test]
     fn a_translation_has_an_original() {
         let check = |path: &str, others: &[&str], expected: bool| {
-            let group = FormatGroup::of(format_name(path, ""));
+            let group = FormatGroup::from_format(format_name(path, ""));
             assert_eq!(is_translation(path, group, |other| others.contains(&other)), expected, "{path}");
         };
         check("docs/uk/a.md", &["docs/en/a.md"], true);
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_language_is_asked_for_by_name_or_by_use() {
         let check = |query: &str, path: &str, expected: bool| {
-            assert_eq!(is_asked(&parse(query), path), expected, "{query} {path}");
+            assert_eq!(asks_for_language(&parse_query(query), path), expected, "{query} {path}");
         };
         check("install in Ukrainian", "docs/uk/a.md", true);
         check("install in Ukrainian", "docs/de/a.md", false);

@@ -23,7 +23,7 @@ static AUTOMATA: LazyLock<[LevenshteinAutomatonBuilder; 2]> =
 
 /// A word of the index near a typed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Correction {
+pub(crate) struct TermCorrection {
     /// The word.
     pub(crate) term: String,
     /// Insertions, deletions, substitutions and swaps of neighbours.
@@ -39,11 +39,11 @@ pub(crate) struct Correction {
 ///
 /// # Errors
 /// When `n_docs` fails.
-pub(crate) fn corrections<'a, E>(
+pub(crate) fn find_corrections<'a, E>(
     token: &str,
     vocabulary: impl Iterator<Item = &'a str>,
     n_docs: impl Fn(&str) -> Result<u64, E>,
-) -> Result<Vec<Correction>, E> {
+) -> Result<Vec<TermCorrection>, E> {
     let n_chars = token.chars().count();
     if !(MIN_CHARS..=MAX_CHARS).contains(&n_chars) || token.chars().all(char::is_numeric) {
         return Ok(Vec::new());
@@ -60,13 +60,13 @@ pub(crate) fn corrections<'a, E>(
     }
     near.sort_unstable();
     near.dedup(); // several vocabularies may have it
-    let mut found: Vec<Correction> = Vec::new();
+    let mut found: Vec<TermCorrection> = Vec::new();
     for same in near.chunk_by(|one, other| one.0 == other.0) {
         let n_nearer = found.len();
         for (distance, term) in same {
             let n_docs = n_docs(term)?;
             if n_docs > 0 {
-                found.push(Correction { term: (*term).to_owned(), distance: *distance, n_docs });
+                found.push(TermCorrection { term: (*term).to_owned(), distance: *distance, n_docs });
             }
         }
         found[n_nearer..].sort_by_key(|correction| std::cmp::Reverse(correction.n_docs));
@@ -80,15 +80,15 @@ pub(crate) fn corrections<'a, E>(
 
 #[cfg(test)]
 mod tests {
-    use memod_testing::Random;
+    use memod_testing::RandomNumbers;
 
     use super::*;
 
-    fn corrections(token: &str, vocabulary: &[(&str, u64)]) -> Vec<Correction> {
+    fn find_corrections(token: &str, vocabulary: &[(&str, u64)]) -> Vec<TermCorrection> {
         let n_docs = |term: &str| {
             Ok::<_, ()>(vocabulary.iter().filter(|(known, _)| *known == term).map(|(_, n_docs)| n_docs).sum())
         };
-        super::corrections(token, vocabulary.iter().map(|(term, _)| *term), n_docs).unwrap()
+        super::find_corrections(token, vocabulary.iter().map(|(term, _)| *term), n_docs).unwrap()
     }
 
     #[test]
@@ -104,7 +104,7 @@ mod tests {
             ("sesion", 0), // no chunk has it any more
         ];
         let check = |token: &str, expected: &[&str]| {
-            let found = corrections(token, &vocabulary);
+            let found = find_corrections(token, &vocabulary);
             let terms: Vec<&str> = found.iter().map(|correction| correction.term.as_str()).collect();
             assert_eq!(terms, expected, "{token}");
         };
@@ -125,7 +125,7 @@ mod tests {
         let mut vocabulary = [("aaab", 1), ("aaac", 1), ("aaad", 5), ("aaae", 1), ("aaaf", 1)];
         for _ in 0..vocabulary.len() {
             vocabulary.rotate_left(1);
-            let found = corrections("aaaa", &vocabulary);
+            let found = find_corrections("aaaa", &vocabulary);
             let terms: Vec<&str> = found.iter().map(|correction| correction.term.as_str()).collect();
             assert_eq!(terms, ["aaad", "aaab", "aaac"]);
         }
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn the_distance_is_that_of_strsim_up_to_the_limit() {
-        let mut random = Random::new(5);
+        let mut random = RandomNumbers::new(5);
         let mut word = |max: usize| -> String {
-            let n_chars = random.below(max);
-            (0..n_chars).map(|_| random.pick(&["a", "b", "c", "ä", "日"])).collect()
+            let n_chars = random.number_below(max);
+            (0..n_chars).map(|_| random.pick_item(&["a", "b", "c", "ä", "日"])).collect()
         };
         for _ in 0..5_000 {
             let (token, term) = (word(10), word(10));
@@ -144,7 +144,7 @@ mod tests {
             let limit = if n_chars <= ONE_EDIT_CHARS { 1 } else { 2 };
             let distance = strsim::osa_distance(&token, &term);
             let expected = n_chars >= MIN_CHARS && (1..=limit).contains(&distance);
-            let found = corrections(&token, &[(term.as_str(), 1)]);
+            let found = find_corrections(&token, &[(term.as_str(), 1)]);
             let found: Vec<usize> = found.iter().map(|correction| correction.distance).collect();
             assert_eq!(found, if expected { vec![distance] } else { vec![] }, "{token} {term}");
         }
@@ -154,8 +154,8 @@ mod tests {
     fn a_token_of_any_length_is_taken() {
         let long = "word".repeat(MAX_CHARS / 4);
         let near = format!("{long}s");
-        assert_eq!(corrections(&long, &[(near.as_str(), 1)]).len(), 1);
-        assert_eq!(corrections(&near, &[(long.as_str(), 1)]).len(), 0);
-        assert_eq!(corrections(&"ä".repeat(1 << 20), &[(long.as_str(), 1)]).len(), 0);
+        assert_eq!(find_corrections(&long, &[(near.as_str(), 1)]).len(), 1);
+        assert_eq!(find_corrections(&near, &[(long.as_str(), 1)]).len(), 0);
+        assert_eq!(find_corrections(&"ä".repeat(1 << 20), &[(long.as_str(), 1)]).len(), 0);
     }
 }

@@ -34,12 +34,12 @@ pub(super) struct FileSpec {
     /// Another name that the agent reads too, and that is used if it exists.
     pub(super) or: Option<AgentPath>,
     /// Our parts of it.
-    pub(super) parts: FileParts,
+    pub(super) parts: InstalledParts,
 }
 
 /// Our parts of a file.
 #[derive(Debug)]
-pub(super) enum FileParts {
+pub(super) enum InstalledParts {
     /// Entries of JSON.
     Json(&'static [JsonEntry]),
     /// A table of TOML with our server, as Codex reads it.
@@ -106,7 +106,7 @@ const fn hook(event: &'static str, name: &'static str, matcher: &'static str, fo
     AgentHook { event, name, matcher, form }
 }
 
-const fn file(place: AgentPath, parts: FileParts) -> FileSpec {
+const fn file(place: AgentPath, parts: InstalledParts) -> FileSpec {
     FileSpec { place, or: None, parts }
 }
 
@@ -146,13 +146,14 @@ const VSCODE_HOOKS: &[AgentHook] = &[
     hook("before-edit", "PreToolUse", "", HookForm::Typed),
 ];
 
-const PLAIN: FileParts = FileParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Plain)]);
-const STDIO: FileParts = FileParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Stdio)]);
-const VSCODE: FileParts = FileParts::Json(&[JsonEntry::Server(&["servers"], ServerForm::Stdio)]);
-const OPENCODE: FileParts = FileParts::Json(&[JsonEntry::Server(&["mcp"], ServerForm::Local)]);
-const ZED: FileParts = FileParts::Json(&[JsonEntry::Server(&["context_servers"], ServerForm::Plain)]);
+const PLAIN: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Plain)]);
+const STDIO: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(SERVERS, ServerForm::Stdio)]);
+const VSCODE: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(&["servers"], ServerForm::Stdio)]);
+const OPENCODE: InstalledParts = InstalledParts::Json(&[JsonEntry::Server(&["mcp"], ServerForm::Local)]);
+const ZED: InstalledParts =
+    InstalledParts::Json(&[JsonEntry::Server(&["context_servers"], ServerForm::Plain)]);
 
-const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), FileParts::Instructions);
+const AGENTS_MD: FileSpec = file(at(Base::Project, "AGENTS.md"), InstalledParts::Instructions);
 
 /// All agents, in the order in which they are shown.
 pub(super) const AGENTS: &[Agent] = &[
@@ -164,15 +165,15 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".claude"), at(Base::Project, "CLAUDE.md")],
         user: &[
             file(at(Base::ClaudeState, ".claude.json"), STDIO),
-            file(at(Base::Claude, "settings.json"), FileParts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Claude, "CLAUDE.md"), FileParts::Instructions),
-            file(at(Base::Claude, "skills"), FileParts::Skills),
+            file(at(Base::Claude, "settings.json"), InstalledParts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Claude, "CLAUDE.md"), InstalledParts::Instructions),
+            file(at(Base::Claude, "skills"), InstalledParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".mcp.json"), STDIO),
-            file(at(Base::Project, ".claude/settings.json"), FileParts::Json(CLAUDE_HOOKS)),
-            file(at(Base::Project, "CLAUDE.md"), FileParts::Instructions),
-            file(at(Base::Project, ".claude/skills"), FileParts::Skills),
+            file(at(Base::Project, ".claude/settings.json"), InstalledParts::Json(CLAUDE_HOOKS)),
+            file(at(Base::Project, "CLAUDE.md"), InstalledParts::Instructions),
+            file(at(Base::Project, ".claude/skills"), InstalledParts::Skills),
         ],
         note: "",
     },
@@ -183,16 +184,16 @@ pub(super) const AGENTS: &[Agent] = &[
         signs: &[at(Base::Codex, "")],
         project_signs: &[at(Base::Project, ".codex")],
         user: &[
-            file(at(Base::Codex, "config.toml"), FileParts::CodexServer),
-            file(at(Base::Codex, "hooks.json"), FileParts::Json(CODEX_HOOKS)),
-            file(at(Base::Codex, "AGENTS.md"), FileParts::Instructions),
-            file(at(Base::Home, ".agents/skills"), FileParts::Skills),
+            file(at(Base::Codex, "config.toml"), InstalledParts::CodexServer),
+            file(at(Base::Codex, "hooks.json"), InstalledParts::Json(CODEX_HOOKS)),
+            file(at(Base::Codex, "AGENTS.md"), InstalledParts::Instructions),
+            file(at(Base::Home, ".agents/skills"), InstalledParts::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".codex/config.toml"), FileParts::CodexServer),
-            file(at(Base::Project, ".codex/hooks.json"), FileParts::Json(CODEX_HOOKS)),
+            file(at(Base::Project, ".codex/config.toml"), InstalledParts::CodexServer),
+            file(at(Base::Project, ".codex/hooks.json"), InstalledParts::Json(CODEX_HOOKS)),
             AGENTS_MD,
-            file(at(Base::Project, ".agents/skills"), FileParts::Skills),
+            file(at(Base::Project, ".agents/skills"), InstalledParts::Skills),
         ],
         note: "Codex runs new hooks only once you have trusted them: type /hooks in it",
     },
@@ -204,17 +205,19 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".cursor")],
         user: &[
             file(at(Base::Home, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Home, ".cursor/hooks.json"), FileParts::Json(CURSOR_HOOKS)),
-            file(at(Base::Home, ".cursor/skills"), FileParts::Skills),
+            file(at(Base::Home, ".cursor/hooks.json"), InstalledParts::Json(CURSOR_HOOKS)),
+            file(at(Base::Home, ".cursor/skills"), InstalledParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".cursor/mcp.json"), PLAIN),
-            file(at(Base::Project, ".cursor/hooks.json"), FileParts::Json(CURSOR_HOOKS)),
+            file(at(Base::Project, ".cursor/hooks.json"), InstalledParts::Json(CURSOR_HOOKS)),
             file(
                 at(Base::Project, ".cursor/rules/memod.mdc"),
-                FileParts::Rule("---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n"),
+                InstalledParts::Rule(
+                    "---\ndescription: Project memory and search\nalwaysApply: true\n---\n\n",
+                ),
             ),
-            file(at(Base::Project, ".cursor/skills"), FileParts::Skills),
+            file(at(Base::Project, ".cursor/skills"), InstalledParts::Skills),
         ],
         note: "",
     },
@@ -226,18 +229,18 @@ pub(super) const AGENTS: &[Agent] = &[
         project_signs: &[at(Base::Project, ".vscode"), at(Base::Project, ".github/copilot-instructions.md")],
         user: &[
             file(at(Base::VsCode, "mcp.json"), VSCODE),
-            file(at(Base::Home, ".copilot/hooks/memod.json"), FileParts::OwnHooks(VSCODE_HOOKS)),
+            file(at(Base::Home, ".copilot/hooks/memod.json"), InstalledParts::OwnHooks(VSCODE_HOOKS)),
             file(
                 at(Base::VsCode, "prompts/memod.instructions.md"),
-                FileParts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
+                InstalledParts::Rule("---\ndescription: Project memory and search\napplyTo: '**'\n---\n\n"),
             ),
-            file(at(Base::Home, ".copilot/skills"), FileParts::Skills),
+            file(at(Base::Home, ".copilot/skills"), InstalledParts::Skills),
         ],
         project: &[
             file(at(Base::Project, ".vscode/mcp.json"), VSCODE),
-            file(at(Base::Project, ".github/hooks/memod.json"), FileParts::OwnHooks(VSCODE_HOOKS)),
-            file(at(Base::Project, ".github/copilot-instructions.md"), FileParts::Instructions),
-            file(at(Base::Project, ".github/skills"), FileParts::Skills),
+            file(at(Base::Project, ".github/hooks/memod.json"), InstalledParts::OwnHooks(VSCODE_HOOKS)),
+            file(at(Base::Project, ".github/copilot-instructions.md"), InstalledParts::Instructions),
+            file(at(Base::Project, ".github/skills"), InstalledParts::Skills),
         ],
         note: "",
     },
@@ -248,14 +251,14 @@ pub(super) const AGENTS: &[Agent] = &[
         signs: &[at(Base::Home, ".gemini/settings.json"), at(Base::Home, ".gemini/GEMINI.md")],
         project_signs: &[at(Base::Project, ".gemini"), at(Base::Project, "GEMINI.md")],
         user: &[
-            file(at(Base::Home, ".gemini/settings.json"), FileParts::Json(GEMINI)),
-            file(at(Base::Home, ".gemini/GEMINI.md"), FileParts::Instructions),
-            file(at(Base::Home, ".gemini/skills"), FileParts::Skills),
+            file(at(Base::Home, ".gemini/settings.json"), InstalledParts::Json(GEMINI)),
+            file(at(Base::Home, ".gemini/GEMINI.md"), InstalledParts::Instructions),
+            file(at(Base::Home, ".gemini/skills"), InstalledParts::Skills),
         ],
         project: &[
-            file(at(Base::Project, ".gemini/settings.json"), FileParts::Json(GEMINI)),
-            file(at(Base::Project, "GEMINI.md"), FileParts::Instructions),
-            file(at(Base::Project, ".gemini/skills"), FileParts::Skills),
+            file(at(Base::Project, ".gemini/settings.json"), InstalledParts::Json(GEMINI)),
+            file(at(Base::Project, "GEMINI.md"), InstalledParts::Instructions),
+            file(at(Base::Project, ".gemini/skills"), InstalledParts::Skills),
         ],
         note: "",
     },
@@ -275,8 +278,8 @@ pub(super) const AGENTS: &[Agent] = &[
                 or: Some(at(Base::Config, "opencode/opencode.jsonc")),
                 parts: OPENCODE,
             },
-            file(at(Base::Config, "opencode/AGENTS.md"), FileParts::Instructions),
-            file(at(Base::Config, "opencode/skills"), FileParts::Skills),
+            file(at(Base::Config, "opencode/AGENTS.md"), InstalledParts::Instructions),
+            file(at(Base::Config, "opencode/skills"), InstalledParts::Skills),
         ],
         project: &[
             FileSpec {
@@ -285,7 +288,7 @@ pub(super) const AGENTS: &[Agent] = &[
                 parts: OPENCODE,
             },
             AGENTS_MD,
-            file(at(Base::Project, ".opencode/skills"), FileParts::Skills),
+            file(at(Base::Project, ".opencode/skills"), InstalledParts::Skills),
         ],
         note: "",
     },

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use memod_plugin::{INSTRUCTIONS, SKILLS};
 
-use super::agent_table::{AgentHook, FileParts, FileSpec, HookForm, JsonEntry, ServerForm};
+use super::agent_table::{AgentHook, FileSpec, HookForm, InstalledParts, JsonEntry, ServerForm};
 use super::config_value::{ConfigValue, JsonLayout};
 use super::document::FileContent;
 use super::json_part::JsonPart;
@@ -36,18 +36,18 @@ pub(super) fn build_contents(
     let other = spec.or.map(|place| dirs.path(place)).filter(|other| !place.exists() && other.exists());
     let path = other.unwrap_or(place);
     let content = match &spec.parts {
-        FileParts::Json(entries) => {
+        InstalledParts::Json(entries) => {
             FileContent::Json(entries.iter().map(|entry| json_part(entry, command)).collect())
         }
-        FileParts::CodexServer => {
+        InstalledParts::CodexServer => {
             let memo = toml_edit::Value::from(command.memo);
             let section = format!("[mcp_servers.{SERVER}]\ncommand = {memo}\nargs = [\"mcp\"]");
             FileContent::Toml { section, table: ["mcp_servers", SERVER] }
         }
-        FileParts::Instructions => FileContent::Section(INSTRUCTIONS.to_owned()),
-        FileParts::Rule(front) => FileContent::Whole(format!("{front}{INSTRUCTIONS}")),
-        FileParts::OwnHooks(hooks) => FileContent::Whole(hooks_file(hooks, command)),
-        FileParts::Skills => {
+        InstalledParts::Instructions => FileContent::Section(INSTRUCTIONS.to_owned()),
+        InstalledParts::Rule(front) => FileContent::Whole(format!("{front}{INSTRUCTIONS}")),
+        InstalledParts::OwnHooks(hooks) => FileContent::Whole(hooks_file(hooks, command)),
+        InstalledParts::Skills => {
             let skills = SKILLS.iter();
             return skills
                 .map(|(name, text)| {

@@ -18,7 +18,7 @@ pub(super) fn remove_part(
     let Some(root) = JsonNode::parse(text)? else { return Ok(None) };
     let Some(chain) = find_part(&root, part) else { return Ok(None) };
     let mut at = chain.len() - 1;
-    while at > 0 && is_left_empty(text, &chain, at, kept) {
+    while at > 0 && is_removed_with_item(text, &chain, at, kept) {
         at -= 1;
     }
     let (container, index) = chain[at];
@@ -26,7 +26,7 @@ pub(super) fn remove_part(
 }
 
 /// Returns whether the container at this place of the chain is removed together with its only item.
-fn is_left_empty(text: &str, chain: &NodeChain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
+fn is_removed_with_item(text: &str, chain: &NodeChain<'_>, at: usize, kept: &[Vec<String>]) -> bool {
     let (container, index) = chain[at];
     let (parent, place) = chain[at - 1];
     if has_own_comment(text, container) || has_comment_before_value(text, &parent.items()[place]) {

@@ -268,7 +268,7 @@ impl SetupRun<'_> {
         let is_recorded = record.is_some();
         let mut record = record.unwrap_or_default();
         record.agents.retain(|known| known != agent.id);
-        if !record.agents.is_empty() && self.is_asked_for_fewer_than(&record.agents) {
+        if !record.agents.is_empty() && self.leaves_some_set_up(&record.agents) {
             let reason = format!("{} reads it too", record.agents.join(", "));
             if !self.request.show {
                 self.records.put(record)?;
@@ -303,7 +303,7 @@ impl SetupRun<'_> {
     }
 
     /// Returns whether some of these agents stay set up in this run.
-    fn is_asked_for_fewer_than(&self, agents: &[String]) -> bool {
+    fn leaves_some_set_up(&self, agents: &[String]) -> bool {
         !self.request.agents.is_empty() && agents.iter().any(|agent| !self.request.agents.contains(agent))
     }
 

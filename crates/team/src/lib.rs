@@ -7,16 +7,19 @@ mod migrations;
 mod server_connection;
 mod tls;
 
-pub use memod_config::team_server::{Address, TeamError, password};
+pub use memod_config::team_server::{ServerAddress, TeamError, password};
 
-pub use self::server_connection::{About, Delivered, Mark, Member, Page, Server, Stopped, Version};
+pub use self::server_connection::{
+    DeliveryResult, DeliveryStop, MemoryVersion, RoleRights, ServerAccess, TeamServer, VersionMark,
+    VersionPage,
+};
 
 #[cfg(test)]
 mod tests {
     use tokio_postgres::Config;
     use tokio_postgres::config::Host;
 
-    use super::Address;
+    use super::ServerAddress;
 
     /// The client and the library that connects read an address alike.
     #[test]
@@ -31,7 +34,7 @@ mod tests {
             #[cfg(unix)]
             "postgres://ann@%2Frun%2Fpostgresql/team?keepalives=0&target_session_attrs=any",
         ] {
-            let address = Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
+            let address = ServerAddress::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"));
             let config: Config = address.url.parse().unwrap_or_else(|error| panic!("{url}: {error}"));
             let host = match &config.get_hosts()[0] {
                 Host::Tcp(name) => name.clone(),
@@ -64,7 +67,7 @@ mod tests {
             "postgres://ann@localhost/team?target_session_attrs=primary",
         ] {
             assert!(url.parse::<Config>().is_err(), "{url}");
-            assert!(Address::parse(url).is_err(), "{url}");
+            assert!(ServerAddress::parse(url).is_err(), "{url}");
         }
     }
 }

@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::TeamError;
-use super::server_connection::failed;
+use super::server_connection::query_error;
 
 /// One script a version, oldest first.
 const MIGRATIONS: [&str; 3] =
@@ -26,7 +26,7 @@ const SETTINGS: &str = "SET LOCAL lock_timeout = '3s'";
 /// # Errors
 /// When they are newer than this program can do with, or too old and cannot be migrated.
 pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
-    let known = version(client).await?;
+    let known = read_version(client).await?;
     if usize::try_from(known).is_ok_and(|known| known >= MIGRATIONS.len()) {
         return Ok(()); // whether they are too new is checked with each answer
     }
@@ -40,16 +40,16 @@ pub(super) async fn migrate(client: &mut Client) -> Result<(), TeamError> {
 }
 
 async fn migrate_from(client: &mut Client) -> Result<(), TeamError> {
-    let transaction = client.transaction().await.map_err(|error| failed("migrate", &error))?;
-    transaction.batch_execute(SETTINGS).await.map_err(|error| failed("migrate", &error))?;
+    let transaction = client.transaction().await.map_err(|error| query_error("migrate", &error))?;
+    transaction.batch_execute(SETTINGS).await.map_err(|error| query_error("migrate", &error))?;
     let lock = transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]);
-    lock.await.map_err(|error| failed("migrate", &error))?;
-    let known = version(&transaction).await?; // somebody else may have been quicker
+    lock.await.map_err(|error| query_error("migrate", &error))?;
+    let known = read_version(&transaction).await?; // somebody else may have been quicker
     for (at, script) in MIGRATIONS.iter().enumerate().skip(usize::try_from(known).unwrap_or_default()) {
         let refused = |error: tokio_postgres::Error| {
-            let failed = failed(&format!("create version {} of the tables", at + 1), &error);
+            let failed = query_error(&format!("create version {} of the tables", at + 1), &error);
             match error.code() {
-                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.hint(
+                Some(&SqlState::INSUFFICIENT_PRIVILEGE) => failed.with_hint(
                     "let the owner of the database run `memo team push` once: that brings them up to date",
                 ),
                 _ => failed,
@@ -57,32 +57,32 @@ async fn migrate_from(client: &mut Client) -> Result<(), TeamError> {
         };
         transaction.batch_execute(script).await.map_err(refused)?;
     }
-    transaction.commit().await.map_err(|error| failed("migrate", &error))
+    transaction.commit().await.map_err(|error| query_error("migrate", &error))
 }
 
 /// Fails if the tables are newer than this program can do with; `known` is what they need.
-pub(super) fn check(known: i32) -> Result<(), TeamError> {
+pub(super) fn check_version(known: i32) -> Result<(), TeamError> {
     let is_newer = usize::try_from(known).is_ok_and(|known| known > MIGRATIONS.len());
-    if is_newer { Err(newer(known)) } else { Ok(()) }
+    if is_newer { Err(newer_tables_error(known)) } else { Ok(()) }
 }
 
-fn newer(known: i32) -> TeamError {
+fn newer_tables_error(known: i32) -> TeamError {
     let latest = MIGRATIONS.len();
     let message = format!(
         "the server needs a memod that knows version {known} of the tables, and this one knows {latest}"
     );
-    TeamError::new(message).hint("install a newer memod")
+    TeamError::new(message).with_hint("install a newer memod")
 }
 
 /// Returns the version of the tables; 0 if there are none.
-async fn version(client: &impl tokio_postgres::GenericClient) -> Result<i32, TeamError> {
+async fn read_version(client: &impl tokio_postgres::GenericClient) -> Result<i32, TeamError> {
     // Not `to_regclass`: in a transaction, that may not see what another one has made meanwhile.
     let sql =
         "SELECT EXISTS(SELECT 1 FROM pg_tables WHERE schemaname = 'memod' AND tablename = 'schema_version')";
     let there = client.query_one(sql, &[]).await;
-    if !there.map_err(|error| failed("look at the tables", &error))?.get::<_, bool>(0) {
+    if !there.map_err(|error| query_error("look at the tables", &error))?.get::<_, bool>(0) {
         return Ok(0);
     }
     let row = client.query_one("SELECT version FROM memod.schema_version", &[]).await;
-    Ok(row.map_err(|error| failed("look at the tables", &error))?.get(0))
+    Ok(row.map_err(|error| query_error("look at the tables", &error))?.get(0))
 }

@@ -12,7 +12,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Row};
 
-use super::{Address, TeamError, migrations, tls};
+use super::{ServerAddress, TeamError, migrations, tls};
 
 /// Longest wait for a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -21,12 +21,12 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// Most bytes of texts in one page, about.
 const PAGE_BYTES: i64 = 4 << 20;
 
-/// What a role may do.
+/// The rights of a role, and the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct About {
+pub struct ServerAccess {
     /// Version of the server.
     pub version: String,
-    /// Which tables these are: random, made with them.
+    /// Random id of the tables, created with them.
     pub server_id: String,
     /// The role.
     pub role: String,
@@ -38,7 +38,7 @@ pub struct About {
 
 /// A version of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version {
+pub struct MemoryVersion {
     /// Id of the memory.
     pub id: String,
     /// Its text; empty: it is archived.
@@ -51,20 +51,20 @@ pub struct Version {
 
 /// Some of the newest versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct VersionPage {
     /// The last version of memories that have changed, in order.
-    pub versions: Vec<Version>,
+    pub versions: Vec<MemoryVersion>,
     /// The last version that this page covers.
-    pub up_to: Mark,
+    pub up_to: VersionMark,
     /// Whether there may be more.
     pub has_more: bool,
     /// Whether the server does not have the version after which was asked: it was emptied, or restored from a backup.
     pub has_forgotten: bool,
 }
 
-/// Which version has a number. A server that was restored from a backup gives numbers a second time.
+/// The version that has a number. A server that was restored from a backup gives numbers a second time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Mark {
+pub struct VersionMark {
     /// The number; 0: none yet.
     pub seq: i64,
     /// The database that sent it.
@@ -75,25 +75,25 @@ pub struct Mark {
 
 /// Why not all changes were stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stopped {
-    /// Somebody else has changed the memory; what the team has of it, `None` if nothing.
-    Changed(Option<Version>),
+pub enum DeliveryStop {
+    /// Somebody else has changed the memory; the team's version, `None` if it has none.
+    Changed(Option<MemoryVersion>),
     /// Another database sends under the same name.
     SameClient,
 }
 
 /// The outcome of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveryResult {
     /// Number of changes, from the first, that the server has.
     pub n_stored: usize,
     /// Why it has no more.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<DeliveryStop>,
 }
 
 /// A role with its rights.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
+pub struct RoleRights {
     /// The role.
     pub role: String,
     /// The repository, or a beginning with an `*`.
@@ -103,62 +103,64 @@ pub struct Member {
 }
 
 /// An open connection for one repository, over which others can be read too.
-pub struct Server {
+pub struct TeamServer {
     client: Client,
     /// As errors name it.
     address: String,
     repository: String,
-    news: Arc<News>,
+    news: Arc<ServerNews>,
 }
 
-/// What the server tells without being asked.
+/// The news that the server sends unasked.
 #[derive(Default)]
-struct News {
+struct ServerNews {
     bell: Notify,
-    /// The server's process for this connection, which tells of its own changes too.
+    /// The server's process for this connection, which also notifies about its own changes.
     own: AtomicI32,
 }
 
-impl Server {
+impl TeamServer {
     /// Connects, brings the tables up to date, and listens to changes of the repository.
     ///
     /// # Errors
     /// When there is no such server, it refuses the role, or its tables are newer.
     pub async fn connect(
-        address: &Address,
+        address: &ServerAddress,
         password: Option<String>,
         certificate: &Path,
         repository: &str,
-    ) -> Result<(Self, About), TeamError> {
-        let mut config: Config = address.url.parse().map_err(|_| Address::unparsed())?;
+    ) -> Result<(Self, ServerAccess), TeamError> {
+        let mut config: Config = address.url.parse().map_err(|_| ServerAddress::unparsed_error())?;
         config.application_name("memod").connect_timeout(CONNECT).keepalives_idle(Duration::from_secs(30));
         if let Some(password) = password {
             config.password(password);
         }
-        let news = Arc::<News>::default();
-        let fail = |error: tokio_postgres::Error| refused(address, &error);
+        let news = Arc::<ServerNews>::default();
+        let fail = |error: tokio_postgres::Error| connection_error(address, &error);
         let late = |_| TeamError::new(format!("{address}: no answer within {} s", CONNECT.as_secs()));
         let client = if address.is_encrypted {
             config.ssl_mode(tokio_postgres::config::SslMode::Require);
-            let connecting = timeout(CONNECT, config.connect(tls::connector(certificate)?));
+            let connecting = timeout(CONNECT, config.connect(tls::build_connector(certificate)?));
             let (client, connection) = connecting.await.map_err(late)?.map_err(fail)?;
-            tokio::spawn(follow(connection, Arc::clone(&news)));
+            tokio::spawn(run_connection(connection, Arc::clone(&news)));
             client
         } else {
             config.ssl_mode(tokio_postgres::config::SslMode::Disable);
             let (client, connection) =
                 timeout(CONNECT, config.connect(NoTls)).await.map_err(late)?.map_err(fail)?;
-            tokio::spawn(follow(connection, Arc::clone(&news)));
+            tokio::spawn(run_connection(connection, Arc::clone(&news)));
             client
         };
         let mut server =
             Self { client, address: address.to_string(), repository: repository.to_owned(), news };
         let migrated = timeout(ANSWER, migrations::migrate(&mut server.client)).await;
-        migrated.map_err(|_| server.late())?.map_err(|failure| failure.of(&server.address))?;
-        let about = server.about().await?;
-        let own = server.one("SELECT pg_backend_pid()", &[]).await?;
+        migrated
+            .map_err(|_| server.late_error())?
+            .map_err(|failure| failure.with_address(&server.address))?;
+        let about = server.read_access().await?;
+        let own = server.query_row("SELECT pg_backend_pid()", &[]).await?;
         server.news.own.store(own.get(0), Ordering::Relaxed);
-        server.listen(&[repository]).await?;
+        server.listen_to(&[repository]).await?;
         Ok((server, about))
     }
 
@@ -166,18 +168,18 @@ impl Server {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn listen(&self, repositories: &[&str]) -> Result<(), TeamError> {
+    pub async fn listen_to(&self, repositories: &[&str]) -> Result<(), TeamError> {
         let sql = "SELECT string_agg('LISTEN memod_' || md5(name), ';') FROM unnest($1::text[]) name";
-        let listen = self.one(sql, &[&repositories]).await?.get::<_, Option<String>>(0);
-        self.answer(self.client.batch_execute(&listen.unwrap_or_default())).await
+        let listen = self.query_row(sql, &[&repositories]).await?.get::<_, Option<String>>(0);
+        self.wait_for_answer(self.client.batch_execute(&listen.unwrap_or_default())).await
     }
 
     /// Returns the repositories that the role may see, each with the number of its last version.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn repositories(&self) -> Result<Vec<(String, i64)>, TeamError> {
-        let rows = self.all("SELECT name, last_seq FROM memod.repository ORDER BY name", &[]).await?;
+    pub async fn list_repositories(&self) -> Result<Vec<(String, i64)>, TeamError> {
+        let rows = self.query_rows("SELECT name, last_seq FROM memod.repository ORDER BY name", &[]).await?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
 
@@ -185,15 +187,15 @@ impl Server {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn about(&self) -> Result<About, TeamError> {
+    pub async fn read_access(&self) -> Result<ServerAccess, TeamError> {
         let sql = format!(
             "SELECT current_setting('server_version'), session_user::text, memod.may($1, false), memod.may($1, true),
                  id, {} FROM memod.schema_version s",
             migrations::NEEDS
         );
-        let row = self.one(&sql, &[&self.repository]).await?;
-        migrations::check(row.get(5)).map_err(|failure| failure.of(&self.address))?;
-        Ok(About {
+        let row = self.query_row(&sql, &[&self.repository]).await?;
+        migrations::check_version(row.get(5)).map_err(|failure| failure.with_address(&self.address))?;
+        Ok(ServerAccess {
             version: row.get(0),
             role: row.get(1),
             may_read: row.get(2),
@@ -203,7 +205,7 @@ impl Server {
     }
 
     /// Waits until a repository may have changed, or the connection has ended.
-    pub async fn changed(&self) {
+    pub async fn wait_for_change(&self) {
         self.news.bell.notified().await;
     }
 
@@ -217,15 +219,15 @@ impl Server {
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn pull(
+    pub async fn pull_versions(
         &self,
         repository: &str,
-        after: &Mark,
+        after: &VersionMark,
         own: (&str, i64),
         at_most: i64,
-    ) -> Result<Page, TeamError> {
+    ) -> Result<VersionPage, TeamError> {
         let rows = self
-            .all(
+            .query_rows(
                 "WITH page AS (
                      SELECT v.seq, v.id, v.text, v.author::text AS author, v.client, v.n, v.at,
                          sum(octet_length(v.text)) OVER (ORDER BY v.seq) - octet_length(v.text) AS before
@@ -243,16 +245,16 @@ impl Server {
                 &[&repository, &after.seq, &own.0, &at_most, &PAGE_BYTES, &own.1, &after.client, &after.n],
             )
             .await?;
-        let mark = |row: &Row| Mark { seq: row.get(3), client: row.get(4), n: row.get(5) };
+        let mark = |row: &Row| VersionMark { seq: row.get(3), client: row.get(4), n: row.get(5) };
         // The last row is that of the last version of all.
         let Some((last, rows)) = rows.split_last() else {
-            return Ok(Page { has_forgotten: after.seq > 0, ..Page::default() });
+            return Ok(VersionPage { has_forgotten: after.seq > 0, ..VersionPage::default() });
         };
         let version = |row: &Row| {
             let text = row.get::<_, Option<String>>(1)?;
-            Some(Version { id: row.get(0), text, author: row.get(2), at: row.get(7) })
+            Some(MemoryVersion { id: row.get(0), text, author: row.get(2), at: row.get(7) })
         };
-        Ok(Page {
+        Ok(VersionPage {
             versions: rows.iter().filter_map(version).collect(),
             up_to: mark(rows.last().unwrap_or(last)),
             has_more: !rows.is_empty(),
@@ -260,11 +262,11 @@ impl Server {
         })
     }
 
-    /// Returns which version each repository has under a number. A repository without such a version is left out.
+    /// Returns the version that each repository has under a number. A repository without such a version is left out.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn marks(&self, of: &[(&str, i64)]) -> Result<HashMap<String, Mark>, TeamError> {
+    pub async fn read_marks(&self, of: &[(&str, i64)]) -> Result<HashMap<String, VersionMark>, TeamError> {
         if of.is_empty() {
             return Ok(HashMap::new());
         }
@@ -272,8 +274,9 @@ impl Server {
         let sql =
             "SELECT v.repository, v.seq, v.client, v.n FROM unnest($1::text[], $2::bigint[]) q(name, seq)
              JOIN memod.version v ON v.repository = q.name AND v.seq = q.seq";
-        let rows = self.all(sql, &[&repositories, &numbers]).await?;
-        let mark = |row: &Row| (row.get(0), Mark { seq: row.get(1), client: row.get(2), n: row.get(3) });
+        let rows = self.query_rows(sql, &[&repositories, &numbers]).await?;
+        let mark =
+            |row: &Row| (row.get(0), VersionMark { seq: row.get(1), client: row.get(2), n: row.get(3) });
         Ok(rows.iter().map(mark).collect())
     }
 
@@ -284,76 +287,78 @@ impl Server {
     pub async fn has_sent(&self, repository: &str, client: &str, n: i64) -> Result<bool, TeamError> {
         let sql =
             "SELECT EXISTS(SELECT 1 FROM memod.version WHERE repository = $1 AND client = $2 AND n = $3)";
-        Ok(self.one(sql, &[&repository, &client, &n]).await?.get(0))
+        Ok(self.query_row(sql, &[&repository, &client, &n]).await?.get(0))
     }
 
     /// Stores changes in order, each once: number, id, hash of the version before, text.
     ///
     /// # Errors
     /// When the server does not answer, or the role may not write. The changes may have been stored nevertheless.
-    pub async fn deliver(
+    pub async fn deliver_changes(
         &self,
         client: &str,
         changes: &[(i64, &str, Option<[u8; 32]>, &str)],
-    ) -> Result<Delivered, TeamError> {
+    ) -> Result<DeliveryResult, TeamError> {
         let numbers: Vec<i64> = changes.iter().map(|change| change.0).collect();
         let ids: Vec<&str> = changes.iter().map(|change| change.1).collect();
         let formers: Vec<Option<&[u8]>> =
             changes.iter().map(|change| change.2.as_ref().map(<[u8; 32]>::as_slice)).collect();
         let texts: Vec<&str> = changes.iter().map(|change| change.3).collect();
         let sql = "SELECT n_stored, why, text, author::text FROM memod.deliver($1, $2, $3, $4, $5, $6)";
-        let row = self.one(sql, &[&self.repository, &client, &numbers, &ids, &formers, &texts]).await?;
+        let row = self.query_row(sql, &[&self.repository, &client, &numbers, &ids, &formers, &texts]).await?;
         let n_stored = usize::try_from(row.get::<_, i32>(0)).unwrap_or_default();
         let stopped = match row.get::<_, Option<&str>>(1) {
             None => None,
-            Some("client") => Some(Stopped::SameClient),
-            Some(_) => Some(Stopped::Changed(row.get::<_, Option<String>>(2).map(|text| Version {
-                id: ids.get(n_stored).copied().unwrap_or_default().to_owned(),
-                text,
-                author: row.get(3),
-                at: None,
-            }))),
+            Some("client") => Some(DeliveryStop::SameClient),
+            Some(_) => {
+                Some(DeliveryStop::Changed(row.get::<_, Option<String>>(2).map(|text| MemoryVersion {
+                    id: ids.get(n_stored).copied().unwrap_or_default().to_owned(),
+                    text,
+                    author: row.get(3),
+                    at: None,
+                })))
+            }
         };
-        Ok(Delivered { n_stored, stopped })
+        Ok(DeliveryResult { n_stored, stopped })
     }
 
     /// Returns the roles that may see the repository.
     ///
     /// # Errors
     /// When the server does not answer.
-    pub async fn members(&self) -> Result<Vec<Member>, TeamError> {
+    pub async fn list_members(&self) -> Result<Vec<RoleRights>, TeamError> {
         let sql = "SELECT role::text, repository, may_write FROM memod.members($1)";
-        let rows = self.all(sql, &[&self.repository]).await?;
+        let rows = self.query_rows(sql, &[&self.repository]).await?;
         Ok(rows
             .iter()
-            .map(|row| Member { role: row.get(0), repository: row.get(1), may_write: row.get(2) })
+            .map(|row| RoleRights { role: row.get(0), repository: row.get(1), may_write: row.get(2) })
             .collect())
     }
 
-    async fn all(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, TeamError> {
-        self.answer(self.client.query(sql, values)).await
+    async fn query_rows(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>, TeamError> {
+        self.wait_for_answer(self.client.query(sql, values)).await
     }
 
-    async fn one(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, TeamError> {
-        self.answer(self.client.query_one(sql, values)).await
+    async fn query_row(&self, sql: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Row, TeamError> {
+        self.wait_for_answer(self.client.query_one(sql, values)).await
     }
 
     /// Waits for an answer, not for ever.
-    async fn answer<T>(
+    async fn wait_for_answer<T>(
         &self,
         asked: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, TeamError> {
-        let answered = timeout(ANSWER, asked).await.map_err(|_| self.late())?;
-        answered.map_err(|error| failed(&self.address, &error))
+        let answered = timeout(ANSWER, asked).await.map_err(|_| self.late_error())?;
+        answered.map_err(|error| query_error(&self.address, &error))
     }
 
-    fn late(&self) -> TeamError {
+    fn late_error(&self) -> TeamError {
         TeamError::new(format!("{}: no answer within {} s", self.address, ANSWER.as_secs()))
     }
 }
 
-/// Serves a connection until it ends; says when the server has news, or is gone.
-async fn follow<S, T>(mut connection: Connection<S, T>, news: Arc<News>)
+/// Serves a connection until it ends; notifies when the server has news, or is gone.
+async fn run_connection<S, T>(mut connection: Connection<S, T>, news: Arc<ServerNews>)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
@@ -375,31 +380,31 @@ where
 }
 
 /// Returns why something failed, as the server said it.
-pub(super) fn failed(what: &str, error: &tokio_postgres::Error) -> TeamError {
-    let failed = TeamError::new(format!("{what}: {}", said(error)));
+pub(super) fn query_error(what: &str, error: &tokio_postgres::Error) -> TeamError {
+    let failed = TeamError::new(format!("{what}: {}", error_chain(error)));
     match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => failed.hint(
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => failed.with_hint(
             "another session holds the repository: the owner finds it in pg_stat_activity; it is tried again",
         ),
         _ => failed,
     }
 }
 
-fn refused(address: &Address, error: &tokio_postgres::Error) -> TeamError {
-    let failed = TeamError::new(format!("{address}: {}", said(error)));
+fn connection_error(address: &ServerAddress, error: &tokio_postgres::Error) -> TeamError {
+    let failed = TeamError::new(format!("{address}: {}", error_chain(error)));
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-            failed.hint("`memo team login` asks for the password")
+            failed.with_hint("`memo team login` asks for the password")
         }
-        _ if said(error).contains("password missing") => {
-            failed.hint("`memo team login` asks for the password")
+        _ if error_chain(error).contains("password missing") => {
+            failed.with_hint("`memo team login` asks for the password")
         }
         _ => failed,
     }
 }
 
-/// Returns all that an error says: its own words are only the first part.
-fn said(error: &tokio_postgres::Error) -> String {
+/// Returns the message of an error with those of its causes.
+fn error_chain(error: &tokio_postgres::Error) -> String {
     if let Some(of_server) = error.as_db_error() {
         return format!("{} ({})", of_server.message(), of_server.code().code());
     }

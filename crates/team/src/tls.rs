@@ -16,7 +16,7 @@ use super::TeamError;
 ///
 /// # Errors
 /// When the file cannot be read, or has none.
-pub(super) fn connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
+pub(super) fn build_connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let fail = |why: String| TeamError::new(format!("team.certificate: {}: {why}", roots.display()));
     let builder = ClientConfig::builder_with_provider(provider)
@@ -25,7 +25,7 @@ pub(super) fn connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
     if roots.as_os_str().is_empty() {
         let builder = builder.with_platform_verifier().map_err(|error| {
             TeamError::new(format!("the certificates of the system cannot be read: {error}"))
-                .hint("set team.certificate to a file with the one that vouches for the server")
+                .with_hint("set team.certificate to a file with the one that vouches for the server")
         })?;
         return Ok(MakeRustlsConnect::new(builder.with_no_client_auth()));
     }
@@ -35,7 +35,7 @@ pub(super) fn connector(roots: &Path) -> Result<MakeRustlsConnect, TeamError> {
         store.add(certificate).map_err(|error| fail(error.to_string()))?;
     }
     if store.is_empty() {
-        return Err(fail("no certificate in it".to_owned()).hint("name a PEM file"));
+        return Err(fail("no certificate in it".to_owned()).with_hint("name a PEM file"));
     }
     Ok(MakeRustlsConnect::new(builder.with_root_certificates(store).with_no_client_auth()))
 }

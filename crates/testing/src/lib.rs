@@ -1,31 +1,31 @@
-//! Helps the unit tests of all crates: random texts, and what a machine does not allow to be tested.
+//! Generates random texts for the unit tests of all crates, and reports checks that a machine does not allow.
 
-/// A small generator of pseudo-random numbers, so that failures are reproducible.
+/// A small generator of pseudo-random numbers, which makes failures reproducible.
 ///
 /// Multiplier and increment: Knuth, MMIX; see Steele and Vigna, "Computationally easy, spectrally good
 /// multipliers", 2021.
-pub struct Random(u64);
+pub struct RandomNumbers(u64);
 
-impl Random {
+impl RandomNumbers {
     /// Returns a generator that gives the same numbers for the same seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Returns a number below `end`.
-    pub fn below(&mut self, end: usize) -> usize {
+    pub fn number_below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end.max(1)
     }
 
     /// Returns one of the items.
-    pub fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
-        items[self.below(items.len())]
+    pub fn pick_item<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
+        items[self.number_below(items.len())]
     }
 }
 
 /// Returns up to `max_pieces` pieces of syntax, names, odd Unicode and random characters.
-pub fn hostile_text(random: &mut Random, max_pieces: usize) -> String {
+pub fn hostile_text(random: &mut RandomNumbers, max_pieces: usize) -> String {
     const PIECES: [&str; 48] = [
         "\"",
         "'",
@@ -76,19 +76,19 @@ pub fn hostile_text(random: &mut Random, max_pieces: usize) -> String {
         "\u{202e}",
         "body:",
     ];
-    let n_pieces = random.below(max_pieces + 1);
+    let n_pieces = random.number_below(max_pieces + 1);
     let mut text = String::new();
     for _ in 0..n_pieces {
-        if random.below(4) == 0 {
-            text.extend(char::from_u32(random.below(0x2_ffff) as u32));
+        if random.number_below(4) == 0 {
+            text.extend(char::from_u32(random.number_below(0x2_ffff) as u32));
         } else {
-            text.push_str(random.pick(&PIECES));
+            text.push_str(random.pick_item(&PIECES));
         }
     }
     text
 }
 
-/// Says what this machine does not allow to be tested; not with `eprintln!`, which a passing test hides.
+/// Reports a check that this machine does not allow; not with `eprintln!`, which a passing test hides.
 #[cfg(windows)]
 pub fn not_checked(what: &str) {
     use std::io::Write as _;

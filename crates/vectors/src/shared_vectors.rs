@@ -5,18 +5,18 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
 use memod_embed::QueryVector;
-use memod_index_db::Reader;
+use memod_index_db::IndexReader;
 
-use crate::nearest::{IdSet, Nearest, VectorIndex};
 use crate::stored_vectors::StoredVectors;
+use crate::vector_index::{IdSet, NearestVectors, VectorIndex};
 
-/// Where searches find the vectors.
+/// The place where searches find the vectors.
 #[derive(Default)]
-enum State {
-    /// Nowhere yet.
+enum VectorState {
+    /// Not loaded.
     #[default]
     Unknown,
-    /// The first is of the model that answers. While the daemon switches to another model, the second is of that one.
+    /// Copies in memory. The first is of the current model; the second, if any, of the model that the daemon switches to.
     InMemory(Vec<VectorsOfModel>),
     /// In the table of sqlite-vec, once it has all of them.
     InTable,
@@ -28,7 +28,7 @@ struct VectorsOfModel {
     vectors: VectorIndex,
 }
 
-/// Why there is nothing that the query can be compared with.
+/// Why no vectors can be compared with the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoVectors {
     /// The vectors are neither in memory nor all in the table of the snapshot.
@@ -41,61 +41,61 @@ pub enum NoVectors {
 ///
 /// Invariant: the lock is held only inside these functions, never across a read of the database.
 #[derive(Default)]
-pub struct SharedVectors(RwLock<State>);
+pub struct SharedVectors(RwLock<VectorState>);
 
-/// The result of [`SharedVectors::add`].
+/// The result of [`SharedVectors::add_vectors`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adding {
-    /// The copy in memory has them, and this number in all, those of deleted chunks included.
+pub enum AddedVectors {
+    /// The copy in memory has them, and this number in all, including vectors of deleted chunks.
     InMemory(usize),
-    /// No copy in memory is kept.
+    /// There is no copy in memory.
     InTable,
     /// None are loaded yet.
     NotLoaded,
 }
 
 impl SharedVectors {
-    fn read(&self) -> RwLockReadGuard<'_, State> {
+    fn lock_shared(&self) -> RwLockReadGuard<'_, VectorState> {
         self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn lock_exclusive(&self) -> RwLockWriteGuard<'_, VectorState> {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds vectors to the copy in memory, if there is one.
-    pub fn add(&self, added: &[(ChunkId, Vec<i8>)]) -> Adding {
-        match &mut *self.write() {
-            State::Unknown => Adding::NotLoaded,
-            State::InTable => Adding::InTable,
-            State::InMemory(copies) => {
+    pub fn add_vectors(&self, added: &[(ChunkId, Vec<i8>)]) -> AddedVectors {
+        match &mut *self.lock_exclusive() {
+            VectorState::Unknown => AddedVectors::NotLoaded,
+            VectorState::InTable => AddedVectors::InTable,
+            VectorState::InMemory(copies) => {
                 let Some(VectorsOfModel { vectors, .. }) = copies.first_mut() else {
-                    return Adding::NotLoaded;
+                    return AddedVectors::NotLoaded;
                 };
-                added.iter().for_each(|(id, vector)| vectors.add(*id, vector));
-                Adding::InMemory(vectors.len())
+                added.iter().for_each(|(id, vector)| vectors.add_vector(*id, vector));
+                AddedVectors::InMemory(vectors.len())
             }
         }
     }
 
     /// Removes the vectors of other chunks from the copy in memory; returns whether there is one of this model.
-    pub fn retain(&self, model: &str, kept: &IdSet) -> bool {
-        let mut state = self.write();
-        let State::InMemory(copies) = &mut *state else { return false };
+    pub fn retain_chunks(&self, model: &str, retained: &IdSet) -> bool {
+        let mut state = self.lock_exclusive();
+        let VectorState::InMemory(copies) = &mut *state else { return false };
         let Some(copy) = copies.first_mut().filter(|copy| copy.model == model) else { return false };
-        copy.vectors.retain(|id| kept.contains(id));
+        copy.vectors.retain(|id| retained.contains(id));
         true
     }
 
     /// Replaces the copies in memory.
-    pub fn replace(&self, model: &str, vectors: VectorIndex) {
-        *self.write() = State::InMemory(vec![VectorsOfModel { model: model.to_owned(), vectors }]);
+    pub fn replace_copies(&self, model: &str, vectors: VectorIndex) {
+        *self.lock_exclusive() =
+            VectorState::InMemory(vec![VectorsOfModel { model: model.to_owned(), vectors }]);
     }
 
-    /// Adds a copy for the model that the database is about to be switched to, if there is one for the present model: from
-    /// then on [`Self::top`] answers for both.
-    pub fn prepare(&self, model: &str, vectors: VectorIndex) {
-        if let State::InMemory(copies) = &mut *self.write() {
+    /// Adds a copy for the model that the database is about to switch to, if there is one for the current model: from then on [`Self::find_nearest`] answers for both.
+    pub fn prepare_switch(&self, model: &str, vectors: VectorIndex) {
+        if let VectorState::InMemory(copies) = &mut *self.lock_exclusive() {
             copies.truncate(1);
             copies.push(VectorsOfModel { model: model.to_owned(), vectors });
         }
@@ -103,53 +103,53 @@ impl SharedVectors {
 
     /// Removes the copies of other models; returns whether there is one of this model.
     pub fn keep_only(&self, model: &str) -> bool {
-        let mut state = self.write();
-        let State::InMemory(copies) = &mut *state else { return false };
+        let mut state = self.lock_exclusive();
+        let VectorState::InMemory(copies) = &mut *state else { return false };
         copies.retain(|copy| copy.model == model);
         let is_any = !copies.is_empty();
         if !is_any {
-            *state = State::Unknown;
+            *state = VectorState::Unknown;
         }
         is_any
     }
 
     /// Removes the copy in memory: vectors are found in the table only.
     pub fn use_table(&self) {
-        *self.write() = State::InTable;
+        *self.lock_exclusive() = VectorState::InTable;
     }
 
-    /// Removes the copy in memory, which may be wrong: none are loaded until [`Self::replace`] is called.
-    pub fn forget(&self) {
-        *self.write() = State::Unknown;
+    /// Removes the copy in memory, which may be wrong: none are loaded until [`Self::replace_copies`] is called.
+    pub fn forget_copies(&self) {
+        *self.lock_exclusive() = VectorState::Unknown;
     }
 
     /// Returns whether a copy is in memory.
     pub fn is_in_memory(&self) -> bool {
-        matches!(*self.read(), State::InMemory(_))
+        matches!(*self.lock_shared(), VectorState::InMemory(_))
     }
 
-    /// Like [`Nearest::top`]. Vectors of two models are never compared.
+    /// Like [`NearestVectors::find_nearest`]. Vectors of two models are never compared.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub fn top(
+    pub fn find_nearest(
         &self,
-        reader: &Reader,
+        reader: &IndexReader,
         query: &QueryVector,
         k: usize,
         among: Option<&IdSet>,
     ) -> Result<Result<Vec<(ChunkId, f64)>, NoVectors>, DatabaseError> {
-        if let State::InMemory(copies) = &*self.read() {
+        if let VectorState::InMemory(copies) = &*self.lock_shared() {
             let own = copies.iter().find_map(|copy| Some((&copy.vectors, query.for_model(&copy.model)?)));
             let Some((vectors, query)) = own else { return Ok(Err(NoVectors::OtherModel)) };
-            return Nearest::top(vectors, query, k, among).map(Ok);
+            return NearestVectors::find_nearest(vectors, query, k, among).map(Ok);
         }
-        // Even if nothing is loaded: the snapshot may be older than the last change of place.
+        // Checked even if nothing is loaded: the snapshot may be older than the last change of state.
         if !reader.has_vector_table()? {
             return Ok(Err(NoVectors::NotLoaded));
         }
-        match query.for_model(&reader.model()?) {
-            Some(query) => StoredVectors(reader).top(query, k, among).map(Ok),
+        match query.for_model(&reader.model_id()?) {
+            Some(query) => StoredVectors(reader).find_nearest(query, k, among).map(Ok),
             None => Ok(Err(NoVectors::OtherModel)),
         }
     }

@@ -2,23 +2,25 @@
 
 use memod_base::types::ChunkId;
 use memod_database::DatabaseError;
-use memod_index_db::Reader;
+use memod_index_db::IndexReader;
 
-use crate::nearest::{Best, IdSet, Nearest};
+use crate::vector_index::{IdSet, NearestRows, NearestVectors};
 
-/// The vectors of a snapshot that has the whole table ([`Reader::has_vector_table`]).
-pub struct StoredVectors<'a>(pub &'a Reader);
+/// The vectors of a snapshot that has the whole table ([`IndexReader::has_vector_table`]).
+pub struct StoredVectors<'a>(pub &'a IndexReader);
 
-impl Nearest for StoredVectors<'_> {
-    fn top(
+impl NearestVectors for StoredVectors<'_> {
+    fn find_nearest(
         &self,
         query: &[i8],
         k: usize,
         among: Option<&IdSet>,
     ) -> Result<Vec<(ChunkId, f64)>, DatabaseError> {
-        let admits = |id| among.is_none_or(|among| among.contains(id));
-        let mut best = Best::new(query, query.len(), k);
-        self.0.each_vector_block(admits, |ids, rows| best.add(ids, rows, |_| true))?;
+        let mut best = NearestRows::new(query, query.len(), k);
+        self.0.each_vector_block(
+            |id| among.is_none_or(|among| among.contains(id)),
+            |ids, rows| best.add_rows(ids, rows, |_| true),
+        )?;
         Ok(best.into_sorted())
     }
 }

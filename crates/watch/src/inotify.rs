@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 
 use inotify::{Event, EventMask, Inotify, WatchDescriptor, WatchMask, Watches};
 use memod_base::threads::lock;
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 
 use super::{FsChange, Role, WatchError, WatchEvent};
 
@@ -36,7 +36,7 @@ struct WatchTable {
 }
 
 struct WatchedDir {
-    view: ViewId,
+    view: WorktreeId,
     role: Role,
     path: PathBuf,
 }
@@ -76,7 +76,7 @@ impl Watch {
     ///
     /// # Errors
     /// [`WatchError::Exhausted`] when the limit is reached; the directory must be polled then.
-    pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
+    pub fn add_dir(&self, view: WorktreeId, role: Role, path: &Path) -> Result<(), WatchError> {
         let mask = WatchMask::CREATE
             | WatchMask::DELETE
             | WatchMask::MODIFY
@@ -111,7 +111,7 @@ impl Watch {
     }
 
     /// Stops watching every directory of a view.
-    pub fn remove_view(&self, view: ViewId) {
+    pub fn remove_view(&self, view: WorktreeId) {
         lock(&self.state).remove_where(|dir| dir.view == view);
     }
 
@@ -243,7 +243,7 @@ mod tests {
         let root = temp.path();
         let (sender, receiver) = channel();
         let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
-        let view = ViewId(1);
+        let view = WorktreeId(1);
         fs::create_dir(root.join("a")).unwrap();
         watch.add_dir(view, Role::Worktree, root).unwrap();
         watch.add_dir(view, Role::Worktree, &root.join("a")).unwrap();
@@ -266,7 +266,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let (sender, receiver) = channel();
         let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
-        let (one, two) = (ViewId(1), ViewId(2));
+        let (one, two) = (WorktreeId(1), WorktreeId(2));
         for (view, role) in [(one, Role::Git), (two, Role::Worktree), (two, Role::Git)] {
             watch.add_dir(view, role, temp.path()).unwrap();
         }
@@ -293,16 +293,16 @@ mod tests {
     fn a_descriptor_that_was_given_back_meanwhile_is_not_believed() {
         let (temp, (sender, receiver)) = (tempfile::tempdir().unwrap(), channel());
         let watch = Watch::start(move |event| sender.send(event).is_ok()).unwrap();
-        let dir = || WatchedDir { view: ViewId(1), role: Role::Worktree, path: temp.path().to_owned() };
+        let dir = || WatchedDir { view: WorktreeId(1), role: Role::Worktree, path: temp.path().to_owned() };
         let (mut watches, n_removed) = {
             let state = lock(&watch.state);
             (state.watches.clone().unwrap(), state.n_removed)
         };
         let stale = watches.add(temp.path(), WatchMask::CREATE).unwrap();
-        watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
-        watch.remove_view(ViewId(1));
+        watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap();
+        watch.remove_view(WorktreeId(1));
         assert!(!lock(&watch.state).add_owner(stale, n_removed, dir()), "nothing would come of it any more");
-        watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap();
+        watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap();
         fs::write(temp.path().join("a"), "").unwrap();
         wait_for(&receiver, &temp.path().join("a"));
     }
@@ -310,16 +310,16 @@ mod tests {
     #[test]
     fn without_an_instance_every_directory_must_be_polled() {
         let (watch, temp) = (Watch::without_inotify(), tempfile::tempdir().unwrap());
-        let error = watch.add_dir(ViewId(1), Role::Worktree, temp.path()).unwrap_err();
+        let error = watch.add_dir(WorktreeId(1), Role::Worktree, temp.path()).unwrap_err();
         assert!(matches!(error, WatchError::Exhausted { .. }), "{error}");
-        watch.remove_view(ViewId(1));
+        watch.remove_view(WorktreeId(1));
         assert_eq!((watch.n_dirs(), watch.backend()), (0, "none"));
     }
 
     #[test]
     fn a_missing_directory_is_gone_not_an_error_of_the_system() {
         let watch = Watch::start(|_| true).unwrap();
-        let error = watch.add_dir(ViewId(1), Role::Worktree, Path::new("/nonexistent/dir")).unwrap_err();
+        let error = watch.add_dir(WorktreeId(1), Role::Worktree, Path::new("/nonexistent/dir")).unwrap_err();
         assert!(matches!(error, WatchError::Gone(_)), "{error}");
     }
 }

@@ -28,7 +28,7 @@ pub use no_mounts::MountTable;
 pub use notify::Watch;
 
 use memod_base::paths;
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 
 /// Number of cookies after whose return all earlier changes were reported; each is made once the event of the one before is back.
 ///
@@ -54,7 +54,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FsChange {
     /// Owner of the directory.
-    pub view: ViewId,
+    pub view: WorktreeId,
     /// Why that directory is watched.
     pub role: Role,
     /// Absolute path.

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 use notify::{Event, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::{FsChange, Role, WatchError, WatchEvent};
 
 /// The owners of a root, which views may share, as worktrees share the common dir.
-type Owners = HashMap<PathBuf, Vec<(ViewId, Role)>>;
+type Owners = HashMap<PathBuf, Vec<(WorktreeId, Role)>>;
 type Roots = Arc<Mutex<Owners>>;
 
 /// All watched roots.
@@ -45,7 +45,7 @@ impl Watch {
     ///
     /// # Errors
     /// When the operating system refuses.
-    pub fn add_dir(&self, view: ViewId, role: Role, path: &Path) -> Result<(), WatchError> {
+    pub fn add_dir(&self, view: WorktreeId, role: Role, path: &Path) -> Result<(), WatchError> {
         let mut watcher = lock(&self.watcher);
         // Register the owner before the first event.
         if !add_owner(&mut lock(&self.roots), (view, role), path) {
@@ -58,7 +58,7 @@ impl Watch {
     }
 
     /// Stops watching the roots that only this view owns.
-    pub fn remove_view(&self, view: ViewId) {
+    pub fn remove_view(&self, view: WorktreeId) {
         let mut watcher = lock(&self.watcher);
         let left = remove_owner(&mut lock(&self.roots), view);
         for path in left {
@@ -78,7 +78,7 @@ impl Watch {
 }
 
 /// Adds an owner of a directory; returns whether the directory needs a new watch.
-fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
+fn add_owner(roots: &mut Owners, owner: (WorktreeId, Role), path: &Path) -> bool {
     let n_above = if owner.1 == Role::Worktree { usize::MAX } else { 1 };
     let mut covering = path.ancestors().take(n_above);
     if covering.any(|above| roots.get(above).is_some_and(|owners| owners.contains(&owner))) {
@@ -90,7 +90,7 @@ fn add_owner(roots: &mut Owners, owner: (ViewId, Role), path: &Path) -> bool {
 }
 
 /// Removes a view from all owners; returns the directories that have none left.
-fn remove_owner(roots: &mut Owners, view: ViewId) -> Vec<PathBuf> {
+fn remove_owner(roots: &mut Owners, view: WorktreeId) -> Vec<PathBuf> {
     let left = roots.extract_if(|_, owners| {
         owners.retain(|(owner, _)| *owner != view);
         owners.is_empty()
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn each_owner_is_told_what_is_its_own() {
-        let (main, linked) = (ViewId(1), ViewId(2));
+        let (main, linked) = (WorktreeId(1), WorktreeId(2));
         let mut roots = Owners::new();
         let mut add = |view, role, path: &str| add_owner(&mut roots, (view, role), Path::new(path));
         assert!(add(main, Role::Worktree, "/r"));
@@ -142,7 +142,7 @@ mod tests {
         assert!(add(linked, Role::Git, "/r/.git/worktrees/l"));
         assert!(add(main, Role::Git, "/r/.git/info"), "watched for itself alone");
         assert!(add(linked, Role::Worktree, "/r/l"));
-        let check = |roots: &Owners, path: &str, expected: &[(ViewId, Role)]| {
+        let check = |roots: &Owners, path: &str, expected: &[(WorktreeId, Role)]| {
             let told = changes_for_owners(roots, Path::new(path));
             let told: Vec<_> = told.into_iter().map(|change| (change.view, change.role)).collect();
             assert_eq!(told, expected, "{path}");

@@ -1,34 +1,34 @@
-//! Answers `advise`: decides what an agent is told, which is nothing unless it helps.
+//! Answers `advise`: selects the advice for an agent, which is empty unless it helps.
 //!
-//! At the start of a session that is the brief, for a prompt the memories that are relevant to it, and before an edit the
-//! memories about the files. A session is told each thing once.
+//! The start of a session gets the brief, a prompt the memories that are relevant to it, and an edit the memories about the
+//! files. A session gets each of them once.
 
+mod advice_note;
+pub(in crate::daemon) mod delivered_advice;
 mod edited_files;
-mod note;
-mod prompt;
-pub(in crate::daemon) mod told;
+mod prompt_advice;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use edited_files::{EditedFile, edited_files};
+use advice_note::{AdviceNote, UnreadPart};
+use delivered_advice::SessionKey;
+use edited_files::{EditedFile, find_edited_files};
 use memod_engine::errors::RpcResult;
-use memod_proto::anchor::State;
+use memod_proto::anchor::AnchorState;
 use memod_proto::memory::Memory;
 use memod_proto::{
-    Advice, AdviseParams, AdviseResult, AnswerPart, Beginning, BriefParams, Caveats, Occasion, Sync,
-    WhyMemory, code,
+    Advice, AdviseParams, AdviseResult, AnswerPart, Beginning, BriefParams, Caveats, FreshnessLevel,
+    Occasion, WhyMemory, code,
 };
-use note::{Note, UnreadPart};
-use told::SessionKey;
 
-use crate::daemon::context::briefing::{self, Wanted};
-use crate::daemon::memories::memories_for_path::memories_for_path;
-use crate::daemon::memories::records::records;
-use crate::daemon::memories::states::note_unsure;
+use crate::daemon::context::briefing::{self, BriefOptions};
+use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
+use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
+use crate::daemon::memories::finding::read_records::find_by_ids;
 use crate::daemon::request::caveats;
-use crate::daemon::request::error::bad_params;
-use crate::daemon::request::{blocking, locate};
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::{locate_worktree, run_blocking};
 use crate::daemon::shared::Shared;
 
 /// Default budget, tokens.
@@ -43,186 +43,198 @@ const AFTER_MAP: Duration = Duration::from_millis(60);
 const MOST_PATHS: usize = 32;
 /// Longest name of a session, bytes.
 const MAX_SESSION: usize = 256;
-/// Errors after which nothing can be told: something could not be read.
+/// Errors that mean that something could not be read, so there is no advice.
 const UNREADABLE: [i64; 4] = [code::STORE, code::IO, code::GIT, code::INTERNAL];
 
 /// One call.
-struct Call {
+struct AdviseCall {
     params: AdviseParams,
     session: Option<SessionKey>,
     budget: usize,
     until: Instant,
 }
 
-/// Decides what to tell.
-pub(in crate::daemon) async fn advise(shared: &Arc<Shared>, params: AdviseParams) -> RpcResult<AdviseResult> {
+/// Answers `advise`.
+pub(in crate::daemon) async fn answer_advise(
+    shared: &Arc<Shared>,
+    params: AdviseParams,
+) -> RpcResult<AdviseResult> {
     let began = Instant::now();
-    let usual = if params.occasion == Occasion::SessionStart { BRIEF_BUDGET } else { BUDGET };
-    let budget = params.budget.unwrap_or(usual);
+    let default_budget = if params.occasion == Occasion::SessionStart { BRIEF_BUDGET } else { BUDGET };
+    let budget = params.budget.unwrap_or(default_budget);
     let within = params.within_ms.map_or(WITHIN, Duration::from_millis);
-    let session = session(&params)?;
-    let call = Call { until: began + within.min(10 * WITHIN), budget, session, params };
+    let session = session_key(&params)?;
+    let call = AdviseCall { until: began + within.min(10 * WITHIN), budget, session, params };
     if let Some(receipt) = call.params.receipt.clone() {
         return call.take_receipt(shared, receipt).await;
     }
     let result = match call.params.occasion {
-        Occasion::SessionStart => call.session_start(shared).await,
-        Occasion::Prompt => call.prompt(shared).await,
-        Occasion::BeforeEdit => call.before_edit(shared).await,
+        Occasion::SessionStart => call.answer_session_start(shared).await,
+        Occasion::Prompt => call.answer_prompt(shared).await,
+        Occasion::BeforeEdit => call.answer_before_edit(shared).await,
     };
     let result = match result {
-        Err(error) if UNREADABLE.contains(&error.code) => match caveats::noted(AnswerPart::Memories) {
-            Some(why) => call.tell_unread(shared, UnreadPart::Memories(why)).await?,
-            None => call.tell_unread(shared, UnreadPart::Other(error.message)).await?,
+        Err(error) if UNREADABLE.contains(&error.code) => match caveats::find_caveat(AnswerPart::Memories) {
+            Some(why) => call.deliver_unread_note(shared, UnreadPart::Memories(why)).await?,
+            None => call.deliver_unread_note(shared, UnreadPart::Other(error.message)).await?,
         },
         result => result?,
     };
     Ok(AdviseResult { budget, took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
-fn session(params: &AdviseParams) -> RpcResult<Option<SessionKey>> {
+fn session_key(params: &AdviseParams) -> RpcResult<Option<SessionKey>> {
     let name = params.session.as_deref().filter(|name| !name.is_empty());
     match name.map(str::len) {
         Some(length) if length > MAX_SESSION => {
-            Err(bad_params(format!("session: {length} bytes, over {MAX_SESSION}")))
+            Err(bad_params_error(format!("session: {length} bytes, over {MAX_SESSION}")))
         }
-        _ => Ok(name.map(SessionKey::of)),
+        _ => Ok(name.map(SessionKey::from_name)),
     }
 }
 
-impl Call {
-    async fn session_start(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+impl AdviseCall {
+    async fn answer_session_start(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
         let beginning = self.params.beginning;
         if beginning == Beginning::Fork {
-            return Ok(silent("the copy of a session has what was told to the session"));
+            return Ok(silent_result("the copy of a session has what was told to the session"));
         }
-        locate(shared, &self.params.cwd, self.until).await?;
-        if self.begin(shared).await? {
-            return Ok(silent("this session has the brief"));
+        locate_worktree(shared, &self.params.cwd, self.until).await?;
+        if self.begin_session(shared).await? {
+            return Ok(silent_result("this session has the brief"));
         }
-        let unread = caveats::noted(AnswerPart::Memories);
-        let budget = Some(note::room_for_brief(self.budget, unread.as_deref()));
-        let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: Sync::Fs };
+        let unread = caveats::find_caveat(AnswerPart::Memories);
+        let budget = Some(advice_note::room_for_brief(self.budget, unread.as_deref()));
+        let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: FreshnessLevel::Fs };
         let map_until = self.until.checked_sub(AFTER_MAP).unwrap_or_else(Instant::now);
-        let wanted = Wanted { until: self.until, map_until: Some(map_until), memories: unread.is_none() };
-        let brief = briefing::brief_until(shared, params, wanted).await?;
-        let Some(note) = Note::of_brief(&brief.text, self.budget, unread.as_deref()) else {
-            return Ok(silent("nothing to show, or the budget is too small for it"));
+        let wanted =
+            BriefOptions { until: self.until, map_until: Some(map_until), memories: unread.is_none() };
+        let brief = briefing::build_brief(shared, params, wanted).await?;
+        let Some(note) = AdviceNote::from_brief(&brief.text, self.budget, unread.as_deref()) else {
+            return Ok(silent_result("nothing to show, or the budget is too small for it"));
         };
         let caveats = Caveats { fresh: brief.fresh, reason: brief.reason, notice: None };
-        Ok(AdviseResult { caveats, ..self.tell(shared, note, true).await? })
+        Ok(AdviseResult { caveats, ..self.deliver(shared, note, true).await? })
     }
 
-    /// Tells which part cannot be read, and nothing that memories said before.
-    async fn tell_unread(&self, shared: &Arc<Shared>, why: UnreadPart) -> RpcResult<AdviseResult> {
+    /// Delivers a note on the unread part, and none of the memories.
+    async fn deliver_unread_note(&self, shared: &Arc<Shared>, why: UnreadPart) -> RpcResult<AdviseResult> {
         match &why {
-            UnreadPart::Memories(why) => caveats::note(AnswerPart::Memories, why.clone()),
-            UnreadPart::Other(why) => caveats::note(AnswerPart::Code, why.clone()),
+            UnreadPart::Memories(why) => caveats::note_caveat(AnswerPart::Memories, why.clone()),
+            UnreadPart::Other(why) => caveats::note_caveat(AnswerPart::Code, why.clone()),
         }
-        let note = Note::of_unread(&why, &self.told(shared).await?, self.budget);
-        self.tell(shared, note, false).await
+        let note = AdviceNote::from_unread(&why, &self.list_delivered(shared).await?, self.budget);
+        self.deliver(shared, note, false).await
     }
 
-    /// Counts what an answer told as told, now that its caller has passed it on.
+    /// Records an answer as delivered, now that its caller has passed it on.
     async fn take_receipt(&self, shared: &Arc<Shared>, receipt: String) -> RpcResult<AdviseResult> {
-        locate(shared, &self.params.cwd, self.until).await?;
-        blocking(shared, move |shared| {
-            shared.told.take_receipt(&receipt);
+        locate_worktree(shared, &self.params.cwd, self.until).await?;
+        run_blocking(shared, move |shared| {
+            shared.delivered_advice.take_receipt(&receipt);
             Ok(())
         })
         .await?;
-        Ok(silent("a receipt was taken"))
+        Ok(silent_result("a receipt was taken"))
     }
 
-    /// Forgets what a session no longer knows; returns whether it was told the brief.
-    async fn begin(&self, shared: &Arc<Shared>) -> RpcResult<bool> {
+    /// Forgets the advice that a session no longer knows; returns whether it has the brief.
+    async fn begin_session(&self, shared: &Arc<Shared>) -> RpcResult<bool> {
         let (session, beginning) = (self.session, self.params.beginning);
         let explains = self.params.explain;
-        blocking(shared, move |shared| {
-            Ok(!explains && session.is_some_and(|session| shared.told.begin(session, beginning)))
+        run_blocking(shared, move |shared| {
+            Ok(!explains
+                && session.is_some_and(|session| shared.delivered_advice.begin_session(session, beginning)))
         })
         .await
     }
 
-    async fn before_edit(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+    async fn answer_before_edit(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
         let cwd = &self.params.cwd;
-        let layout = locate(shared, cwd, self.until).await?;
+        let layout = locate_worktree(shared, cwd, self.until).await?;
         let paths = self.params.paths.iter().take(MOST_PATHS).cloned().collect();
-        let files = edited_files(shared, &layout, cwd, paths).await?;
+        let files = find_edited_files(shared, &layout, cwd, paths).await?;
         if files.is_empty() {
-            return Ok(silent("no file of this repository is named"));
+            return Ok(silent_result("no file of this repository is named"));
         }
-        if let Some(why) = caveats::noted(AnswerPart::Memories) {
-            return self.tell_unread(shared, UnreadPart::Memories(why)).await;
+        if let Some(why) = caveats::find_caveat(AnswerPart::Memories) {
+            return self.deliver_unread_note(shared, UnreadPart::Memories(why)).await;
         }
         let mut found: Vec<WhyMemory> = Vec::new();
         for EditedFile { root, path } in &files {
             let (memories, unsure) = memories_for_path(shared, root, path, &[], self.until).await?;
-            note_unsure(unsure);
+            note_uncertain_states(unsure);
             found.extend(memories);
         }
         // Stable: within a state the order of the file.
         found.sort_by_key(|memory| match memory.state {
-            Some(State::Drifted) => 0,
-            Some(State::Orphaned) => 1,
+            Some(AnchorState::Drifted) => 0,
+            Some(AnchorState::Orphaned) => 1,
             None => 2,
-            Some(State::Fresh) => 3,
+            Some(AnchorState::Fresh) => 3,
         });
         let ids: Vec<String> = found.iter().map(|memory| memory.id.clone()).collect();
-        let memories = records(shared, ids).await?.into_iter();
-        let with_state = |memory: Memory| {
-            let state = found.iter().find(|found| found.id == memory.id).and_then(|found| found.state);
-            (Memory { state, ..memory }, None)
-        };
-        let memories: Vec<_> = memories.map(with_state).collect();
+        let memories = find_by_ids(shared, ids).await?.into_iter();
+        let memories: Vec<_> = memories
+            .map(|memory| {
+                let state = found.iter().find(|found| found.id == memory.id).and_then(|found| found.state);
+                (Memory { state, ..memory }, None)
+            })
+            .collect();
         if memories.is_empty() {
-            return Ok(silent("no memory is about these files"));
+            return Ok(silent_result("no memory is about these files"));
         }
-        let told = self.told(shared).await?;
-        self.tell(shared, Note::of_memories(memories, &told, self.budget), false).await
+        let delivered = self.list_delivered(shared).await?;
+        self.deliver(shared, AdviceNote::from_memories(memories, &delivered, self.budget), false).await
     }
 
-    /// Returns the memories that the session was told. That they cannot be read is told again once they could.
-    async fn told(&self, shared: &Arc<Shared>) -> RpcResult<Vec<String>> {
+    /// Returns the ids that the session was given. Once memories can be read, the note that they cannot be read counts as new again.
+    async fn list_delivered(&self, shared: &Arc<Shared>) -> RpcResult<Vec<String>> {
         let Some(session) = self.session.filter(|_| !self.params.explain) else { return Ok(Vec::new()) };
-        let are_read =
-            [AnswerPart::Memories, AnswerPart::Code].into_iter().all(|part| caveats::noted(part).is_none());
-        blocking(shared, move |shared| {
+        let are_read = [AnswerPart::Memories, AnswerPart::Code]
+            .into_iter()
+            .all(|part| caveats::find_caveat(part).is_none());
+        run_blocking(shared, move |shared| {
             if are_read {
-                shared.told.forget(session, |id| id.starts_with(note::UNREAD));
+                shared.delivered_advice.forget_ids(session, |id| id.starts_with(advice_note::UNREAD));
             }
-            Ok(shared.told.memories(session))
+            Ok(shared.delivered_advice.list_ids(session))
         })
         .await
     }
 
-    /// Returns what a note tells, and remembers it: at once, or when the caller says that it has passed it on. A caller that has
-    /// gone is told nothing.
-    async fn tell(&self, shared: &Arc<Shared>, note: Note, is_brief: bool) -> RpcResult<AdviseResult> {
+    /// Returns the answer of a note, and records it: at once, or when the caller confirms that it has passed it on. A caller
+    /// that has gone gets nothing.
+    async fn deliver(
+        &self,
+        shared: &Arc<Shared>,
+        note: AdviceNote,
+        is_brief: bool,
+    ) -> RpcResult<AdviseResult> {
         if note.text.is_empty() {
-            let reason = note.silent();
-            return Ok(AdviseResult { items: self.shown(note.items), ..silent(&reason) });
+            let reason = note.why_empty();
+            return Ok(AdviseResult { items: self.visible_items(note.items), ..silent_result(&reason) });
         }
         if Instant::now() >= self.until {
-            return Ok(silent("it took too long"));
+            return Ok(silent_result("it took too long"));
         }
         let session = self.session.filter(|_| !self.params.explain);
-        let (ids, gives_receipt) = (note.ids(), self.params.gives_receipt);
-        let remember = move |shared: &Shared| {
+        let (ids, gives_receipt) = (note.list_ids(), self.params.gives_receipt);
+        let receipt = run_blocking(shared, move |shared| {
             let Some(session) = session else { return Ok(None) };
             if gives_receipt {
-                return Ok(Some(shared.told.expect_receipt(session, ids, is_brief)));
+                return Ok(Some(shared.delivered_advice.expect_receipt(session, ids, is_brief)));
             }
-            shared.told.remember(session, ids, is_brief);
+            shared.delivered_advice.add_ids(session, ids, is_brief);
             Ok(None)
-        };
-        let receipt = blocking(shared, remember).await?;
-        let (tokens, items) = (note::tokens(&note.text), self.shown(note.items));
+        })
+        .await?;
+        let (tokens, items) = (advice_note::count_tokens(&note.text), self.visible_items(note.items));
         Ok(AdviseResult { text: note.text, tokens, items, receipt, ..AdviseResult::default() })
     }
 
     /// Returns the items that the caller wants to see.
-    fn shown(&self, mut items: Vec<Advice>) -> Vec<Advice> {
+    fn visible_items(&self, mut items: Vec<Advice>) -> Vec<Advice> {
         if !self.params.explain {
             items.retain(|item| item.told);
             items.iter_mut().for_each(|item| item.evidence.clear());
@@ -231,6 +243,6 @@ impl Call {
     }
 }
 
-fn silent(reason: &str) -> AdviseResult {
+fn silent_result(reason: &str) -> AdviseResult {
     AdviseResult { silent: Some(reason.to_owned()), ..AdviseResult::default() }
 }

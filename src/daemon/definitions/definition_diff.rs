@@ -5,35 +5,35 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use indexmap::IndexMap;
-use memod_base::types::{ChunkId, Kind, SourceKey, ViewId, own_part};
+use memod_base::types::{ChunkId, ChunkKind, SourceKey, WorktreeId, own_part};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_extract::{Chunk, EXTRACTOR_VERSION, Extracted};
-use memod_index_db::{Entry, Place, Reader};
+use memod_index_db::{ChunkLocation, IndexReader};
 use memod_indexing::Extractor;
 use memod_proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
 use memod_structure::map::has_word;
 
-use crate::daemon::definitions::known_definitions::Named;
-use crate::daemon::definitions::type_members::{TypeParts, parts};
-use crate::daemon::process::program::program;
+use crate::daemon::definitions::known_definitions::DefinitionHashes;
+use crate::daemon::definitions::type_members::{TypeParts, split_type};
+use crate::daemon::process::program_path::program_path;
 use crate::daemon::shared::Shared;
 
 /// The time limit was reached.
 #[derive(Debug)]
-pub(in crate::daemon) struct Late;
+pub(in crate::daemon) struct TimeLimitReached;
 
 /// Compares the definitions of two versions of files, in a process that parses.
-pub(in crate::daemon) struct Definitions<'a> {
+pub(in crate::daemon) struct DefinitionComparer<'a> {
     extractor: Extractor,
     until: Instant,
     shared: &'a Shared,
-    view: ViewId,
+    view: WorktreeId,
 }
 
-impl<'a> Definitions<'a> {
-    pub(in crate::daemon) fn new(shared: &'a Shared, view: ViewId, until: Instant) -> RpcResult<Self> {
-        let program = program();
+impl<'a> DefinitionComparer<'a> {
+    pub(in crate::daemon) fn new(shared: &'a Shared, view: WorktreeId, until: Instant) -> RpcResult<Self> {
+        let program = program_path();
         let program = program.map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))?;
         Ok(Self { extractor: Extractor::new(&program, &shared.engine.progress), until, shared, view })
     }
@@ -43,22 +43,22 @@ impl<'a> Definitions<'a> {
     ///
     /// # Errors
     /// When the time limit is reached, or no process can be started.
-    pub(in crate::daemon) fn compare(
+    pub(in crate::daemon) fn compare_versions(
         &mut self,
         file: &ChangedFile,
         hash: Option<[u8; 32]>,
         old: impl FnOnce() -> Option<String>,
         new: impl FnOnce() -> Option<String>,
-    ) -> Result<Option<ChangedSymbols>, Late> {
+    ) -> Result<Option<ChangedSymbols>, TimeLimitReached> {
         if !memod_extract::may_be_code(&file.path) {
             return Ok(None);
         }
         if Instant::now() >= self.until || self.shared.engine.progress.is_cancelled() {
-            return Err(Late);
+            return Err(TimeLimitReached);
         }
         let from = file.from.as_deref().unwrap_or(&file.path);
         let (old, new) = (old(), new());
-        // A content that is there and cannot be read, or is another one by now, is not one without definitions.
+        // A content that cannot be read, or has changed meanwhile, may have definitions.
         let is_unread = old.is_none() && file.status != FileStatus::Added
             || new.is_none() && file.status != FileStatus::Removed;
         if is_unread {
@@ -68,75 +68,98 @@ impl<'a> Definitions<'a> {
         if old_text == new_text {
             return Ok(Some(ChangedSymbols::default())); // moved as it was
         }
-        let old = self.named(from, &old_text, None)?;
-        let new = self.named(&file.path, &new_text, hash)?;
-        Ok(Some(difference(&old, &new)))
+        let old = self.read_definitions(from, &old_text, None)?;
+        let new = self.read_definitions(&file.path, &new_text, hash)?;
+        Ok(Some(diff_definitions(&old, &new)))
     }
 
     /// Returns the definitions of a version: those that are kept, else those of the index, else those of its text. Only a present
     /// content has a hash.
-    fn named(&mut self, path: &str, text: &str, hash: Option<[u8; 32]>) -> Result<Arc<Named>, Late> {
+    fn read_definitions(
+        &mut self,
+        path: &str,
+        text: &str,
+        hash: Option<[u8; 32]>,
+    ) -> Result<Arc<DefinitionHashes>, TimeLimitReached> {
         if text.is_empty() {
             return Ok(Arc::default());
         }
         let known = &self.shared.definitions;
-        if let Some(named) = known.of(path, text) {
+        if let Some(named) = known.find_version(path, text) {
             return Ok(named);
         }
-        let symbols = match hash.and_then(|hash| self.indexed(path, hash)) {
+        let symbols = match hash.and_then(|hash| self.find_indexed(path, hash)) {
             Some(symbols) => Some(symbols),
-            None => self.extract(path, text)?,
+            None => self.extract_chunks(path, text)?,
         };
-        // What cannot be parsed defines nothing.
-        Ok(symbols.map(|symbols| known.keep(path, text, named(symbols, text))).unwrap_or_default())
+        // A text that cannot be parsed defines nothing.
+        Ok(symbols
+            .map(|symbols| known.keep_version(path, text, hash_definitions(symbols, text)))
+            .unwrap_or_default())
     }
 
-    /// Returns the chunks with definitions of an indexed content; `None` if the path has another one.
-    fn indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<Symbol>> {
-        let read = |reader: &Reader| reader.snapshot(|reader| self.places(reader, path, hash));
-        let places = self.shared.engine.read(read).unwrap_or_else(|error: DatabaseError| {
-            tracing::warn!(%error, path, "its definitions are not read from the index");
-            None
-        })?;
-        Some(places.into_iter().map(|Place { bytes, symbol, title, .. }| (bytes, symbol, title)).collect())
+    /// Returns the chunks with definitions of an indexed content; `None` if the path has a different content.
+    fn find_indexed(&self, path: &str, hash: [u8; 32]) -> Option<Vec<DefinitionChunk>> {
+        let places = self
+            .shared
+            .engine
+            .read(|reader| reader.read_snapshot(|reader| self.read_places(reader, path, hash)))
+            .unwrap_or_else(|error: DatabaseError| {
+                tracing::warn!(%error, path, "its definitions are not read from the index");
+                None
+            })?;
+        Some(
+            places
+                .into_iter()
+                .map(|ChunkLocation { bytes, symbol, title, .. }| (bytes, symbol, title))
+                .collect(),
+        )
     }
 
-    /// As [`Definitions::indexed`], at a snapshot.
-    fn places(
+    /// As [`DefinitionComparer::find_indexed`], at a snapshot.
+    fn read_places(
         &self,
-        reader: &Reader,
+        reader: &IndexReader,
         path: &str,
         hash: [u8; 32],
-    ) -> Result<Option<Vec<Place>>, DatabaseError> {
+    ) -> Result<Option<Vec<ChunkLocation>>, DatabaseError> {
         let key = SourceKey::new(path);
-        let entry = reader.entry(self.view, &key)?;
-        let is_same =
-            |entry: &Entry| entry.hash == Some(hash) && entry.extractor_version == EXTRACTOR_VERSION;
-        let Some(first) = entry.filter(is_same).and(reader.first_chunk(self.view, &key)?) else {
+        let find_entry = reader.find_entry(self.view, &key)?;
+        let Some(first) = find_entry
+            .filter(|find_entry| {
+                find_entry.hash == Some(hash) && find_entry.extractor_version == EXTRACTOR_VERSION
+            })
+            .and(reader.first_chunk(self.view, &key)?)
+        else {
             return Ok(None);
         };
-        let chunks = reader.content(first)?.chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
+        let chunks =
+            reader.read_content(first)?.chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
         let ids: Vec<ChunkId> = chunks.map(|chunk| chunk.id).collect();
-        let places = self.shared.rows.places(reader, &ids)?;
+        let places = self.shared.rows.chunk_places(reader, &ids)?;
         Ok(places.into_iter().collect())
     }
 
     /// Returns the chunks with definitions of a text; `None` if it cannot be parsed.
-    fn extract(&mut self, path: &str, text: &str) -> Result<Option<Vec<Symbol>>, Late> {
-        let extracted = self.extractor.extract(path, text).map_err(|_| Late)?;
-        Ok(extracted.ok().map(|Extracted { chunks, .. }| symbols(chunks)))
+    fn extract_chunks(
+        &mut self,
+        path: &str,
+        text: &str,
+    ) -> Result<Option<Vec<DefinitionChunk>>, TimeLimitReached> {
+        let extracted = self.extractor.extract(path, text).map_err(|_| TimeLimitReached)?;
+        Ok(extracted.ok().map(|Extracted { chunks, .. }| list_definition_chunks(chunks)))
     }
 }
 
 /// A chunk with definitions: its bytes, their names, and the qualified name.
-type Symbol = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
+type DefinitionChunk = ((usize, usize), Option<Arc<str>>, Option<Arc<str>>);
 
 /// Between the name of a type and that of its attribute, field or variant.
 const MEMBER: char = '\0';
 
-/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it. Of a type, the
-/// attributes and fields are told apart.
-fn named(symbols: Vec<Symbol>, text: &str) -> Named {
+/// Returns each definition with its text; if a chunk has several short ones, each with the line that names it. Attributes and fields
+/// of a type are separate entries.
+fn hash_definitions(symbols: Vec<DefinitionChunk>, text: &str) -> DefinitionHashes {
     let mut named: Vec<(String, String)> = Vec::new();
     for ((start, end), symbol, title) in symbols.into_iter().filter(|(_, _, title)| title.is_some()) {
         let body = text.get(start..end).unwrap_or_default();
@@ -157,63 +180,71 @@ fn named(symbols: Vec<Symbol>, text: &str) -> Named {
             named.push((title.to_owned(), body.trim().to_owned()));
         }
     }
-    let is_known = |name: &str, member: &str| {
-        let rest =
-            |title: &str| title.strip_prefix(name)?.strip_suffix(member).map(|between| between.len() < 3);
-        named.iter().any(|(title, _)| rest(title) == Some(true))
-    };
     let mut all: IndexMap<String, String> = IndexMap::new();
     // Definitions of one name, such as `#[cfg]` variants, are compared as one text.
-    let mut add = |name: String, text: &str| all.entry(name).or_default().push_str(text);
     for (name, text) in &named {
         let own = own_part(name);
-        let parts =
-            parts(text, own).filter(|parts| !parts.members.iter().any(|(member, _)| is_known(name, member)));
+        let parts = split_type(text, own)
+            .filter(|parts| !parts.members.iter().any(|(member, _)| has_definition(&named, name, member)));
         match parts {
             Some(TypeParts { rest, members }) => {
-                add(name.clone(), &rest);
+                all.entry(name.clone()).or_default().push_str(&rest);
                 for (member, text) in members {
-                    add(format!("{name}{MEMBER}{member}"), &text);
+                    all.entry(format!("{name}{MEMBER}{member}")).or_default().push_str(&text);
                 }
             }
-            None => add(name.clone(), text),
+            None => all.entry(name.clone()).or_default().push_str(text),
         }
     }
     all.into_iter().map(|(name, text)| (name, *blake3::hash(text.as_bytes()).as_bytes())).collect()
 }
 
-/// Whether chunks of a kind may have a part of a definition: what stands in a type after its first method is text.
-fn is_of_definition(kind: Kind) -> bool {
-    matches!(kind, Kind::Symbol | Kind::Text)
+/// Returns whether a member of a type has a definition of its own: the type, up to two separators, and the member.
+fn has_definition(named: &[(String, String)], owner: &str, member: &str) -> bool {
+    named.iter().any(|(title, _)| {
+        let between = title.strip_prefix(owner).and_then(|rest| rest.strip_suffix(member));
+        between.is_some_and(|between| between.len() < 3)
+    })
 }
 
-fn symbols(chunks: Vec<Chunk>) -> Vec<Symbol> {
+/// Whether chunks of a kind may have a part of a definition: the rest of a type after its first method is text.
+fn is_of_definition(kind: ChunkKind) -> bool {
+    matches!(kind, ChunkKind::Symbol | ChunkKind::Text)
+}
+
+fn list_definition_chunks(chunks: Vec<Chunk>) -> Vec<DefinitionChunk> {
     let symbols = chunks.into_iter().filter(|chunk| is_of_definition(chunk.kind));
-    let of_chunk = |Chunk { bytes, symbol, title, .. }| {
-        ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
-    };
-    symbols.map(of_chunk).collect()
+    symbols
+        .map(|Chunk { bytes, symbol, title, .. }| {
+            ((bytes.start, bytes.end), symbol.map(Into::into), title.map(Into::into))
+        })
+        .collect()
 }
 
-fn difference(old: &Named, new: &Named) -> ChangedSymbols {
+fn diff_definitions(old: &DefinitionHashes, new: &DefinitionHashes) -> ChangedSymbols {
     let (was, is): (HashMap<_, _>, HashMap<_, _>) =
         (old.iter().cloned().collect(), new.iter().cloned().collect());
     let mut symbols = ChangedSymbols::default();
-    // The attributes of a new type go without saying, as those of one that is gone.
-    let is_told = |name: &str, other: &HashMap<String, [u8; 32]>| {
-        name.split_once(MEMBER).is_none_or(|(owner, _)| other.contains_key(owner))
-    };
-    let shown = |name: &str| name.replace(MEMBER, if name.contains("::") { "::" } else { "." });
     for (name, text) in new {
         match was.get(name) {
-            None if is_told(name, &was) => symbols.added.push(shown(name)),
-            Some(before) if before != text => symbols.changed.push(shown(name)),
+            None if is_listed(name, &was) => symbols.added.push(display_name(name)),
+            Some(before) if before != text => symbols.changed.push(display_name(name)),
             None | Some(_) => {}
         }
     }
-    let gone = old.iter().map(|(name, _)| name).filter(|name| !is.contains_key(*name) && is_told(name, &is));
-    symbols.removed = gone.map(|name| shown(name)).collect();
+    let gone =
+        old.iter().map(|(name, _)| name).filter(|name| !is.contains_key(*name) && is_listed(name, &is));
+    symbols.removed = gone.map(|name| display_name(name)).collect();
     symbols
+}
+
+/// Returns whether an added or removed definition is listed: not a member of a type that the other version lacks as a whole.
+fn is_listed(name: &str, other: &HashMap<String, [u8; 32]>) -> bool {
+    name.split_once(MEMBER).is_none_or(|(owner, _)| other.contains_key(owner))
+}
+
+fn display_name(name: &str) -> String {
+    name.replace(MEMBER, if name.contains("::") { "::" } else { "." })
 }
 
 #[cfg(test)]
@@ -225,8 +256,10 @@ mod tests {
     }
 
     fn check_in(path: &str, old: &str, new: &str, expected: [&[&str]; 3]) {
-        let of = |text: &str| named(symbols(memod_extract::extract(path, text).chunks), text);
-        let ChangedSymbols { added, changed, removed } = difference(&of(old), &of(new));
+        let of = |text: &str| {
+            hash_definitions(list_definition_chunks(memod_extract::extract(path, text).chunks), text)
+        };
+        let ChangedSymbols { added, changed, removed } = diff_definitions(&of(old), &of(new));
         assert_eq!(
             [added, changed, removed].map(|names| names.join(" ")),
             expected.map(|names| names.join(" "))

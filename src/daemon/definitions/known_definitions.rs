@@ -1,9 +1,9 @@
-//! Keeps the definitions of versions of files that were compared: what changes between two questions is one file at a time.
+//! Caches the definitions of compared versions of files, since mostly one file changes between two questions.
 
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
-use memod_search::recent::Recent;
+use memod_search::recent_cache::RecentCache;
 
 /// Most versions whose definitions are kept, a few kilobytes each as a rule, 32 MB if each had the most.
 const MOST_KEPT: usize = 1_000;
@@ -11,37 +11,42 @@ const MOST_KEPT: usize = 1_000;
 const MOST_BYTES: usize = 32 << 10;
 
 /// Qualified names in the order of the file, each with the blake3 of its text.
-pub(in crate::daemon) type Named = Vec<(String, [u8; 32])>;
+pub(in crate::daemon) type DefinitionHashes = Vec<(String, [u8; 32])>;
 
 /// The definitions of versions of files, by blake3 of path and text: a path may decide on the language.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownDefinitions(Mutex<Recent<[u8; 32], Arc<Named>>>);
+pub(in crate::daemon) struct KnownDefinitions(Mutex<RecentCache<[u8; 32], Arc<DefinitionHashes>>>);
 
 impl KnownDefinitions {
     /// Returns the definitions of a version, if they are kept.
-    pub(in crate::daemon) fn of(&self, path: &str, text: &str) -> Option<Arc<Named>> {
-        lock(&self.0).get(&key(path, text), MOST_KEPT).cloned()
+    pub(in crate::daemon) fn find_version(&self, path: &str, text: &str) -> Option<Arc<DefinitionHashes>> {
+        lock(&self.0).get(&version_key(path, text), MOST_KEPT).cloned()
     }
 
     /// Keeps the definitions of a version, unless there are very many, and returns them.
-    pub(in crate::daemon) fn keep(&self, path: &str, text: &str, named: Named) -> Arc<Named> {
+    pub(in crate::daemon) fn keep_version(
+        &self,
+        path: &str,
+        text: &str,
+        named: DefinitionHashes,
+    ) -> Arc<DefinitionHashes> {
         let named = Arc::new(named);
         let n_bytes: usize =
             named.iter().map(|(name, hash)| size_of_val(name) + name.len() + hash.len()).sum();
         if n_bytes <= MOST_BYTES {
-            lock(&self.0).put(key(path, text), Arc::clone(&named), MOST_KEPT);
+            lock(&self.0).put(version_key(path, text), Arc::clone(&named), MOST_KEPT);
         }
         named
     }
 
     /// Forgets all.
     pub(in crate::daemon) fn clear(&self) {
-        *lock(&self.0) = Recent::default();
+        *lock(&self.0) = RecentCache::default();
     }
 }
 
 /// No path has the byte between the two.
-fn key(path: &str, text: &str) -> [u8; 32] {
+fn version_key(path: &str, text: &str) -> [u8; 32] {
     *blake3::Hasher::new().update(path.as_bytes()).update(b"\0").update(text.as_bytes()).finalize().as_bytes()
 }
 
@@ -53,13 +58,13 @@ mod tests {
     fn a_version_is_known_by_path_and_text() {
         let known = KnownDefinitions::default();
         let named = |n: usize| vec![("run".to_owned(), [0; 32]); n];
-        known.keep("a.rs", "fn run() {}", named(1));
-        assert_eq!(known.of("a.rs", "fn run() {}").map(|named| named.len()), Some(1));
-        assert_eq!(known.of("b.rs", "fn run() {}"), None);
-        assert_eq!(known.of("a.rs", "fn run() { }"), None);
-        assert_eq!(known.keep("c.rs", "", named(MOST_BYTES / 32)).len(), MOST_BYTES / 32);
-        assert_eq!(known.of("c.rs", ""), None, "too many");
+        known.keep_version("a.rs", "fn run() {}", named(1));
+        assert_eq!(known.find_version("a.rs", "fn run() {}").map(|named| named.len()), Some(1));
+        assert_eq!(known.find_version("b.rs", "fn run() {}"), None);
+        assert_eq!(known.find_version("a.rs", "fn run() { }"), None);
+        assert_eq!(known.keep_version("c.rs", "", named(MOST_BYTES / 32)).len(), MOST_BYTES / 32);
+        assert_eq!(known.find_version("c.rs", ""), None, "too many");
         known.clear();
-        assert_eq!(known.of("a.rs", "fn run() {}"), None);
+        assert_eq!(known.find_version("a.rs", "fn run() {}"), None);
     }
 }

@@ -1,36 +1,38 @@
-//! Finds the definitions of a name in all files of a worktree, and says so where there is none or several.
+//! Finds the definitions of a name in all files of a worktree, and makes the errors for none or several.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
 
 use memod_base::paths::CallerDir;
-use memod_base::types::{Definition, Refusal, SourceKey, ViewId};
+use memod_base::types::{Definition, ReadRefusal, SourceKey, WorktreeId};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_index_db::{Entry, Reader};
+use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
 use crate::daemon::request::caveats;
-use crate::daemon::request::error::bad_params;
-use crate::daemon::request::path_spec::{JOINTS, defines, named, own_name, plain};
+use crate::daemon::request::path_spec::{
+    NAME_SEPARATORS, find_named, list_defined_names, own_name, with_dots,
+};
+use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
 
 /// Most definitions that an error lists.
 const MOST_LISTED: usize = 10;
 
-/// Returns the definitions of a name in all files of a view, by path. A name that no type qualifies may be qualified by its package,
+/// Returns the definitions of a name in all files of a worktree, by path. A name that no type qualifies may be qualified by its package,
 /// directory or file: `gin.New`, `helpers.url_for`.
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(in crate::daemon) fn definitions_named(
+pub(in crate::daemon) fn find_definitions(
     shared: &Shared,
-    reader: &Reader,
-    view: ViewId,
+    reader: &IndexReader,
+    view: WorktreeId,
     name: &str,
 ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
-    let chunks = shared.chunks.current(reader, view)?;
+    let chunks = shared.chunks.current_chunks(reader, view)?;
     let own = own_name(name);
     let found = reader.definitions_named(own)?.into_iter();
     let contents = found.filter_map(|(id, _)| chunks.get(id)).map(|chunk| chunk.content);
@@ -38,23 +40,22 @@ pub(in crate::daemon) fn definitions_named(
     let mut paths: Vec<&str> = contents.iter().flat_map(|content| chunks.paths_of(*content)).collect();
     paths.sort_unstable();
     let keys: Vec<SourceKey> = paths.into_iter().map(SourceKey::new).collect();
-    let read = |key: SourceKey| Ok((reader.definitions(view, &key)?, key));
-    let defined = keys.into_iter().map(read).collect::<Result<Vec<_>, DatabaseError>>()?;
-    let named_in = |(definitions, key): &(Vec<Definition>, SourceKey), name: &str| -> Vec<_> {
-        named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
-    };
-    let all: Vec<_> = defined.iter().flat_map(|of_file| named_in(of_file, name)).collect();
+    let defined = keys
+        .into_iter()
+        .map(|key| Ok((reader.list_definitions(view, &key)?, key)))
+        .collect::<Result<Vec<_>, DatabaseError>>()?;
+    let all: Vec<_> = defined.iter().flat_map(|of_file| find_named_in(of_file, name)).collect();
     if !all.is_empty() {
         return Ok(all);
     }
-    let parts: Vec<&str> = name.split(JOINTS).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = name.split(NAME_SEPARATORS).filter(|part| !part.is_empty()).collect();
     let mut of_module = Vec::new();
     // The module may be followed by a type: `ferry.Captain.sail`.
     for (module, rest) in (1..parts.len()).map(|n_module| parts.split_at(n_module)) {
         let title = rest.join(".");
         for of_file in &defined {
-            let mut found = named_in(of_file, &title);
-            found.retain(|(_, found)| plain(&found.title) == title);
+            let mut found = find_named_in(of_file, &title);
+            found.retain(|(_, found)| with_dots(&found.title) == title);
             // Last, since it may have to read what the file says of its package.
             if !found.is_empty() && is_in_module(reader, view, &of_file.1, module)? {
                 of_module.extend(found);
@@ -64,10 +65,18 @@ pub(in crate::daemon) fn definitions_named(
     Ok(of_module)
 }
 
+/// Returns the definitions of a file that match a name, with the path of the file.
+fn find_named_in(
+    (definitions, key): &(Vec<Definition>, SourceKey),
+    name: &str,
+) -> Vec<(SourceKey, Definition)> {
+    find_named(definitions, name).into_iter().map(|found| (key.clone(), found.clone())).collect()
+}
+
 /// Whether the path of a file, or of its directory, ends with these names, or the package of the file has the only one.
 fn is_in_module(
-    reader: &Reader,
-    view: ViewId,
+    reader: &IndexReader,
+    view: WorktreeId,
     key: &SourceKey,
     module: &[&str],
 ) -> Result<bool, DatabaseError> {
@@ -79,46 +88,58 @@ fn is_in_module(
     }
     let [only] = module else { return Ok(false) };
     // A package of Go may have another name than its directory.
-    let structure = reader.structure(view, key)?;
+    let structure = reader.read_structure(view, key)?;
     Ok(structure.is_some_and(|structure| own_name(&structure.package) == *only))
 }
 
 /// Returns the error for a target that is neither a path nor a name.
-pub(in crate::daemon) fn nothing(target: &str) -> RpcError {
+pub(in crate::daemon) fn unknown_target_error(target: &str) -> RpcError {
     let message = format!("{target}: no indexed file, and no definition of that name");
-    let error = RpcError::new(code::NOT_FOUND, message)
-        .with_hint("PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one");
-    caveats::as_far_as_known(error)
+    let error = RpcError::new(code::NOT_FOUND, message).with_hint(
+        "PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one",
+    );
+    caveats::add_unknown_parts(error)
 }
 
 /// Returns the error for a file that does not define a name.
-pub(in crate::daemon) fn undefined(path: &str, name: &str, definitions: &[Definition]) -> RpcError {
-    let hint = defines(definitions).unwrap_or_else(|| {
+pub(in crate::daemon) fn undefined_name_error(
+    path: &str,
+    name: &str,
+    definitions: &[Definition],
+) -> RpcError {
+    let hint = list_defined_names(definitions).unwrap_or_else(|| {
         "no definition is indexed there; name a line (PATH:10) or the whole file".to_owned()
     });
     let error = RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint);
-    caveats::while_behind(error)
+    caveats::add_missing_changes(error)
 }
 
-/// Refuses to say what a file defines that may not be read.
-pub(in crate::daemon) fn check_readable(path: &str, entry: &Entry) -> RpcResult<()> {
-    if entry.refusal != Some(Refusal::Unreadable) {
+/// Refuses to list the definitions of a file that may not be read.
+pub(in crate::daemon) fn check_readable(path: &str, entry: &ManifestEntry) -> RpcResult<()> {
+    if entry.refusal != Some(ReadRefusal::Unreadable) {
         return Ok(());
     }
     let message = format!("{path}: may not be read, so what it has is not known");
     Err(RpcError::new(code::IO, message).with_hint("look at its permissions; `memo logs` says why"))
 }
 
-/// Returns the error for a name of which one definition is needed, and which several have.
-pub(in crate::daemon) fn several(name: &str, found: &[(SourceKey, Definition)], dir: &CallerDir) -> RpcError {
-    let line = |(key, found): &(SourceKey, Definition)| {
-        let (path, (first, last)) = (dir.display(key.as_str()), found.lines);
-        format!("\n  {path}#{}  lines {first}-{last}", found.title)
-    };
-    let mut listed: String = found.iter().take(MOST_LISTED).map(line).collect();
+/// Returns the error for a name with several definitions where one is needed.
+pub(in crate::daemon) fn ambiguous_name_error(
+    name: &str,
+    found: &[(SourceKey, Definition)],
+    dir: &CallerDir,
+) -> RpcError {
+    let mut listed: String = found
+        .iter()
+        .take(MOST_LISTED)
+        .map(|(key, found)| {
+            let (path, (first, last)) = (dir.display_path(key.as_str()), found.lines);
+            format!("\n  {path}#{}  lines {first}-{last}", found.title)
+        })
+        .collect();
     if found.len() > MOST_LISTED {
         listed += &format!("\n  and {} more", found.len() - MOST_LISTED);
     }
-    bad_params(format!("{name}: {} definitions have that name:{listed}", found.len()))
+    bad_params_error(format!("{name}: {} definitions have that name:{listed}", found.len()))
         .with_hint("name one of them, as PATH#SYMBOL")
 }

@@ -17,25 +17,27 @@ const LABELS: [&str; 3] = ["private", "protected", "public"];
 /// A type, cut into its members.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::daemon) struct TypeParts {
-    /// What belongs to no member.
+    /// Text outside all members.
     pub(in crate::daemon) rest: String,
     /// Each with its lines, and the comments and attributes above.
     pub(in crate::daemon) members: Vec<(String, String)>,
 }
 
 /// Returns the parts of a type with this name; `None` if the text is something else, such as a function.
-pub(in crate::daemon) fn parts(text: &str, name: &str) -> Option<TypeParts> {
-    let named = text.lines().position(|line| !is_comment(line) && words(line).any(|word| word == name))?;
-    if !words(text.lines().nth(named)?).any(|word| TYPE_WORDS.contains(&word)) {
+pub(in crate::daemon) fn split_type(text: &str, name: &str) -> Option<TypeParts> {
+    let named =
+        text.lines().position(|line| !is_comment(line) && split_words(line).any(|word| word == name))?;
+    if !split_words(text.lines().nth(named)?).any(|word| TYPE_WORDS.contains(&word)) {
         return None;
     }
     let n_head = named + n_head_lines(text.lines().skip(named));
     let head: Vec<&str> = text.lines().take(n_head).collect();
-    let body = || text.lines().skip(n_head);
-    let indents = body().filter(|line| !line.trim().is_empty()).map(indent_of).filter(|indent| *indent > 0);
-    let mut cut = Cut { margin: indents.min()?, ..Cut::default() };
+    let body = text.lines().skip(n_head);
+    let indents =
+        body.clone().filter(|line| !line.trim().is_empty()).map(indent_of).filter(|indent| *indent > 0);
+    let mut cut = MemberSplitter { margin: indents.min()?, ..MemberSplitter::default() };
     cut.parts.rest = head.join("\n");
-    body().for_each(|line| cut.add(line));
+    body.for_each(|line| cut.add(line));
     cut.parts.rest += &cut.pending;
     Some(cut.parts)
 }
@@ -74,7 +76,7 @@ fn n_head_lines<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
 
 /// The parts so far.
 #[derive(Default)]
-struct Cut {
+struct MemberSplitter {
     parts: TypeParts,
     /// Indentation of the members.
     margin: usize,
@@ -85,7 +87,7 @@ struct Cut {
     is_quoted: bool,
 }
 
-impl Cut {
+impl MemberSplitter {
     fn add(&mut self, line: &str) {
         let (start, indent) = (line.trim_start(), indent_of(line));
         let is_at_margin = !start.is_empty() && indent == self.margin && !self.is_quoted;
@@ -160,7 +162,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
 }
 
-fn words(line: &str) -> impl Iterator<Item = &str> {
+fn split_words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
@@ -175,7 +177,7 @@ mod tests {
     #[test]
     fn members_of_types() {
         let check = |text: &str, name: &str, expected: Option<&[&str]>| {
-            let found = parts(text, name).map(|parts| parts.members);
+            let found = split_type(text, name).map(|parts| parts.members);
             let names: Option<Vec<_>> = found.map(|all| all.into_iter().map(|(name, _)| name).collect());
             assert_eq!(
                 names.as_deref(),
@@ -223,7 +225,7 @@ mod tests {
         check("class Many(\n    One,\n    Two,\n):\n    name: str\n", "Many", Some(&["name"]));
         check("def run(self):\n    first = 1\n", "run", None);
         check("class Empty: ...", "Empty", None);
-        let parts = parts(python, "Flask").unwrap();
+        let parts = split_type(python, "Flask").unwrap();
         assert!(parts.members[0].1.contains("Config.") && parts.members[0].1.contains("DEBUG"), "{parts:?}");
         assert!(parts.rest.contains("name: of it") && parts.rest.contains("x = 1"), "{parts:?}");
     }

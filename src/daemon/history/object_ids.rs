@@ -1,4 +1,4 @@
-//! Remembers under which ids git stores contents, so that a file is not read again to learn that it has not changed.
+//! Remembers the object ids of contents, so that an unchanged file is not read again.
 //!
 //! Git's index knows the ids of most files. It does not vouch for those that were written in the same second as the index
 //! itself, which are all files of a new clone.
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use memod_base::threads::lock;
 use memod_base::types::{SourceKey, Stat};
 use memod_git::{ObjectHash, ObjectId, blob_id};
-use memod_index_db::Entry;
+use memod_index_db::ManifestEntry;
 
 /// Number of contents after which those added before are forgotten.
 const MOST: usize = 1 << 16;
@@ -24,7 +24,7 @@ pub(in crate::daemon) enum ContentKey {
 }
 
 impl ContentKey {
-    pub(in crate::daemon) fn of(key: &SourceKey, entry: &Entry) -> Self {
+    pub(in crate::daemon) fn from_entry(key: &SourceKey, entry: &ManifestEntry) -> Self {
         entry.hash.map_or_else(|| Self::Stat(key.clone(), entry.stat), Self::Hash)
     }
 }
@@ -39,7 +39,7 @@ pub(in crate::daemon) struct ObjectIds {
 }
 
 impl ObjectIds {
-    pub(in crate::daemon) fn of(object_hash: ObjectHash, bytes: &[u8]) -> Self {
+    pub(in crate::daemon) fn from_bytes(object_hash: ObjectHash, bytes: &[u8]) -> Self {
         let raw = blob_id(object_hash, bytes);
         let has_crlf = bytes.windows(2).any(|pair| pair == b"\r\n");
         let lf = if has_crlf { blob_id(object_hash, &without_cr(bytes)) } else { raw };
@@ -49,22 +49,22 @@ impl ObjectIds {
 
 /// Object ids of contents.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownObjectIds(Mutex<Generations>);
+pub(in crate::daemon) struct KnownObjectIds(Mutex<IdGenerations>);
 
-/// What was added lately, and what was added before that.
+/// Recent entries, and the ones before them.
 #[derive(Default)]
-struct Generations {
+struct IdGenerations {
     new: HashMap<ContentKey, ObjectIds>,
     old: HashMap<ContentKey, ObjectIds>,
 }
 
 impl KnownObjectIds {
-    pub(in crate::daemon) fn of(&self, content: &ContentKey) -> Option<ObjectIds> {
+    pub(in crate::daemon) fn find_ids(&self, content: &ContentKey) -> Option<ObjectIds> {
         let known = lock(&self.0);
         known.new.get(content).or_else(|| known.old.get(content)).copied()
     }
 
-    pub(in crate::daemon) fn add(&self, content: ContentKey, ids: ObjectIds) {
+    pub(in crate::daemon) fn add_ids(&self, content: ContentKey, ids: ObjectIds) {
         let mut known = lock(&self.0);
         if known.new.len() >= MOST {
             known.old = std::mem::take(&mut known.new);

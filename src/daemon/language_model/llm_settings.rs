@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use memod_config::{Config, Llm};
+use memod_config::{Config, LlmSettings};
 use memod_engine::errors::RpcResult;
 use memod_llm::{Endpoint, NoEndpoint};
 
-use crate::daemon::request::blocking;
+use crate::daemon::request::run_blocking;
 use crate::daemon::shared::Shared;
 
 /// Returns the settings as they are now, and the server that may be asked.
-pub(in crate::daemon) async fn settings(
+pub(in crate::daemon) async fn read_settings(
     shared: &Arc<Shared>,
-) -> RpcResult<(Llm, Result<Endpoint, NoEndpoint>)> {
-    blocking(shared, |shared| {
-        Ok(match memod_config::load(Some(&shared.engine.layout)) {
+) -> RpcResult<(LlmSettings, Result<Endpoint, NoEndpoint>)> {
+    run_blocking(shared, |shared| {
+        Ok(match memod_config::load_settings(Some(&shared.engine.layout)) {
             Ok(loaded) => {
                 let llm = loaded.config.llm;
                 let endpoint = Endpoint::from_settings(&llm, |name| std::env::var(name).ok());

@@ -1,10 +1,10 @@
 //! Checks whether the code that memories are about has changed.
 //!
 //! States are never stored. A request waits until the index holds everything written before it, then compares the hashes
-//! of each anchor with one snapshot. Every file involved is compared with the disk too, as hits are; if one differs, it is
-//! indexed and all anchors are checked again.
+//! of each anchor with one snapshot. Every file involved is also compared with the disk, as hits are; if one differs, it
+//! is indexed and all anchors are checked again.
 
-mod resolve;
+mod resolve_target;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,32 +12,35 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(in crate::daemon) use self::resolve::{is_about, named_by, resolve};
-use memod_base::types::{Definition, Refusal, SourceKey, TextHash};
-use memod_proto::anchor::{Anchor, Seen, State};
-use memod_proto::{RpcError, Sync, code};
+pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_about, resolve_target};
+use memod_base::types::{Definition, ReadRefusal, SourceKey, TextHash};
+use memod_proto::anchor::{Anchor, AnchorState, Seen};
+use memod_proto::{FreshnessLevel, RpcError, code};
 
 use crate::daemon::request::caveats;
 use crate::daemon::request::{self, SnapshotAsk};
 use crate::daemon::shared::Shared;
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::event::Freshness;
-use memod_index_db::{Entry, Reader};
+use memod_engine::loop_event::Freshness;
+use memod_index_db::{IndexReader, ManifestEntry};
 use memod_memory::anchor::{LineHashes, hash_text};
-use memod_memory_db::Anchored;
+use memod_memory_db::AnchoredMemory;
 
-/// The states of anchors, and how far they can be trusted.
+/// A value that was computed from the states of anchors, and why it may be out of date.
 #[derive(Debug, Default)]
-pub(in crate::daemon) struct Judged<T> {
+pub(in crate::daemon) struct SnapshotResult<T> {
     pub(in crate::daemon) value: T,
     /// Why some states may be out of date.
     pub(in crate::daemon) reason: Option<String>,
 }
 
-impl<T> Judged<T> {
-    /// Returns the states that are certain, to be stored.
-    pub(in crate::daemon) fn sure(self) -> RpcResult<T> {
+impl<T> SnapshotResult<T> {
+    /// Returns the value if it is certain, so that it can be stored.
+    ///
+    /// # Errors
+    /// When the states may be out of date.
+    pub(in crate::daemon) fn require_certain(self) -> RpcResult<T> {
         match self.reason {
             None => Ok(self.value),
             Some(why) => Err(RpcError::new(code::BUSY, format!("about: {why}"))
@@ -46,40 +49,41 @@ impl<T> Judged<T> {
     }
 }
 
-/// Waits until the view of `cwd` is as fresh as requested, and checks anchors on one snapshot of it. Repeats if the disk
-/// is newer.
-pub(in crate::daemon) async fn on_snapshot<T: Send + 'static>(
+/// Waits until the worktree of `cwd` is as fresh as requested, and runs a check of anchors on one snapshot of it. Repeats
+/// if the disk is newer.
+pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
     shared: &Arc<Shared>,
     cwd: &str,
-    level: Sync,
+    level: FreshnessLevel,
     deadline: Instant,
     run: impl Fn(&mut AnchorChecker<'_>) -> RpcResult<T> + Send + std::marker::Sync + 'static,
-) -> RpcResult<Judged<T>> {
+) -> RpcResult<SnapshotResult<T>> {
     let ask = SnapshotAsk { cwd: cwd.to_owned(), level, deadline, needs_commits: false };
-    let judge = move |shared: &Shared, at: &Freshness, is_rerun: bool| {
-        shared.engine.read(|reader: &Reader| -> RpcResult<_> {
-            reader.snapshot(|reader| {
-                let mut judge = AnchorChecker::new(shared, reader, at, is_rerun);
-                let value = run(&mut judge);
-                Ok(((value, at.reason.clone().or(judge.closed)), judge.stale))
+    let ((value, reason), again) =
+        request::run_on_snapshot(shared, ask, move |shared: &Shared, at: &Freshness, is_rerun: bool| {
+            shared.engine.read(|reader: &IndexReader| -> RpcResult<_> {
+                reader.read_snapshot(|reader| {
+                    let mut checker = AnchorChecker::new(shared, reader, at, is_rerun);
+                    let value = run(&mut checker);
+                    Ok(((value, at.reason.clone().or(checker.closed)), checker.stale))
+                })
             })
         })
-    };
-    let ((value, reason), again) = request::on_snapshot(shared, ask, judge).await?;
+        .await?;
     let reason = reason.or(again);
     match (value, &reason) {
-        // What is not found may be in what is not known.
-        (Err(error), Some(why)) => Err(caveats::known_without(error, why)),
-        (value, _) => Ok(Judged { value: value?, reason }),
+        // A target that was not found may be in a part of the worktree that is not indexed yet.
+        (Err(error), Some(why)) => Err(caveats::add_unknown_part(error, why)),
+        (value, _) => Ok(SnapshotResult { value: value?, reason }),
     }
 }
 
 /// Anchors by memory, checked on one snapshot.
-pub(in crate::daemon) struct JudgedAll {
-    pub(in crate::daemon) value: Vec<Anchored>,
-    /// Paths that the disk has otherwise than the snapshot.
+pub(in crate::daemon) struct CheckedMemories {
+    pub(in crate::daemon) value: Vec<AnchoredMemory>,
+    /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
-    /// Why some states are not known: a file may not be read.
+    /// Why some states are unknown: a file may not be read.
     pub(in crate::daemon) closed: Option<String>,
 }
 
@@ -87,19 +91,19 @@ pub(in crate::daemon) struct JudgedAll {
 ///
 /// # Errors
 /// When the index cannot be read.
-pub(in crate::daemon) fn judge_all(
+pub(in crate::daemon) fn check_all_anchors(
     shared: &Shared,
     at: &Freshness,
-    mut all: Vec<Anchored>,
-) -> Result<JudgedAll, DatabaseError> {
-    shared.engine.read(|reader: &Reader| {
-        reader.snapshot(|reader| {
+    mut all: Vec<AnchoredMemory>,
+) -> Result<CheckedMemories, DatabaseError> {
+    shared.engine.read(|reader: &IndexReader| {
+        reader.read_snapshot(|reader| {
             // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
-            let mut judge = AnchorChecker::new(shared, reader, at, true);
+            let mut checker = AnchorChecker::new(shared, reader, at, true);
             for (_, anchors) in &mut all {
-                judge.judge(anchors)?;
+                checker.check_all(anchors)?;
             }
-            Ok(JudgedAll { value: all, stale: judge.stale, closed: judge.closed })
+            Ok(CheckedMemories { value: all, stale: checker.stale, closed: checker.closed })
         })
     })
 }
@@ -107,22 +111,22 @@ pub(in crate::daemon) fn judge_all(
 /// Checks anchors on one snapshot of the index.
 pub(in crate::daemon) struct AnchorChecker<'a> {
     shared: &'a Shared,
-    pub(in crate::daemon) reader: &'a Reader,
+    pub(in crate::daemon) reader: &'a IndexReader,
     pub(in crate::daemon) at: &'a Freshness,
     /// Paths on disk that are not in the manifest do not count: they were examined a moment ago.
     is_rerun: bool,
-    files: HashMap<SourceKey, Option<Entry>>,
+    files: HashMap<SourceKey, Option<ManifestEntry>>,
     /// The text that was read last; anchors of one file are checked in sequence.
     text: Option<(SourceKey, Option<Rc<str>>)>,
-    /// Paths that the disk has otherwise than the snapshot.
+    /// Paths whose files differ between the disk and the snapshot.
     pub(in crate::daemon) stale: Vec<SourceKey>,
-    /// The first path that may not be read, if there is one.
+    /// A note on the first path that may not be read.
     closed: Option<String>,
 }
 
 /// The result of checking an anchor.
-struct Finding {
-    state: Option<State>,
+struct AnchorFinding {
+    state: Option<AnchorState>,
     /// Location of the same text.
     location: Option<AnchorLocation>,
     note: Option<String>,
@@ -137,35 +141,35 @@ pub(in crate::daemon) struct AnchorLocation {
 }
 
 impl AnchorLocation {
-    pub(in crate::daemon) fn of(anchor: &Anchor) -> Self {
+    pub(in crate::daemon) fn from_anchor(anchor: &Anchor) -> Self {
         Self { key: SourceKey::new(anchor.path.as_str()), symbol: anchor.symbol.clone(), lines: anchor.lines }
     }
 
-    fn definition(key: SourceKey, definition: &Definition) -> Self {
+    fn from_definition(key: SourceKey, definition: &Definition) -> Self {
         Self { key, symbol: Some(definition.title.clone()), lines: Some(definition.lines) }
     }
 
-    /// Returns the target as a user types it.
-    fn typed(&self) -> String {
+    /// Returns the location as a user types it.
+    fn render_target(&self) -> String {
         let (symbol, lines) = (self.symbol.clone(), self.lines);
         Anchor { path: self.key.to_string(), symbol, lines, ..Anchor::default() }.to_string()
     }
 }
 
-impl Finding {
-    fn fresh(location: AnchorLocation) -> Self {
-        Self { state: Some(State::Fresh), location: Some(location), note: None }
+impl AnchorFinding {
+    fn found_fresh(location: AnchorLocation) -> Self {
+        Self { state: Some(AnchorState::Fresh), location: Some(location), note: None }
     }
 
-    fn drifted(location: Option<AnchorLocation>, note: Option<String>) -> Self {
-        Self { state: Some(State::Drifted), location, note }
+    fn found_drifted(location: Option<AnchorLocation>, note: Option<String>) -> Self {
+        Self { state: Some(AnchorState::Drifted), location, note }
     }
 }
 
 impl<'a> AnchorChecker<'a> {
     pub(in crate::daemon) fn new(
         shared: &'a Shared,
-        reader: &'a Reader,
+        reader: &'a IndexReader,
         at: &'a Freshness,
         is_rerun: bool,
     ) -> Self {
@@ -174,79 +178,83 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Sets the state of each anchor and returns the state of the memory.
-    pub(in crate::daemon) fn judge(
+    pub(in crate::daemon) fn check_all(
         &mut self,
         anchors: &mut [Anchor],
-    ) -> Result<Option<State>, DatabaseError> {
+    ) -> Result<Option<AnchorState>, DatabaseError> {
         for anchor in anchors.iter_mut() {
-            self.location(anchor)?;
+            self.check_anchor(anchor)?;
         }
-        Ok(State::of(anchors))
+        Ok(AnchorState::from_anchors(anchors))
     }
 
     /// Sets the state of an anchor and returns its present location, if known.
-    pub(in crate::daemon) fn location(
+    pub(in crate::daemon) fn check_anchor(
         &mut self,
         anchor: &mut Anchor,
     ) -> Result<Option<AnchorLocation>, DatabaseError> {
-        let Finding { state, location, note } = self.find(anchor)?;
+        let AnchorFinding { state, location, note } = self.compare_anchor(anchor)?;
         let is_stale = self.stale.iter().any(|key| {
             key.as_str() == anchor.path || location.as_ref().is_some_and(|location| location.key == *key)
         });
-        let is_sure = !is_stale && (self.at.fresh || state != Some(State::Orphaned));
+        let is_sure = !is_stale && (self.at.fresh || state != Some(AnchorState::Orphaned));
         (anchor.state, anchor.note) = if is_sure { (state, note) } else { (None, None) };
-        let is_elsewhere = |location: &&AnchorLocation| {
-            **location != AnchorLocation::of(anchor) && location.typed() != anchor.to_string()
-        };
-        let now = location.as_ref().filter(|_| anchor.state == Some(State::Fresh)).filter(is_elsewhere);
-        anchor.now = now.map(AnchorLocation::typed);
+        let now = location.as_ref().filter(|_| anchor.state == Some(AnchorState::Fresh));
+        let moved = now.filter(|location| {
+            **location != AnchorLocation::from_anchor(anchor)
+                && location.render_target() != anchor.to_string()
+        });
+        anchor.now = moved.map(AnchorLocation::render_target);
         Ok(location)
     }
 
-    fn find(&mut self, anchor: &Anchor) -> Result<Finding, DatabaseError> {
+    fn compare_anchor(&mut self, anchor: &Anchor) -> Result<AnchorFinding, DatabaseError> {
         let key = SourceKey::new(anchor.path.as_str());
-        let entry = self.entry(&key)?;
+        let entry = self.find_entry(&key)?;
         if entry.as_ref().is_none_or(|entry| entry.hash.is_none())
-            && let Some(closed) = self.find_closed(&key)?
+            && let Some(closed) = self.find_unreadable(&key)?
         {
             let note = format!("{closed} may not be read, so it is not compared");
             self.closed.get_or_insert_with(|| note.clone());
-            return Ok(Finding { state: None, location: None, note: Some(note) });
+            return Ok(AnchorFinding { state: None, location: None, note: Some(note) });
         }
-        let Some(entry) = entry else { return self.elsewhere(anchor, &key) };
+        let Some(entry) = entry else { return self.find_elsewhere(anchor, &key) };
         let Some(hash) = entry.hash else {
             let why = entry.refusal.map_or("not indexed", |refusal| refusal.as_str());
-            return Ok(Finding::drifted(None, Some(format!("{key} is {why} now, and not compared"))));
+            return Ok(AnchorFinding::found_drifted(
+                None,
+                Some(format!("{key} is {why} now, and not compared")),
+            ));
         };
-        if hex(&hash) == anchor.seen.blob {
-            return Ok(Finding::fresh(AnchorLocation::of(anchor)));
+        if encode_hex(&hash) == anchor.seen.blob {
+            return Ok(AnchorFinding::found_fresh(AnchorLocation::from_anchor(anchor)));
         }
         if let Some(title) = &anchor.symbol {
             return self.find_symbol(anchor, &key, title);
         }
-        let Some(text) = self.text(&key)? else { return Ok(Finding::drifted(None, None)) };
+        let Some(text) = self.read_text(&key)? else { return Ok(AnchorFinding::found_drifted(None, None)) };
         let Some(lines) = anchor.lines else {
             let is_same = hash_text(&text).to_string() == anchor.seen.text;
-            let location = AnchorLocation::of(anchor);
+            let location = AnchorLocation::from_anchor(anchor);
             return Ok(if is_same {
-                Finding::fresh(location)
+                AnchorFinding::found_fresh(location)
             } else {
-                Finding::drifted(Some(location), None)
+                AnchorFinding::found_drifted(Some(location), None)
             });
         };
         let found = LineHashes::new(&text).find(lines, &anchor.seen.text, anchor.seen.nth);
         Ok(found.map_or_else(
-            || Finding::drifted(Some(AnchorLocation::of(anchor)), None),
-            |lines| Finding::fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
+            || AnchorFinding::found_drifted(Some(AnchorLocation::from_anchor(anchor)), None),
+            |lines| AnchorFinding::found_fresh(AnchorLocation { key, symbol: None, lines: Some(lines) }),
         ))
     }
 
-    /// Returns the file, or the directory around it, that may not be read, if that is so.
-    fn find_closed(&self, key: &SourceKey) -> Result<Option<SourceKey>, DatabaseError> {
+    /// Returns the file or the directory around it that may not be read; `None` if all may be read.
+    fn find_unreadable(&self, key: &SourceKey) -> Result<Option<SourceKey>, DatabaseError> {
         let around = Path::new(key.as_str()).ancestors().filter_map(Path::to_str);
         for key in around.filter(|path| !path.is_empty()).map(SourceKey::new) {
-            let entry = self.reader.entry(self.at.view, &key)?;
-            if entry.is_some_and(|entry| entry.refusal == Some(Refusal::Unreadable)) {
+            let entry = self.reader.find_entry(self.at.worktree, &key)?;
+            if entry.is_some_and(|entry| entry.refusal == Some(ReadRefusal::Unreadable)) {
                 return Ok(Some(key));
             }
         }
@@ -258,76 +266,83 @@ impl<'a> AnchorChecker<'a> {
         anchor: &Anchor,
         key: &SourceKey,
         title: &str,
-    ) -> Result<Finding, DatabaseError> {
-        let found = self.reader.definition(self.at.view, key, title)?;
+    ) -> Result<AnchorFinding, DatabaseError> {
+        let found = self.reader.find_definition(self.at.worktree, key, title)?;
         if let Some(found) = found.as_ref().filter(|found| found.text.to_string() == anchor.seen.text) {
-            return Ok(Finding::fresh(AnchorLocation::definition(key.clone(), found)));
+            return Ok(AnchorFinding::found_fresh(AnchorLocation::from_definition(key.clone(), found)));
         }
-        let is_parsed_well = self.reader.is_parsed_well(self.at.view, key)?;
-        if !is_parsed_well && let Some(lines) = self.find_run(anchor, key)? {
-            let location = AnchorLocation { lines: Some(lines), ..AnchorLocation::of(anchor) };
-            return Ok(Finding::fresh(location));
+        let is_parsed_well = self.reader.is_parsed_well(self.at.worktree, key)?;
+        if !is_parsed_well && let Some(lines) = self.find_exact_lines(anchor, key)? {
+            let location = AnchorLocation { lines: Some(lines), ..AnchorLocation::from_anchor(anchor) };
+            return Ok(AnchorFinding::found_fresh(location));
         }
         if let Some(found) = &found {
-            return Ok(Finding::drifted(Some(AnchorLocation::definition(key.clone(), found)), None));
+            return Ok(AnchorFinding::found_drifted(
+                Some(AnchorLocation::from_definition(key.clone(), found)),
+                None,
+            ));
         }
-        let elsewhere = self.elsewhere(anchor, key)?;
-        if !is_parsed_well && elsewhere.state == Some(State::Orphaned) {
+        let elsewhere = self.find_elsewhere(anchor, key)?;
+        if !is_parsed_well && elsewhere.state == Some(AnchorState::Orphaned) {
             let note = format!("{key} has syntax errors, so some definitions are unknown");
-            return Ok(Finding::drifted(None, Some(note)));
+            return Ok(AnchorFinding::found_drifted(None, Some(note)));
         }
         Ok(elsewhere)
     }
 
     /// Looks for the exact lines of a definition in a file that was not parsed completely.
-    fn find_run(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Option<(u32, u32)>, DatabaseError> {
+    fn find_exact_lines(
+        &mut self,
+        anchor: &Anchor,
+        key: &SourceKey,
+    ) -> Result<Option<(u32, u32)>, DatabaseError> {
         let (Some(lines), Some(run)) = (anchor.lines, &anchor.seen.run) else { return Ok(None) };
-        let text = self.text(key)?;
+        let text = self.read_text(key)?;
         Ok(text.and_then(|text| LineHashes::new(&text).find(lines, run, None)))
     }
 
-    /// Looks for a target that is gone from its place. It has moved if its text is in exactly one place where it was not
-    /// before.
-    fn elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<Finding, DatabaseError> {
-        let mut locations = self.same(anchor)?;
+    /// Looks for a target that is gone from its location. It has moved if its text is now in exactly one location, where
+    /// it was not before.
+    fn find_elsewhere(&mut self, anchor: &Anchor, key: &SourceKey) -> Result<AnchorFinding, DatabaseError> {
+        let mut locations = self.find_same_text(anchor)?;
         locations.retain(|location| location.symbol == anchor.symbol);
         let note = match locations.as_slice() {
             [location] if anchor.seen.alone => {
                 let location = location.clone();
-                self.entry(&location.key)?; // is it still what the snapshot says?
-                return Ok(Finding::fresh(location));
+                self.find_entry(&location.key)?; // notes the path if the disk is newer
+                return Ok(AnchorFinding::found_fresh(location));
             }
-            _ => self.hint(anchor, key)?,
+            _ => self.explain_missing(anchor, key)?,
         };
-        Ok(Finding { state: Some(State::Orphaned), location: None, note })
+        Ok(AnchorFinding { state: Some(AnchorState::Orphaned), location: None, note })
     }
 
-    /// Returns the locations in the view that have the text of an anchor.
-    fn same(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, DatabaseError> {
+    /// Returns the locations in the worktree that have the text of an anchor.
+    fn find_same_text(&self, anchor: &Anchor) -> Result<Vec<AnchorLocation>, DatabaseError> {
         const ENOUGH: usize = 64;
-        let view = self.at.view;
+        let view = self.at.worktree;
         if anchor.symbol.is_some() {
-            let Some(text) = unhex(&anchor.seen.text) else { return Ok(Vec::new()) };
+            let Some(text) = decode_hex(&anchor.seen.text) else { return Ok(Vec::new()) };
             let same = self.reader.same_definition(view, &TextHash(text), ENOUGH)?;
             return Ok(same
                 .into_iter()
-                .map(|(key, found)| AnchorLocation::definition(key, &found))
+                .map(|(key, found)| AnchorLocation::from_definition(key, &found))
                 .collect());
         }
-        let Some(hash) = unhex(&anchor.seen.blob) else { return Ok(Vec::new()) };
+        let Some(hash) = decode_hex(&anchor.seen.blob) else { return Ok(Vec::new()) };
         let same = self.reader.same_content(view, &hash, ENOUGH)?;
         Ok(same.into_iter().map(|key| AnchorLocation { key, symbol: None, lines: anchor.lines }).collect())
     }
 
     /// Returns a note on what may have happened to a target that is gone.
-    fn hint(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, DatabaseError> {
-        let at_path = self.reader.definitions(self.at.view, key)?;
+    fn explain_missing(&self, anchor: &Anchor, key: &SourceKey) -> Result<Option<String>, DatabaseError> {
+        let at_path = self.reader.list_definitions(self.at.worktree, key)?;
         let shape = anchor.seen.shape.as_deref();
         if let Some(found) = at_path.iter().find(|found| Some(found.shape.to_string()).as_deref() == shape) {
             return Ok(Some(format!("renamed? {key}#{} says the same", found.title)));
         }
-        if let Some(location) = self.same(anchor)?.first() {
-            return Ok(Some(format!("{} says the same", location.typed())));
+        if let Some(location) = self.find_same_text(anchor)?.first() {
+            return Ok(Some(format!("{} says the same", location.render_target())));
         }
         let is_there = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).is_ok();
         let is_listed = self.files.get(key).is_some_and(Option::is_some);
@@ -335,17 +350,20 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the entry of a path in the snapshot, and records the path if the disk differs.
-    pub(in crate::daemon) fn entry(&mut self, key: &SourceKey) -> Result<Option<Entry>, DatabaseError> {
+    pub(in crate::daemon) fn find_entry(
+        &mut self,
+        key: &SourceKey,
+    ) -> Result<Option<ManifestEntry>, DatabaseError> {
         if let Some(known) = self.files.get(key) {
             return Ok(known.clone());
         }
-        let entry = self.reader.entry(self.at.view, key)?;
+        let entry = self.reader.find_entry(self.at.worktree, key)?;
         let stat = self.at.disk.lstat(&self.at.layout.root.join(key.as_str())).ok();
         let is_same = match (&entry, stat) {
             (None, None) => true,
             (None, Some(stat)) => self.is_rerun || stat.is_dir(),
             (Some(entry), Some(stat)) if entry.stat == stat && !entry.racy => true,
-            (Some(Entry { hash: Some(hash), .. }), Some(_)) => self.read(key, hash).is_some(),
+            (Some(ManifestEntry { hash: Some(hash), .. }), Some(_)) => self.read_same(key, hash).is_some(),
             _ => false,
         };
         if !is_same {
@@ -356,12 +374,12 @@ impl<'a> AnchorChecker<'a> {
     }
 
     /// Returns the text of a file if it still equals the snapshot.
-    pub(in crate::daemon) fn text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, DatabaseError> {
+    pub(in crate::daemon) fn read_text(&mut self, key: &SourceKey) -> Result<Option<Rc<str>>, DatabaseError> {
         if let Some((_, text)) = self.text.as_ref().filter(|(known, _)| known == key) {
             return Ok(text.clone());
         }
-        let Some(hash) = self.entry(key)?.and_then(|entry| entry.hash) else { return Ok(None) };
-        let text: Option<Rc<str>> = self.read(key, &hash).map(Rc::from);
+        let Some(hash) = self.find_entry(key)?.and_then(|entry| entry.hash) else { return Ok(None) };
+        let text: Option<Rc<str>> = self.read_same(key, &hash).map(Rc::from);
         if text.is_none() && !self.stale.contains(key) {
             self.stale.push(key.clone());
         }
@@ -369,28 +387,31 @@ impl<'a> AnchorChecker<'a> {
         Ok(text)
     }
 
-    fn read(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
+    fn read_same(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
         let most = self.shared.engine.config.index.max_file_bytes;
         self.at.disk.read_same(&self.at.layout.root, key, most, hash)
     }
 
     /// Returns an anchor for the present state of a location.
-    pub(in crate::daemon) fn anchor(
+    pub(in crate::daemon) fn build_anchor(
         &mut self,
         location: &AnchorLocation,
     ) -> Result<Option<Anchor>, DatabaseError> {
         let AnchorLocation { key, symbol, lines } = location;
-        let (Some(hash), Some(text)) = (self.entry(key)?.and_then(|entry| entry.hash), self.text(key)?)
+        let (Some(hash), Some(text)) =
+            (self.find_entry(key)?.and_then(|entry| entry.hash), self.read_text(key)?)
         else {
             return Ok(None);
         };
-        let blob = hex(&hash);
+        let blob = encode_hex(&hash);
         let mut anchor =
             Anchor { path: key.to_string(), symbol: symbol.clone(), lines: *lines, ..Anchor::default() };
         anchor.seen = match (symbol, lines) {
             (Some(title), _) => {
-                let Some(found) = self.reader.definition(self.at.view, key, title)? else { return Ok(None) };
+                let Some(found) = self.reader.find_definition(self.at.worktree, key, title)? else {
+                    return Ok(None);
+                };
                 anchor.lines = Some(found.lines);
                 let run = LineHashes::new(&text).run(found.lines).map(|run| run.to_string());
                 let (text, shape) = (found.text.to_string(), Some(found.shape.to_string()));
@@ -406,16 +427,16 @@ impl<'a> AnchorChecker<'a> {
             }
             (None, None) => Seen { blob, text: hash_text(&text).to_string(), ..Seen::default() },
         };
-        anchor.seen.alone = self.same(&anchor)?.len() == 1;
+        anchor.seen.alone = self.find_same_text(&anchor)?.len() == 1;
         Ok(Some(anchor))
     }
 }
 
-fn hex(hash: &[u8; 32]) -> String {
+fn encode_hex(hash: &[u8; 32]) -> String {
     blake3::Hash::from_bytes(*hash).to_hex().to_string()
 }
 
-fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
+fn decode_hex<const N: usize>(digits: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if digits.len() != 2 * N || !digits.is_ascii() {
         return None;

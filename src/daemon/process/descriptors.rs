@@ -41,9 +41,9 @@ impl TooFew {
 ///
 /// # Errors
 /// When it is too low to serve.
-pub(in crate::daemon) fn prepare() -> Result<(), TooFew> {
+pub(in crate::daemon) fn prepare_descriptors() -> Result<(), TooFew> {
     raise_limit();
-    match limit().filter(|limit| *limit < NEEDED) {
+    match read_limit().filter(|limit| *limit < NEEDED) {
         Some(limit) => Err(TooFew { limit }),
         None => Ok(()),
     }
@@ -70,7 +70,7 @@ fn raise_limit() {}
 
 /// Waits, after a connection could not be accepted, until it may be again. Most likely there was no descriptor left. Connections
 /// that end free some, and no event tells of other causes.
-pub(in crate::daemon) async fn some_may_be_free(connections: &mut JoinSet<()>) {
+pub(in crate::daemon) async fn wait_for_descriptors(connections: &mut JoinSet<()>) {
     tokio::select! {
         Some(_) = connections.join_next() => {}
         () = tokio::time::sleep(Duration::from_millis(RETRY_AFTER_MS)) => {}
@@ -79,23 +79,23 @@ pub(in crate::daemon) async fn some_may_be_free(connections: &mut JoinSet<()>) {
 
 /// Returns the limit of open files; `None` if there is no limit.
 #[cfg(unix)]
-fn limit() -> Option<u64> {
+fn read_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
 }
 
 #[cfg(not(unix))]
-fn limit() -> Option<u64> {
+fn read_limit() -> Option<u64> {
     None
 }
 
 /// Returns the maximum number of connections, which leaves a reserve for the index.
 pub(in crate::daemon) fn max_connections() -> usize {
-    connections(limit(), n_processors())
+    fit_connections(read_limit(), n_processors())
 }
 
 /// Returns the maximum number of threads that read files at once.
 pub(in crate::daemon) fn max_readers() -> usize {
-    readers(limit(), n_processors())
+    fit_readers(read_limit(), n_processors())
 }
 
 fn n_processors() -> usize {
@@ -103,15 +103,15 @@ fn n_processors() -> usize {
 }
 
 /// Uses a quarter of a limit that is too low for the reserve: a daemon without connections is useless.
-fn connections(limit: Option<u64>, n_processors: usize) -> usize {
+fn fit_connections(limit: Option<u64>, n_processors: usize) -> usize {
     let Some(limit) = limit else { return MAX_CONNECTIONS as usize };
-    let n_threads = readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
+    let n_threads = fit_readers(Some(limit), n_processors) + n_processors * 2; // as many requests work at a time
     let reserve = ALWAYS_OPEN + n_threads as u64 * PER_THREAD;
     limit.saturating_sub(reserve).max(limit / 4).clamp(1, MAX_CONNECTIONS) as usize
 }
 
 /// At most eight, because further readers would only wait for the disk or the writer.
-fn readers(limit: Option<u64>, n_processors: usize) -> usize {
+fn fit_readers(limit: Option<u64>, n_processors: usize) -> usize {
     let affordable = limit.map_or(u64::MAX, |limit| limit.saturating_sub(ALWAYS_OPEN) / (2 * PER_THREAD));
     (n_processors as u64).min(affordable).clamp(1, 8) as usize
 }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_index_keeps_what_it_needs() {
         let check = |limit: Option<u64>, n_processors: usize, expected: (usize, usize)| {
-            let found = (connections(limit, n_processors), readers(limit, n_processors));
+            let found = (fit_connections(limit, n_processors), fit_readers(limit, n_processors));
             assert_eq!(found, expected, "{limit:?} files, {n_processors} processors");
         };
         check(None, 2, (1_024, 2));
@@ -141,9 +141,9 @@ mod tests {
     fn the_limit_is_as_high_as_it_may_be() {
         let hard = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
         raise_limit();
-        let raised = limit();
+        let raised = read_limit();
         assert!(raised == hard || raised == Some(OPEN_MAX), "{raised:?} of {hard:?}");
         raise_limit();
-        assert_eq!(limit(), raised, "there is nothing more to raise");
+        assert_eq!(read_limit(), raised, "there is nothing more to raise");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Under such a limit the daemon takes less address space. It does not start where the limit is too low to serve, and says so. Where
 //! the limit is reached all the same, a reserve lets it end in order and say why, instead of aborting; the next request starts
-//! another one. What SQLite and the system refuse for want of memory are errors of the request alone.
+//! a new daemon. A refusal by SQLite or the system for lack of memory is an error of the request alone.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -45,12 +45,12 @@ impl TooLow {
 
 /// Returns the limit in bytes; `None` if there is none.
 #[cfg(target_os = "linux")]
-fn limit() -> Option<u64> {
+fn read_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::As).current
 }
 
 #[cfg(not(target_os = "linux"))]
-fn limit() -> Option<u64> {
+fn read_limit() -> Option<u64> {
     None
 }
 
@@ -59,10 +59,10 @@ fn limit() -> Option<u64> {
 /// # Errors
 /// When it is too low to serve.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
-pub(in crate::daemon) fn prepare() -> Result<(), TooLow> {
-    let Some(limit) = limit() else { return Ok(()) };
-    take_less();
-    check(limit)?;
+pub(in crate::daemon) fn prepare_reserve() -> Result<(), TooLow> {
+    let Some(limit) = read_limit() else { return Ok(()) };
+    use_one_arena();
+    check_limit(limit)?;
     let layout = reserve_layout();
     // SAFETY: the layout has a size. What is written nowhere takes no memory, only room below the limit.
     let reserve = unsafe { System.alloc(layout) };
@@ -71,7 +71,7 @@ pub(in crate::daemon) fn prepare() -> Result<(), TooLow> {
 }
 
 #[cfg(target_os = "linux")]
-fn check(limit: u64) -> Result<(), TooLow> {
+fn check_limit(limit: u64) -> Result<(), TooLow> {
     // The first number is the size of the address space in pages: proc(5).
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let n_pages: u64 = statm.split(' ').next().and_then(|pages| pages.parse().ok()).unwrap_or_default();
@@ -80,14 +80,14 @@ fn check(limit: u64) -> Result<(), TooLow> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn check(_: u64) -> Result<(), TooLow> {
+fn check_limit(_: u64) -> Result<(), TooLow> {
     Ok(())
 }
 
-/// Has all threads allocate from one arena: glibc else reserves 64 MiB of address space for most of them.
+/// Makes all threads allocate from one arena: otherwise glibc reserves 64 MiB of address space for most of them.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "there is no safe way to set up the allocator of libc")]
-fn take_less() {
+fn use_one_arena() {
     // SAFETY: it may be called at any time, and there is one thread yet.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
@@ -95,18 +95,18 @@ fn take_less() {
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn take_less() {}
+fn use_one_arena() {}
 
 /// Returns how many of at most `most` threads for blocking calls fit below the limit.
 pub(in crate::daemon) fn max_threads(most: usize) -> usize {
-    let fitting = limit().map(|limit| (limit / BYTES_PER_THREAD).max(FEWEST_THREADS));
+    let fitting = read_limit().map(|limit| (limit / BYTES_PER_THREAD).max(FEWEST_THREADS));
     fitting.and_then(|fitting| usize::try_from(fitting).ok()).map_or(most, |fitting| fitting.min(most))
 }
 
 /// Waits until the limit is reached, then calls `stop`; returns at once where there is no limit.
-pub(in crate::daemon) fn watch(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
-    let Some(limit) = limit() else { return Ok(()) };
-    memod_engine::threads::spawn("memory-limit", move || {
+pub(in crate::daemon) fn stop_at_limit(stop: impl FnOnce() + Send + 'static) -> anyhow::Result<()> {
+    let Some(limit) = read_limit() else { return Ok(()) };
+    memod_engine::threads::spawn_thread("memory-limit", move || {
         let _ = WAITING.set(thread::current()); // one daemon a process
         while !RESERVE.is_given_back() {
             thread::park();
@@ -121,18 +121,18 @@ pub(in crate::daemon) fn watch(stop: impl FnOnce() + Send + 'static) -> anyhow::
     Ok(())
 }
 
-static RESERVE: Reserve = Reserve::new();
+static RESERVE: MemoryReserve = MemoryReserve::new();
 /// The thread that ends the daemon.
 static WAITING: OnceLock<Thread> = OnceLock::new();
 
 /// A block that is given back once.
-struct Reserve {
+struct MemoryReserve {
     block: AtomicPtr<u8>,
     was_filled: AtomicBool,
     is_given_back: AtomicBool,
 }
 
-impl Reserve {
+impl MemoryReserve {
     const fn new() -> Self {
         Self {
             block: AtomicPtr::new(ptr::null_mut()),
@@ -175,7 +175,7 @@ fn reserve_layout() -> Layout {
 /// Gives back the reserve; returns whether to try again. Allocates nothing.
 #[expect(unsafe_code, reason = "the reserve must come from below the global allocator")]
 fn give_back() -> bool {
-    // SAFETY: `prepare` has allocated it with this layout, and it is given to one thread alone.
+    // SAFETY: `prepare_reserve` has allocated it with this layout, and it is given to one thread alone.
     let has_room = RESERVE.give_back(|reserve| unsafe { System.dealloc(reserve, reserve_layout()) });
     if let Some(waiting) = WAITING.get().filter(|_| has_room) {
         waiting.unpark();
@@ -187,7 +187,7 @@ fn give_back() -> bool {
 pub struct WithReserve;
 
 /// Allocates, once more when the reserve was given back.
-fn allocate(allocate: impl Fn() -> *mut u8) -> *mut u8 {
+fn allocate_or_give_back(allocate: impl Fn() -> *mut u8) -> *mut u8 {
     let block = allocate();
     let is_fatal = || !MAY_FAIL.try_with(Cell::get).unwrap_or_default();
     if block.is_null() && is_fatal() && give_back() { allocate() } else { block }
@@ -202,12 +202,13 @@ thread_local! {
 ///
 /// # Errors
 /// When there is no memory for it, with the limit; nothing else is the matter then.
-pub(in crate::daemon) fn reserve(buffer: &mut Vec<u8>, n_bytes: usize) -> Result<(), String> {
+pub(in crate::daemon) fn reserve_buffer(buffer: &mut Vec<u8>, n_bytes: usize) -> Result<(), String> {
     MAY_FAIL.set(true);
     let reserved = buffer.try_reserve(n_bytes);
     MAY_FAIL.set(false);
     reserved.map_err(|_| {
-        limit().map_or(String::new(), |limit| format!(": the limit (`ulimit -v`) is {} KiB", limit >> 10))
+        read_limit()
+            .map_or(String::new(), |limit| format!(": the limit (`ulimit -v`) is {} KiB", limit >> 10))
     })
 }
 
@@ -217,17 +218,17 @@ pub(in crate::daemon) fn reserve(buffer: &mut Vec<u8>, n_bytes: usize) -> Result
 unsafe impl GlobalAlloc for WithReserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        allocate(|| unsafe { System.alloc(layout) })
+        allocate_or_give_back(|| unsafe { System.alloc(layout) })
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as the caller promises.
-        allocate(|| unsafe { System.alloc_zeroed(layout) })
+        allocate_or_give_back(|| unsafe { System.alloc_zeroed(layout) })
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as the caller promises; one that fails leaves the block as it is.
-        allocate(|| unsafe { System.realloc(block, layout, size) })
+        allocate_or_give_back(|| unsafe { System.realloc(block, layout, size) })
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn who_fails_while_the_reserve_is_given_back_tries_again() {
-        let (reserve, mut block) = (Reserve::new(), 0_u8);
+        let (reserve, mut block) = (MemoryReserve::new(), 0_u8);
         assert!(!reserve.give_back(|_| unreachable!("there is none")));
         reserve.fill(&raw mut block);
         let ((is_freeing, freeing), (go_on, goes_on)) = (channel(), channel());

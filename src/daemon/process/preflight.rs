@@ -1,4 +1,4 @@
-//! Checks whether a daemon could start, while another one serves.
+//! Checks whether a daemon could start, while another daemon serves.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use memod_base::paths::{Env, IoContext as _, PathError, RepoLayout, may_write, o
 use memod_index_db::check_index;
 use memod_memory_db::check_memory;
 
-use crate::daemon::process::lock;
-use crate::daemon::process::program;
+use crate::daemon::process::daemon_lock;
+use crate::daemon::process::program_path;
 
 /// Checks the files and directories that a daemon needs to serve the repository around `root`, as [`run`](super::run)
 /// does, but takes neither the lock nor the socket and changes nothing. It does not migrate a database, so a migration that
@@ -15,13 +15,13 @@ use crate::daemon::process::program;
 ///
 /// # Errors
 /// Why a daemon would not start.
-pub fn check(root: &Path) -> anyhow::Result<()> {
+pub fn check_start(root: &Path) -> anyhow::Result<()> {
     let env = Env::read();
     let layout = RepoLayout::locate(root, &env)?;
     layout.create_state_dir()?;
-    memod_config::load(Some(&layout))?;
-    program::program()?;
-    let socket = lock::socket_path(&layout, &env)?;
+    memod_config::load_settings(Some(&layout))?;
+    program_path::program_path()?;
+    let socket = daemon_lock::socket_path(&layout, &env)?;
     for dir in [Some(layout.state_dir.as_path()), socket.parent().filter(|_| !cfg!(windows))] {
         dir.map_or(Ok(()), check_writable)?;
     }

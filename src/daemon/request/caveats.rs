@@ -6,12 +6,12 @@
 use std::sync::{Arc, Mutex};
 
 use memod_base::threads::lock;
-use memod_base::types::{MEMORY_FILES_DIR, Unreadable};
-use memod_proto::{AnswerPart, Check, Method, Owes, RpcError};
+use memod_base::types::{MEMORY_FILES_DIR, UnreadableEntry};
+use memod_proto::{AnswerDuty, AnswerPart, Check, Method, RpcError};
 use serde_json::{Map, Value, json};
 
 tokio::task_local! {
-    /// What is noted for the present request.
+    /// The caveats of the current request.
     static NOTED: Arc<NotedCaveats>;
 }
 
@@ -23,23 +23,23 @@ pub(in crate::daemon) struct NotedCaveats {
 }
 
 /// Returns whether an answer needs a file that may not be read.
-type Needs = Box<dyn Fn(&Unreadable) -> bool + Send>;
+type Needs = Box<dyn Fn(&UnreadableEntry) -> bool + Send>;
 
 /// Changes and files that the snapshot of an answer lacks.
 #[derive(Default)]
 struct SnapshotGaps {
     /// Why changes are missing.
     behind: Option<String>,
-    unreadable: Vec<Unreadable>,
+    unreadable: Vec<UnreadableEntry>,
     /// Whether the answer needs a file; without it, it needs any.
     needs: Option<Needs>,
 }
 
 impl SnapshotGaps {
-    /// Returns which files may not be read that the answer needs.
+    /// Returns which of the needed files may not be read.
     fn why_unread(&self) -> Option<String> {
-        let is_needed = |file: &&Unreadable| self.needs.as_ref().is_none_or(|needs| needs(file));
-        let mut needed = self.unreadable.iter().filter(is_needed);
+        let mut needed =
+            self.unreadable.iter().filter(|file| self.needs.as_ref().is_none_or(|needs| needs(file)));
         let first = &needed.next()?.path;
         Some(match needed.count() {
             0 => format!("{first} may not be read, so what it has is not known"),
@@ -49,74 +49,72 @@ impl SnapshotGaps {
 }
 
 /// Notes why a part of the answer to the present request may be old or missing.
-pub(in crate::daemon) fn note(part: AnswerPart, why: impl Into<String>) {
-    let add = |caveats: &Arc<NotedCaveats>| {
+pub(in crate::daemon) fn note_caveat(part: AnswerPart, why: impl Into<String>) {
+    let _ = NOTED.try_with(|caveats| {
         let (mut noted, why) = (lock(&caveats.parts), why.into());
         if !noted.iter().any(|(other, said)| *other == part && said.contains(&why)) {
             noted.push((part, why));
         }
-    };
-    let _ = NOTED.try_with(add); // work of the daemon itself has no request to add it to
+    }); // work of the daemon itself has no request to add it to
 }
 
-/// Notes what the snapshot lacks from which the answer to the present request is made.
-pub(in crate::daemon) fn note_snapshot(behind: Option<String>, unreadable: Vec<Unreadable>) {
-    let set = |caveats: &Arc<NotedCaveats>| {
+/// Notes what the snapshot behind the answer to the current request lacks.
+pub(in crate::daemon) fn note_snapshot(behind: Option<String>, unreadable: Vec<UnreadableEntry>) {
+    let _ = NOTED.try_with(|caveats| {
         let mut snapshot = lock(&caveats.snapshot);
         (snapshot.behind, snapshot.unreadable) = (behind, unreadable);
-    };
-    let _ = NOTED.try_with(set);
+    });
 }
 
 /// Notes which of the files that may not be read the answer to the present request needs; else it needs all.
-pub(in crate::daemon) fn needs_only(needs: impl Fn(&Unreadable) -> bool + Send + 'static) {
+pub(in crate::daemon) fn note_needed_files(needs: impl Fn(&UnreadableEntry) -> bool + Send + 'static) {
     let _ = NOTED.try_with(|caveats| lock(&caveats.snapshot).needs = Some(Box::new(needs)));
 }
 
-/// Adds to an error that nothing has a name why something may have it all the same, if it may.
-pub(in crate::daemon) fn as_far_as_known(error: RpcError) -> RpcError {
-    let error = while_behind(error);
-    let unread = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).why_unread();
-    match NOTED.try_with(unread).ok().flatten() {
+/// Adds to a not-found error why the target may exist all the same, if it may.
+pub(in crate::daemon) fn add_unknown_parts(error: RpcError) -> RpcError {
+    let error = add_missing_changes(error);
+    match NOTED.try_with(|caveats| lock(&caveats.snapshot).why_unread()).ok().flatten() {
         Some(why) => {
-            known_without(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+            add_unknown_part(error, &why).with_hint("`memo status --skipped` lists what may not be read")
         }
         None => error,
     }
 }
 
-/// Adds to an error that a file lacks something why it may have it all the same, if changes are not indexed yet.
-pub(in crate::daemon) fn while_behind(error: RpcError) -> RpcError {
-    let behind = |caveats: &Arc<NotedCaveats>| lock(&caveats.snapshot).behind.clone();
-    match NOTED.try_with(behind).ok().flatten() {
-        Some(why) => known_without(error, &why).with_hint("`memo sync` waits until all is indexed"),
+/// Adds to an error about a file that changes are not indexed yet, if so.
+pub(in crate::daemon) fn add_missing_changes(error: RpcError) -> RpcError {
+    match NOTED.try_with(|caveats| lock(&caveats.snapshot).behind.clone()).ok().flatten() {
+        Some(why) => add_unknown_part(error, &why).with_hint("`memo sync` waits until all is indexed"),
         None => error,
     }
 }
 
-/// Adds to an error what is not known, unless it says that already.
-pub(in crate::daemon) fn known_without(error: RpcError, why: &str) -> RpcError {
+/// Adds the unknown part to an error, unless the error has it already.
+pub(in crate::daemon) fn add_unknown_part(error: RpcError, why: &str) -> RpcError {
     if error.message.contains(why) {
         return error;
     }
     RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
 }
 
-/// Forgets what is noted of a part, which is no part of this answer after all.
-pub(in crate::daemon) fn leave_out(part: AnswerPart) {
+/// Forgets the caveats of a part that is no part of this answer after all.
+pub(in crate::daemon) fn drop_caveats(part: AnswerPart) {
     let _ = NOTED.try_with(|caveats| lock(&caveats.parts).retain(|(other, _)| *other != part));
 }
 
 /// Returns why a part of the answer to the present request may be old or missing, if it may.
-pub(in crate::daemon) fn noted(part: AnswerPart) -> Option<String> {
-    let first = |caveats: &Arc<NotedCaveats>| {
-        lock(&caveats.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
-    };
-    NOTED.try_with(first).ok().flatten()
+pub(in crate::daemon) fn find_caveat(part: AnswerPart) -> Option<String> {
+    NOTED
+        .try_with(|caveats| {
+            lock(&caveats.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
+        })
+        .ok()
+        .flatten()
 }
 
 /// Returns code that notes for the present request, on whatever thread.
-pub(in crate::daemon) fn carry<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
+pub(in crate::daemon) fn carry_caveats<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
     let noted = NOTED.try_with(Arc::clone).ok();
     move || match noted {
         Some(noted) => NOTED.sync_scope(noted, run),
@@ -126,27 +124,27 @@ pub(in crate::daemon) fn carry<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T
 
 impl NotedCaveats {
     /// Runs a request that notes here.
-    pub(in crate::daemon) async fn scope<T>(self: &Arc<Self>, request: impl Future<Output = T>) -> T {
+    pub(in crate::daemon) async fn run_request<T>(self: &Arc<Self>, request: impl Future<Output = T>) -> T {
         NOTED.scope(Arc::clone(self), request).await
     }
 
-    /// Writes into a result what it owes.
-    pub(in crate::daemon) fn write(&self, method: &Method, result: &mut Value) {
-        let parts = method.owes.parts();
+    /// Writes into a result the caveats that it owes.
+    pub(in crate::daemon) fn write_into(&self, method: &Method, result: &mut Value) {
+        let parts = method.owes.answer_parts();
         let mut noted = lock(&self.parts).clone();
         noted.extend(lock(&self.snapshot).why_unread().map(|why| (AnswerPart::Unreadable, why)));
         let owed: Vec<&(AnswerPart, String)> =
             noted.iter().filter(|(part, _)| parts.contains(part)).collect();
         let Value::Object(fields) = result else { return };
         match method.owes {
-            Owes::Nothing => {}
-            Owes::Fresh(_) => {
+            AnswerDuty::Nothing => {}
+            AnswerDuty::Fresh(_) => {
                 write_freshness(fields, &owed);
-                add_lines(fields, "degraded", &owed, |part, why| json!(line(part, why)));
+                add_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
             }
-            Owes::Report => {
-                add_lines(fields, "degraded", &owed, |part, why| json!(line(part, why)));
-                add_lines(fields, "checks", &owed, |part, why| json!(check(part, why)));
+            AnswerDuty::Report => {
+                add_lines(fields, "degraded", &owed, |part, why| json!(render_caveat(part, why)));
+                add_lines(fields, "checks", &owed, |part, why| json!(build_check(part, why)));
             }
         }
     }
@@ -162,7 +160,7 @@ fn write_freshness(fields: &mut Map<String, Value>, owed: &[&(AnswerPart, String
         if !reason.is_empty() {
             reason += "; ";
         }
-        reason += &line(*part, why);
+        reason += &render_caveat(*part, why);
     }
     let is_fresh = reason.is_empty() && fields.get("fresh") != Some(&json!(false));
     fields.insert("fresh".to_owned(), json!(is_fresh));
@@ -180,25 +178,24 @@ fn add_lines(
 ) {
     let Some(Value::Array(lines)) = fields.get_mut(key) else { return };
     for (part, why) in owed {
-        let is_said = |said: &Value| match said {
+        if !lines.iter().any(|said| match said {
             Value::String(said) => said.contains(why),
             said => said["detail"].as_str().is_some_and(|said| said.contains(why)),
-        };
-        if !lines.iter().any(is_said) {
+        }) {
             lines.push(make(*part, why));
         }
     }
 }
 
-/// Returns why a part may be old; what is said of code begins with its path.
-fn line(part: AnswerPart, why: &str) -> String {
+/// Returns why a part may be old; a caveat about code begins with its path.
+fn render_caveat(part: AnswerPart, why: &str) -> String {
     match part {
         AnswerPart::Code | AnswerPart::Unreadable => why.to_owned(),
         AnswerPart::Memories | AnswerPart::Commits => format!("{}: {why}", part.as_str()),
     }
 }
 
-fn check(part: AnswerPart, why: &str) -> Check {
+fn build_check(part: AnswerPart, why: &str) -> Check {
     let name = match part {
         AnswerPart::Memories => MEMORY_FILES_DIR,
         AnswerPart::Code | AnswerPart::Commits | AnswerPart::Unreadable => part.as_str(),
@@ -215,7 +212,7 @@ mod tests {
     fn written(method: &str, noted: &[(AnswerPart, &str)], mut result: Value) -> Value {
         let noted = noted.iter().map(|(part, why)| (*part, (*why).to_owned())).collect();
         let caveats = NotedCaveats { parts: Mutex::new(noted), ..NotedCaveats::default() };
-        caveats.write(Method::find(method).unwrap(), &mut result);
+        caveats.write_into(Method::find_method(method).unwrap(), &mut result);
         result
     }
 
@@ -259,15 +256,15 @@ mod tests {
     async fn what_is_noted_on_another_thread_is_of_the_same_request() {
         let caveats = Arc::new(NotedCaveats::default());
         let request = async {
-            let work = carry(|| note(AnswerPart::Memories, "one"));
+            let work = carry_caveats(|| note_caveat(AnswerPart::Memories, "one"));
             tokio::task::spawn_blocking(work).await.unwrap();
-            note(AnswerPart::Memories, "one");
-            note(AnswerPart::Commits, "two");
-            leave_out(AnswerPart::Commits);
-            noted(AnswerPart::Memories)
+            note_caveat(AnswerPart::Memories, "one");
+            note_caveat(AnswerPart::Commits, "two");
+            drop_caveats(AnswerPart::Commits);
+            find_caveat(AnswerPart::Memories)
         };
-        assert_eq!(caveats.scope(request).await.as_deref(), Some("one"));
+        assert_eq!(caveats.run_request(request).await.as_deref(), Some("one"));
         assert_eq!(lock(&caveats.parts).len(), 1);
-        note(AnswerPart::Memories, "of no request");
+        note_caveat(AnswerPart::Memories, "of no request");
     }
 }

@@ -5,23 +5,23 @@ use std::path::Path;
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
-use memod_engine::event::Freshness;
+use memod_engine::loop_event::Freshness;
 use memod_git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_proto::CommitInfo;
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
-use crate::daemon::request::error::bad_params;
+use crate::daemon::request::request_errors::bad_params_error;
 
 /// The history of a worktree.
-pub(in crate::daemon) struct History {
+pub(in crate::daemon) struct CommitHistory {
     pub(in crate::daemon) refs: Refs,
     pub(in crate::daemon) objects: Objects,
     pub(in crate::daemon) object_hash: ObjectHash,
     pub(in crate::daemon) settings: Settings,
 }
 
-impl History {
+impl CommitHistory {
     /// Opens the history; fails outside git.
     pub(in crate::daemon) fn open(at: &Freshness) -> RpcResult<Self> {
         let layout = &at.layout;
@@ -33,19 +33,24 @@ impl History {
             _ => {
                 let message =
                     format!("{}: not in a git repository, so it has no history", layout.root.display());
-                Err(bad_params(message).with_hint("`git init` begins one"))
+                Err(bad_params_error(message).with_hint("`git init` begins one"))
             }
         }
     }
 
     /// Returns the commit that a revision names.
-    pub(in crate::daemon) fn resolve(&self, layout: &RepoLayout, revision: &str) -> RpcResult<ObjectId> {
-        let upstream = |branch: &str| Settings::upstream_ref(layout, &UserDirs::read(), branch);
-        Ok(self.objects.resolve(&self.refs, revision, upstream)?)
+    pub(in crate::daemon) fn resolve_revision(
+        &self,
+        layout: &RepoLayout,
+        revision: &str,
+    ) -> RpcResult<ObjectId> {
+        Ok(self.objects.resolve(&self.refs, revision, |branch| {
+            Settings::upstream_ref(layout, &UserDirs::read(), branch)
+        })?)
     }
 
     /// Returns author, date, subject and body of a commit, without credentials.
-    pub(in crate::daemon) fn describe(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
+    pub(in crate::daemon) fn describe_commit(&self, id: ObjectId) -> RpcResult<(CommitInfo, String, String)> {
         let Commit { id, author, date, subject, body } = self.objects.commit(id)?;
         let (subject, body) = (redact(&subject, Syntax::Prose), redact(&body, Syntax::Prose));
         let info = CommitInfo { oid: id.to_string(), date, author };
@@ -54,18 +59,18 @@ impl History {
 }
 
 /// Returns a typed path relative to the top of the worktree; `None` for the top itself, and for paths outside.
-pub(in crate::daemon) fn key_of(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
-    key_in(path, &CallerDir::new(layout, Path::new(cwd)))
+pub(in crate::daemon) fn parse_source_key(path: &str, cwd: &str, layout: &RepoLayout) -> Option<SourceKey> {
+    parse_source_key_in(path, &CallerDir::new(layout, Path::new(cwd)))
 }
 
-/// As [`key_of`], for a known directory.
-pub(in crate::daemon) fn key_in(path: &str, dir: &CallerDir) -> Option<SourceKey> {
-    let path = dir.path(path).ok()?;
+/// As [`parse_source_key`], for a known directory.
+pub(in crate::daemon) fn parse_source_key_in(path: &str, dir: &CallerDir) -> Option<SourceKey> {
+    let path = dir.resolve_path(path).ok()?;
     (!path.is_empty()).then(|| SourceKey::new(path))
 }
 
 /// Returns ascending numbers as spans, inclusive.
-pub(in crate::daemon) fn spans(numbers: &[u32]) -> Vec<(u32, u32)> {
+pub(in crate::daemon) fn group_into_spans(numbers: &[u32]) -> Vec<(u32, u32)> {
     let mut spans: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match spans.last_mut() {

@@ -1,4 +1,4 @@
-//! Says of which worktree a request reads memories, on whatever thread it runs.
+//! Carries a request's worktree across threads, for the memories that it reads.
 
 tokio::task_local! {
     /// Number of the worktree of a request; 0 for the whole repository.
@@ -9,12 +9,12 @@ tokio::task_local! {
 pub(in crate::daemon) const UNKNOWN: i64 = -1;
 
 /// Returns the worktree of the present request; 0 outside of one.
-pub(in crate::daemon) fn worktree() -> i64 {
+pub(in crate::daemon) fn current_worktree() -> i64 {
     WORKTREE.try_with(|worktree| *worktree).unwrap_or_default()
 }
 
 /// Returns code that runs in the worktree of the present request, on whatever thread.
-pub(in crate::daemon) fn carry<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
-    let worktree = worktree();
+pub(in crate::daemon) fn carry_worktree<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    let worktree = current_worktree();
     move || WORKTREE.sync_scope(worktree, run)
 }

@@ -7,12 +7,12 @@ use memod_base::types::Definition;
 /// Number of names suggested if a file does not define the symbol.
 const MOST_NAMES: usize = 8;
 
-/// What may stand between the parts of a qualified name that somebody types.
-pub(in crate::daemon) const JOINTS: [char; 5] = [':', '.', '#', '\\', '/'];
+/// Separators between the parts of a typed qualified name.
+pub(in crate::daemon) const NAME_SEPARATORS: [char; 5] = [':', '.', '#', '\\', '/'];
 
 /// The part of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::daemon) enum Part<'a> {
+pub(in crate::daemon) enum PathPart<'a> {
     Whole,
     /// First and last, 1-based and inclusive; `PATH:LINE` is one line twice.
     Lines(u32, u32),
@@ -25,56 +25,63 @@ pub(in crate::daemon) fn is_range(target: &str) -> bool {
 }
 
 /// Returns the possible readings of a target, the likeliest first: file names may contain `:` and `#`.
-pub(in crate::daemon) fn parse(target: &str) -> Vec<(&str, Part<'_>)> {
-    let mut parse = vec![(target, Part::Whole)];
+pub(in crate::daemon) fn parse_target(target: &str) -> Vec<(&str, PathPart<'_>)> {
+    let mut parse = vec![(target, PathPart::Whole)];
     if let Some((path, symbol)) = target.split_once('#').filter(|(_, symbol)| !symbol.is_empty()) {
-        parse.push((path, Part::Symbol(symbol)));
+        parse.push((path, PathPart::Symbol(symbol)));
     }
-    let lines = |text: &str| -> Option<Part<'static>> {
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-        (first > 0 && last >= first).then_some(Part::Lines(first, last))
-    };
-    if let Some((path, part)) = target.rsplit_once(':').and_then(|(path, text)| Some((path, lines(text)?))) {
+    if let Some((path, part)) =
+        target.rsplit_once(':').and_then(|(path, text)| Some((path, parse_lines(text)?)))
+    {
         parse.push((path, part));
     }
     parse
 }
 
+/// Parses `LINE` or `FIRST-LAST`.
+fn parse_lines(text: &str) -> Option<PathPart<'static>> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+    (first > 0 && last >= first).then_some(PathPart::Lines(first, last))
+}
+
 /// Returns the definitions that match a name: the exact one, or else those whose qualified names end with it. The parts may
 /// be joined in any style (`Type::method`, `Type.method`).
-pub(in crate::daemon) fn named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a Definition> {
-    let name = plain(name);
-    let exact: Vec<_> = definitions.iter().filter(|definition| plain(&definition.title) == name).collect();
+pub(in crate::daemon) fn find_named<'a>(definitions: &'a [Definition], name: &str) -> Vec<&'a Definition> {
+    let name = with_dots(name);
+    let exact: Vec<_> =
+        definitions.iter().filter(|definition| with_dots(&definition.title) == name).collect();
     if !exact.is_empty() {
         return exact;
     }
-    let has_name = |definition: &&Definition| {
-        let title = plain(&definition.title);
-        let is_end = title.strip_suffix(&name).is_some_and(|before| before.ends_with('.'));
-        is_end || definition.names.split_whitespace().any(|own| own == name)
-    };
-    definitions.iter().filter(has_name).collect()
+    definitions
+        .iter()
+        .filter(|definition| {
+            let title = with_dots(&definition.title);
+            let is_end = title.strip_suffix(&name).is_some_and(|before| before.ends_with('.'));
+            is_end || definition.names.split_whitespace().any(|own| own == name)
+        })
+        .collect()
 }
 
 /// Returns the last part of a qualified name.
 pub(in crate::daemon) fn own_name(name: &str) -> &str {
-    name.rsplit(JOINTS).next().unwrap_or(name)
+    name.rsplit(NAME_SEPARATORS).next().unwrap_or(name)
 }
 
 /// Returns why a file with this number of lines has not all of these.
-pub(in crate::daemon) fn beyond((first, last): (u32, u32), n_lines: u32) -> Option<String> {
+pub(in crate::daemon) fn why_beyond_end((first, last): (u32, u32), n_lines: u32) -> Option<String> {
     let what = if first == last { format!("line {last}") } else { format!("lines {first}-{last}") };
     (last > n_lines).then(|| format!("has {n_lines} lines, no {what}"))
 }
 
 /// Returns a qualified name with a dot between its parts.
-pub(in crate::daemon) fn plain(name: &str) -> String {
+pub(in crate::daemon) fn with_dots(name: &str) -> String {
     name.replace("::", ".").replace(['#', '\\', '/'], ".")
 }
 
 /// Returns a hint that lists what a file defines.
-pub(in crate::daemon) fn defines(definitions: &[Definition]) -> Option<String> {
+pub(in crate::daemon) fn list_defined_names(definitions: &[Definition]) -> Option<String> {
     let mut names: BTreeSet<&str> = definitions.iter().map(|definition| definition.title.as_str()).collect();
     let n_more = names.len().saturating_sub(MOST_NAMES);
     while names.len() > MOST_NAMES {
@@ -94,16 +101,16 @@ mod tests {
 
     #[test]
     fn what_a_target_can_mean() {
-        let check = |target: &str, expected: &[(&str, Part<'_>)]| {
-            assert_eq!(parse(target), expected, "{target}");
+        let check = |target: &str, expected: &[(&str, PathPart<'_>)]| {
+            assert_eq!(parse_target(target), expected, "{target}");
         };
-        check("a.rs", &[("a.rs", Part::Whole)]);
-        check("a.rs:7", &[("a.rs:7", Part::Whole), ("a.rs", Part::Lines(7, 7))]);
-        check("a.rs:7-9", &[("a.rs:7-9", Part::Whole), ("a.rs", Part::Lines(7, 9))]);
-        check("a.rs:0", &[("a.rs:0", Part::Whole)]);
-        check("a.rs:9-7", &[("a.rs:9-7", Part::Whole)]);
-        check("a.rs#B::c", &[("a.rs#B::c", Part::Whole), ("a.rs", Part::Symbol("B::c"))]);
-        check("a.rs#", &[("a.rs#", Part::Whole)]);
+        check("a.rs", &[("a.rs", PathPart::Whole)]);
+        check("a.rs:7", &[("a.rs:7", PathPart::Whole), ("a.rs", PathPart::Lines(7, 7))]);
+        check("a.rs:7-9", &[("a.rs:7-9", PathPart::Whole), ("a.rs", PathPart::Lines(7, 9))]);
+        check("a.rs:0", &[("a.rs:0", PathPart::Whole)]);
+        check("a.rs:9-7", &[("a.rs:9-7", PathPart::Whole)]);
+        check("a.rs#B::c", &[("a.rs#B::c", PathPart::Whole), ("a.rs", PathPart::Symbol("B::c"))]);
+        check("a.rs#", &[("a.rs#", PathPart::Whole)]);
     }
 
     #[test]
@@ -116,7 +123,7 @@ mod tests {
         let mut all = titles.map(definition).to_vec();
         all[4].names = "x y".to_owned();
         let check = |name: &str, expected: &[&str]| {
-            let found: Vec<_> = named(&all, name).iter().map(|found| found.title.as_str()).collect();
+            let found: Vec<_> = find_named(&all, name).iter().map(|found| found.title.as_str()).collect();
             assert_eq!(found, expected, "{name}");
         };
         check("login", &["login"]);
@@ -127,7 +134,7 @@ mod tests {
         check("ession::login", &[]);
         check("y", &["x, y"]);
         all.remove(0);
-        let found: Vec<_> = named(&all, "login").iter().map(|found| found.title.as_str()).collect();
+        let found: Vec<_> = find_named(&all, "login").iter().map(|found| found.title.as_str()).collect();
         assert_eq!(found, ["a::Session::login", "a::Key::login"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Keeps what was found out about the texts of hits.
+//! Caches facts about the texts of hits.
 //!
 //! The file of a hit is read and hashed each time. What follows from its bytes alone is the same as before: how many lines
 //! there are, and where credentials.
@@ -6,19 +6,19 @@
 use std::sync::Mutex;
 
 use memod_base::threads::lock;
-use memod_search::recent::Recent;
+use memod_search::recent_cache::RecentCache;
 use memod_text::redact::{RedactedText, SearchedSecrets};
 use memod_text::secrets::Syntax;
 
-/// Most texts of which something is kept, some 200 bytes each.
+/// Most texts whose facts are kept, some 200 bytes each.
 const MOST_TEXTS: usize = 20_000;
 
 /// Identifies a text: blake3 of its bytes, and whether it is read as code.
 type Key = ([u8; 32], bool);
 
-/// What is known of texts.
+/// Facts about texts.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownTexts(Mutex<Recent<Key, (usize, SearchedSecrets)>>);
+pub(in crate::daemon) struct KnownTexts(Mutex<RecentCache<Key, (usize, SearchedSecrets)>>);
 
 /// The text of a file.
 pub(in crate::daemon) struct KnownText {
@@ -29,15 +29,15 @@ pub(in crate::daemon) struct KnownText {
 
 impl KnownTexts {
     /// Takes a text with the hash of its bytes.
-    pub(in crate::daemon) fn begin(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
+    pub(in crate::daemon) fn open_text(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
         let key = (*hash, syntax == Syntax::Code);
         let known = lock(&self.0).get(&key, MOST_TEXTS).cloned();
         let (n_lines, searched) = known.unwrap_or_else(|| (text.lines().count(), SearchedSecrets::default()));
         KnownText { key, n_lines, text: RedactedText::new(text, syntax).with_searched(searched) }
     }
 
-    /// Keeps what is known of texts by now.
-    pub(in crate::daemon) fn end(&self, texts: impl Iterator<Item = KnownText>) {
+    /// Keeps the facts about texts.
+    pub(in crate::daemon) fn keep_texts(&self, texts: impl Iterator<Item = KnownText>) {
         let mut known = lock(&self.0);
         for KnownText { key, n_lines, text } in texts {
             known.put(key, (n_lines, text.into_searched()), MOST_TEXTS);

@@ -20,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(3);
 ///
 /// # Errors
 /// Why they have the order that they had.
-pub(in crate::daemon) fn rerank(
+pub(in crate::daemon) fn rerank_hits(
     shared: &Shared,
     query: &str,
     hits: &mut [Hit],
@@ -31,31 +31,31 @@ pub(in crate::daemon) fn rerank(
     if first.is_empty() || query.trim().is_empty() {
         return Ok(()); // a query of filters alone asks nothing
     }
-    let told = |why: String| format!("rerank: {why}");
-    let reranker = shared.engine.models.reranker().map_err(told)?;
+    let load_reranker = shared.engine.models.load_reranker().map_err(|why| format!("rerank: {why}"))?;
     let passages: Vec<String> = first
         .iter()
         .zip(texts.iter().map(Option::as_deref).chain(repeat(None)))
-        .map(|(hit, text)| passage(hit, text))
+        .map(|(hit, text)| render_passage(hit, text))
         .collect();
-    let scores = reranker.score_texts(query, &passages, LIMIT).map_err(told)?;
+    let scores =
+        load_reranker.score_texts(query, &passages, LIMIT).map_err(|why| format!("rerank: {why}"))?;
     for (hit, score) in first.iter_mut().zip(scores) {
         hit.arms.rerank = Some(score);
     }
-    reorder(first);
+    reorder_hits(first);
     Ok(())
 }
 
-/// Returns what is read of a hit: where it is, what it is called, and its text.
-fn passage(hit: &Hit, text: Option<&str>) -> String {
+/// Returns the text of a hit for the cross-encoder: its path, its title, and its text.
+fn render_passage(hit: &Hit, text: Option<&str>) -> String {
     let text = text.unwrap_or(&hit.snippet);
     let title = hit.title.as_deref().or(hit.symbol.as_deref()).unwrap_or_default();
     let path = if hit.id.is_some() || hit.commit.is_some() { "" } else { &hit.path };
     format!("{path} {title}\n{text}").trim().to_owned()
 }
 
-/// Sorts hits by what the cross-encoder says of them; the best one gets the largest of their scores, and so on.
-fn reorder(hits: &mut [Hit]) {
+/// Sorts hits by their scores of the cross-encoder; the best one gets the largest of their scores, and so on.
+fn reorder_hits(hits: &mut [Hit]) {
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     hits.sort_by(|left, right| right.arms.rerank.partial_cmp(&left.arms.rerank).expect("scores are finite")); // stable
     for ((nth, hit), score) in (1..).zip(hits).zip(scores) {

@@ -1,56 +1,61 @@
-//! Answers `map`: the most important part of the code map that fits a budget.
+//! Answers `map` with the most important part of the code map that fits a budget.
 
 use std::path::Path;
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, is_compound};
 use memod_engine::errors::RpcResult;
-use memod_engine::event::Freshness;
+use memod_engine::loop_event::Freshness;
 use memod_proto::{MapParams, MapResult};
-use memod_structure::map::{CodeMap, ListedFile, Ranking, rank, render};
+use memod_structure::map::{CodeFile, CodeMap, Ranking, rank_files, render_map};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
-use crate::daemon::request::clock;
+use crate::daemon::request::format_clock;
 use crate::daemon::shared::Shared;
-use crate::daemon::structure::kept_maps::KeptMap;
+use crate::daemon::structure::code_map_cache::CachedCodeMap;
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;
 
-/// Number of files of which a name is listed.
+/// Number of files with a listed name.
 const MOST_NAMES: usize = 10;
 
-/// Ranks the files of a view and prints as many as fit.
-pub(in crate::daemon) fn map(shared: &Shared, params: &MapParams, at: &Freshness) -> RpcResult<MapResult> {
-    let KeptMap { map, clock, .. } = shared.maps.of(at.view, |former| {
+/// Ranks the files of a worktree and prints as many as fit.
+pub(in crate::daemon) fn answer_map(
+    shared: &Shared,
+    params: &MapParams,
+    at: &Freshness,
+) -> RpcResult<MapResult> {
+    let CachedCodeMap { map, clock, .. } = shared.maps.update_value(at.worktree, |former| {
         shared.engine.read(|reader| {
-            reader.snapshot(|reader| {
-                shared.maps.retain(&reader.views()?);
-                KeptMap::current(former, reader, at.view, clock(reader, at)?)
+            reader.read_snapshot(|reader| {
+                shared.maps.retain(&reader.list_views()?);
+                CachedCodeMap::bring_up_to_date(former, reader, at.worktree, format_clock(reader, at)?)
             })
         })
     })?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let paths = params.paths.iter().map(|typed| dir.path(typed)).collect::<Result<Vec<_>, _>>()?;
-    let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has(at));
+    let paths = params.paths.iter().map(|typed| dir.resolve_path(typed)).collect::<Result<Vec<_>, _>>()?;
+    let unmapped = params.paths.iter().zip(&paths).filter(|(_, at)| !map.has_path(at));
     let unmapped = unmapped.map(|(typed, _)| typed.clone()).collect();
-    let relative = |path: &String| dir.path(path).unwrap_or_else(|_| path.clone());
-    let focus: Vec<String> = params.focus.iter().map(relative).collect();
-    let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has(at));
+    let focus: Vec<String> =
+        params.focus.iter().map(|path| dir.resolve_path(path).unwrap_or_else(|_| path.clone())).collect();
+    let unfocused = params.focus.iter().zip(&focus).filter(|(_, at)| !map.has_path(at));
     let unfocused = unfocused.map(|(typed, _)| typed.clone()).collect();
     let focus: Vec<&str> = focus.iter().map(String::as_str).collect();
-    let ranking = rank(&map, &focus).below(&map, &paths);
+    let ranking = rank_files(&map, &focus).retain_below(&map, &paths);
     let budget = params.budget.unwrap_or(BUDGET);
-    let text = |file| text_of(map.listed(file), at, shared.engine.config.index.max_file_bytes);
-    let rendered = render(&map, &ranking, budget, &dir, text);
-    // What stands for a credential is shorter.
+    let rendered = render_map(&map, &ranking, budget, &dir, |file| {
+        read_unchanged_text(map.file_at(file), at, shared.engine.config.index.max_file_bytes)
+    });
+    // A mask is shorter than its credential.
     let text = redact(&rendered.text, Syntax::Code).into_owned();
     Ok(MapResult {
         text,
         tokens: rendered.n_tokens,
         files: rendered.n_files,
-        names: names(&map, &ranking),
+        names: list_main_names(&map, &ranking),
         total_files: ranking.files.len(),
         unmapped,
         unfocused,
@@ -61,19 +66,19 @@ pub(in crate::daemon) fn map(shared: &Shared, params: &MapParams, at: &Freshness
 }
 
 /// Returns the most used name of each of the first files, those of several words first: they are hardly anything else's.
-fn names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
+fn list_main_names(map: &CodeMap, ranking: &Ranking) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for &file in ranking.files.iter().take(MOST_NAMES) {
-        let symbol = ranking.symbols(map, file).first().copied();
-        names.extend(symbol.map(|symbol| map.symbol(file, symbol).0.to_owned()));
+        let symbol = ranking.ordered_symbols(map, file).first().copied();
+        names.extend(symbol.map(|symbol| map.symbol_at(file, symbol).0.to_owned()));
     }
     names.sort_by_key(|name| !is_compound(name));
     names
 }
 
 /// Returns the text of a file if it still equals the indexed content, so that no stale line is shown.
-fn text_of(file: &ListedFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
+fn read_unchanged_text(file: &CodeFile, at: &Freshness, max_file_bytes: u64) -> Option<String> {
     let key = SourceKey::new(file.path.as_str());
     let text = at.disk.read_same(&at.layout.root, &key, max_file_bytes, &file.hash);
-    text.map(|text| memod_extract::readable(&file.path, text).into_owned())
+    text.map(|text| memod_extract::readable_text(&file.path, text).into_owned())
 }

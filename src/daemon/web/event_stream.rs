@@ -21,36 +21,38 @@ use memod_proto::{SubscribeParams, Topic};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
-use super::response::{Body, Failure, of_body};
-use super::site::Site;
+use super::http_site::HttpSite;
+use super::response::{Body, HttpFailure, body_response};
 use crate::daemon::subscribing;
 
 /// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// The name of the event that says how many were dropped.
 const LOST: &str = "lost";
-/// What is sent first: how long `EventSource` waits before it asks again, ms.
+/// The first line, with the time that `EventSource` waits before it asks again, ms.
 const FIRST: &str = "retry: 2000\n\n";
 
 /// Begins a stream. It ends when the peer goes, or when the site is stopped.
-pub(super) async fn answer(site: &Site, query: Option<&str>) -> Result<Response<Body>, Failure> {
-    let params = params(query, &site.root)?;
+pub(super) async fn answer_events(
+    site: &HttpSite,
+    query: Option<&str>,
+) -> Result<Response<Body>, HttpFailure> {
+    let params = parse_event_params(query, &site.root)?;
     let place = Arc::clone(&site.streams).try_acquire_owned();
-    let place = place.map_err(|_| Failure::busy("too many streams of events are open"))?;
+    let place = place.map_err(|_| HttpFailure::busy_failure("too many streams of events are open"))?;
     let in_work = site.in_work.try_acquire();
-    let in_work =
-        in_work.map_err(|_| Failure::busy("too many requests are in progress on all connections"))?;
+    let in_work = in_work
+        .map_err(|_| HttpFailure::busy_failure("too many requests are in progress on all connections"))?;
     site.shared.engine.note_use();
-    let subscription = subscribing::listen(&site.shared, params).await?;
+    let subscription = subscribing::open_subscription(&site.shared, params).await?;
     drop(in_work);
     let (send, frames) = mpsc::channel(1);
-    tokio::spawn(fill(subscription, send, site.stopping.clone(), place));
-    Ok(of_body(StatusCode::OK, "text/event-stream", EventBody(frames).boxed()))
+    tokio::spawn(send_events(subscription, send, site.stopping.clone(), place));
+    Ok(body_response(StatusCode::OK, "text/event-stream", EventBody(frames).boxed()))
 }
 
 /// Reads `topics=a,b`, which may be given several times, and `cwd`; without that, `root` is meant.
-fn params(query: Option<&str>, root: &str) -> Result<SubscribeParams, Failure> {
-    let bad = |message: String| Failure::new(StatusCode::BAD_REQUEST, "usage", message);
+fn parse_event_params(query: Option<&str>, root: &str) -> Result<SubscribeParams, HttpFailure> {
     let (mut topics, mut cwd) = (Vec::new(), root.to_owned());
     for (name, text) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         match &*name {
@@ -61,21 +63,25 @@ fn params(query: Option<&str>, root: &str) -> Result<SubscribeParams, Failure> {
                 }
                 continue;
             }
-            _ => return Err(bad(format!("{name}: not known in the query; topics and cwd are"))),
+            _ => return Err(usage_failure(format!("{name}: not known in the query; topics and cwd are"))),
         }
         for name in text.split(',').filter(|name| !name.is_empty()) {
             let topic = Topic::ALL.into_iter().find(|topic| topic.as_str() == name);
             topics.push(topic.ok_or_else(|| {
                 let all = Topic::ALL.map(Topic::as_str).join(", ");
-                bad(format!("topics: {name} is none of {all}"))
+                usage_failure(format!("topics: {name} is none of {all}"))
             })?);
         }
     }
     Ok(SubscribeParams { cwd, topics })
 }
 
+fn usage_failure(message: String) -> HttpFailure {
+    HttpFailure::new(StatusCode::BAD_REQUEST, "usage", message)
+}
+
 /// Sends events, each once the peer has taken those before, until it goes or `stop` is set.
-async fn fill(
+async fn send_events(
     mut subscription: Subscription,
     frames: mpsc::Sender<Bytes>,
     mut stop: watch::Receiver<bool>,
@@ -85,7 +91,7 @@ async fn fill(
         let _ = frames.send(Bytes::from_static(FIRST.as_bytes())).await; // the peer may have gone
         // The room comes before the event, which newer ones may replace until then.
         while let Ok(room) = frames.reserve().await {
-            let Some(bytes) = next(&mut subscription).await else { return };
+            let Some(bytes) = next_frame(&mut subscription).await else { return };
             room.send(bytes);
         }
     };
@@ -97,7 +103,7 @@ async fn fill(
 }
 
 /// Returns the next event as it is sent, or a comment if none comes for long; `None` once the subscription has ended.
-async fn next(subscription: &mut Subscription) -> Option<Bytes> {
+async fn next_frame(subscription: &mut Subscription) -> Option<Bytes> {
     match timeout(HEARTBEAT, subscription.next()).await {
         Ok(event) => event.map(|event| frame_of(&event)),
         Err(_) => Some(Bytes::from_static(b":\n\n")),
@@ -133,7 +139,7 @@ mod tests {
 
     use super::*;
     use memod_base::types::NotedChange;
-    use memod_engine::subscriptions::{Events, Topics};
+    use memod_engine::subscriptions::{EventBroker, TopicSet};
 
     /// More than wait for one subscriber.
     const MANY: usize = 300;
@@ -146,19 +152,21 @@ mod tests {
 
     #[tokio::test]
     async fn who_does_not_read_gets_the_last_state_and_how_much_was_lost() {
-        let events = Arc::<Events>::default();
-        let subscription = events.subscribe(Topics::of(&[]), Path::new("/r"));
+        let events = Arc::<EventBroker>::default();
+        let subscription = events.subscribe(TopicSet::from_topics(&[]), Path::new("/r"));
         let (places, (stop, stopped)) = (Arc::new(tokio::sync::Semaphore::new(1)), watch::channel(false));
         let place = Arc::clone(&places).try_acquire_owned().expect("a place");
         let (send, frames) = mpsc::channel(1);
-        let filling = tokio::spawn(fill(subscription, send, stopped, place));
+        let filling = tokio::spawn(send_events(subscription, send, stopped, place));
         let mut body = EventBody(frames);
         assert_eq!(part(&mut body).await.as_deref(), Some(FIRST));
         for number in 0..MANY {
-            events
-                .tell_memories(vec![NotedChange { action: "add".to_owned(), ids: vec![number.to_string()] }]);
+            events.publish_memory_changes(vec![NotedChange {
+                action: "add".to_owned(),
+                ids: vec![number.to_string()],
+            }]);
         }
-        (0..=3).for_each(|drifted| events.tell_drift(Path::new("/r"), drifted, 0));
+        (0..=3).for_each(|drifted| events.publish_drift(Path::new("/r"), drifted, 0));
         let mut parts = Vec::new();
         while !parts.last().is_some_and(|part: &String| part.contains("\"drifted\":3")) {
             parts.push(part(&mut body).await.expect("it goes on"));
@@ -174,13 +182,17 @@ mod tests {
         stop.send(true).expect("somebody waits for it");
         assert_eq!(part(&mut body).await, None);
         filling.await.expect("it does not panic");
-        assert!(!events.hears(Topics::of(&[])) && places.available_permits() == 1, "all is given back");
+        assert!(
+            !events.has_subscriber(TopicSet::from_topics(&[])) && places.available_permits() == 1,
+            "all is given back"
+        );
     }
 
     #[test]
     fn topics_of_a_query() {
-        let topics =
-            |query| params(query, "/r").map(|params| params.topics).map_err(|failure| failure.status);
+        let topics = |query| {
+            parse_event_params(query, "/r").map(|params| params.topics).map_err(|failure| failure.status)
+        };
         assert_eq!(topics(None), Ok(Vec::new()));
         assert_eq!(
             topics(Some("topics=views,drift&topics=memories")),

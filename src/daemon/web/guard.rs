@@ -7,8 +7,8 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, HeaderMap, Header
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode, Uri};
 
-use super::response::Failure;
-use super::token::Secrets;
+use super::http_secrets::HttpSecrets;
+use super::response::HttpFailure;
 
 /// Longest head of a request, bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
@@ -17,9 +17,9 @@ pub(super) const MAX_HEAD_BYTES: usize = 64 << 10;
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// The names under which this server may be addressed.
-pub(super) struct Hosts(Vec<String>);
+pub(super) struct AllowedHosts(Vec<String>);
 
-impl Hosts {
+impl AllowedHosts {
     pub(super) fn new(port: u16) -> Self {
         let names = ["127.0.0.1", "localhost", "[::1]"];
         let mut hosts: Vec<_> = names.iter().map(|name| format!("{name}:{port}")).collect();
@@ -29,46 +29,47 @@ impl Hosts {
         Self(hosts)
     }
 
-    fn has(&self, host: &str) -> bool {
+    fn allows_host(&self, host: &str) -> bool {
         self.0.iter().any(|ours| ours.eq_ignore_ascii_case(host))
     }
 
     /// Refuses a request that is addressed to another host.
-    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Failure> {
-        let host = the_only(headers, &HOST).filter(|host| self.has(host));
+    pub(super) fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), HttpFailure> {
+        let host = single_header(headers, &HOST).filter(|host| self.allows_host(host));
         // A proxy is asked with the whole address, which then counts.
-        let authority_is_ours = uri.authority().is_none_or(|authority| self.has(authority.as_str()));
+        let authority_is_ours = uri.authority().is_none_or(|authority| self.allows_host(authority.as_str()));
         if host.is_some() && authority_is_ours {
             return Ok(());
         }
         let message = "this server is addressed as 127.0.0.1 or localhost, with its port";
-        Err(Failure::new(StatusCode::MISDIRECTED_REQUEST, "wrong-host", message)
+        Err(HttpFailure::new(StatusCode::MISDIRECTED_REQUEST, "wrong-host", message)
             .with_hint("use the address that `memo serve` prints"))
     }
 
     /// Refuses a request that a page of another origin made.
-    pub(super) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Failure> {
-        let host = the_only(headers, &HOST).unwrap_or_default();
-        let is_same = |origin: &str| {
-            let of_http = origin.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("http://"));
-            of_http.is_some_and(|scheme| origin[scheme.len()..].eq_ignore_ascii_case(host))
-        };
-        let origin_fits = !headers.contains_key(ORIGIN) || the_only(headers, &ORIGIN).is_some_and(is_same);
+    pub(super) fn check_origin(&self, headers: &HeaderMap) -> Result<(), HttpFailure> {
+        let host = single_header(headers, &HOST).unwrap_or_default();
+        let origin_fits = !headers.contains_key(ORIGIN)
+            || single_header(headers, &ORIGIN).is_some_and(|origin| {
+                let of_http = origin.get(..7).filter(|scheme| scheme.eq_ignore_ascii_case("http://"));
+                of_http.is_some_and(|scheme| origin[scheme.len()..].eq_ignore_ascii_case(host))
+            });
         let site_fits = !headers.contains_key(SEC_FETCH_SITE)
-            || the_only(headers, &SEC_FETCH_SITE).is_some_and(|site| ["same-origin", "none"].contains(&site));
+            || single_header(headers, &SEC_FETCH_SITE)
+                .is_some_and(|site| ["same-origin", "none"].contains(&site));
         if origin_fits && site_fits {
             return Ok(());
         }
         let message = "this request comes from a page of another origin";
-        Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", message).with_hint(
+        Err(HttpFailure::new(StatusCode::FORBIDDEN, "forbidden", message).with_hint(
             "only the page that this server has itself may send requests, and programs with the token",
         ))
     }
 }
 
-/// What a request proves itself with.
+/// The proof of access that a request brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(super) enum AccessProof {
     /// The token, or the cookie of a session.
     Right,
     /// Another token or cookie.
@@ -77,54 +78,59 @@ pub(super) enum Proof {
     Absent,
 }
 
+impl AccessProof {
+    fn from_match(is_right: bool) -> Self {
+        if is_right { Self::Right } else { Self::Wrong }
+    }
+}
+
 /// Compares the token in `Authorization`, or else the cookies of this name, with the secrets.
-pub(super) fn proof(headers: &HeaderMap, cookie_name: &str, secrets: &Secrets) -> Proof {
-    let verdict = |is_right| if is_right { Proof::Right } else { Proof::Wrong };
+pub(super) fn read_proof(headers: &HeaderMap, cookie_name: &str, secrets: &HttpSecrets) -> AccessProof {
     if headers.contains_key(AUTHORIZATION) {
-        return verdict(bearer(headers).is_some_and(|token| secrets.is_token(token)));
+        return AccessProof::from_match(bearer_token(headers).is_some_and(|token| secrets.is_token(token)));
     }
     // Servers on other ports of this computer can set a cookie of the same name, so there may be several.
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let ours: Vec<_> = pairs.filter(|(name, _)| *name == cookie_name).map(|(_, value)| value).collect();
     match ours.is_empty() {
-        true => Proof::Absent,
-        false => verdict(ours.iter().any(|value| secrets.is_session(value))),
+        true => AccessProof::Absent,
+        false => AccessProof::from_match(ours.iter().any(|value| secrets.is_session(value))),
     }
 }
 
 /// Returns the token in `Authorization: Bearer TOKEN`.
-pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = the_only(headers, &AUTHORIZATION)?.split_once(' ')?;
+pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = single_header(headers, &AUTHORIZATION)?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
 /// Refuses a head that is too long. The reader of HTTP asks for its limit only before it reads on, so it takes up to twice as much.
-pub(super) fn check_length(head: &Parts) -> Result<(), Failure> {
+pub(super) fn check_length(head: &Parts) -> Result<(), HttpFailure> {
     let line = head.method.as_str().len() + head.uri.to_string().len() + "  HTTP/1.1\r\n".len();
     let headers = head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
     if line + headers.sum::<usize>() + "\r\n".len() <= MAX_HEAD_BYTES {
         return Ok(());
     }
     let message = format!("the head of a request may have {MAX_HEAD_BYTES} bytes");
-    Err(Failure::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", message)
+    Err(HttpFailure::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "too-large", message)
         .with_hint("send what is long in the body"))
 }
 
 /// Refuses a change whose body is not JSON. A form of another site can send only what is not.
-pub(super) fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), Failure> {
-    let media = the_only(headers, &CONTENT_TYPE).and_then(|value| value.split(';').next());
+pub(super) fn check_type(method: &Method, headers: &HeaderMap) -> Result<(), HttpFailure> {
+    let media = single_header(headers, &CONTENT_TYPE).and_then(|value| value.split(';').next());
     let is_json = media.is_some_and(|media| media.trim().eq_ignore_ascii_case("application/json"));
     if *method == Method::GET || is_json {
         return Ok(());
     }
     let message = format!("{method} needs the header Content-Type: application/json");
-    Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message)
+    Err(HttpFailure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "content-type", message)
         .with_hint("send the params as a JSON object; {} if there are none"))
 }
 
 /// Returns the value of a header that is there exactly once.
-fn the_only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+fn single_header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)
@@ -146,7 +152,7 @@ mod tests {
     fn only_our_own_names_are_answered() {
         let check = |port: u16, lines: &[(&'static str, &str)], uri: &str, expected: bool| {
             let uri: Uri = uri.parse().expect("an address");
-            let fits = Hosts::new(port).check_host(&headers(lines), &uri).is_ok();
+            let fits = AllowedHosts::new(port).check_host(&headers(lines), &uri).is_ok();
             assert_eq!(fits, expected, "{port} {lines:?} {uri}");
         };
         for host in ["127.0.0.1:8080", "localhost:8080", "LOCALHOST:8080", "[::1]:8080"] {
@@ -179,7 +185,7 @@ mod tests {
     fn only_our_own_page_is_answered() {
         let check = |lines: &[(&'static str, &str)], expected: bool| {
             let all = [&[("host", "127.0.0.1:8080")], lines].concat();
-            assert_eq!(Hosts::new(8080).check_origin(&headers(&all)).is_ok(), expected, "{lines:?}");
+            assert_eq!(AllowedHosts::new(8080).check_origin(&headers(&all)).is_ok(), expected, "{lines:?}");
         };
         check(&[], true);
         check(&[("origin", "http://127.0.0.1:8080")], true);
@@ -206,22 +212,22 @@ mod tests {
 
     #[test]
     fn a_token_or_a_cookie_proves_a_request() {
-        let secrets = Secrets::random().expect("random bytes");
+        let secrets = HttpSecrets::random().expect("random bytes");
         let (token, session) = (secrets.token().to_owned(), secrets.session().to_owned());
-        let check = |lines: &[(&'static str, &str)], expected: Proof| {
-            assert_eq!(proof(&headers(lines), "memo-1", &secrets), expected, "{lines:?}");
+        let check = |lines: &[(&'static str, &str)], expected: AccessProof| {
+            assert_eq!(read_proof(&headers(lines), "memo-1", &secrets), expected, "{lines:?}");
         };
-        check(&[], Proof::Absent);
-        check(&[("authorization", &format!("Bearer {token}"))], Proof::Right);
-        check(&[("authorization", &format!("bearer  {token} "))], Proof::Right);
-        check(&[("authorization", &format!("Basic {token}"))], Proof::Wrong);
-        check(&[("authorization", &token)], Proof::Wrong);
-        check(&[("authorization", "Bearer "), ("cookie", &format!("memo-1={session}"))], Proof::Wrong);
-        check(&[("cookie", &format!("a=b; memo-1={session}"))], Proof::Right);
-        check(&[("cookie", &format!("memo-1=x; memo-1={session}"))], Proof::Right);
-        check(&[("cookie", "memo-1=x"), ("cookie", &format!("memo-1={session}"))], Proof::Right);
-        check(&[("cookie", &format!("memo-1={token}"))], Proof::Wrong);
-        check(&[("cookie", &format!("memo-2={session}; memo-1; =; ;"))], Proof::Absent);
+        check(&[], AccessProof::Absent);
+        check(&[("authorization", &format!("Bearer {token}"))], AccessProof::Right);
+        check(&[("authorization", &format!("bearer  {token} "))], AccessProof::Right);
+        check(&[("authorization", &format!("Basic {token}"))], AccessProof::Wrong);
+        check(&[("authorization", &token)], AccessProof::Wrong);
+        check(&[("authorization", "Bearer "), ("cookie", &format!("memo-1={session}"))], AccessProof::Wrong);
+        check(&[("cookie", &format!("a=b; memo-1={session}"))], AccessProof::Right);
+        check(&[("cookie", &format!("memo-1=x; memo-1={session}"))], AccessProof::Right);
+        check(&[("cookie", "memo-1=x"), ("cookie", &format!("memo-1={session}"))], AccessProof::Right);
+        check(&[("cookie", &format!("memo-1={token}"))], AccessProof::Wrong);
+        check(&[("cookie", &format!("memo-2={session}; memo-1; =; ;"))], AccessProof::Absent);
     }
 
     #[test]

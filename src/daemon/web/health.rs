@@ -1,18 +1,18 @@
-//! Says whether the daemon can answer, in a word.
+//! Reports in one word whether the daemon can answer.
 
 use std::time::{Duration, Instant};
 
 use hyper::{Response, StatusCode};
 use memod_engine::errors::RpcResult;
-use memod_index_db::Reader;
+use memod_index_db::IndexReader;
 use memod_proto::code;
 use serde_json::json;
 use tokio::time::timeout;
 
-use super::response::{Body, of_json};
-use super::site::Site;
-use crate::daemon::memories::call as memories;
-use crate::daemon::request::blocking;
+use super::http_site::HttpSite;
+use super::response::{Body, json_response};
+use crate::daemon::memories::methods::memory_methods as memories;
+use crate::daemon::request::run_blocking;
 
 /// Longest wait for both databases.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -23,24 +23,26 @@ const KEPT: Duration = Duration::from_secs(1);
 /// Answers `/health`. It needs no token, so it costs little and says little.
 ///
 /// It does not count as a use: a program that asks every minute does not keep an idle daemon running.
-pub(super) async fn health(site: &Site) -> Response<Body> {
+pub(super) async fn answer_health(site: &HttpSite) -> Response<Body> {
     let mut known = site.health.lock().await;
     let why_not = match &*known {
         Some((at, why_not)) if at.elapsed() < KEPT => *why_not,
         _ => {
-            let why_not = why_not(site).await;
+            let why_not = find_failure(site).await;
             *known = Some((Instant::now(), why_not));
             why_not
         }
     };
     match why_not {
-        None => of_json(StatusCode::OK, &json!({ "status": "ok" })),
-        Some(why) => of_json(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "error", "reason": why })),
+        None => json_response(StatusCode::OK, &json!({ "status": "ok" })),
+        Some(why) => {
+            json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({ "status": "error", "reason": why }))
+        }
     }
 }
 
-/// Returns a word for what fails, if something does.
-async fn why_not(site: &Site) -> Option<&'static str> {
+/// Returns a word for the failure, if there is one.
+async fn find_failure(site: &HttpSite) -> Option<&'static str> {
     let Ok(_place) = site.in_work.try_acquire() else { return Some("busy") };
     let Ok(read) = timeout(PATIENCE, read_both(site)).await else { return Some("slow") };
     read.err().map(|error| match error.code {
@@ -54,7 +56,7 @@ async fn why_not(site: &Site) -> Option<&'static str> {
 }
 
 /// Reads a little of the memories and of the index.
-async fn read_both(site: &Site) -> RpcResult<()> {
-    memories::call(&site.shared, "memory.containers", json!({ "cwd": site.root })).await?;
-    blocking(&site.shared, |shared| Ok(shared.engine.read(Reader::model).map(drop)?)).await
+async fn read_both(site: &HttpSite) -> RpcResult<()> {
+    memories::call_method(&site.shared, "memory.containers", json!({ "cwd": site.root })).await?;
+    run_blocking(&site.shared, |shared| Ok(shared.engine.read(IndexReader::model_id).map(drop)?)).await
 }

@@ -1,6 +1,6 @@
 //! Serves the methods of the socket over HTTP on the loopback interface, once `memo serve` asks for it.
 //!
-//! `listener` accepts connections within limits, `guard` refuses what does not come from the page or a program with the
+//! `http_listener` accepts connections within limits, `guard` refuses what does not come from the page or a program with the
 //! token, `router` finds the method of an address, and `handler` runs it as the socket does. Until it is asked for, nothing
 //! listens, and while nothing is connected, nothing runs.
 //!
@@ -10,17 +10,16 @@ mod event_stream;
 mod guard;
 mod handler;
 mod health;
-mod listener;
+mod http_listener;
+mod http_secrets;
+mod http_site;
 mod page_files;
 mod request_params;
 mod response;
 mod router;
-mod site;
-mod token;
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -31,107 +30,114 @@ use tokio::net::TcpListener;
 use tokio::sync::{Mutex, Semaphore, watch};
 use tokio::task::JoinHandle;
 
-use self::site::Site;
-use self::token::Secrets;
-use crate::daemon::request::error::no_method;
-use crate::daemon::request::{deadline, locate, params_of};
+use self::http_secrets::HttpSecrets;
+use self::http_site::HttpSite;
+use crate::daemon::request::request_errors::unknown_method_error;
+use crate::daemon::request::{locate_worktree, parse_params, request_deadline};
 use crate::daemon::shared::Shared;
 
 /// The HTTP API of the daemon, listening or not.
-pub(super) struct Web {
+pub(super) struct HttpServer {
     shared: Arc<Shared>,
     /// Places of requests in progress, which the socket's requests take as well.
     in_work: Arc<Semaphore>,
-    serving: Mutex<Option<Serving>>,
+    serving: Mutex<Option<ServingSite>>,
 }
 
-struct Serving {
-    site: Arc<Site>,
+struct ServingSite {
+    site: Arc<HttpSite>,
     stop: watch::Sender<bool>,
     accepting: JoinHandle<()>,
 }
 
-impl Web {
+impl HttpServer {
     pub(super) fn new(shared: &Arc<Shared>, in_work: &Arc<Semaphore>) -> Self {
         Self { shared: Arc::clone(shared), in_work: Arc::clone(in_work), serving: Mutex::default() }
     }
 
     /// Runs one of the methods `serve.*`.
-    pub(super) async fn call(&self, method: &str, params: Value) -> RpcResult<Value> {
+    pub(super) async fn call_method(&self, method: &str, params: Value) -> RpcResult<Value> {
         self.shared.engine.note_use();
         let result = match method {
-            "serve.start" => self.start(params_of(params)?).await?,
+            "serve.start" => self.start_serving(parse_params(params)?).await?,
             "serve.stop" => {
-                self.locate(&params_of::<CwdParams>(params)?.cwd).await?;
-                self.end().await;
+                self.locate_root(&parse_params::<CwdParams>(params)?.cwd).await?;
+                self.stop_serving().await;
                 ServeResult::default()
             }
             "serve.status" => {
-                self.locate(&params_of::<CwdParams>(params)?.cwd).await?;
+                self.locate_root(&parse_params::<CwdParams>(params)?.cwd).await?;
                 let serving = self.serving.lock().await;
-                serving.as_ref().filter(|serving| serving.is_running()).map(Serving::told).unwrap_or_default()
+                serving
+                    .as_ref()
+                    .filter(|serving| serving.is_running())
+                    .map(ServingSite::describe_site)
+                    .unwrap_or_default()
             }
-            _ => return Err(no_method(method)),
+            _ => return Err(unknown_method_error(method)),
         };
         Ok(json!(result))
     }
 
     /// Listens, unless it does already.
-    async fn start(&self, params: ServeParams) -> RpcResult<ServeResult> {
-        let root = self.locate(&params.cwd).await?;
+    async fn start_serving(&self, params: ServeParams) -> RpcResult<ServeResult> {
+        let root = self.locate_root(&params.cwd).await?;
         let mut serving = self.serving.lock().await;
         if let Some(running) = serving.as_ref().filter(|serving| serving.is_running()) {
-            return running.told_to(&params);
+            return running.describe_site_for(&params);
         }
-        let listener = bind(params.port.unwrap_or_default()).await?;
-        let port = listener.local_addr().map_err(|error| cannot_listen(0, &error))?.port();
-        let secrets = Secrets::random().map_err(no_random)?;
+        let listener = bind_port(params.port.unwrap_or_default()).await?;
+        let port = listener.local_addr().map_err(|error| cannot_listen_error(0, &error))?.port();
+        let secrets = HttpSecrets::random().map_err(no_random_error)?;
         let (stop, stopped) = watch::channel(false);
-        let site = Site::new(&self.shared, &self.in_work, secrets, port, root, stopped.clone());
+        let site = HttpSite::new(&self.shared, &self.in_work, secrets, port, root, stopped.clone());
         let site = Arc::new(site);
-        let accepting = tokio::spawn(listener::accept(Arc::clone(&site), listener, stopped));
+        let accepting = tokio::spawn(http_listener::accept_connections(Arc::clone(&site), listener, stopped));
         tracing::info!(port, "listening for HTTP");
-        serving.insert(Serving { site, stop, accepting }).told_to(&params)
+        serving.insert(ServingSite { site, stop, accepting }).describe_site_for(&params)
     }
 
     /// Stops listening, and lets running requests finish within a limit.
-    pub(super) async fn end(&self) {
-        let Some(Serving { stop, accepting, .. }) = self.serving.lock().await.take() else { return };
+    pub(super) async fn stop_serving(&self) {
+        let Some(ServingSite { stop, accepting, .. }) = self.serving.lock().await.take() else { return };
         let _ = stop.send(true); // it may have ended
         let _ = accepting.await; // a panic is in the log already
         tracing::info!("no longer listening for HTTP");
     }
 
-    async fn locate(&self, cwd: &str) -> RpcResult<String> {
-        let layout = locate(&self.shared, cwd, deadline(&self.shared, None)).await?;
-        let not_utf8 = |path: &Path| RpcError::new(code::IO, format!("{}: not UTF-8", path.display()));
-        Ok(layout.root.to_str().ok_or_else(|| not_utf8(&layout.root))?.to_owned())
+    async fn locate_root(&self, cwd: &str) -> RpcResult<String> {
+        let layout = locate_worktree(&self.shared, cwd, request_deadline(&self.shared, None)).await?;
+        let root = layout
+            .root
+            .to_str()
+            .ok_or_else(|| RpcError::new(code::IO, format!("{}: not UTF-8", layout.root.display())));
+        Ok(root?.to_owned())
     }
 }
 
-impl Serving {
+impl ServingSite {
     fn is_running(&self) -> bool {
         !self.accepting.is_finished()
     }
 
-    fn told_to(&self, params: &ServeParams) -> RpcResult<ServeResult> {
-        let mut told = self.told();
+    fn describe_site_for(&self, params: &ServeParams) -> RpcResult<ServeResult> {
+        let mut result = self.describe_site();
         if params.for_browser {
-            let once = self.site.secrets.offer_once(Instant::now()).map_err(no_random)?;
-            told.browser_url = Some(self.url(&once));
+            let once = self.site.secrets.offer_once(Instant::now()).map_err(no_random_error)?;
+            result.browser_url = Some(self.page_url(&once));
         }
-        Ok(told)
+        Ok(result)
     }
 
-    fn url(&self, token: &str) -> String {
+    fn page_url(&self, token: &str) -> String {
         format!("http://127.0.0.1:{}/#token={token}", self.site.port)
     }
 
-    fn told(&self) -> ServeResult {
-        let Site { port, root, .. } = &*self.site;
+    fn describe_site(&self) -> ServeResult {
+        let HttpSite { port, root, .. } = &*self.site;
         ServeResult {
             serving: true,
-            url: Some(self.url(self.site.secrets.token())),
+            url: Some(self.page_url(self.site.secrets.token())),
             browser_url: None,
             port: Some(*port),
             root: Some(root.clone()),
@@ -140,15 +146,15 @@ impl Serving {
     }
 }
 
-fn no_random(why: String) -> RpcError {
+fn no_random_error(why: String) -> RpcError {
     RpcError::new(code::IO, why)
 }
 
-async fn bind(port: u16) -> RpcResult<TcpListener> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| cannot_listen(port, &error))
+async fn bind_port(port: u16) -> RpcResult<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| cannot_listen_error(port, &error))
 }
 
-fn cannot_listen(port: u16, error: &io::Error) -> RpcError {
+fn cannot_listen_error(port: u16, error: &io::Error) -> RpcError {
     let hint = match error.kind() {
         ErrorKind::AddrInUse | ErrorKind::PermissionDenied => {
             "name another port with --port, or leave it out: then a free one is taken"

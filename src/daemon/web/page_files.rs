@@ -10,44 +10,44 @@ pub(super) struct PageFile {
     pub(super) bytes: &'static [u8],
 }
 
-const fn file(path: &'static str, content_type: &'static str, bytes: &'static [u8]) -> PageFile {
+const fn page_file(path: &'static str, content_type: &'static str, bytes: &'static [u8]) -> PageFile {
     PageFile { path, content_type, bytes }
 }
 
-const fn script(path: &'static str, bytes: &'static [u8]) -> PageFile {
-    file(path, "text/javascript; charset=utf-8", bytes)
+const fn page_script(path: &'static str, bytes: &'static [u8]) -> PageFile {
+    page_file(path, "text/javascript; charset=utf-8", bytes)
 }
 
 /// Every file. Their names say nothing secret, so they need no token.
 pub(super) const FILES: &[PageFile] = &[
-    file("/", "text/html; charset=utf-8", include_bytes!("page/index.html")),
-    file("/app.css", "text/css; charset=utf-8", include_bytes!("page/app.css")),
-    file("/icon.svg", "image/svg+xml", include_bytes!("page/icon.svg")),
-    script("/app.js", include_bytes!("page/app.js")),
-    script("/api.js", include_bytes!("page/api.js")),
-    script("/code.js", include_bytes!("page/code.js")),
-    script("/confirm.js", include_bytes!("page/confirm.js")),
-    script("/dom.js", include_bytes!("page/dom.js")),
-    script("/drift.js", include_bytes!("page/drift.js")),
-    script("/edit.js", include_bytes!("page/edit.js")),
-    script("/events.js", include_bytes!("page/events.js")),
-    script("/format.js", include_bytes!("page/format.js")),
-    script("/history.js", include_bytes!("page/history.js")),
-    script("/keys.js", include_bytes!("page/keys.js")),
-    script("/map.js", include_bytes!("page/map.js")),
-    script("/memories.js", include_bytes!("page/memories.js")),
-    script("/memory.js", include_bytes!("page/memory.js")),
-    script("/pairs.js", include_bytes!("page/pairs.js")),
-    script("/parts.js", include_bytes!("page/parts.js")),
-    script("/relations.js", include_bytes!("page/relations.js")),
-    script("/search.js", include_bytes!("page/search.js")),
-    script("/status.js", include_bytes!("page/status.js")),
-    script("/timeline.js", include_bytes!("page/timeline.js")),
-    script("/treemap.js", include_bytes!("page/treemap.js")),
+    page_file("/", "text/html; charset=utf-8", include_bytes!("page/index.html")),
+    page_file("/app.css", "text/css; charset=utf-8", include_bytes!("page/app.css")),
+    page_file("/icon.svg", "image/svg+xml", include_bytes!("page/icon.svg")),
+    page_script("/app.js", include_bytes!("page/app.js")),
+    page_script("/api.js", include_bytes!("page/api.js")),
+    page_script("/code.js", include_bytes!("page/code.js")),
+    page_script("/confirm.js", include_bytes!("page/confirm.js")),
+    page_script("/dom.js", include_bytes!("page/dom.js")),
+    page_script("/drift.js", include_bytes!("page/drift.js")),
+    page_script("/edit.js", include_bytes!("page/edit.js")),
+    page_script("/events.js", include_bytes!("page/events.js")),
+    page_script("/format.js", include_bytes!("page/format.js")),
+    page_script("/history.js", include_bytes!("page/history.js")),
+    page_script("/keys.js", include_bytes!("page/keys.js")),
+    page_script("/map.js", include_bytes!("page/map.js")),
+    page_script("/memories.js", include_bytes!("page/memories.js")),
+    page_script("/memory.js", include_bytes!("page/memory.js")),
+    page_script("/pairs.js", include_bytes!("page/pairs.js")),
+    page_script("/parts.js", include_bytes!("page/parts.js")),
+    page_script("/relations.js", include_bytes!("page/relations.js")),
+    page_script("/search.js", include_bytes!("page/search.js")),
+    page_script("/status.js", include_bytes!("page/status.js")),
+    page_script("/timeline.js", include_bytes!("page/timeline.js")),
+    page_script("/treemap.js", include_bytes!("page/treemap.js")),
 ];
 
 /// Returns the file at an address. Addresses are compared as they are, so no `..` leads anywhere.
-pub(super) fn find(path: &str) -> Option<&'static PageFile> {
+pub(super) fn find_file(path: &str) -> Option<&'static PageFile> {
     FILES.iter().find(|file| file.path == path)
 }
 
@@ -71,7 +71,7 @@ mod tests {
         for file in FILES {
             for (_, rest) in text(file).split("\n").filter_map(|line| line.split_once("from \"./")) {
                 let name = rest.split('"').next().unwrap_or_default();
-                assert!(find(&format!("/{name}")).is_some(), "{}: {name}", file.path);
+                assert!(find_file(&format!("/{name}")).is_some(), "{}: {name}", file.path);
             }
             let is_named =
                 all.contains(&format!("\".{}\"", file.path)) || all.contains(&format!("\"{}\"", file.path));

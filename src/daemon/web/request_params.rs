@@ -1,59 +1,62 @@
 //! Makes the params of a method from the address and the body of a request.
 
 use memod_base::types::parse_with_metadata;
-use memod_proto::depth;
-use memod_proto::http::{Id, Query, Route, SOCKET_ONLY_PARAMS};
+use memod_proto::http::{ApiRoute, PathId, QueryType, SOCKET_ONLY_PARAMS};
+use memod_proto::nesting_depth;
 use memod_proto::{MAX_DEPTH, RpcError, code};
 use serde_json::{Map, Number, Value};
 
 type Params = Map<String, Value>;
 
-fn bad(message: String) -> RpcError {
+fn bad_param_error(message: String) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
 }
 
+fn body_error(message: &str) -> RpcError {
+    RpcError::new(code::PARSE, format!("body: {message}"))
+}
+
 /// Reads a body: a JSON object, or nothing, which is an empty one.
-pub(super) fn of_body(bytes: &[u8]) -> Result<Params, RpcError> {
-    let parse = |message: String| RpcError::new(code::PARSE, format!("body: {message}"));
-    let text = std::str::from_utf8(bytes).map_err(|error| parse(format!("not UTF-8: {error}")))?;
+pub(super) fn parse_body(bytes: &[u8]) -> Result<Params, RpcError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| body_error(&format!("not UTF-8: {error}")))?;
     if text.trim_ascii().is_empty() {
         return Ok(Params::new());
     }
-    if depth(text) > MAX_DEPTH {
-        return Err(parse(format!("nested deeper than {MAX_DEPTH}")));
+    if nesting_depth(text) > MAX_DEPTH {
+        return Err(body_error(&format!("nested deeper than {MAX_DEPTH}")));
     }
     match parse_with_metadata(text) {
         Ok(Value::Object(params)) => Ok(params),
-        Ok(_) => Err(bad("body: an object is needed, each param by its name".to_owned())),
-        Err(error) => Err(parse(format!("not JSON: {error}"))),
+        Ok(_) => Err(bad_param_error("body: an object is needed, each param by its name".to_owned())),
+        Err(error) => Err(body_error(&format!("not JSON: {error}"))),
     }
 }
 
-/// Adds what the address of a route says to the params of the body, and prevails over it.
-pub(super) fn add_address(
+/// Adds the params in the address of a route to those of the body; the address prevails.
+pub(super) fn add_address_params(
     params: &mut Params,
-    route: &Route,
+    route: &ApiRoute,
     id: Option<&str>,
     query: Option<&str>,
 ) -> Result<(), RpcError> {
     for (name, text) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
         let Some((name, kind)) = route.query.iter().find(|(known, _)| *known == name) else {
-            return Err(unknown(&name, route));
+            return Err(unknown_param_error(&name, route));
         };
-        let value = value_of(*kind, &text).ok_or_else(|| {
-            let what = if *kind == Query::Flag { "true or false" } else { "a number" };
-            bad(format!("{name}: {what} is needed, not {text}"))
+        let value = parse_value(*kind, &text).ok_or_else(|| {
+            let what = if *kind == QueryType::Flag { "true or false" } else { "a number" };
+            bad_param_error(format!("{name}: {what} is needed, not {text}"))
         })?;
         match params.get_mut(*name) {
-            Some(Value::Array(items)) if *kind == Query::List => items.push(value),
-            Some(_) => return Err(bad(format!("{name}: given twice"))),
-            None if *kind == Query::List => drop(params.insert((*name).to_owned(), vec![value].into())),
+            Some(Value::Array(items)) if *kind == QueryType::List => items.push(value),
+            Some(_) => return Err(bad_param_error(format!("{name}: given twice"))),
+            None if *kind == QueryType::List => drop(params.insert((*name).to_owned(), vec![value].into())),
             None => drop(params.insert((*name).to_owned(), value)),
         }
     }
     match (route.id, id) {
-        (Some(Id::One(name)), Some(id)) => drop(params.insert(name.to_owned(), id.into())),
-        (Some(Id::Only(name)), Some(id)) => drop(params.insert(name.to_owned(), vec![id].into())),
+        (Some(PathId::One(name)), Some(id)) => drop(params.insert(name.to_owned(), id.into())),
+        (Some(PathId::Only(name)), Some(id)) => drop(params.insert(name.to_owned(), vec![id].into())),
         _ => {}
     }
     if let Some(flag) = route.flag {
@@ -63,7 +66,7 @@ pub(super) fn add_address(
 }
 
 /// A filter with a typing error must not select everything, so unknown names are errors here.
-fn unknown(name: &str, route: &Route) -> RpcError {
+fn unknown_param_error(name: &str, route: &ApiRoute) -> RpcError {
     let hint = match route.query {
         [] => "the params of this address are in its body".to_owned(),
         known => {
@@ -71,15 +74,15 @@ fn unknown(name: &str, route: &Route) -> RpcError {
             format!("known are {}", known.join(", "))
         }
     };
-    bad(format!("{name}: no param of the query of {} {}", route.verb, route.path)).with_hint(hint)
+    bad_param_error(format!("{name}: no param of the query of {} {}", route.verb, route.path)).with_hint(hint)
 }
 
-fn value_of(kind: Query, text: &str) -> Option<Value> {
+fn parse_value(kind: QueryType, text: &str) -> Option<Value> {
     match kind {
-        Query::Text | Query::List => Some(text.into()),
-        Query::Integer => text.parse::<i64>().ok().map(Value::from),
-        Query::Number => text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::from),
-        Query::Flag => match text {
+        QueryType::Text | QueryType::List => Some(text.into()),
+        QueryType::Integer => text.parse::<i64>().ok().map(Value::from),
+        QueryType::Number => text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::from),
+        QueryType::Flag => match text {
             "" | "true" => Some(true.into()),
             "false" => Some(false.into()),
             _ => None,
@@ -88,10 +91,10 @@ fn value_of(kind: Query, text: &str) -> Option<Value> {
 }
 
 /// Completes the params of a method: who asks, and the worktree unless one is named.
-pub(super) fn complete(params: &mut Params, method: &str, root: &str) -> Result<(), RpcError> {
-    for (_, name, why) in SOCKET_ONLY_PARAMS.iter().filter(|(of, ..)| *of == method) {
+pub(super) fn complete_params(params: &mut Params, method: &str, root: &str) -> Result<(), RpcError> {
+    for (_, name, why) in SOCKET_ONLY_PARAMS.iter().filter(|(for_method, ..)| *for_method == method) {
         if params.get(*name).is_some_and(|value| !value.is_null() && value != false) {
-            return Err(bad(format!("{name}: not over HTTP, because {why}"))
+            return Err(bad_param_error(format!("{name}: not over HTTP, because {why}"))
                 .with_hint("leave it out, or use `memo` or the socket"));
         }
     }
@@ -110,14 +113,14 @@ mod tests {
 
     use super::*;
 
-    fn route(verb: &str, path: &str) -> &'static Route {
+    fn route(verb: &str, path: &str) -> &'static ApiRoute {
         ROUTES.iter().find(|route| route.verb == verb && route.path == path).expect("a route")
     }
 
     #[test]
     fn a_body_is_an_object() {
         let check = |body: &str, expected: Option<Value>| {
-            assert_eq!(of_body(body.as_bytes()).ok().map(Value::Object), expected, "{body}");
+            assert_eq!(parse_body(body.as_bytes()).ok().map(Value::Object), expected, "{body}");
         };
         check("", Some(json!({})));
         check(" \n", Some(json!({})));
@@ -125,14 +128,14 @@ mod tests {
         for wrong in ["[]", "null", "1", "{", "{} {}", &format!("{{\"a\":{}", "[".repeat(100_000))] {
             check(wrong, None);
         }
-        assert!(of_body(b"{\"a\":\"\xff\"}").is_err());
+        assert!(parse_body(b"{\"a\":\"\xff\"}").is_err());
     }
 
     #[test]
     fn the_address_has_params() {
         let check = |verb, path, id, query, body: Value, expected: Option<Value>| {
             let Value::Object(mut params) = body else { panic!("an object") };
-            let added = add_address(&mut params, route(verb, path), id, Some(query));
+            let added = add_address_params(&mut params, route(verb, path), id, Some(query));
             assert_eq!(added.is_ok().then_some(Value::Object(params)), expected, "{verb} {path}?{query}");
         };
         let list = "/v1/memories";
@@ -168,7 +171,7 @@ mod tests {
     fn what_is_left_out_is_completed() {
         let check = |method, params: Value, expected: Option<Value>| {
             let Value::Object(mut params) = params else { panic!("an object") };
-            let completed = complete(&mut params, method, "/r");
+            let completed = complete_params(&mut params, method, "/r");
             assert_eq!(completed.is_ok().then_some(Value::Object(params)), expected, "{method}");
         };
         check("search", json!({}), Some(json!({ "cwd": "/r", "client": "http" })));

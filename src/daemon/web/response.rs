@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub(super) type Body = BoxBody<Bytes, Infallible>;
 
 /// Headers of every response. Scripts and styles come only from this server, no site may frame it or load parts of it,
-/// and the address is told to nobody.
+/// and no other site learns the address.
 pub(super) const HEADERS: [(HeaderName, &str); 7] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -31,16 +31,16 @@ pub(super) const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 /// Returns a response with a body and the headers of every response.
-pub(super) fn of_bytes(
+pub(super) fn bytes_response(
     status: StatusCode,
     content_type: &'static str,
     bytes: impl Into<Bytes>,
 ) -> Response<Body> {
-    of_body(status, content_type, Full::new(bytes.into()).boxed())
+    body_response(status, content_type, Full::new(bytes.into()).boxed())
 }
 
-/// As [`of_bytes`], with a body that may come in parts.
-pub(super) fn of_body(status: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
+/// As [`bytes_response`], with a body that may come in parts.
+pub(super) fn body_response(status: StatusCode, content_type: &'static str, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -52,13 +52,13 @@ pub(super) fn of_body(status: StatusCode, content_type: &'static str, body: Body
 }
 
 /// Returns a response with JSON as its body.
-pub(super) fn of_json(status: StatusCode, value: &Value) -> Response<Body> {
-    of_bytes(status, "application/json", value.to_string())
+pub(super) fn json_response(status: StatusCode, value: &Value) -> Response<Body> {
+    bytes_response(status, "application/json", value.to_string())
 }
 
 /// A request that is answered with an error.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct HttpFailure {
     pub(super) status: StatusCode,
     /// The word in `error.code`, as in the JSON of `memo`.
     code: &'static str,
@@ -67,7 +67,7 @@ pub(super) struct Failure {
     header: Option<Box<(HeaderName, HeaderValue)>>,
 }
 
-impl Failure {
+impl HttpFailure {
     pub(super) fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into(), hint: None, header: None }
     }
@@ -76,7 +76,7 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Says when to try again.
+    /// Adds the time after which to try again.
     pub(super) fn with_retry(self, after: Duration) -> Self {
         // A part of a second counts as one, because the header has whole ones.
         let seconds = after.as_secs() + u64::from(after.subsec_nanos() > 0);
@@ -89,30 +89,30 @@ impl Failure {
     }
 
     /// Returns the error for a request that failed for a reason that only the log has.
-    pub(super) fn internal() -> Self {
+    pub(super) fn internal_failure() -> Self {
         let message = "the request failed; the daemon keeps running";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message).with_hint("`memo logs` says why")
     }
 
     /// Returns the error for a request over a limit.
-    pub(super) fn busy(message: impl Into<String>) -> Self {
+    pub(super) fn busy_failure(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message).with_retry(Duration::from_secs(1))
     }
 
     pub(super) fn into_response(self) -> Response<Body> {
         let error = json!({ "code": self.code, "message": self.message, "hint": self.hint });
-        let mut response = of_json(self.status, &json!({ "error": error }));
+        let mut response = json_response(self.status, &json!({ "error": error }));
         response.headers_mut().extend(self.header.map(|header| *header));
         response
     }
 }
 
-/// What failed inside goes to the log, because messages of the system and of SQLite name files and states that are nobody's
-/// business; what the caller can change is told.
-impl From<RpcError> for Failure {
+/// Internal failures go to the log, because messages of the system and of SQLite name private files and states; errors that
+/// the caller can change are shown.
+impl From<RpcError> for HttpFailure {
     fn from(error: RpcError) -> Self {
         let data = error.data.unwrap_or_default();
-        let told = |status, word| {
+        let shown = |status, word| {
             let failure = Self::new(status, word, error.message.clone());
             Self { hint: data.hint.clone(), ..failure }
         };
@@ -123,18 +123,18 @@ impl From<RpcError> for Failure {
         };
         match (error.code, data.retry_after_ms) {
             (code::PARSE | code::INVALID_REQUEST | code::INVALID_PARAMS, _) => {
-                told(StatusCode::BAD_REQUEST, "usage")
+                shown(StatusCode::BAD_REQUEST, "usage")
             }
-            (code::WRONG_REPOSITORY, _) => told(StatusCode::BAD_REQUEST, "wrong-repository"),
-            (code::NO_METHOD, _) => told(StatusCode::NOT_FOUND, "no-method"),
-            (code::NOT_FOUND, _) => told(StatusCode::NOT_FOUND, "not-found"),
+            (code::WRONG_REPOSITORY, _) => shown(StatusCode::BAD_REQUEST, "wrong-repository"),
+            (code::NO_METHOD, _) => shown(StatusCode::NOT_FOUND, "no-method"),
+            (code::NOT_FOUND, _) => shown(StatusCode::NOT_FOUND, "not-found"),
             (code::BUSY, Some(after_ms)) => {
-                told(StatusCode::SERVICE_UNAVAILABLE, "busy").with_retry(Duration::from_millis(after_ms))
+                shown(StatusCode::SERVICE_UNAVAILABLE, "busy").with_retry(Duration::from_millis(after_ms))
             }
             // It is not the daemon that is busy: something changed while it was read.
-            (code::BUSY, None) => told(StatusCode::CONFLICT, "busy"),
+            (code::BUSY, None) => shown(StatusCode::CONFLICT, "busy"),
             (code::STOPPING, _) => {
-                told(StatusCode::SERVICE_UNAVAILABLE, "stopping").with_retry(Duration::from_secs(1))
+                shown(StatusCode::SERVICE_UNAVAILABLE, "stopping").with_retry(Duration::from_secs(1))
             }
             // Hints of these two are sentences without names.
             (code::STORE, _) => hidden("store", "the database failed", data.hint.clone()),
@@ -154,7 +154,7 @@ mod tests {
         let check = |code: i64, after_ms: Option<u64>, status: u16, is_told: bool| {
             let error = RpcError::new(code, "/home/me/.git: secret");
             let error = after_ms.into_iter().fold(error, RpcError::with_retry);
-            let failure = Failure::from(error);
+            let failure = HttpFailure::from(error);
             assert_eq!(failure.status.as_u16(), status, "{code}");
             assert_eq!(failure.message.contains("secret"), is_told, "{code}: {}", failure.message);
             let retry = failure.into_response().headers().get(header::RETRY_AFTER).cloned();

@@ -1,17 +1,17 @@
-//! Finds what answers a request by its verb and its path.
+//! Finds the target of a request by its verb and its path.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use matchit::Router;
 use memod_proto::METHODS;
-use memod_proto::http::{PREFIX, ROUTES, Route};
+use memod_proto::http::{ApiRoute, PREFIX, ROUTES};
 
-/// What answers an address.
+/// The target of an address.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Target {
+pub(super) enum RouteTarget {
     /// A method, by its own address or by a route.
-    Method(&'static str, Option<&'static Route>),
+    Method(&'static str, Option<&'static ApiRoute>),
     /// The description of the API.
     Description,
     /// A stream of events.
@@ -21,7 +21,7 @@ pub(super) enum Target {
 }
 
 /// Verbs with their targets.
-type Verbs = Vec<(&'static str, Target)>;
+type Verbs = Vec<(&'static str, RouteTarget)>;
 
 /// Where the description of the API is.
 const DESCRIPTION: &str = "/v1/openapi.json";
@@ -32,30 +32,30 @@ const SESSION: &str = "/v1/session";
 
 static ROUTER: LazyLock<Router<Verbs>> = LazyLock::new(|| {
     let mut router = Router::new();
-    for (path, verbs) in addresses() {
+    for (path, verbs) in list_addresses() {
         router.insert(path, verbs).expect("a path of the tables fits the others");
     }
     router
 });
 
-fn addresses() -> BTreeMap<String, Verbs> {
+fn list_addresses() -> BTreeMap<String, Verbs> {
     let mut addresses: BTreeMap<String, Verbs> = BTreeMap::new();
     let mut add = |path: String, verb, target| addresses.entry(path).or_default().push((verb, target));
     for method in METHODS {
-        add(format!("{PREFIX}{}", method.name), "POST", Target::Method(method.name, None));
+        add(format!("{PREFIX}{}", method.name), "POST", RouteTarget::Method(method.name, None));
     }
     for route in ROUTES {
-        add(route.path.to_owned(), route.verb, Target::Method(route.method, Some(route)));
+        add(route.path.to_owned(), route.verb, RouteTarget::Method(route.method, Some(route)));
     }
-    add(DESCRIPTION.to_owned(), "GET", Target::Description);
-    add(EVENTS.to_owned(), "GET", Target::Events);
-    add(SESSION.to_owned(), "POST", Target::Session);
+    add(DESCRIPTION.to_owned(), "GET", RouteTarget::Description);
+    add(EVENTS.to_owned(), "GET", RouteTarget::Events);
+    add(SESSION.to_owned(), "POST", RouteTarget::Session);
     addresses
 }
 
 /// Why nothing answers.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Nothing {
+pub(super) enum NoRoute {
     /// There is no such path.
     NoPath,
     /// The path has only these verbs.
@@ -63,12 +63,12 @@ pub(super) enum Nothing {
 }
 
 /// Returns the target of an address, and the `{id}` in its path.
-pub(super) fn find<'a>(verb: &str, path: &'a str) -> Result<(Target, Option<&'a str>), Nothing> {
-    let found = ROUTER.at(path).map_err(|_| Nothing::NoPath)?;
+pub(super) fn find_target<'a>(verb: &str, path: &'a str) -> Result<(RouteTarget, Option<&'a str>), NoRoute> {
+    let found = ROUTER.at(path).map_err(|_| NoRoute::NoPath)?;
     let id = found.params.get("id");
     match found.value.iter().find(|(known, _)| *known == verb) {
         Some((_, target)) => Ok((*target, id)),
-        None => Err(Nothing::OnlyVerbs(found.value.iter().map(|(known, _)| *known).collect())),
+        None => Err(NoRoute::OnlyVerbs(found.value.iter().map(|(known, _)| *known).collect())),
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn each_address_has_one_target() {
-        for (path, verbs) in addresses() {
+        for (path, verbs) in list_addresses() {
             let mut names: Vec<_> = verbs.iter().map(|(verb, _)| *verb).collect();
             names.sort_unstable();
             names.dedup();
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn paths_are_compared_as_they_are() {
         let check = |verb: &str, path: &str, expected: &str| {
-            let found = match find(verb, path) {
-                Ok((Target::Method(method, _), id)) => format!("{method} {}", id.unwrap_or_default()),
+            let found = match find_target(verb, path) {
+                Ok((RouteTarget::Method(method, _), id)) => format!("{method} {}", id.unwrap_or_default()),
                 Ok((target, _)) => format!("{target:?}"),
                 Err(nothing) => format!("{nothing:?}"),
             };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 
-use memod_proto::http::{Id, PREFIX, Query, ROUTES, Route};
+use memod_proto::http::{ApiRoute, PREFIX, PathId, QueryType, ROUTES};
 use memod_proto::{METHODS, Method, Topic};
 use serde_json::{Map, Value, json};
 
@@ -89,7 +89,7 @@ impl Schemas<'_> {
     }
 
     /// Returns the operation of a method, at its own address or at a route.
-    fn operation(&mut self, method: &Method, route: Option<&Route>) -> Value {
+    fn operation(&mut self, method: &Method, route: Option<&ApiRoute>) -> Value {
         let content = |schema: Value| json!({ "application/json": { "schema": schema } });
         let result = content(self.result(method));
         let mut responses = json!({
@@ -118,7 +118,7 @@ fn has_memories(field: &&Field) -> bool {
     ["memory", "memories"].contains(&field.name.as_str())
 }
 
-fn parameters(types: &Types, method: &Method, route: &Route) -> Value {
+fn parameters(types: &Types, method: &Method, route: &ApiRoute) -> Value {
     let fields = types.fields(method.params);
     let meaning = |name: &str| {
         let field = fields.iter().find(|field| field.name == name);
@@ -126,7 +126,7 @@ fn parameters(types: &Types, method: &Method, route: &Route) -> Value {
         (types.meaning(field), types.kind(&field.rust))
     };
     let mut parameters = Vec::new();
-    if let Some(Id::One(name) | Id::Only(name)) = route.id {
+    if let Some(PathId::One(name) | PathId::Only(name)) = route.id {
         let description = meaning(name).0;
         let schema = json!({ "type": "string" });
         parameters.push(
@@ -137,11 +137,13 @@ fn parameters(types: &Types, method: &Method, route: &Route) -> Value {
         let (description, kind) = meaning(name);
         let inner = if let Kind::OrNull(inner) = &kind { inner } else { &kind };
         let (fits, schema) = match query {
-            Query::Text => (matches!(inner, Kind::Text | Kind::Words(_)), json!({ "type": "string" })),
-            Query::Integer => (matches!(inner, Kind::Integer | Kind::Unsigned), json!({ "type": "integer" })),
-            Query::Number => (matches!(inner, Kind::Number), json!({ "type": "number" })),
-            Query::Flag => (matches!(inner, Kind::Boolean), json!({ "type": "boolean" })),
-            Query::List => {
+            QueryType::Text => (matches!(inner, Kind::Text | Kind::Words(_)), json!({ "type": "string" })),
+            QueryType::Integer => {
+                (matches!(inner, Kind::Integer | Kind::Unsigned), json!({ "type": "integer" }))
+            }
+            QueryType::Number => (matches!(inner, Kind::Number), json!({ "type": "number" })),
+            QueryType::Flag => (matches!(inner, Kind::Boolean), json!({ "type": "boolean" })),
+            QueryType::List => {
                 (matches!(inner, Kind::Array(_)), json!({ "type": "array", "items": { "type": "string" } }))
             }
         };
@@ -162,7 +164,7 @@ fn paths(schemas: &mut Schemas<'_>) -> BTreeMap<String, Map<String, Value>> {
         paths.entry(format!("{PREFIX}{}", method.name)).or_default().insert("post".to_owned(), operation);
     }
     for route in ROUTES {
-        let operation = schemas.operation(Method::find(route.method).unwrap(), Some(route));
+        let operation = schemas.operation(Method::find_method(route.method).unwrap(), Some(route));
         paths.entry(route.path.to_owned()).or_default().insert(route.verb.to_lowercase(), operation);
     }
     let json_of = |schema: Value| json!({ "application/json": { "schema": schema } });

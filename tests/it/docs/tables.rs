@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use memod_base::types::Refusal;
+use memod_base::types::ReadRefusal;
 use memod_config::{Config, KEYS};
 use memod_extract::lang::LANGUAGES;
 use memod_proto::METHODS;
@@ -135,6 +135,6 @@ fn every_reason_to_skip_a_file_is_explained() {
     let (_, table) = page.text.split_once("| reason |").unwrap();
     let (table, _) = table.split_once("\n\n").unwrap();
     let shown: BTreeSet<_> = row.captures_iter(table).map(|row| row[1].to_owned()).collect();
-    let known: BTreeSet<_> = Refusal::ALL.iter().map(|reason| reason.as_str().to_owned()).collect();
+    let known: BTreeSet<_> = ReadRefusal::ALL.iter().map(|reason| reason.as_str().to_owned()).collect();
     assert_eq!(shown, known);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use memod_base::paths::{Env, RepoLayout, canonical, effective_uid};
-use memod_base::types::{Refusal, SourceKey};
+use memod_base::types::{ReadRefusal, SourceKey};
 use memod_git::UserDirs;
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
@@ -149,7 +149,7 @@ pub(crate) fn write(path: &Path, text: &str) {
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) dirs: Vec<String>,
-    pub(crate) files: BTreeMap<String, Option<Refusal>>,
+    pub(crate) files: BTreeMap<String, Option<ReadRefusal>>,
     pub(crate) problems: Vec<String>,
 }
 
@@ -180,7 +180,7 @@ pub(crate) fn walk_all(fixture: &Fixture, layout: &RepoLayout) -> Seen {
 }
 
 /// Judges, one by one, every path that is on the disk, as a watcher would.
-pub(crate) fn judge_all(fixture: &Fixture, layout: &RepoLayout) -> BTreeMap<String, Option<Refusal>> {
+pub(crate) fn judge_all(fixture: &Fixture, layout: &RepoLayout) -> BTreeMap<String, Option<ReadRefusal>> {
     let mut admission = fixture.admission(layout);
     let mut paths = Vec::new();
     everything_below(&layout.root, &layout.root, &mut paths);

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use memod_base::types::{Refusal, SourceKey};
+use memod_base::types::{ReadRefusal, SourceKey};
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit, lstat, walk};
 
 use super::fixture::{Fixture, Seen, agree, os_path, walk_all};
@@ -29,7 +29,8 @@ fn links_are_listed_and_never_followed() {
         symlink(target, f.root.join(link)).unwrap();
     }
     let seen = agree("links", &f, &f.root, &[]);
-    let links = seen.files.iter().filter(|(_, why)| **why == Some(Refusal::Symlink)).map(|(path, _)| &**path);
+    let links =
+        seen.files.iter().filter(|(_, why)| **why == Some(ReadRefusal::Symlink)).map(|(path, _)| &**path);
     assert_eq!(links.collect::<Vec<_>>(), ["d/link", "d/loop", "dangling", "self", "slash", "was"]);
     assert_eq!(seen.dirs, ["", "d"]);
 
@@ -58,7 +59,7 @@ fn fifos_and_sockets_block_nothing() {
     }
     let _socket = std::os::unix::net::UnixListener::bind(f.root.join("socket")).unwrap();
     let seen = walk_all(&f, &f.layout());
-    let expected = [("d/x", None), ("e/x", None), ("tracked", Some(Refusal::Special))];
+    let expected = [("d/x", None), ("e/x", None), ("tracked", Some(ReadRefusal::Special))];
     assert!(seen.files.iter().map(|(path, why)| (path.as_str(), *why)).eq(expected), "{:?}", seen.files);
 }
 
@@ -85,7 +86,7 @@ fn names_that_are_not_utf8() {
     let refused: Vec<&str> = seen
         .files
         .iter()
-        .filter(|(_, why)| **why == Some(Refusal::NameNotUtf8))
+        .filter(|(_, why)| **why == Some(ReadRefusal::NameNotUtf8))
         .map(|(path, _)| &**path)
         .collect();
     assert_eq!(refused, ["bad\u{fffd}", "dir\u{fffd}/x", "dir\u{fffd}/y"]);
@@ -115,10 +116,10 @@ fn what_cannot_be_read_is_counted() {
     let seen = walk_all(&f, &f.layout());
     let read = memod_scan::read(&f.root, &SourceKey::new("a"), 10);
     set("closed", 0o755);
-    assert_eq!(seen.files["closed"], Some(Refusal::Unreadable));
+    assert_eq!(seen.files["closed"], Some(ReadRefusal::Unreadable));
     assert_eq!(seen.problems.len(), 1, "{:?}", seen.problems);
     assert_eq!(seen.files["d/y"], None, "as git: an ignore file that cannot be read ignores nothing");
-    assert_eq!(read.unwrap_err().refusal(), Some(Refusal::Unreadable));
+    assert_eq!(read.unwrap_err().refusal(), Some(ReadRefusal::Unreadable));
 }
 
 /// A path that is too long for the system can be made all the same, piece by piece.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use memod_base::types::{Refusal, SourceKey};
+use memod_base::types::{ReadRefusal, SourceKey};
 use memod_git::GitError;
 use memod_scan::{Admission, ScanError, walk};
 
@@ -311,7 +311,7 @@ fn secrets_and_state_are_never_admitted() {
     f.commit_all();
     f.files(&[".npmrc", ".memo/memory.db", "d/.memo/x"]);
     let seen = agree("secrets", &f, &f.root, &[".memo/memory.db", "d/.memo/x"]);
-    let secret = Some(Refusal::SecretName);
+    let secret = Some(ReadRefusal::SecretName);
     for path in [".env", "a/.env.local", "keys/id_rsa", ".ssh/config", ".npmrc"] {
         assert_eq!(seen.files[path], secret, "{path}");
     }
@@ -325,7 +325,7 @@ fn big_files_are_refused_without_reading() {
     fs::File::create(f.root.join("big")).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     fs::File::create(f.root.join("just")).unwrap().set_len(MAX_FILE_BYTES).unwrap();
     let seen = agree("big", &f, &f.root, &[]);
-    assert_eq!((seen.files["big"], seen.files["just"]), (Some(Refusal::TooBig), None));
+    assert_eq!((seen.files["big"], seen.files["just"]), (Some(ReadRefusal::TooBig), None));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memod_base::types::{Refusal, SourceKey};
+use memod_base::types::{ReadRefusal, SourceKey};
 use memod_scan::{Content, Read, ReadError, lstat, read};
 
 use super::fixture::{Fixture, MAX_FILE_BYTES};
@@ -23,7 +23,7 @@ fn content() {
         let read = read_key(&f, "d/ü x").unwrap();
         assert_eq!(read.content, expected);
         assert_eq!(read.stat, lstat(&path).unwrap());
-        if read.content != Content::Refused(Refusal::TooBig) {
+        if read.content != Content::Refused(ReadRefusal::TooBig) {
             assert_eq!(read.hash, *blake3::hash(bytes).as_bytes());
         }
     };
@@ -31,13 +31,13 @@ fn content() {
     check(b"", text(""));
     check("a\r\nü\n".as_bytes(), text("a\r\nü\n"));
     check(b"a\xff\xfeb", text("a\u{fffd}\u{fffd}b"));
-    check(b"a\0b", Content::Refused(Refusal::Binary));
+    check(b"a\0b", Content::Refused(ReadRefusal::Binary));
     let nul_at = |at: usize| [vec![b'a'; at], vec![0]].concat();
-    check(&nul_at(8191), Content::Refused(Refusal::Binary));
+    check(&nul_at(8191), Content::Refused(ReadRefusal::Binary));
     check(&nul_at(8192), text(&format!("{}\0", "a".repeat(8192))));
     let max = usize::try_from(MAX_FILE_BYTES).unwrap();
     check(&vec![b'a'; max], text(&"a".repeat(max)));
-    check(&vec![b'a'; max + 1], Content::Refused(Refusal::TooBig));
+    check(&vec![b'a'; max + 1], Content::Refused(ReadRefusal::TooBig));
 }
 
 #[cfg(unix)]

@@ -225,5 +225,8 @@ fn wrong_usage() {
     let home = Home::new();
     assert!(home.run(&["setup", "emacs"]).starts_with("exit 2\n"));
     let said = home.run(&["setup", "agents-md", "--scope", "user"]);
-    assert!(said.starts_with("exit 2\n") && said.contains("agents-md reads no files of a user"), "{said}");
+    assert!(
+        said.starts_with("exit 2\n") && said.contains("agents-md reads no files of a user"),
+        "{said}"
+    );
 }

@@ -19,7 +19,7 @@ const DAMAGED: &str = "memory.db.damaged-";
 impl RepoLayout {
     /// Returns the directories with state of this repository that are there, those of linked worktrees included.
     pub fn all_state_dirs(&self, env: &Env) -> Vec<PathBuf> {
-        if self.git_dir.is_none() && self.asked_for(env).is_none() {
+        if self.git_dir.is_none() && self.request_file(env).is_none() {
             return Vec::new(); // a `.memo` that came otherwise is not ours
         }
         let mut dirs = vec![self.state_dir.clone()];
@@ -40,27 +40,27 @@ impl RepoLayout {
         main.map(Path::to_owned).into_iter().chain(linked).filter(|root| root.is_dir()).collect()
     }
 
-    /// Returns the file that remembers that an index of this directory, when it was outside git, was asked for.
-    pub fn asked_for(&self, env: &Env) -> Option<PathBuf> {
+    /// Returns the file that records the request for an index of this directory when it was outside git.
+    pub fn request_file(&self, env: &Env) -> Option<PathBuf> {
         Some(asked_for_file(&self.root, env)).filter(|file| file.is_file())
     }
 
     /// Returns the repository's own hooks and configuration of git that name a doorbell of ours. Only the daemon knows all.
     pub fn hook_files(&self) -> Vec<PathBuf> {
         let Some(common_dir) = &self.common_dir else { return Vec::new() };
-        let files = entries(&common_dir.join("hooks")).chain([common_dir.join("config")]);
+        let files = list_entries(&common_dir.join("hooks")).chain([common_dir.join("config")]);
         let doorbell = format!("{STATE_DIR}/cookies/{DOORBELL}");
         let names_it = |text: Vec<u8>| text.windows(doorbell.len()).any(|part| part == doorbell.as_bytes());
         files.filter(|file| read_regular(file).is_ok_and(names_it)).collect()
     }
 
     fn linked_git_dirs(&self) -> impl Iterator<Item = PathBuf> + use<> {
-        self.common_dir.as_ref().map(|dir| entries(&dir.join("worktrees"))).into_iter().flatten()
+        self.common_dir.as_ref().map(|dir| list_entries(&dir.join("worktrees"))).into_iter().flatten()
     }
 }
 
-/// Returns the paths of what is in a directory; none if it cannot be read.
-fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+/// Returns the paths of the entries of a directory; none if it cannot be read.
+fn list_entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
@@ -82,17 +82,20 @@ pub fn may_have_memories(state_dir: &Path) -> bool {
 /// Returns the files of a state dir that may have memories which an export lacks: damaged databases, the backups that
 /// were asked for, and those of memories that a backup has replaced.
 pub fn files_to_keep(state_dir: &Path) -> Vec<PathBuf> {
-    let files = |dir: &Path, is_kept: fn(&str) -> bool| {
-        let name_is = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_kept);
-        let mut files: Vec<PathBuf> = entries(dir).filter(name_is).collect();
-        files.sort();
-        files
-    };
-    let mut kept = files(state_dir, |name| name.starts_with(DAMAGED));
-    let is_kept =
-        |name: &str| ["-asked", "-agent", "-replaced", "-reset"].iter().any(|label| name.contains(label));
-    kept.extend(files(&state_dir.join(BACKUPS), is_kept));
-    kept
+    let mut files = files_named(state_dir, |name| name.starts_with(DAMAGED));
+    files.extend(files_named(&state_dir.join(BACKUPS), |name| {
+        ["-asked", "-agent", "-replaced", "-reset"].iter().any(|label| name.contains(label))
+    }));
+    files
+}
+
+/// Returns the entries of a directory with such a name, sorted.
+fn files_named(dir: &Path, is_wanted: fn(&str) -> bool) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = list_entries(dir)
+        .filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_wanted))
+        .collect();
+    files.sort();
+    files
 }
 
 /// Moves files into a new directory that only we can enter, also on another file system. Nothing is overwritten.
@@ -103,10 +106,12 @@ pub fn move_files(files: &[PathBuf], dir: &Path) -> Result<(), PathError> {
     create_private_dir(dir)?;
     for file in files {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let numbered = |number: u32| if number == 0 { name.to_string() } else { format!("{number}-{name}") };
-        let to = first_free((0..).map(|number| dir.join(numbered(number))));
-        let copy = || fs::copy(file, &to).and_then(|_| sync_file(&to));
-        fs::rename(file, &to).or_else(|_| copy()).at("move", file)?;
+        let to = first_free((0..).map(|number: u32| match number {
+            0 => dir.join(&*name),
+            number => dir.join(format!("{number}-{name}")),
+        }));
+        let moved = fs::rename(file, &to).or_else(|_| fs::copy(file, &to).and_then(|_| sync_file(&to)));
+        moved.at("move", file)?;
     }
     Ok(())
 }

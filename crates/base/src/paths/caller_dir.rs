@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use super::{FOLDS, RepoLayout, Spellings, canonical};
+use super::{FOLDS, RepoLayout, SpellingCache, canonical};
 
 /// The directory of a caller, as its parts from the top of the worktree.
 #[derive(Clone, Debug, Default)]
@@ -30,7 +30,7 @@ impl CallerDir {
     }
 
     /// Returns a path from the top as the caller would type it; `None` at the top, where it is the same.
-    pub fn shown(&self, path: &str) -> Option<String> {
+    pub fn relative_path(&self, path: &str) -> Option<String> {
         if self.parts.is_empty() {
             return None;
         }
@@ -42,8 +42,8 @@ impl CallerDir {
     }
 
     /// Returns a path from the top, with what follows it, as the caller would type it.
-    pub fn display(&self, path: &str) -> String {
-        self.shown(path).unwrap_or_else(|| path.to_owned())
+    pub fn display_path(&self, path: &str) -> String {
+        self.relative_path(path).unwrap_or_else(|| path.to_owned())
     }
 
     /// Returns a typed path that leads to the worktree through a link as one below the top. Every other path is returned as it
@@ -66,13 +66,13 @@ impl CallerDir {
     ///
     /// # Errors
     /// When no path in the worktree can match it.
-    pub fn glob(&self, typed: &str) -> Result<String, OutsideError> {
+    pub fn resolve_glob(&self, typed: &str) -> Result<String, OutsideError> {
         let is_name = !typed.contains(['/', std::path::MAIN_SEPARATOR]) && !matches!(typed, "." | "..");
         if is_name {
             return Ok(typed.to_owned());
         }
         // `\\` is an escape in a glob.
-        let parts = self.resolve(typed, |own| globset::escape(own).replace('\\', "\\\\"))?;
+        let parts = self.resolve_parts(typed, |own| globset::escape(own).replace('\\', "\\\\"))?;
         Ok(if parts.is_empty() { "**".to_owned() } else { format!("/{}", parts.join("/")) })
     }
 
@@ -80,21 +80,21 @@ impl CallerDir {
     ///
     /// # Errors
     /// When it leads out of the worktree.
-    pub fn path(&self, typed: &str) -> Result<String, OutsideError> {
-        let path = self.resolve(typed, str::to_owned)?.join("/");
-        Ok(if FOLDS && !path.is_empty() { self.spelled(&path) } else { path })
+    pub fn resolve_path(&self, typed: &str) -> Result<String, OutsideError> {
+        let path = self.resolve_parts(typed, str::to_owned)?.join("/");
+        Ok(if FOLDS && !path.is_empty() { self.with_spelling(&path) } else { path })
     }
 
     /// Returns a path from the top as the directories spell it; a symbol or a line may follow it.
-    fn spelled(&self, path: &str) -> String {
+    fn with_spelling(&self, path: &str) -> String {
         let root = Path::new(&self.root);
         let is_whole = root.join(path).exists();
         let end = path.find(['#', ':']).filter(|_| !is_whole).unwrap_or(path.len());
-        Spellings::default().of(root, &path[..end]) + &path[end..]
+        SpellingCache::default().spell_path(root, &path[..end]) + &path[end..]
     }
 
     /// Returns the parts of a typed path or glob from the top; `own` translates those of this directory.
-    fn resolve(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
+    fn resolve_parts(&self, typed: &str, own: fn(&str) -> String) -> Result<Vec<String>, OutsideError> {
         let slashed = if cfg!(windows) { typed.replace('\\', "/") } else { typed.to_owned() };
         let mut parts: Vec<String> = Vec::new();
         if !Path::new(typed).has_root() {
@@ -119,7 +119,7 @@ impl CallerDir {
     }
 }
 
-/// Returns whether two names in an absolute path are one: Windows does not tell cases apart.
+/// Returns whether two names in an absolute path are one: Windows does not distinguish cases.
 fn is_same_name(typed: &str, name: &str) -> bool {
     typed == name || cfg!(windows) && typed.to_lowercase() == name.to_lowercase()
 }
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn paths_are_shown_as_they_would_be_typed() {
         let check = |cwd: &str, path: &str, expected: Option<&str>| {
-            assert_eq!(dir(cwd).shown(path).as_deref(), expected, "{path} from {cwd}");
+            assert_eq!(dir(cwd).relative_path(path).as_deref(), expected, "{path} from {cwd}");
         };
         check("/r/w", "src/a.rs", None);
         check("/elsewhere", "src/a.rs", None);
@@ -163,7 +163,11 @@ mod tests {
     #[test]
     fn paths_start_where_they_are_typed() {
         let check = |cwd: &str, path: &str, expected: Option<&str>| {
-            assert_eq!(dir(cwd).path(&of_system(path)).ok().as_deref(), expected, "{path} from {cwd}");
+            assert_eq!(
+                dir(cwd).resolve_path(&of_system(path)).ok().as_deref(),
+                expected,
+                "{path} from {cwd}"
+            );
         };
         check("/r/w", "src/a.rs", Some("src/a.rs"));
         check("/r/w", ".", Some(""));
@@ -187,7 +191,7 @@ mod tests {
         let dir = CallerDir { root, parts: Vec::new() };
         let check = |typed: &str, expected: &str| {
             let expected = if FOLDS { expected } else { typed };
-            assert_eq!(dir.path(typed).unwrap(), expected, "{typed}");
+            assert_eq!(dir.resolve_path(typed).unwrap(), expected, "{typed}");
         };
         check("docs/a#b.md", "Docs/A#b.md");
         check("docs/a#B.md:3-4", "Docs/a#B.md:3-4");
@@ -198,7 +202,11 @@ mod tests {
     #[test]
     fn globs_start_where_they_are_typed() {
         let check = |cwd: &str, glob: &str, expected: Option<&str>| {
-            assert_eq!(dir(cwd).glob(&of_system(glob)).ok().as_deref(), expected, "{glob} from {cwd}");
+            assert_eq!(
+                dir(cwd).resolve_glob(&of_system(glob)).ok().as_deref(),
+                expected,
+                "{glob} from {cwd}"
+            );
         };
         check("/r/w", "src/*.rs", Some("/src/*.rs"));
         check("/r/w", "./src/*.rs", Some("/src/*.rs"));
@@ -223,7 +231,7 @@ mod tests {
         check("/r/w/src", "/etc/*", None);
         #[cfg(unix)]
         check("/r/w/a\\b", "./x", Some("/a\\\\b/x"));
-        let error = dir("/r/w").glob("../x/*.rs").unwrap_err();
+        let error = dir("/r/w").resolve_glob("../x/*.rs").unwrap_err();
         let root = of_system("/r/w").replace('/', std::path::MAIN_SEPARATOR_STR);
         assert_eq!(error.to_string(), format!("../x/*.rs: outside the worktree {root}"));
     }

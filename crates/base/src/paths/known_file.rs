@@ -1,7 +1,7 @@
-//! Replaces and removes files whose text is known, so that what somebody saves in between stays.
+//! Replaces and removes files whose text is known, without losing a version that is saved in between.
 //!
-//! What comes out of its place is under a name of its own then. It is removed if it is known; else it was saved, and who finds it
-//! there brings it back.
+//! The file that was in the place gets a name of its own. It is removed if its text is known; otherwise somebody saved it, and
+//! the next run that finds it under that name restores it.
 
 use std::fs;
 use std::io;
@@ -13,13 +13,13 @@ use super::{IoContext as _, PathError, rename_to_free, swap_files};
 pub const NOTES_LOCK: &str = "memod-notes.lock";
 /// Ending of the name of a file that `memo sync-notes` writes aside, with a dot before the name: nobody saves it.
 pub const NOTES_NEW: &str = ".notes-new";
-/// Ending of the name under which it changes places with the file of a memory, after digits of [`text_digits`].
+/// Ending of the name under which it changes places with the file of a memory, after digits of [`text_hash_digits`].
 pub const NOTES_OUT: &str = ".notes-out";
-/// Hex digits of the hash of the new text in the name under which a file changes places: what says something else came out.
+/// Hex digits of the hash of the new text in the name under which a file changes places; another text has other digits.
 const N_DIGITS: usize = 16;
 
-/// Replaces a file by the one under the name `out`, unless somebody saved it meanwhile: then that is put back. Returns whether it
-/// was replaced.
+/// Replaces a file by the one under the name `out`, unless somebody saved it in between: then that version is put back. Returns
+/// whether it was replaced.
 ///
 /// # Errors
 /// When a file cannot be renamed, read or removed.
@@ -45,12 +45,12 @@ pub fn replace_known(
     if is_new(out)? {
         return remove_if_there(out).map(|()| false);
     }
-    // It was saved once more: what was saved last holds, and who finds the other takes that first.
+    // It was saved once more: the last version stays, and the run that finds the other one takes that first.
     swap_files(out, path).at("swap", path)?;
     Ok(false)
 }
 
-/// Removes a file by way of the name `out`, unless somebody saved it meanwhile: then it is put back. Returns whether it was removed.
+/// Removes a file by way of the name `out`, unless somebody saved it in between: then it is put back. Returns whether it was removed.
 ///
 /// # Errors
 /// As [`replace_known`].
@@ -66,7 +66,7 @@ pub fn remove_known(
     if is_former(out)? {
         return remove_if_there(out).map(|()| true);
     }
-    is_free_for(rename_to_free(out, path)).at("rename to", path)?; // else it stays, and is found
+    renamed_to_free(rename_to_free(out, path)).at("rename to", path)?; // else it stays, and is found
     Ok(false)
 }
 
@@ -84,16 +84,16 @@ pub fn remove_if_there(path: &Path) -> Result<(), PathError> {
 /// Returns whether a name was free for a file.
 ///
 /// # Errors
-/// That of the renaming, if it is another one.
-pub fn is_free_for(renamed: io::Result<()>) -> io::Result<bool> {
+/// Any other error of the renaming.
+pub fn renamed_to_free(renamed: io::Result<()>) -> io::Result<bool> {
     match renamed {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         renamed => renamed.map(|()| true),
     }
 }
 
-/// Returns digits that say which text a file is to have: those of its hash, with LF and without a byte order mark.
-pub fn text_digits(text: &[u8]) -> String {
+/// Returns digits that identify the text that a file is to have: those of its hash, with LF and without a byte order mark.
+pub fn text_hash_digits(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
     hash_digits(blake3::hash(text.as_bytes()).as_bytes())

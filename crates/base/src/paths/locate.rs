@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::elsewhere::{identity_name, is_of_another};
+use super::other_states::{identity_name, is_of_another};
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
     create_private_dir, is_read_only, owner, read_file, read_regular,
@@ -29,7 +29,7 @@ pub enum LocateError {
     BrokenGit {
         /// The `.git` or the file inside it.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in it.
         reason: String,
     },
     /// The directory belongs to another user.
@@ -42,7 +42,7 @@ pub enum LocateError {
         /// Our effective uid.
         us: u32,
     },
-    /// Outside git, and nobody has asked for an index here.
+    /// Outside git, and no index was requested here.
     #[error("{}: not in a git repository, and not indexed", .0.display())]
     NotIndexed(PathBuf),
     /// A directory of the name of ours that is not ours.
@@ -61,7 +61,7 @@ impl RepoLayout {
     /// # Errors
     /// When `start` cannot be served; nothing was created.
     pub fn locate(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        Self::around(&canonical(start)?, env, |start| Self::outside_git(start, env))
+        Self::locate_around(&canonical(start)?, env, |start| Self::outside_git(start, env))
     }
 
     /// As [`Self::locate`], but outside git `start` itself is the root where no directory around it has an index.
@@ -69,8 +69,8 @@ impl RepoLayout {
     /// # Errors
     /// As [`Self::locate`].
     pub fn locate_new(start: &Path, env: &Env) -> Result<Self, LocateError> {
-        Self::around(&canonical(start)?, env, |start| match Self::outside_git(start, env) {
-            Err(LocateError::NotIndexed(root)) => Self::plain(&root, env),
+        Self::locate_around(&canonical(start)?, env, |start| match Self::outside_git(start, env) {
+            Err(LocateError::NotIndexed(root)) => Self::outside_repository(&root, env),
             found => found,
         })
     }
@@ -80,18 +80,18 @@ impl RepoLayout {
     /// # Errors
     /// When a `.memo` of another tool is there, or a file cannot be written.
     pub fn begin_plain(&self, env: &Env) -> Result<(), LocateError> {
-        let asked_for = asked_for(&self.id, env);
-        if !asked_for.is_file() && is_foreign(&self.state_dir)? {
+        let request_file = request_file(&self.id, env);
+        if !request_file.is_file() && is_foreign(&self.state_dir)? {
             return Err(LocateError::Foreign(self.state_dir.clone()));
         }
         self.create_state_dir()?;
-        let dir = asked_for.parent().unwrap_or(Path::new("/"));
+        let dir = request_file.parent().unwrap_or(Path::new("/"));
         create_private_dir(dir)?;
         let root = self.root.as_os_str().as_encoded_bytes();
-        Ok(fs::write(&asked_for, root).at("write", &asked_for)?)
+        Ok(fs::write(&request_file, root).at("write", &request_file)?)
     }
 
-    fn around(
+    fn locate_around(
         start: &Path,
         env: &Env,
         outside: impl FnOnce(&Path) -> Result<Self, LocateError>,
@@ -145,13 +145,13 @@ impl RepoLayout {
 
     fn outside_git(start: &Path, env: &Env) -> Result<Self, LocateError> {
         match start.ancestors().find(|dir| !is_too_wide(dir, env) && !plain_states(dir, env).is_empty()) {
-            Some(root) => Self::plain(root, env),
+            Some(root) => Self::outside_repository(root, env),
             None if is_too_wide(start, env) => Err(LocateError::TooWide(start.to_owned())),
             None => Err(LocateError::NotIndexed(start.to_owned())),
         }
     }
 
-    fn plain(root: &Path, env: &Env) -> Result<Self, LocateError> {
+    fn outside_repository(root: &Path, env: &Env) -> Result<Self, LocateError> {
         check_owner(root, env)?;
         let id = place_id(root);
         let state_dir = usable_or_home(root.join(PLAIN_STATE_DIR), (&id, root), env);
@@ -159,20 +159,20 @@ impl RepoLayout {
     }
 }
 
-/// Returns the state dirs of a directory outside git that are there; none if this user has not asked for an index of it.
+/// Returns the state dirs of a directory outside git that are there; none if this user has not requested an index of it.
 pub(super) fn plain_states(dir: &Path, env: &Env) -> Vec<PathBuf> {
     let id = place_id(dir);
-    if !asked_for(&id, env).is_file() {
-        return Vec::new(); // for most directories this is all that is looked at
+    if !request_file(&id, env).is_file() {
+        return Vec::new(); // most directories need no further look
     }
     let mut states = vec![dir.join(PLAIN_STATE_DIR), state_in_home(&id, dir, env)];
     states.retain(|state| fs::symlink_metadata(state).is_ok_and(|meta| meta.is_dir()));
     states
 }
 
-/// Returns the directories that this user has asked for an index of when they were outside git.
+/// Returns the directories outside git that this user has requested an index of.
 pub(super) fn all_asked_for(env: &Env) -> Vec<PathBuf> {
-    let files = fs::read_dir(asked_for("", env)).into_iter().flatten().flatten();
+    let files = fs::read_dir(request_file("", env)).into_iter().flatten().flatten();
     files.filter_map(|file| path_from(read_regular(&file.path()).ok()?)).collect()
 }
 
@@ -188,14 +188,14 @@ fn path_from(bytes: Vec<u8>) -> Option<PathBuf> {
 /// Returns the file that remembers that a directory outside git is to be indexed. It is not in that directory, because a
 /// `.memo` may come with an archive, or belong to another tool.
 pub(super) fn asked_for_file(root: &Path, env: &Env) -> PathBuf {
-    asked_for(&place_id(root), env)
+    request_file(&place_id(root), env)
 }
 
-fn asked_for(id: &str, env: &Env) -> PathBuf {
+fn request_file(id: &str, env: &Env) -> PathBuf {
     env.state_home().join("memod").join("asked-for").join(id)
 }
 
-/// Returns whether a state dir has files, but none that says that it is ours.
+/// Returns whether a state dir has files, but none that identifies it as ours.
 fn is_foreign(state_dir: &Path) -> Result<bool, PathError> {
     if look_at(state_dir, |path| fs::symlink_metadata(path))?.is_none() {
         return Ok(false);
@@ -237,13 +237,17 @@ fn is_dir(path: &Path) -> Result<bool, PathError> {
     Ok(look_at(path, |path| fs::metadata(path))?.is_some_and(|meta| meta.is_dir()))
 }
 
+fn is_present(path: &Path) -> Result<bool, PathError> {
+    Ok(look_at(path, |path| fs::symlink_metadata(path))?.is_some())
+}
+
 /// The entries that every git dir of a main worktree has.
 const GIT_DIR_PARTS: [&str; 3] = ["HEAD", "objects", "refs"];
 
 fn looks_like_git_dir(dir: &Path) -> Result<bool, PathError> {
-    let is_there = |name: &str| Ok(look_at(&dir.join(name), |path| fs::symlink_metadata(path))?.is_some());
-    Ok(is_there("HEAD")?
-        && (is_there("commondir")? || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
+    Ok(is_present(&dir.join("HEAD"))?
+        && (is_present(&dir.join("commondir"))?
+            || (is_dir(&dir.join("objects"))? && is_dir(&dir.join("refs"))?)))
 }
 
 /// Refuses a broken repository, whose files would count as being outside git.
@@ -259,18 +263,24 @@ fn check_unused(git_dir: &Path) -> Result<(), LocateError> {
 
 /// Reads `gitdir: <path>`, see gitrepository-layout(5).
 fn read_gitdir_file(dot_git: &Path) -> Result<PathBuf, LocateError> {
-    let broken = |reason: String| LocateError::BrokenGit { path: dot_git.to_owned(), reason };
     let bytes = read_regular(dot_git).at("read", dot_git)?;
     let text = String::from_utf8(bytes).unwrap_or_default();
-    let target = text
-        .strip_prefix("gitdir: ")
-        .map(|rest| rest.trim_end_matches(['\n', '\r']))
-        .ok_or_else(|| broken("not a git directory and not a `gitdir:` file".to_owned()))?;
+    let target =
+        text.strip_prefix("gitdir: ").map(|rest| rest.trim_end_matches(['\n', '\r'])).ok_or_else(|| {
+            broken_git_error(dot_git, "not a git directory and not a `gitdir:` file".to_owned())
+        })?;
     let git_dir = dot_git.parent().unwrap_or(Path::new("/")).join(target);
     if !git_dir.is_dir() {
-        return Err(broken(format!("leads to {}, which does not exist", git_dir.display())));
+        return Err(broken_git_error(
+            dot_git,
+            format!("leads to {}, which does not exist", git_dir.display()),
+        ));
     }
     Ok(git_dir)
+}
+
+fn broken_git_error(dot_git: &Path, reason: String) -> LocateError {
+    LocateError::BrokenGit { path: dot_git.to_owned(), reason }
 }
 
 fn place_id(path: &Path) -> String {

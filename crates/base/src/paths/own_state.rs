@@ -19,7 +19,7 @@ impl RepoLayout {
             let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
             Some(canonical(dir).ok()?.join(path.file_name()?))
         })?;
-        let file = identity(&real);
+        let file = linked_file_identity(&real);
         dirs.find(|dir| real.starts_with(dir) || file.is_some_and(|file| has_file(dir, file, MAX_DEPTH)))
     }
 }
@@ -29,13 +29,13 @@ fn has_file(dir: &Path, file: (u64, u64), depth: usize) -> bool {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.into_iter().any(|entry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => depth > 1 && has_file(&entry.path(), file, depth - 1),
-        Ok(kind) => kind.is_file() && identity(&entry.path()) == Some(file),
+        Ok(kind) => kind.is_file() && linked_file_identity(&entry.path()) == Some(file),
         Err(_) => false,
     })
 }
 
 /// Returns device and inode of a file with several names; no other file can be one of ours.
-fn identity(path: &Path) -> Option<(u64, u64)> {
+fn linked_file_identity(path: &Path) -> Option<(u64, u64)> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;

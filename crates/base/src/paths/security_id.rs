@@ -17,11 +17,11 @@ use windows_sys::Win32::Security::{
 use windows_sys::Win32::System::Threading::{GetCurrentProcess, OpenProcessToken};
 
 /// Memory that Windows allocated for us.
-struct Local(*mut c_void);
+struct LocalBuffer(*mut c_void);
 
-impl Drop for Local {
+impl Drop for LocalBuffer {
     fn drop(&mut self) {
-        // SAFETY: made by a call whose documentation says that LocalFree ends it, and used by nobody else.
+        // SAFETY: made by a call whose documentation says that LocalFree ends it, and not used anywhere else.
         unsafe { LocalFree(self.0) };
     }
 }
@@ -29,12 +29,12 @@ impl Drop for Local {
 /// Returns the SID of the user that this process runs as.
 ///
 /// # Errors
-/// When Windows does not say.
+/// When Windows does not return it.
 pub fn user_sid() -> io::Result<String> {
     let mut token = ptr::null_mut();
     // SAFETY: `token` is written if the call succeeds, and then it is ours.
     let token = unsafe {
-        check(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw mut token))?;
+        check_success(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &raw mut token))?;
         OwnedHandle::from_raw_handle(token)
     };
     // A SID has 68 bytes at most. Words of eight bytes are aligned as TOKEN_USER.
@@ -44,15 +44,15 @@ pub fn user_sid() -> io::Result<String> {
     // SAFETY: `buffer` has `size` bytes, and holds a TOKEN_USER, which points into it, if the call succeeds.
     unsafe {
         let into = buffer.as_mut_ptr().cast::<c_void>();
-        check(GetTokenInformation(token.as_raw_handle(), TokenUser, into, size, &raw mut used))?;
-        text((*into.cast::<TOKEN_USER>()).User.Sid)
+        check_success(GetTokenInformation(token.as_raw_handle(), TokenUser, into, size, &raw mut used))?;
+        sid_text((*into.cast::<TOKEN_USER>()).User.Sid)
     }
 }
 
 /// Returns the SID of the owner of an open pipe.
 ///
 /// # Errors
-/// When Windows does not say.
+/// When Windows does not return it.
 pub fn owner_sid(pipe: &impl AsRawHandle) -> io::Result<String> {
     let (mut owner, mut descriptor) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: the handle is open; both pointers are written if the call succeeds; `owner` points into `descriptor`.
@@ -70,30 +70,30 @@ pub fn owner_sid(pipe: &impl AsRawHandle) -> io::Result<String> {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error.cast_signed()));
         }
-        let _descriptor = Local(descriptor);
-        text(owner)
+        let _descriptor = LocalBuffer(descriptor);
+        sid_text(owner)
     }
 }
 
 /// # Safety
 /// The SID is valid.
-unsafe fn text(sid: PSID) -> io::Result<String> {
+unsafe fn sid_text(sid: PSID) -> io::Result<String> {
     let mut text = ptr::null_mut();
     // SAFETY: the SID is valid, and `text` is written if the call succeeds.
-    unsafe { check(ConvertSidToStringSidW(sid, &raw mut text))? };
-    let _text = Local(text.cast());
+    unsafe { check_success(ConvertSidToStringSidW(sid, &raw mut text))? };
+    let _text = LocalBuffer(text.cast());
     // SAFETY: it ends with 0.
     Ok(unsafe { widestring::U16CStr::from_ptr_str(text) }.to_string_lossy())
 }
 
-fn check(done: i32) -> io::Result<()> {
+fn check_success(done: i32) -> io::Result<()> {
     if done == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Returns who may do what with an open pipe, as `D:P(A;;FA;;;S-1-5-…)`.
+/// Returns the access rights to an open pipe, as `D:P(A;;FA;;;S-1-5-…)`.
 ///
 /// # Errors
-/// When the system does not say it.
+/// When the system does not return them.
 pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
     use windows_sys::Win32::Security::Authorization::ConvertSecurityDescriptorToStringSecurityDescriptorW;
     use windows_sys::Win32::Security::DACL_SECURITY_INFORMATION;
@@ -116,15 +116,15 @@ pub fn access_list(pipe: &impl AsRawHandle) -> io::Result<String> {
         if error != 0 {
             return Err(io::Error::from_raw_os_error(error.cast_signed()));
         }
-        let descriptor = Local(descriptor);
-        check(ConvertSecurityDescriptorToStringSecurityDescriptorW(
+        let descriptor = LocalBuffer(descriptor);
+        check_success(ConvertSecurityDescriptorToStringSecurityDescriptorW(
             descriptor.0,
             REVISION,
             what,
             &raw mut text,
             ptr::null_mut(),
         ))?;
-        let text = Local(text.cast());
+        let text = LocalBuffer(text.cast());
         Ok(widestring::U16CStr::from_ptr_str(text.0.cast()).to_string_lossy())
     }
 }

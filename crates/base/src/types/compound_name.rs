@@ -1,4 +1,4 @@
-//! Tells names of several words from others.
+//! Distinguishes names of several words from those of one.
 
 /// Returns whether a name has several words, as `read_row` and `readRow` have.
 pub fn is_compound(name: &str) -> bool {

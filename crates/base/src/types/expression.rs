@@ -1,4 +1,4 @@
-//! Declares what a text must have to match.
+//! Declares the expressions that a text is matched with.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub struct Phrase {
     pub is_prefix: bool,
 }
 
-/// Phrases and what combines them.
+/// Phrases and their operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expression {
     /// The text has the phrase.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a file is for. A file may have several classes: a fixture of tests is often configuration too.
+/// The purpose of a file. A file may have several classes: a fixture of tests is often configuration too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", try_from = "String")]
 pub enum FileClass {
@@ -131,7 +131,7 @@ pub struct ClassSet(u16);
 
 impl ClassSet {
     /// Returns the set of some classes.
-    pub fn of(classes: &[FileClass]) -> Self {
+    pub fn from_classes(classes: &[FileClass]) -> Self {
         classes.iter().copied().collect()
     }
 
@@ -141,12 +141,12 @@ impl ClassSet {
     }
 
     /// Returns whether a class is in the set.
-    pub fn has(self, class: FileClass) -> bool {
+    pub fn contains(self, class: FileClass) -> bool {
         self.0 & 1 << class as u16 != 0
     }
 
     /// Returns whether the sets have a class in common.
-    pub fn meets(self, other: Self) -> bool {
+    pub fn intersects(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
@@ -162,7 +162,7 @@ impl ClassSet {
 
     /// Returns the classes, in the order of [`FileClass::ALL`].
     pub fn iter(self) -> impl Iterator<Item = FileClass> {
-        FileClass::ALL.into_iter().filter(move |class| self.has(*class))
+        FileClass::ALL.into_iter().filter(move |class| self.contains(*class))
     }
 }
 
@@ -202,9 +202,9 @@ mod tests {
 
     #[test]
     fn a_set_has_what_was_added() {
-        let set = ClassSet::of(&[FileClass::Fixture, FileClass::Code, FileClass::Declaration]);
+        let set = ClassSet::from_classes(&[FileClass::Fixture, FileClass::Code, FileClass::Declaration]);
         assert_eq!(format!("{set:?}"), r#"{"code", "fixture", "declaration"}"#);
-        assert!(set.meets(ClassSet::of(&[FileClass::Code, FileClass::Lock])));
-        assert!(!set.has(FileClass::Lock) && ClassSet::default().is_empty());
+        assert!(set.intersects(ClassSet::from_classes(&[FileClass::Code, FileClass::Lock])));
+        assert!(!set.contains(FileClass::Lock) && ClassSet::default().is_empty());
     }
 }

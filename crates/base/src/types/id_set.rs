@@ -18,7 +18,7 @@ impl IdSet {
             .is_ok_and(|id| self.bits.get(id / 8).is_some_and(|byte| byte >> (id % 8) & 1 == 1))
     }
 
-    /// Adds what is in `other`.
+    /// Adds the ids in `other`.
     pub fn add(&mut self, other: &Self) {
         if self.bits.len() < other.bits.len() {
             self.bits.resize(other.bits.len(), 0);
@@ -26,13 +26,13 @@ impl IdSet {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits |= other);
     }
 
-    /// Removes what is not in `other`.
+    /// Removes the ids that are not in `other`.
     pub fn keep(&mut self, other: &Self) {
         self.bits.truncate(other.bits.len());
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= other);
     }
 
-    /// Removes what is in `other`.
+    /// Removes the ids in `other`.
     pub fn remove(&mut self, other: &Self) {
         self.bits.iter_mut().zip(&other.bits).for_each(|(bits, other)| *bits &= !other);
     }

@@ -1,6 +1,6 @@
 //! Takes qualified names apart: `Session::login`, `Session.login`, `Session#login`, `App\Session`.
 
-/// What joins the parts, as the languages do.
+/// The separators of the parts in the languages.
 const JOINTS: [char; 4] = [':', '.', '#', '\\'];
 
 /// Returns the last part.
@@ -8,12 +8,12 @@ pub fn own_part(name: &str) -> &str {
     name.rsplit(JOINTS).next().unwrap_or(name)
 }
 
-/// Returns what stands before the last part; `None` if it is the only one.
+/// Returns the text before the last part; `None` if it is the only one.
 pub fn qualifier(name: &str) -> Option<&str> {
     Some(name.rsplit_once(JOINTS)?.0.trim_end_matches(JOINTS))
 }
 
-/// Returns what stands before a last part that is known; empty if there is nothing, or another last part.
+/// Returns the text before a known last part; empty if there is none, or the last part differs.
 pub(super) fn qualifier_of<'a>(name: &'a str, own: &str) -> &'a str {
     name.strip_suffix(own).unwrap_or_default().trim_end_matches(JOINTS)
 }

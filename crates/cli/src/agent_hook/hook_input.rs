@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use memod_proto::{Beginning, Occasion};
 use serde_json::Value;
 
-/// Longest prompt that is sent, bytes: the question stands at the beginning or at the end.
-const MAX_PROMPT: usize = 48 << 10;
+/// Longest prompt that is sent, bytes. The question is at its beginning or at its end.
+const MAX_PROMPT_BYTES: usize = 48 << 10;
 /// Longest name of a session, bytes.
-const MAX_SESSION: usize = 128;
+const MAX_SESSION_BYTES: usize = 128;
 /// Most files of one edit.
-const MOST_PATHS: usize = 32;
+const MAX_PATHS: usize = 32;
 /// Keys of a tool's input that name the files that it edits.
 const PATH_KEYS: [&str; 10] = [
     "file_path",
@@ -28,12 +28,12 @@ const PATH_KEYS: [&str; 10] = [
 ];
 /// Keys of a tool's input that hold a patch.
 const PATCH_KEYS: [&str; 3] = ["command", "input", "patch"];
-/// A tool whose name has one of these edits files.
-const EDITING: [&str; 7] = ["edit", "write", "patch", "replace", "create", "insert", "delete"];
+/// Words in the names of tools that edit files.
+const EDITING_WORDS: [&str; 7] = ["edit", "write", "patch", "replace", "create", "insert", "delete"];
 /// Authors of prompts that no person typed.
-const MACHINES: [&str; 4] = ["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
+const MACHINE_AUTHORS: [&str; 4] = ["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
 
-/// What an agent says.
+/// The input of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct HookInput {
     /// The agent's own name of the event.
@@ -43,7 +43,7 @@ pub(super) struct HookInput {
     pub(super) beginning: Beginning,
     pub(super) cwd: Option<PathBuf>,
     pub(super) prompt: String,
-    /// Who wrote the prompt, if the agent says.
+    /// The author of the prompt, if the agent names one.
     pub(super) author: Option<String>,
     pub(super) tool: Option<String>,
     pub(super) paths: Vec<String>,
@@ -55,36 +55,36 @@ pub(super) struct HookInput {
 /// Parses the input of a hook.
 ///
 /// # Errors
-/// Why it is no input of a hook.
-pub(super) fn parse(text: &[u8]) -> Result<HookInput, String> {
-    let said: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    if !said.is_object() {
+/// The reason why the text is no input of a hook.
+pub(super) fn parse_hook_input(text: &[u8]) -> Result<HookInput, String> {
+    let input: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    if !input.is_object() {
         return Err("not a JSON object".to_owned());
     }
-    let word = |keys: &[&str]| keys.iter().find_map(|key| said[*key].as_str()).map(str::to_owned);
-    let source = word(&["source"]).unwrap_or_default();
-    let session = word(&["session_id", "conversation_id", "sessionId"]).filter(|id| !id.is_empty());
-    let subagent = word(&["agent_id"]).map_or(String::new(), |id| format!("/{id}"));
-    let first_root = said["workspace_roots"][0].as_str().map(str::to_owned);
-    let input = ["tool_input", "toolArgs", "tool_args"].iter().map(|key| &said[*key]);
-    let input = input.map(unquoted).find(Value::is_object).unwrap_or_default();
+    let source = first_text(&input, &["source"]).unwrap_or_default();
+    let session =
+        first_text(&input, &["session_id", "conversation_id", "sessionId"]).filter(|id| !id.is_empty());
+    let subagent = first_text(&input, &["agent_id"]).map_or(String::new(), |id| format!("/{id}"));
+    let first_root = input["workspace_roots"][0].as_str().map(str::to_owned);
+    let tool_inputs = ["tool_input", "toolArgs", "tool_args"].iter().map(|key| &input[*key]);
+    let tool_input = tool_inputs.map(parse_quoted_object).find(Value::is_object).unwrap_or_default();
     Ok(HookInput {
-        event: word(&["hook_event_name", "hookEventName"]),
-        session: session.map(|id| cut(format!("{id}{subagent}"), MAX_SESSION)),
-        beginning: beginning(&source),
-        cwd: word(&["cwd"]).filter(|cwd| !cwd.is_empty()).or(first_root).map(PathBuf::from),
-        prompt: both_ends(&word(&["prompt"]).unwrap_or_default()),
+        event: first_text(&input, &["hook_event_name", "hookEventName"]),
+        session: session.map(|id| truncate_text(format!("{id}{subagent}"), MAX_SESSION_BYTES)),
+        beginning: parse_beginning(&source),
+        cwd: first_text(&input, &["cwd"]).filter(|cwd| !cwd.is_empty()).or(first_root).map(PathBuf::from),
+        prompt: keep_both_ends(&first_text(&input, &["prompt"]).unwrap_or_default()),
         author: Some(source).filter(|source| !source.is_empty()),
-        tool: word(&["tool_name", "toolName"]),
-        paths: paths(&input),
-        is_cursor: said["cursor_version"].is_string() || said["workspace_roots"].is_array(),
-        is_codex: said["turn_id"].is_string(),
+        tool: first_text(&input, &["tool_name", "toolName"]),
+        paths: edited_paths(&tool_input),
+        is_cursor: input["cursor_version"].is_string() || input["workspace_roots"].is_array(),
+        is_codex: input["turn_id"].is_string(),
     })
 }
 
 impl HookInput {
-    /// Returns the input of a person who tries a hook.
-    pub(super) fn typed(occasion: Occasion, words: &[String]) -> Self {
+    /// Makes the input from the words of a person who tries a hook.
+    pub(super) fn from_words(occasion: Occasion, words: &[String]) -> Self {
         match occasion {
             Occasion::SessionStart => Self::default(),
             Occasion::Prompt => Self { prompt: words.join(" "), ..Self::default() },
@@ -92,20 +92,22 @@ impl HookInput {
         }
     }
 
-    /// Returns whether the daemon need be asked at all.
+    /// Checks that the daemon need be asked at all.
     ///
     /// # Errors
-    /// Why it need not.
-    pub(super) fn is_worth_asking(&self, occasion: Occasion) -> Result<(), &'static str> {
+    /// The reason why it need not.
+    pub(super) fn check_worth_asking(&self, occasion: Occasion) -> Result<(), &'static str> {
         match occasion {
             Occasion::SessionStart => Ok(()),
             Occasion::Prompt if self.prompt.trim().is_empty() => Err("no prompt"),
-            Occasion::Prompt if self.author.as_deref().is_some_and(|author| MACHINES.contains(&author)) => {
+            Occasion::Prompt
+                if self.author.as_deref().is_some_and(|author| MACHINE_AUTHORS.contains(&author)) =>
+            {
                 Err("no person wrote the prompt")
             }
             Occasion::Prompt if is_command(&self.prompt) => Err("the prompt is a command of the agent's"),
             Occasion::Prompt => Ok(()),
-            Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !edits(tool)) => {
+            Occasion::BeforeEdit if self.tool.as_deref().is_some_and(|tool| !edits_files(tool)) => {
                 Err("the tool edits no file")
             }
             Occasion::BeforeEdit if self.paths.is_empty() => Err("no file is named"),
@@ -114,7 +116,7 @@ impl HookInput {
     }
 }
 
-fn beginning(source: &str) -> Beginning {
+fn parse_beginning(source: &str) -> Beginning {
     match source {
         "resume" => Beginning::Resume,
         "fork" => Beginning::Fork,
@@ -124,6 +126,11 @@ fn beginning(source: &str) -> Beginning {
     }
 }
 
+/// Returns the text of the first of these keys that has one.
+fn first_text(input: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| input[*key].as_str()).map(str::to_owned)
+}
+
 /// Returns whether a prompt is a slash command, and not a path.
 fn is_command(prompt: &str) -> bool {
     let word = prompt.split_whitespace().next().unwrap_or_default();
@@ -131,26 +138,26 @@ fn is_command(prompt: &str) -> bool {
         .is_some_and(|name| name.starts_with(char::is_alphabetic) && !name.contains(['/', '.']))
 }
 
-fn edits(tool: &str) -> bool {
+fn edits_files(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    EDITING.iter().any(|word| tool.contains(word))
+    EDITING_WORDS.iter().any(|word| tool.contains(word))
 }
 
 /// Returns the object in a string of JSON, which some agents give.
-fn unquoted(value: &Value) -> Value {
+fn parse_quoted_object(value: &Value) -> Value {
     let inner = value.as_str().and_then(|text| serde_json::from_str(text).ok());
     inner.unwrap_or_else(|| value.clone())
 }
 
-fn paths(input: &Value) -> Vec<String> {
+fn edited_paths(input: &Value) -> Vec<String> {
     let named = PATH_KEYS.iter().flat_map(|key| match &input[*key] {
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect::<Vec<_>>(),
     });
     let patches = PATCH_KEYS.iter().filter_map(|key| input[*key].as_str());
     let mut paths: Vec<String> = Vec::new();
-    for path in named.chain(patches.flat_map(patched)) {
-        if paths.len() < MOST_PATHS && !path.is_empty() && !paths.iter().any(|known| known == path) {
+    for path in named.chain(patches.flat_map(patched_files)) {
+        if paths.len() < MAX_PATHS && !path.is_empty() && !paths.iter().any(|known| known == path) {
             paths.push(path.to_owned());
         }
     }
@@ -158,7 +165,7 @@ fn paths(input: &Value) -> Vec<String> {
 }
 
 /// Returns the files of a patch in the form of Codex's `apply_patch`.
-fn patched(text: &str) -> impl Iterator<Item = &str> {
+fn patched_files(text: &str) -> impl Iterator<Item = &str> {
     let is_patch = text.contains("*** Begin Patch");
     let starts = ["*** Update File: ", "*** Delete File: ", "*** Add File: ", "*** Move to: "];
     text.lines()
@@ -167,16 +174,16 @@ fn patched(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the beginning and the end of a text that is too long.
-fn both_ends(text: &str) -> String {
-    if text.len() <= MAX_PROMPT {
+fn keep_both_ends(text: &str) -> String {
+    if text.len() <= MAX_PROMPT_BYTES {
         return text.to_owned();
     }
-    let (first, last) = (MAX_PROMPT / 2, text.len() - MAX_PROMPT / 2);
+    let (first, last) = (MAX_PROMPT_BYTES / 2, text.len() - MAX_PROMPT_BYTES / 2);
     format!("{}\n{}", &text[..text.floor_char_boundary(first)], &text[text.ceil_char_boundary(last)..])
 }
 
-fn cut(mut text: String, most: usize) -> String {
-    text.truncate(text.floor_char_boundary(most));
+fn truncate_text(mut text: String, max_bytes: usize) -> String {
+    text.truncate(text.floor_char_boundary(max_bytes));
     text
 }
 
@@ -186,8 +193,8 @@ mod tests {
 
     use super::*;
 
-    fn parsed(said: &Value) -> HookInput {
-        parse(said.to_string().as_bytes()).expect("it is an object")
+    fn parsed(input: &Value) -> HookInput {
+        parse_hook_input(input.to_string().as_bytes()).expect("it is an object")
     }
 
     #[test]
@@ -217,9 +224,9 @@ mod tests {
     #[test]
     fn odd_input_is_an_error_or_says_nothing() {
         for text in ["", "{", "[]", "null", "\"x\"", "\u{feff}{}", "{\"a\":\"\\ud800\"}"] {
-            assert!(parse(text.as_bytes()).is_err(), "{text}");
+            assert!(parse_hook_input(text.as_bytes()).is_err(), "{text}");
         }
-        assert!(parse(b"{\"prompt\":\"\xff\"}").is_err());
+        assert!(parse_hook_input(b"{\"prompt\":\"\xff\"}").is_err());
         let odd =
             json!({ "session_id": 3, "cwd": ["x"], "prompt": {}, "tool_input": 7, "workspace_roots": "x" });
         assert_eq!(parsed(&odd), HookInput::default());
@@ -228,7 +235,7 @@ mod tests {
     #[test]
     fn some_calls_are_not_worth_asking() {
         let check = |call: &Value, occasion, is_worth: bool| {
-            assert_eq!(parsed(call).is_worth_asking(occasion).is_ok(), is_worth, "{call}");
+            assert_eq!(parsed(call).check_worth_asking(occasion).is_ok(), is_worth, "{call}");
         };
         check(&json!({ "prompt": "/compact now" }), Occasion::Prompt, false);
         check(&json!({ "prompt": "/src/a.rs is broken" }), Occasion::Prompt, true);
@@ -251,7 +258,7 @@ mod tests {
     #[test]
     fn a_long_prompt_keeps_both_ends() {
         let prompt = format!("first {} last", "é".repeat(100_000));
-        let kept = both_ends(&prompt);
-        assert!(kept.starts_with("first ") && kept.ends_with(" last") && kept.len() <= MAX_PROMPT + 1);
+        let kept = keep_both_ends(&prompt);
+        assert!(kept.starts_with("first ") && kept.ends_with(" last") && kept.len() <= MAX_PROMPT_BYTES + 1);
     }
 }

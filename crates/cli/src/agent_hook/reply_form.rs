@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::hook_input::HookInput;
 
-/// A form of answers.
+/// The form of an answer that an agent expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReplyForm {
     /// `hookSpecificOutput`, with the names of events of Claude Code.
@@ -31,8 +31,8 @@ pub(super) enum ReplyForm {
 }
 
 impl ReplyForm {
-    /// Returns the form of an agent, or guesses it from what it says.
-    pub(super) fn of(agent: Option<&str>, input: &HookInput) -> Self {
+    /// Returns the form of an agent, or guesses it from the input.
+    pub(super) fn choose_form(agent: Option<&str>, input: &HookInput) -> Self {
         match agent.map(str::to_lowercase).as_deref() {
             Some("claude-code" | "claude" | "codex") => Self::Claude,
             Some("vscode" | "copilot") => Self::VsCode,
@@ -46,11 +46,11 @@ impl ReplyForm {
         }
     }
 
-    /// Returns whether the agent passes an answer on.
+    /// Checks that the agent passes an answer on to its model.
     ///
     /// # Errors
-    /// Why it does not.
-    pub(super) fn carries(self, occasion: Occasion, input: &HookInput) -> Result<(), &'static str> {
+    /// The reason why it does not.
+    pub(super) fn check_passed_on(self, occasion: Occasion, input: &HookInput) -> Result<(), &'static str> {
         let is_before = input.event.as_deref().is_none_or(|event| !event.to_lowercase().contains("after"));
         match (self, occasion) {
             (Self::VsCode, Occasion::Prompt) => Err("VS Code passes nothing on with a prompt"),
@@ -65,7 +65,7 @@ impl ReplyForm {
     }
 
     /// Returns the answer, on one line unless it is text.
-    pub(super) fn reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
+    pub(super) fn write_reply(self, occasion: Occasion, input: &HookInput, text: &str) -> String {
         match (self, occasion) {
             (Self::Text, _) => text.trim_end().to_owned(),
             (Self::Cursor, Occasion::Prompt) => {
@@ -73,7 +73,7 @@ impl ReplyForm {
             }
             (Self::Cursor, _) => json!({ "additional_context": text }).to_string(),
             _ => {
-                let event = input.event.as_deref().unwrap_or_else(|| self.event(occasion));
+                let event = input.event.as_deref().unwrap_or_else(|| self.usual_event(occasion));
                 json!({ "hookSpecificOutput": { "hookEventName": event, "additionalContext": text } })
                     .to_string()
             }
@@ -81,7 +81,7 @@ impl ReplyForm {
     }
 
     /// Returns the usual name of an event.
-    fn event(self, occasion: Occasion) -> &'static str {
+    fn usual_event(self, occasion: Occasion) -> &'static str {
         match (occasion, self == Self::Gemini) {
             (Occasion::SessionStart, _) => "SessionStart",
             (Occasion::Prompt, true) => "BeforeAgent",
@@ -104,8 +104,9 @@ mod tests {
     fn each_agent_gets_its_form() {
         let check = |agent, occasion, event: Option<&str>, expected: &str| {
             let input = HookInput { event: event.map(str::to_owned), ..HookInput::default() };
-            let form = ReplyForm::of(agent, &input);
-            let reply = form.carries(occasion, &input).map(|()| form.reply(occasion, &input, "note\n"));
+            let form = ReplyForm::choose_form(agent, &input);
+            let reply =
+                form.check_passed_on(occasion, &input).map(|()| form.write_reply(occasion, &input, "note\n"));
             assert_eq!(reply.unwrap_or_default(), expected, "{agent:?} {occasion:?}");
         };
         use Occasion::{BeforeEdit, Prompt, SessionStart};

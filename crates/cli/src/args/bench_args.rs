@@ -47,7 +47,7 @@ pub(crate) struct QualityArgs {
     #[arg(long, value_name = "MODE", value_enum, value_delimiter = ',', default_value = "hybrid")]
     pub(crate) modes: Vec<ModeArg>,
     /// Compare with the ranking without a part of it, as `memo explain` names them: each in turn, or these (comma-separated)
-    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parts)]
+    #[arg(long, value_name = "PART", num_args = 0..=1, default_missing_value = "all", value_parser = parse_part_list)]
     pub(crate) leave_out: Option<PartList>,
     /// Write the hits to DIR, a file for each set in a folder for each way to search
     #[arg(long, value_name = "DIR")]
@@ -68,7 +68,7 @@ pub(crate) struct CandidatesArgs {
 #[derive(Clone, Debug)]
 pub(crate) struct PartList(pub(crate) Vec<RankingPart>);
 
-fn parts(text: &str) -> Result<PartList, String> {
+fn parse_part_list(text: &str) -> Result<PartList, String> {
     if text == "all" {
         return Ok(PartList(RankingPart::all().collect()));
     }

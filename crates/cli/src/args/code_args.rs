@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use memod_base::types::{FileClass, Kind};
+use memod_base::types::{ChunkKind, FileClass};
 
 use super::memory_args::MemoryScopeArgs;
 use super::rows_args::RowsArgs;
@@ -17,9 +17,9 @@ pub(crate) enum ModeArg {
     Hybrid,
 }
 
-impl From<ModeArg> for memod_proto::Mode {
-    fn from(typed: ModeArg) -> Self {
-        match typed {
+impl From<ModeArg> for memod_proto::SearchMode {
+    fn from(arg: ModeArg) -> Self {
+        match arg {
             ModeArg::Keyword => Self::Keyword,
             ModeArg::Vector => Self::Vector,
             ModeArg::Hybrid => Self::Hybrid,
@@ -39,9 +39,9 @@ pub(crate) enum SyncLevel {
     Strict,
 }
 
-impl From<SyncLevel> for memod_proto::Sync {
-    fn from(typed: SyncLevel) -> Self {
-        match typed {
+impl From<SyncLevel> for memod_proto::FreshnessLevel {
+    fn from(arg: SyncLevel) -> Self {
+        match arg {
             SyncLevel::None => Self::None,
             SyncLevel::Fs => Self::Fs,
             SyncLevel::Full => Self::Full,
@@ -78,7 +78,7 @@ const FILTERS: [&str; 14] = [
     "meta",
 ];
 
-/// What `memo search` and `memo explain` search for.
+/// The query and the filters of `memo search` and `memo explain`.
 #[derive(Debug, Args)]
 pub(crate) struct FindArgs {
     /// Words, "phrases", prefix*, AND OR NOT, ( ), filters; after `--` also words that start with a dash
@@ -93,7 +93,7 @@ pub(crate) struct FindArgs {
     pub(crate) mode: ModeArg,
     /// Only these kinds of hits (comma-separated, or given again)
     #[arg(short, long, value_name = "KIND", value_delimiter = ',', value_parser = kind_parser())]
-    pub(crate) kind: Vec<Kind>,
+    pub(crate) kind: Vec<ChunkKind>,
     /// Only files of these classes: code, docs, test, fixture, snapshot, example, benchmark, config, generated, vendored,
     /// lock, licence, changelog, translation, migration, declaration (comma-separated, or given again)
     #[arg(long, value_name = "CLASS", value_delimiter = ',', value_parser = FileClass::parse)]
@@ -111,7 +111,7 @@ pub(crate) struct FindArgs {
     #[command(flatten)]
     pub(crate) memories: MemoryScopeArgs,
     /// Minimum score of a hit, 0 to 1 [default: search.threshold, 0]
-    #[arg(long, value_name = "SCORE", value_parser = share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "SCORE", value_parser = parse_share, allow_hyphen_values = true)]
     pub(crate) threshold: Option<f64>,
     /// Maximum number of hits, 1 to 200 [default: search.limit, 10]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=200))]
@@ -280,13 +280,13 @@ pub(crate) struct BriefArgs {
     pub(crate) sync: SyncLevel,
 }
 
-fn kind_parser() -> impl TypedValueParser<Value = Kind> {
-    PossibleValuesParser::new(Kind::ALL.map(Kind::as_str))
-        .map(|word| Kind::parse(&word).expect("the parser lets only kinds through"))
+fn kind_parser() -> impl TypedValueParser<Value = ChunkKind> {
+    PossibleValuesParser::new(ChunkKind::ALL.map(ChunkKind::as_str))
+        .map(|word| ChunkKind::parse(&word).expect("the parser lets only kinds through"))
 }
 
 /// Parses a number from 0 to 1. NaN is refused: every score would pass it.
-pub(crate) fn share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "not between 0 and 1".to_owned())
 }

@@ -8,7 +8,7 @@ use super::memory_args::FilterArgs;
 
 /// The system that an import comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum From {
+pub(crate) enum ImportFormat {
     /// `memo export`, JSON lines written by hand, or the memory.db of another repository
     #[default]
     Memod,
@@ -37,7 +37,7 @@ pub(crate) struct ImportArgs {
     pub(crate) paths: Vec<PathBuf>,
     /// The system it comes from [default: memod]
     #[arg(long, value_name = "SYSTEM", value_enum)]
-    pub(crate) from: Option<From>,
+    pub(crate) from: Option<ImportFormat>,
     /// Import into this container, overriding the file
     #[arg(short, long, value_name = "NAME")]
     pub(crate) container: Option<String>,

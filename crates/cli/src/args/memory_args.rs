@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use memod_base::types::parse_exactly;
-use memod_proto::anchor::State;
-use memod_proto::memory::{FieldParams, Scope, Selection, Sort, Tier, Traits};
+use memod_proto::anchor::AnchorState;
+use memod_proto::memory::{FieldParams, MemoryScope, MemorySort, Selection, Tier, Traits};
 use serde_json::Value;
 
 use super::code_args::ModeArg;
@@ -24,8 +24,8 @@ pub(crate) enum TierArg {
 }
 
 impl From<TierArg> for Tier {
-    fn from(typed: TierArg) -> Self {
-        match typed {
+    fn from(arg: TierArg) -> Self {
+        match arg {
             TierArg::Short => Self::Short,
             TierArg::Mid => Self::Mid,
             TierArg::Long => Self::Long,
@@ -47,7 +47,7 @@ pub(crate) enum SourceArg {
 
 impl SourceArg {
     /// Returns the word used on the socket.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn socket_word(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Agent => "agent",
@@ -67,9 +67,9 @@ pub(crate) enum ScopeArg {
     Team,
 }
 
-impl From<ScopeArg> for Scope {
-    fn from(typed: ScopeArg) -> Self {
-        match typed {
+impl From<ScopeArg> for MemoryScope {
+    fn from(arg: ScopeArg) -> Self {
+        match arg {
             ScopeArg::Mine => Self::Mine,
             ScopeArg::Repo => Self::Repo,
             ScopeArg::Team => Self::Team,
@@ -87,9 +87,9 @@ pub(crate) enum SortArg {
     Priority,
 }
 
-impl From<SortArg> for Sort {
-    fn from(typed: SortArg) -> Self {
-        match typed {
+impl From<SortArg> for MemorySort {
+    fn from(arg: SortArg) -> Self {
+        match arg {
             SortArg::Created => Self::Created,
             SortArg::Updated => Self::Updated,
             SortArg::Priority => Self::Priority,
@@ -128,10 +128,10 @@ pub(crate) struct FieldsArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     priority: Option<i64>,
     /// Confidence, 0 to 1 [default: 1]
-    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = finite)]
+    #[arg(long, value_name = "X", allow_hyphen_values = true, value_parser = parse_finite)]
     confidence: Option<f64>,
     /// A metadata entry; the value is JSON or plain text (may be given again)
-    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata)]
     meta: Vec<(String, Value)>,
     /// Keep it although it looks like a credential
     #[arg(long)]
@@ -139,21 +139,21 @@ pub(crate) struct FieldsArgs {
 }
 
 impl From<FieldsArgs> for FieldParams {
-    fn from(typed: FieldsArgs) -> Self {
-        let FieldsArgs { title, container, tier, ttl, priority, confidence, meta, allow_secret } = typed;
+    fn from(arg: FieldsArgs) -> Self {
+        let FieldsArgs { title, container, tier, ttl, priority, confidence, meta, allow_secret } = arg;
         let (tier, metadata) = (tier.map(Into::into), meta.into_iter().collect());
         Self { title, container, tier, ttl, priority, confidence, metadata, allow_secret }
     }
 }
 
 /// Parses a finite number; JSON has no others.
-fn finite(typed: &str) -> Result<f64, String> {
-    let number: f64 = typed.parse().map_err(|_| "not a number".to_owned())?;
+fn parse_finite(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
     number.is_finite().then_some(number).ok_or_else(|| "not a finite number".to_owned())
 }
 
-fn meta(typed: &str) -> Result<(String, Value), String> {
-    let (key, value) = typed.split_once('=').ok_or("write KEY=VALUE")?;
+fn parse_metadata(text: &str) -> Result<(String, Value), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
     if key.is_empty() {
         return Err("the key is empty".to_owned());
     }
@@ -279,13 +279,13 @@ pub(crate) struct TraitsArgs {
     #[arg(long, value_enum)]
     scope: Option<ScopeArg>,
     /// Only memories with this value in their metadata (may be given again)
-    #[arg(long, value_name = "KEY=VALUE", value_parser = meta)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_metadata)]
     meta: Vec<(String, Value)>,
 }
 
 impl From<TraitsArgs> for Traits {
-    fn from(typed: TraitsArgs) -> Self {
-        let TraitsArgs { tier, author, agent, source, min_priority, scope, meta } = typed;
+    fn from(arg: TraitsArgs) -> Self {
+        let TraitsArgs { tier, author, agent, source, min_priority, scope, meta } = arg;
         let (tier, scope, metadata) =
             (tier.map(Into::into), scope.map(Into::into), meta.into_iter().collect());
         Self { tier, author, agent, source, min_priority, scope, metadata }
@@ -357,7 +357,7 @@ pub(crate) struct ListArgs {
     /// Only memories about code in these states: fresh (unchanged), drifted (changed) or orphaned (gone) (comma-separated, or
     /// given again)
     #[arg(long, value_name = "STATE", value_delimiter = ',', value_parser = state_parser())]
-    pub(crate) state: Vec<State>,
+    pub(crate) state: Vec<AnchorState>,
     /// Only memories about this file, these lines, this definition or anything below this directory (may be given again)
     #[arg(long, value_name = "PATH[:LINE|#SYMBOL]|NAME")]
     pub(crate) about: Vec<String>,
@@ -466,9 +466,9 @@ pub(crate) struct PromoteArgs {
     pub(crate) to: Option<TierArg>,
 }
 
-fn state_parser() -> impl TypedValueParser<Value = State> {
-    PossibleValuesParser::new(State::ALL.map(State::as_str))
-        .map(|word| State::parse(&word).expect("the parser lets only states through"))
+fn state_parser() -> impl TypedValueParser<Value = AnchorState> {
+    PossibleValuesParser::new(AnchorState::ALL.map(AnchorState::as_str))
+        .map(|word| AnchorState::parse(&word).expect("the parser lets only states through"))
 }
 
 #[cfg(test)]
@@ -481,16 +481,16 @@ mod tests {
     fn metadata_is_json_or_text() {
         let cases = [("a=1", ("a", json!(1))), ("a=b=c", ("a", json!("b=c"))), ("a=", ("a", json!("")))];
         for (typed, (key, value)) in cases {
-            assert_eq!(meta(typed), Ok((key.to_owned(), value)));
+            assert_eq!(parse_metadata(typed), Ok((key.to_owned(), value)));
         }
-        assert!(meta("a").is_err() && meta("=a").is_err());
+        assert!(parse_metadata("a").is_err() && parse_metadata("=a").is_err());
     }
 
     #[test]
     fn a_number_that_would_be_written_otherwise_stays_text() {
         for typed in ["1.10", "7654321e12", "123456789012345678901234567890", "1e400"] {
-            assert_eq!(meta(&format!("k={typed}")).unwrap().1, Value::from(typed));
+            assert_eq!(parse_metadata(&format!("k={typed}")).unwrap().1, Value::from(typed));
         }
-        assert_eq!(meta("k=-12").unwrap().1, Value::from(-12));
+        assert_eq!(parse_metadata("k=-12").unwrap().1, Value::from(-12));
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use memod_proto::memory::LinkKind;
 
-use super::code_args::share;
+use super::code_args::parse_share;
 use super::rows_args::RowsArgs;
 
 /// How to treat a text that nearly equals another memory.
@@ -34,7 +34,7 @@ pub(crate) struct DedupeArgs {
     #[arg(short, long, value_name = "NAME")]
     pub(crate) container: Option<String>,
     /// Minimum cosine similarity, 0.5 to 1 [default: memory.near_cosine, 0.9]
-    #[arg(long, value_name = "X", value_parser = share)]
+    #[arg(long, value_name = "X", value_parser = parse_share)]
     pub(crate) threshold: Option<f64>,
     /// Merge each group as proposed, after asking
     #[arg(long)]
@@ -101,8 +101,8 @@ pub(crate) enum LinkArg {
 }
 
 impl From<LinkArg> for LinkKind {
-    fn from(typed: LinkArg) -> Self {
-        match typed {
+    fn from(arg: LinkArg) -> Self {
+        match arg {
             LinkArg::RelatedTo => Self::RelatedTo,
             LinkArg::Supersedes => Self::Supersedes,
             LinkArg::Contradicts => Self::Contradicts,

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 /// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum RowFormat {
     /// For people; with --fields, one line per row with tabs between fields
     Text,
     /// One object with all rows
@@ -28,7 +28,7 @@ pub(crate) enum Format {
 pub(crate) struct RowsArgs {
     /// Output format
     #[arg(long, value_enum, conflicts_with = "json")]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<RowFormat>,
     /// Only these fields, in this order (comma-separated); a wrong one lists them
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
@@ -37,6 +37,6 @@ pub(crate) struct RowsArgs {
 impl RowsArgs {
     /// Returns whether JSON was asked for, as one object or as lines.
     pub(crate) fn is_json(&self) -> bool {
-        matches!(self.format, Some(Format::Json | Format::Jsonl))
+        matches!(self.format, Some(RowFormat::Json | RowFormat::Jsonl))
     }
 }

@@ -77,29 +77,29 @@ const GROUPS: &[(&str, &[&str])] = &[
 ///
 /// # Errors
 /// Help and version are errors that go to stdout, as in clap.
-pub(crate) fn parse<W: Into<OsString> + Clone>(
+pub(crate) fn parse_command_line<W: Into<OsString> + Clone>(
     words: impl IntoIterator<Item = W>,
 ) -> Result<CommandLine, clap::Error> {
-    let matches = grouped().try_get_matches_from(words)?;
-    Ok(CommandLine { name: name(&matches), ..CommandLine::from_arg_matches(&matches)? })
+    let matches = grouped_command().try_get_matches_from(words)?;
+    Ok(CommandLine { name: verb_name(&matches), ..CommandLine::from_arg_matches(&matches)? })
 }
 
 /// Returns the verb and its parts, without abbreviations.
-fn name(matches: &ArgMatches) -> String {
+fn verb_name(matches: &ArgMatches) -> String {
     let parts = std::iter::successors(matches.subcommand(), |(_, matches)| matches.subcommand());
     parts.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the program with grouped help. clap supports one heading for all subcommands, so its own list is hidden.
-fn grouped() -> Command {
+fn grouped_command() -> Command {
     let command = CommandLine::command();
-    let list = list(&command);
+    let list = list_groups(&command);
     command.mut_subcommands(|verb| verb.hide(true)).override_usage("memo [OPTIONS] VERB").help_template(
         format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{list}{{all-args}}{{after-help}}"),
     )
 }
 
-fn list(command: &Command) -> String {
+fn list_groups(command: &Command) -> String {
     let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or_default();
     let mut list = String::new();
     for (heading, verbs) in GROUPS {
@@ -125,7 +125,11 @@ mod tests {
             ("memo config set a b", "config set"),
             ("memo config", "config"),
         ] {
-            assert_eq!(parse(line.split(' ')).expect("the line is well-formed").name, expected, "{line}");
+            assert_eq!(
+                parse_command_line(line.split(' ')).expect("the line is well-formed").name,
+                expected,
+                "{line}"
+            );
         }
     }
 

@@ -1,18 +1,18 @@
-//! Says which paths each verb is given, which files it reads and writes, and whether its answer is read from the start.
+//! Lists the paths and files in the arguments of each verb, and the verbs with long answers.
 
 use std::path::{Path, PathBuf};
 
 use super::bench_args::{BenchArgs, BenchVerb};
 use super::code_args::{OpenArgs, OutlineArgs, ShowArgs, WhyArgs};
+use super::daemon_args::{ModelArgs, ModelVerb};
 use super::exchange_args::ImportArgs;
+use super::memo_verb::MemoVerb;
 use super::memory_args::{AddArgs, AppendArgs, UpdateArgs};
-use super::reach_args::{ImpactArgs, ReachArgs, RefsArgs};
 use super::relation_args::ConsolidateArgs;
-use super::verb::Verb;
-use super::verb_args::{ModelArgs, ModelVerb};
+use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
 
-impl Verb {
-    /// Returns whether a long answer of the verb is read from its start.
+impl MemoVerb {
+    /// Returns whether a long answer of the verb goes through a pager.
     pub(crate) fn is_paged(&self) -> bool {
         match self {
             Self::Search(args) => !args.files && !args.vimgrep,
@@ -36,8 +36,8 @@ impl Verb {
         }
     }
 
-    /// Returns the paths, globs and places in the worktree that the verb is given.
-    pub(crate) fn places_mut(&mut self) -> Vec<&mut String> {
+    /// Returns the paths, globs and locations in the worktree among the arguments.
+    pub(crate) fn worktree_paths_mut(&mut self) -> Vec<&mut String> {
         match self {
             Self::Search(args) => args.find.path.iter_mut().chain(&mut args.find.exclude).collect(),
             Self::Explain(args) => {
@@ -47,9 +47,9 @@ impl Verb {
                 target.iter_mut().collect()
             }
             Self::Refs(RefsArgs { target, .. })
-            | Self::Callers(ReachArgs { target, .. })
-            | Self::Callees(ReachArgs { target, .. })
-            | Self::Implements(ReachArgs { target, .. })
+            | Self::Callers(UsesArgs { target, .. })
+            | Self::Callees(UsesArgs { target, .. })
+            | Self::Implements(UsesArgs { target, .. })
             | Self::Outline(OutlineArgs { target, .. })
             | Self::Show(ShowArgs { target, .. })
             | Self::Open(OpenArgs { target, .. })
@@ -64,31 +64,37 @@ impl Verb {
     }
 
     /// Resolves the files that the verb reads and writes against `dir`, the directory of `-C`.
-    pub(crate) fn start_files_at(&mut self, dir: &Path) {
-        let start = |path: &mut PathBuf| *path = dir.join(&*path);
+    pub(crate) fn resolve_files(&mut self, dir: &Path) {
         match self {
             Self::Import(args) => {
-                args.paths.iter_mut().filter(|path| *path != Path::new("-")).for_each(start);
+                args.paths
+                    .iter_mut()
+                    .filter(|path| *path != Path::new("-"))
+                    .for_each(|path| resolve_path(path, dir));
             }
             Self::Add(AddArgs { text, .. }) | Self::Append(AppendArgs { text, .. }) => {
-                text.file.iter_mut().for_each(start);
+                text.file.iter_mut().for_each(|path| resolve_path(path, dir));
             }
-            Self::Distil(args) => start(&mut args.path),
-            Self::Export(args) => args.out.iter_mut().for_each(start),
-            Self::Uninstall(args) => args.export.iter_mut().for_each(start),
-            Self::Backup(args) => args.path.iter_mut().for_each(start),
-            Self::RestoreBackup(args) if args.path != Path::new("latest") => start(&mut args.path),
-            Self::Man(args) => args.to.iter_mut().for_each(start),
+            Self::Distil(args) => resolve_path(&mut args.path, dir),
+            Self::Export(args) => args.out.iter_mut().for_each(|path| resolve_path(path, dir)),
+            Self::Uninstall(args) => args.export.iter_mut().for_each(|path| resolve_path(path, dir)),
+            Self::Backup(args) => args.path.iter_mut().for_each(|path| resolve_path(path, dir)),
+            Self::RestoreBackup(args) if args.path != Path::new("latest") => {
+                resolve_path(&mut args.path, dir);
+            }
+            Self::Man(args) => args.to.iter_mut().for_each(|path| resolve_path(path, dir)),
             Self::Bench(BenchArgs { what: BenchVerb::Quality(args) }) => {
                 [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()]
                     .into_iter()
                     .flatten()
-                    .for_each(start);
+                    .for_each(|path| resolve_path(path, dir));
             }
             Self::Bench(BenchArgs { what: BenchVerb::Candidates(args) }) => {
-                [&mut args.set, &mut args.out].into_iter().for_each(start);
+                [&mut args.set, &mut args.out].into_iter().for_each(|path| resolve_path(path, dir));
             }
-            Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => start(folder),
+            Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => {
+                resolve_path(folder, dir);
+            }
             _ => {}
         }
     }
@@ -105,7 +111,7 @@ impl Verb {
         }
     }
 
-    /// Returns whether the verb is told to keep what looks like a credential.
+    /// Returns whether the flags allow text that looks like a credential.
     pub(crate) fn allows_secrets(&self) -> bool {
         match self {
             Self::Add(AddArgs { fields, .. }) | Self::Update(UpdateArgs { fields, .. }) => {
@@ -117,4 +123,8 @@ impl Verb {
             _ => false,
         }
     }
+}
+
+fn resolve_path(path: &mut PathBuf, dir: &Path) {
+    *path = dir.join(&*path);
 }

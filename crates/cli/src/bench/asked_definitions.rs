@@ -1,20 +1,20 @@
-//! Finds the definitions that answer a question by path and lines, and scores their places.
+//! Finds the definitions that answer a question by path and lines, and scores their ranks.
 
-use memod_base::types::Kind;
+use memod_base::types::ChunkKind;
 
-/// Hits that count.
-pub(super) const CUT: usize = 100;
+/// Number of hits that count.
+pub(super) const DEFINITION_CUT: usize = 100;
 
 /// Number of metrics.
 const N_METRICS: usize = 4;
 
 /// Name of each metric in tables and in JSON.
-pub(super) const METRICS: [(&str, &str); N_METRICS] =
+pub(super) const DEFINITION_METRICS: [(&str, &str); N_METRICS] =
     [("R@5", "recall_5"), ("R@10", "recall_10"), ("R@100", "recall_100"), ("MRR@100", "mrr_100")];
 
-/// A hit may have so many times the lines of the definition, and so many more; who is led to a longer one still has to search.
-const MOST_TIMES: u64 = 3;
-const MOST_MORE: u64 = 30;
+/// A hit may have this many times the lines of the definition, and this many more. In a longer hit a reader still has to search.
+const MAX_TIMES_LINES: u64 = 3;
+const MAX_MORE_LINES: u64 = 30;
 
 /// A definition that answers a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,16 +30,16 @@ pub(super) struct AnswerDefinition {
 
 impl AnswerDefinition {
     /// Returns whether a hit is of the definition: in its file, with at least half of the lines of the shorter of both in
-    /// common, and not much longer. So a piece of the definition is, and its neighbour or the whole file is not. A map of the
-    /// file names definitions and shows none.
-    pub(super) fn is_at(&self, kind: Kind, path: &str, lines: (u32, u32)) -> bool {
-        let is_of_file = !matches!(kind, Kind::Map | Kind::Commit | Kind::Memory);
+    /// common, and not much longer. So a piece of the definition counts, and its neighbour or the whole file does not. A map of
+    /// the file does not either: it names definitions and shows none.
+    pub(super) fn is_at(&self, kind: ChunkKind, path: &str, lines: (u32, u32)) -> bool {
+        let is_of_file = !matches!(kind, ChunkKind::Map | ChunkKind::Commit | ChunkKind::Memory);
         if !is_of_file || path != self.path {
             return false;
         }
-        let both = (lines.0.max(self.lines.0), lines.1.min(self.lines.1));
-        let (own, others) = (n_lines(self.lines), n_lines(lines));
-        2 * n_lines(both) >= own.min(others).max(1) && others <= MOST_TIMES * own + MOST_MORE
+        let overlap = (lines.0.max(self.lines.0), lines.1.min(self.lines.1));
+        let (n_own, n_hit) = (n_lines(self.lines), n_lines(lines));
+        2 * n_lines(overlap) >= n_own.min(n_hit).max(1) && n_hit <= MAX_TIMES_LINES * n_own + MAX_MORE_LINES
     }
 
     /// Returns whether it counts among the answers that must be read: all count where none must.
@@ -52,15 +52,15 @@ fn n_lines((first, last): (u32, u32)) -> u64 {
     (u64::from(last) + 1).saturating_sub(u64::from(first))
 }
 
-/// The metrics of a question, each 0 to 1, in the order of [`METRICS`].
+/// The metrics of a question, each 0 to 1, in the order of [`DEFINITION_METRICS`].
 pub(super) type DefinitionScores = [f64; N_METRICS];
 
-/// The scores of a question by the places of its definitions.
+/// The scores of a question by the ranks of its definitions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DefinitionFigures {
-    /// Of the first answer alone, the best one.
+    /// Scores of the first answer alone, the best one.
     pub(super) first: DefinitionScores,
-    /// Of all answers that must be read, or of all where none must.
+    /// Scores of all answers that must be read, or of all where none must.
     pub(super) must: DefinitionScores,
 }
 
@@ -70,16 +70,16 @@ impl DefinitionFigures {
         let pairs =
             definitions.iter().zip(ranks).filter(|(definition, _)| definition.is_required(definitions));
         let required: Vec<Option<usize>> = pairs.map(|(_, rank)| *rank).collect();
-        Self { first: score_places(ranks.get(..1).unwrap_or_default()), must: score_places(&required) }
+        Self { first: scores_at_ranks(ranks.get(..1).unwrap_or_default()), must: scores_at_ranks(&required) }
     }
 }
 
-/// Returns the share of the ranks below each cut, and one divided by the best place.
-fn score_places(ranks: &[Option<usize>]) -> DefinitionScores {
-    let recalls = [5, 10, CUT].map(|cut| {
+/// Returns the share of the ranks below each cut, and one divided by the best rank from 1.
+fn scores_at_ranks(ranks: &[Option<usize>]) -> DefinitionScores {
+    let recalls = [5, 10, DEFINITION_CUT].map(|cut| {
         ranks.iter().flatten().filter(|rank| **rank < cut).count() as f64 / ranks.len().max(1) as f64
     });
-    let best = ranks.iter().flatten().min().filter(|rank| **rank < CUT);
+    let best = ranks.iter().flatten().min().filter(|rank| **rank < DEFINITION_CUT);
     [recalls[0], recalls[1], recalls[2], best.map_or(0.0, |rank| 1.0 / (rank + 1) as f64)]
 }
 
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn a_hit_is_of_a_definition_that_it_shares_half_of_the_shorter_with() {
         let check = |lines: (u32, u32), hit: (u32, u32), expected: bool| {
-            let found = definition_at(lines, true).is_at(Kind::Symbol, "a.rs", hit);
+            let found = definition_at(lines, true).is_at(ChunkKind::Symbol, "a.rs", hit);
             assert_eq!(found, expected, "{lines:?} and {hit:?}");
         };
         check((10, 19), (10, 19), true);
@@ -121,9 +121,17 @@ mod tests {
     fn only_text_of_its_file_is_of_a_definition() {
         let definition = definition_at((1, 9), true);
         let is_at = |kind, path| definition.is_at(kind, path, (1, 9));
-        assert!(is_at(Kind::Symbol, "a.rs") && is_at(Kind::Text, "a.rs") && is_at(Kind::Doc, "a.rs"));
-        assert!(!is_at(Kind::Symbol, "b/a.rs"));
-        assert!(!is_at(Kind::Map, "a.rs") && !is_at(Kind::Commit, "a.rs") && !is_at(Kind::Memory, "a.rs"));
+        assert!(
+            is_at(ChunkKind::Symbol, "a.rs")
+                && is_at(ChunkKind::Text, "a.rs")
+                && is_at(ChunkKind::Doc, "a.rs")
+        );
+        assert!(!is_at(ChunkKind::Symbol, "b/a.rs"));
+        assert!(
+            !is_at(ChunkKind::Map, "a.rs")
+                && !is_at(ChunkKind::Commit, "a.rs")
+                && !is_at(ChunkKind::Memory, "a.rs")
+        );
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use memod_base::types::{FileClass, Kind};
+use memod_base::types::{ChunkKind, FileClass};
 use memod_proto::{Explain, Hit};
 use memod_tokenizer::Tokenizer;
 use serde::{Serialize, Serializer};
 
 use super::asked_definitions::AnswerDefinition;
-use super::labels::Question;
+use super::labelled_question::LabelledQuestion;
 use super::question_sets::RepositoryCommit;
 
 /// A line of the file. Numbers have the precision of `f32`.
@@ -25,7 +25,7 @@ pub(super) enum CandidatesLine<'a> {
 #[derive(Serialize)]
 pub(super) struct HeaderRow<'a> {
     pub(super) set: &'a str,
-    /// The repository, its commit and its language, if the set says so.
+    /// The repository, its commit and its language, if the set names them.
     #[serde(flatten)]
     pub(super) origin: Option<&'a RepositoryCommit>,
     /// The model whose tokens are written.
@@ -38,19 +38,19 @@ pub(super) struct HeaderRow<'a> {
 /// A chunk with the tokens of its fields, as they are embedded.
 #[derive(Serialize)]
 pub(super) struct ChunkRow {
-    /// From 0, in the order of the file.
+    /// Position among the chunks of the file, from 0.
     id: usize,
     path: String,
     lines: (u32, u32),
-    kind: Kind,
+    kind: ChunkKind,
     symbol: Option<String>,
     title: Option<String>,
     classes: Vec<FileClass>,
-    /// Of the path.
+    /// Tokens of the path.
     path_tokens: Vec<u32>,
-    /// Of the title, or of the name without one.
+    /// Tokens of the title, or of the name without one.
     head_tokens: Vec<u32>,
-    /// Of the text.
+    /// Tokens of the text.
     body_tokens: Vec<u32>,
 }
 
@@ -76,22 +76,22 @@ struct AnswerRow<'a> {
 #[derive(Serialize)]
 struct CandidateRow {
     chunk: usize,
-    #[serde(serialize_with = "short")]
+    #[serde(serialize_with = "serialize_as_f32")]
     score: f64,
-    #[serde(serialize_with = "short")]
+    #[serde(serialize_with = "serialize_as_f32")]
     fused: f64,
     /// Rank and value by arm.
     signals: BTreeMap<String, (Option<u32>, Option<f32>)>,
     factors: BTreeMap<String, f32>,
-    /// The places, from 0, of the answers that it is.
+    /// The positions, from 0, of the answers that it matches.
     answers: Vec<usize>,
 }
 
-fn short<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+fn serialize_as_f32<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f32(*value as f32)
 }
 
-/// Path, lines and title: of two definitions in one line each is a chunk.
+/// Path, lines and title. Without the title two definitions in one line would be one chunk.
 type ChunkKey = (String, (u32, u32), Option<String>);
 
 /// The chunks so far.
@@ -112,7 +112,7 @@ impl CandidateRows {
     /// Returns the rows of the chunks that are new, then that of the question.
     pub(super) fn build_rows<'a>(
         &mut self,
-        question: &'a Question,
+        question: &'a LabelledQuestion,
         hits: Vec<Hit>,
     ) -> Vec<CandidatesLine<'a>> {
         let mut rows = Vec::new();
@@ -141,15 +141,17 @@ impl CandidateRows {
         rows
     }
 
+    fn token_ids(&self, text: Option<&String>) -> Vec<u32> {
+        text.map(|text| self.tokenizer.token_ids(text)).unwrap_or_default()
+    }
+
     fn build_chunk_row(&self, id: usize, hit: Hit) -> ChunkRow {
         let Hit { path, lines, kind, symbol, title, classes, text, .. } = hit;
-        let tokens =
-            |text: Option<&String>| text.map(|text| self.tokenizer.token_ids(text)).unwrap_or_default();
         ChunkRow {
             id,
-            path_tokens: tokens(Some(&path)),
-            head_tokens: tokens(title.as_ref().or(symbol.as_ref())),
-            body_tokens: tokens(text.as_ref()),
+            path_tokens: self.token_ids(Some(&path)),
+            head_tokens: self.token_ids(title.as_ref().or(symbol.as_ref())),
+            body_tokens: self.token_ids(text.as_ref()),
             path,
             lines,
             kind,

@@ -1,12 +1,12 @@
-//! Reads labels as questions have them in JSON.
+//! Parses the labels of questions from JSON.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::asked_definitions::AnswerDefinition;
-use super::labels::{Corpus, Label, Span};
+use super::labelled_question::{LabelSpan, QuestionCorpus, RecordLabel};
 
-/// A label as a line of questions has it.
+/// A label in a line of questions.
 #[derive(Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) enum LabelJson {
@@ -18,10 +18,12 @@ impl TryFrom<Value> for LabelJson {
     type Error = &'static str;
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
-        let line = |key: &str| value[key].as_u64().and_then(|line| u32::try_from(line).ok());
         match (&value, value["path"].as_str()) {
             (Value::String(text), _) => Ok(Self::Text(text.clone())),
-            (_, Some(path)) => Ok(Self::Lines(path.to_owned(), line("start_line").zip(line("end_line")))),
+            (_, Some(path)) => Ok(Self::Lines(
+                path.to_owned(),
+                line_number(&value["start_line"]).zip(line_number(&value["end_line"])),
+            )),
             _ => Err(
                 "an answer is \"PATH\", \"PATH#L10-L20\", \"PATH#anchor\" or {\"path\": …, \"start_line\": …, \"end_line\": …}",
             ),
@@ -30,47 +32,59 @@ impl TryFrom<Value> for LabelJson {
 }
 
 impl LabelJson {
-    /// Returns the label. In a set of sections or texts, a text is an id, whatever characters are in it.
-    pub(super) fn read(self, corpus: &Corpus) -> Label {
+    /// Returns the label. In a set of sections or texts, the whole text is an id.
+    pub(super) fn into_label(self, corpus: &QuestionCorpus) -> RecordLabel {
         match (self, corpus) {
-            (Self::Text(text), Corpus::Files(candidates)) => match candidates {
-                Some(paths) if paths.contains(&text) => whole(text),
-                _ => label(&text),
+            (Self::Text(text), QuestionCorpus::Files(candidates)) => match candidates {
+                Some(paths) if paths.contains(&text) => whole_file_label(text),
+                _ => parse_label(&text),
             },
-            (Self::Text(text), _) => whole(text),
-            (Self::Lines(path, None), _) => whole(without_dot(&path).to_owned()),
+            (Self::Text(text), _) => whole_file_label(text),
+            (Self::Lines(path, None), _) => whole_file_label(without_dot(&path).to_owned()),
             (Self::Lines(path, Some((first, last))), _) => {
                 let path = without_dot(&path).to_owned();
-                Label { id: format!("{path}#L{first}-L{last}"), path, span: Span::Lines(first, last) }
+                RecordLabel {
+                    id: format!("{path}#L{first}-L{last}"),
+                    path,
+                    span: LabelSpan::Lines(first, last),
+                }
             }
         }
     }
+}
+
+fn line_number(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|line| u32::try_from(line).ok())
+}
+
+/// Returns the line of `L10`.
+fn anchored_line(word: &str) -> Option<u32> {
+    word.strip_prefix('L').and_then(|digits| digits.parse().ok())
 }
 
 fn without_dot(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-fn whole(id: String) -> Label {
-    Label { path: id.clone(), id, span: Span::Whole }
+fn whole_file_label(id: String) -> RecordLabel {
+    RecordLabel { path: id.clone(), id, span: LabelSpan::Whole }
 }
 
 /// Returns the label of a text: `PATH`, `PATH#L10`, `PATH#L10-L20` or `PATH#anchor`.
-pub(super) fn label(text: &str) -> Label {
+pub(super) fn parse_label(text: &str) -> RecordLabel {
     let text = without_dot(text);
     let Some((path, part)) = text.split_once('#').filter(|(_, part)| !part.is_empty()) else {
-        return whole(text.to_owned());
+        return whole_file_label(text.to_owned());
     };
-    let number = |word: &str| word.strip_prefix('L').and_then(|digits| digits.parse::<u32>().ok());
     let (first, last) = part.split_once('-').unwrap_or((part, part));
-    let span = match number(first).zip(number(last)) {
-        Some((first, last)) => Span::Lines(first, last),
-        None => Span::Anchor(part.to_owned()),
+    let span = match anchored_line(first).zip(anchored_line(last)) {
+        Some((first, last)) => LabelSpan::Lines(first, last),
+        None => LabelSpan::Anchor(part.to_owned()),
     };
-    Label { id: text.to_owned(), path: path.to_owned(), span }
+    RecordLabel { id: text.to_owned(), path: path.to_owned(), span }
 }
 
-/// A definition as a line of questions has it: with `path`, `lines`, perhaps `name` and `must`, or as text with its lines.
+/// A definition in a line of questions: with `path`, `lines`, perhaps `name` and `must`, or as text with its lines.
 #[derive(Deserialize)]
 #[serde(try_from = "Value")]
 pub(super) struct DefinitionJson(pub(super) AnswerDefinition);
@@ -80,8 +94,8 @@ impl TryFrom<Value> for DefinitionJson {
 
     fn try_from(value: Value) -> Result<Self, Self::Error> {
         let read = match &value {
-            Value::String(text) => match label(text) {
-                Label { path, span: Span::Lines(first, last), .. } => Some((path, (first, last))),
+            Value::String(text) => match parse_label(text) {
+                RecordLabel { path, span: LabelSpan::Lines(first, last), .. } => Some((path, (first, last))),
                 _ => None,
             },
             _ => {
@@ -98,11 +112,11 @@ impl TryFrom<Value> for DefinitionJson {
 }
 
 /// Returns the files of the definitions that must be read, or of all where none must; each once.
-pub(super) fn files_of(definitions: &[AnswerDefinition]) -> Vec<Label> {
-    let mut files: Vec<Label> = Vec::new();
+pub(super) fn required_files(definitions: &[AnswerDefinition]) -> Vec<RecordLabel> {
+    let mut files: Vec<RecordLabel> = Vec::new();
     for definition in definitions.iter().filter(|definition| definition.is_required(definitions)) {
         if !files.iter().any(|file| file.path == definition.path) {
-            files.push(whole(definition.path.clone()));
+            files.push(whole_file_label(definition.path.clone()));
         }
     }
     files
@@ -114,17 +128,17 @@ mod tests {
 
     #[test]
     fn labels_are_read() {
-        let check = |text: &str, path: &str, span: Span| {
-            let found = label(text);
+        let check = |text: &str, path: &str, span: LabelSpan| {
+            let found = parse_label(text);
             assert_eq!((found.path.as_str(), &found.span), (path, &span), "{text}");
         };
-        check("src/a.rs", "src/a.rs", Span::Whole);
-        check("./src/a.rs", "src/a.rs", Span::Whole);
-        check("src/a.rs#L10-L20", "src/a.rs", Span::Lines(10, 20));
-        check("src/a.rs#L10", "src/a.rs", Span::Lines(10, 10));
-        check("docs/x.md#set-up", "docs/x.md", Span::Anchor("set-up".to_owned()));
-        check("docs/x.md#Lines", "docs/x.md", Span::Anchor("Lines".to_owned()));
-        check("c#", "c#", Span::Whole);
+        check("src/a.rs", "src/a.rs", LabelSpan::Whole);
+        check("./src/a.rs", "src/a.rs", LabelSpan::Whole);
+        check("src/a.rs#L10-L20", "src/a.rs", LabelSpan::Lines(10, 20));
+        check("src/a.rs#L10", "src/a.rs", LabelSpan::Lines(10, 10));
+        check("docs/x.md#set-up", "docs/x.md", LabelSpan::Anchor("set-up".to_owned()));
+        check("docs/x.md#Lines", "docs/x.md", LabelSpan::Anchor("Lines".to_owned()));
+        check("c#", "c#", LabelSpan::Whole);
     }
     #[test]
     fn definitions_are_read() {
@@ -153,7 +167,7 @@ mod tests {
                 name: String::new(),
                 must: *must,
             };
-            let files = files_of(&answers.iter().map(definition).collect::<Vec<_>>());
+            let files = required_files(&answers.iter().map(definition).collect::<Vec<_>>());
             assert_eq!(files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), expected);
         };
         check(&[("a", true), ("b", false), ("a", true), ("c", true)], &["a", "c"]);

@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::asked_definitions::AnswerDefinition;
-use super::label_json::{DefinitionJson, LabelJson, files_of};
-use super::labels::{Corpus, Label, Question, text_file};
+use super::label_json::{DefinitionJson, LabelJson, required_files};
+use super::labelled_question::{LabelledQuestion, QuestionCorpus, RecordLabel, text_file};
 use crate::error::CliError;
 
 const QUERIES: &str = "queries.jsonl";
@@ -27,13 +27,13 @@ pub(super) struct QuestionSet {
     pub(super) name: String,
     /// Name of the folder that the set is in.
     pub(super) suite: String,
-    /// Where the questions are written.
+    /// The file of the questions.
     pub(super) file: PathBuf,
-    pub(super) questions: Vec<Question>,
-    pub(super) corpus: Corpus,
-    /// The repository and the commit that it is about, if it says so.
+    pub(super) questions: Vec<LabelledQuestion>,
+    pub(super) corpus: QuestionCorpus,
+    /// The repository and the commit that it is about, if it names them.
     pub(super) origin: Option<RepositoryCommit>,
-    /// Whether it is about a tree of its own. Several such sets are refused without `--trees`, as one worktree is not that of all.
+    /// Whether it is about a tree of its own. Several such sets need `--trees`, because each has another worktree.
     pub(super) has_own_tree: bool,
 }
 
@@ -60,13 +60,13 @@ impl QuestionSet {
 }
 
 /// Reads one set, or all sets of a suite by name.
-pub(super) fn read(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
+pub(super) fn read_sets(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
     let path = canonical(path)?;
     if path.is_file() {
-        return Ok(vec![set(&path)?]);
+        return Ok(vec![read_set(&path)?]);
     }
     if path.join(QUERIES).is_file() {
-        return Ok(vec![set(&path.join(QUERIES))?]);
+        return Ok(vec![read_set(&path.join(QUERIES))?]);
     }
     let is_annotated = path.join(ANNOTATIONS).is_dir();
     let folder = if is_annotated { path.join(ANNOTATIONS) } else { path.clone() };
@@ -75,18 +75,21 @@ pub(super) fn read(path: &Path) -> Result<Vec<QuestionSet>, CliError> {
         let entry = entry.at("list", &folder)?.path();
         files.push(if is_annotated { entry } else { entry.join(QUERIES) });
     }
-    files.retain(|file| is_of_lines(file));
+    files.retain(|file| is_jsonl_file(file));
     if files.is_empty() {
         files = files_about_repositories(&folder)?;
     }
     files.sort();
     if files.is_empty() {
-        return Err(wrong(format!("{}: no {QUERIES} here, nor in a folder of it", path.display())));
+        return Err(invalid_set(format!("{}: no {QUERIES} here, nor in a folder of it", path.display())));
     }
-    files.iter().map(|file| if is_annotated { annotated(file, &path) } else { set(file) }).collect()
+    files
+        .iter()
+        .map(|file| if is_annotated { read_annotated_set(file, &path) } else { read_set(file) })
+        .collect()
 }
 
-fn is_of_lines(file: &Path) -> bool {
+fn is_jsonl_file(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ending == "jsonl") && file.is_file()
 }
 
@@ -95,77 +98,83 @@ fn files_about_repositories(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).at("list", folder)? {
         let file = entry.at("list", folder)?.path();
-        if is_of_lines(&file) && read_head(&fs::read_to_string(&file).at("read", &file)?).is_some() {
+        if is_jsonl_file(&file)
+            && parse_repository_line(&fs::read_to_string(&file).at("read", &file)?).is_some()
+        {
             files.push(file);
         }
     }
     Ok(files)
 }
 
-/// Reads the set of a file of questions, with what is beside it.
-fn set(file: &Path) -> Result<QuestionSet, CliError> {
+/// Reads the set of a file of questions, with the records and the manifest beside it.
+fn read_set(file: &Path) -> Result<QuestionSet, CliError> {
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let corpus = corpus(folder)?;
+    let corpus = read_corpus(folder)?;
     let (head, questions) = read_questions(file, &corpus)?;
-    let name = if file.ends_with(QUERIES) { name_of(folder) } else { name_of(&file.with_extension("")) };
+    let name =
+        if file.ends_with(QUERIES) { name_of_path(folder) } else { name_of_path(&file.with_extension("")) };
     let suite = if head.is_some() { Some(folder) } else { folder.parent() };
-    let suite = suite.map(name_of).unwrap_or_default();
+    let suite = suite.map(name_of_path).unwrap_or_default();
     let manifest = folder.join(MANIFEST);
     let is_elsewhere = head.is_some() || manifest.is_file();
-    let has_own_tree = is_elsewhere || matches!(corpus, Corpus::Sections(_) | Corpus::Texts { .. });
+    let has_own_tree =
+        is_elsewhere || matches!(corpus, QuestionCorpus::Sections(_) | QuestionCorpus::Texts { .. });
     let origin = head.or_else(|| read_origin(&manifest, &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree })
 }
 
-/// Reads a set of which each hit counts.
-fn annotated(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
-    let (name, suite, corpus) = (name_of(&file.with_extension("")), name_of(suite_folder), Corpus::Hits);
+/// Reads a set where each hit counts.
+fn read_annotated_set(file: &Path, suite_folder: &Path) -> Result<QuestionSet, CliError> {
+    let (name, suite, corpus) =
+        (name_of_path(&file.with_extension("")), name_of_path(suite_folder), QuestionCorpus::Hits);
     let (head, questions) = read_questions(file, &corpus)?;
     let origin = head.or_else(|| read_origin(&suite_folder.join(MANIFEST), &name));
     Ok(QuestionSet { name, suite, file: file.to_owned(), questions, corpus, origin, has_own_tree: true })
 }
 
-/// Returns what a manifest says: that of one set, or a list of them.
+/// Returns the repository and commit in a manifest, which is of one set or a list of sets.
 fn read_origin(manifest: &Path, name: &str) -> Option<RepositoryCommit> {
     let manifest: Value = serde_json::from_slice(&fs::read(manifest).ok()?).ok()?;
-    let of_set = match &manifest {
+    let set_entry = match &manifest {
         Value::Array(sets) => sets.iter().find(|set| set["name"] == name)?,
         set => set,
     };
-    let commit = of_set["commit"].as_str().or(of_set["used_revision"].as_str())?;
+    let commit = set_entry["commit"].as_str().or(set_entry["used_revision"].as_str())?;
     Some(RepositoryCommit {
-        repository: of_set["repo"].as_str()?.to_owned(),
+        repository: set_entry["repo"].as_str()?.to_owned(),
         commit: commit.to_owned(),
         language: None,
     })
 }
 
-fn name_of(path: &Path) -> String {
+fn name_of_path(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Reads what the records are. Without files that say so, every file of the tree is one.
-fn corpus(folder: &Path) -> Result<Corpus, CliError> {
+/// Reads the records of a set. Without a file that lists them, every file of the tree is one.
+fn read_corpus(folder: &Path) -> Result<QuestionCorpus, CliError> {
     let (records, files) = (folder.join("corpus.jsonl"), folder.join("files.txt"));
     if records.is_file() {
         let text = fs::read_to_string(&records).at("read", &records)?;
-        let records: Vec<Record> = lines(&records, &text, 0)?.into_iter().map(|(_, record)| record).collect();
+        let records: Vec<CorpusRecord> =
+            parse_lines(&records, &text, 0)?.into_iter().map(|(_, record)| record).collect();
         return Ok(if records.iter().any(|record| record.start_line.is_some()) {
-            sections(records)
+            sections_corpus(records)
         } else {
-            texts(records)
+            texts_corpus(records)
         });
     }
     if !files.is_file() {
-        return Ok(Corpus::Files(None));
+        return Ok(QuestionCorpus::Files(None));
     }
     let text = fs::read_to_string(&files).at("read", &files)?;
-    Ok(Corpus::Files(Some(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())))
+    Ok(QuestionCorpus::Files(Some(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())))
 }
 
 /// A line of `corpus.jsonl`.
 #[derive(Deserialize)]
-struct Record {
+struct CorpusRecord {
     id: String,
     #[serde(default)]
     path: String,
@@ -173,32 +182,32 @@ struct Record {
     haystack: Option<String>,
 }
 
-fn sections(records: Vec<Record>) -> Corpus {
+fn sections_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
     let mut pages: HashMap<String, Vec<(u32, String)>> = HashMap::new();
-    for Record { id, path, start_line, .. } in records {
+    for CorpusRecord { id, path, start_line, .. } in records {
         pages.entry(path).or_default().push((start_line.unwrap_or(1), id));
     }
     pages.values_mut().for_each(|sections| sections.sort());
-    Corpus::Sections(pages)
+    QuestionCorpus::Sections(pages)
 }
 
-fn texts(records: Vec<Record>) -> Corpus {
+fn texts_corpus(records: Vec<CorpusRecord>) -> QuestionCorpus {
     let (mut files, mut haystacks) = (HashMap::new(), HashMap::new());
-    for Record { id, haystack, .. } in records {
+    for CorpusRecord { id, haystack, .. } in records {
         files.insert(text_file(&id), id.clone());
         haystacks.extend(haystack.map(|haystack| (id, haystack)));
     }
-    Corpus::Texts { files, haystacks }
+    QuestionCorpus::Texts { files, haystacks }
 }
 
 /// A line of questions.
 #[derive(Deserialize)]
-struct Line {
+struct QuestionLine {
     qid: Option<String>,
     query: String,
     kind: Option<String>,
     relevant: Option<Vec<LabelJson>>,
-    /// The definitions that answer; empty if nothing does.
+    /// The definitions that answer the question; empty if nothing does.
     answers: Option<Vec<DefinitionJson>>,
     #[serde(default)]
     secondary: Vec<LabelJson>,
@@ -208,44 +217,49 @@ struct Line {
     haystack_ids: Option<HashSet<String>>,
 }
 
-/// Returns the repository that the first line names, if it asks nothing.
-fn read_head(text: &str) -> Option<RepositoryCommit> {
+/// Returns the repository that the first line names, if that line is no question.
+fn parse_repository_line(text: &str) -> Option<RepositoryCommit> {
     serde_json::from_str(text.lines().find(|line| !line.trim().is_empty())?).ok()
 }
 
 /// Reads the questions of a file, and the repository that they are about if its first line names it.
 fn read_questions(
     file: &Path,
-    corpus: &Corpus,
-) -> Result<(Option<RepositoryCommit>, Vec<Question>), CliError> {
+    corpus: &QuestionCorpus,
+) -> Result<(Option<RepositoryCommit>, Vec<LabelledQuestion>), CliError> {
     let text = fs::read_to_string(file).at("read", file)?;
-    let head = read_head(&text);
-    let mut questions: Vec<Question> = Vec::new();
+    let head = parse_repository_line(&text);
+    let mut questions: Vec<LabelledQuestion> = Vec::new();
     let mut qids = HashSet::new();
-    for (number, line) in lines::<Line>(file, &text, usize::from(head.is_some()))? {
+    for (number, line) in parse_lines::<QuestionLine>(file, &text, usize::from(head.is_some()))? {
         let question = build_question(line, number, corpus).and_then(|question| {
             let is_new = qids.insert(question.qid.clone());
             is_new.then_some(question).ok_or("its \"qid\" is that of a question before")
         });
-        questions.push(question.map_err(|why| wrong(format!("{}:{number}: {why}", file.display())))?);
+        questions.push(question.map_err(|why| invalid_set(format!("{}:{number}: {why}", file.display())))?);
     }
     if questions.is_empty() {
-        return Err(wrong(format!("{}: no questions in it", file.display())));
+        return Err(invalid_set(format!("{}: no questions in it", file.display())));
     }
     Ok((head, questions))
 }
 
-/// Returns the question of a line, or what is wrong with it.
-fn build_question(line: Line, number: u32, corpus: &Corpus) -> Result<Question, &'static str> {
-    let labels =
-        |written: Vec<LabelJson>| written.into_iter().map(|label| label.read(corpus)).collect::<Vec<Label>>();
+/// Returns the question of a line, or the fault in it.
+fn build_question(
+    line: QuestionLine,
+    number: u32,
+    corpus: &QuestionCorpus,
+) -> Result<LabelledQuestion, &'static str> {
     let definitions: Option<Vec<AnswerDefinition>> =
         line.answers.map(|answers| answers.into_iter().map(|answer| answer.0).collect());
     let may_be_absent = line.relevant.is_none() && definitions.as_ref().is_some_and(Vec::is_empty);
     let definitions = definitions.unwrap_or_default();
-    let mut relevant = line.relevant.map_or_else(|| files_of(&definitions), labels);
-    relevant.extend(labels(line.secondary));
-    if !matches!(corpus, Corpus::Hits) {
+    let mut relevant = match line.relevant {
+        Some(labels) => build_labels(labels, corpus),
+        None => required_files(&definitions),
+    };
+    relevant.extend(build_labels(line.secondary, corpus));
+    if !matches!(corpus, QuestionCorpus::Hits) {
         let mut seen = HashSet::new();
         relevant.retain(|label| seen.insert(label.id.clone()));
     }
@@ -260,16 +274,20 @@ fn build_question(line: Line, number: u32, corpus: &Corpus) -> Result<Question, 
     if qid.contains(char::is_control) {
         return Err("its \"qid\" has a control character");
     }
-    if is_reversed || relevant.iter().any(Label::is_reversed) {
+    if is_reversed || relevant.iter().any(RecordLabel::is_reversed) {
         return Err("the lines of an answer end before they begin");
     }
-    let (exclude, haystack_ids) = (labels(line.exclude), line.haystack_ids);
+    let (exclude, haystack_ids) = (build_labels(line.exclude, corpus), line.haystack_ids);
     let (text, kind, haystack) = (line.query, line.kind, line.haystack);
-    Ok(Question { qid, text, kind, relevant, definitions, exclude, haystack, haystack_ids })
+    Ok(LabelledQuestion { qid, text, kind, relevant, definitions, exclude, haystack, haystack_ids })
 }
 
-/// Reads the lines of a file, a JSON object each, with their numbers; empty ones do not count, nor do the first `n_skipped`.
-fn lines<T: for<'a> Deserialize<'a>>(
+fn build_labels(labels: Vec<LabelJson>, corpus: &QuestionCorpus) -> Vec<RecordLabel> {
+    labels.into_iter().map(|label| label.into_label(corpus)).collect()
+}
+
+/// Parses the lines of a file, a JSON object each, with their numbers. Skips empty lines and the first `n_skipped` others.
+fn parse_lines<T: for<'a> Deserialize<'a>>(
     file: &Path,
     text: &str,
     n_skipped: usize,
@@ -281,13 +299,13 @@ fn lines<T: for<'a> Deserialize<'a>>(
             read.map_err(|error| {
                 let why = error.to_string();
                 let why = why.split_once(" at line ").map_or(why.as_str(), |(why, _)| why);
-                wrong(format!("{}:{number}:{}: {why}", file.display(), error.column()))
+                invalid_set(format!("{}:{number}:{}: {why}", file.display(), error.column()))
             })
         })
         .collect()
 }
 
-fn wrong(message: String) -> CliError {
+fn invalid_set(message: String) -> CliError {
     let hint = "a set has a line for each question, as in {\"query\": \"where are tokens signed\", \"relevant\": [\"src/token.rs\"]}";
     CliError::Usage { message, hint }
 }
@@ -295,7 +313,7 @@ fn wrong(message: String) -> CliError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::labels::Span;
+    use crate::bench::labelled_question::LabelSpan;
 
     fn reading(files: &[(&str, &str)], path: &str) -> Result<Vec<QuestionSet>, String> {
         let dir = tempfile::tempdir().expect("there is a place for files");
@@ -305,7 +323,7 @@ mod tests {
             fs::write(file, text).expect("a file can be written");
         }
         let top = canonical(dir.path()).expect("it exists").display().to_string();
-        read(&dir.path().join(path))
+        read_sets(&dir.path().join(path))
             .map_err(|error| error.to_string().replace(&top, "TOP").replace('\\', "/"))
     }
 
@@ -324,9 +342,11 @@ mod tests {
         let set = &reading(&[("c/annotations/n.jsonl", spans), ("c/manifest.json", "[]")], "c")
             .expect("it is a suite")[0];
         assert!(
-            matches!(set.corpus, Corpus::Hits) && set.questions[0].relevant.len() == 3 && set.has_own_tree
+            matches!(set.corpus, QuestionCorpus::Hits)
+                && set.questions[0].relevant.len() == 3
+                && set.has_own_tree
         );
-        assert_eq!(set.questions[0].relevant[1].span, Span::Lines(2, 3));
+        assert_eq!(set.questions[0].relevant[1].span, LabelSpan::Lines(2, 3));
     }
 
     #[test]
@@ -352,8 +372,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_with_its_place() {
         let check = |text: &str, expected: &str| {
-            let told = reading(&[("queries.jsonl", text)], "").err().expect("it is refused");
-            assert!(told.starts_with(expected), "{told}");
+            let message = reading(&[("queries.jsonl", text)], "").err().expect("it is refused");
+            assert!(message.starts_with(expected), "{message}");
         };
         check("", "TOP/queries.jsonl: no questions");
         check("{\"query\": \"q\", \"relevant\": [\"a\"]}\n\n{", "TOP/queries.jsonl:3:1: EOF while parsing");

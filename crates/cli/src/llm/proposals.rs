@@ -1,4 +1,4 @@
-//! Prints what a language model proposes. Nothing is done: each proposal comes with the command that would do it.
+//! Prints proposals of a language model, each with the command that carries it out. Nothing is changed.
 
 use memod_proto::memory::Brief;
 use memod_proto::{
@@ -6,15 +6,16 @@ use memod_proto::{
     LlmSummariseResult,
 };
 
-use super::{ask, show_dry_run};
+use super::{call_llm, show_dry_run};
 use crate::args::{BriefArgs, DedupeArgs};
 use crate::context::CommandContext;
 use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::output::Output;
 use crate::text::{escape, escape_lines, paint, shell_word};
 
-/// Prints a summary of a brief, or why there is none: then the caller shows the brief itself. Returns the exit code; `None` if that is to be done.
-pub(crate) fn summarise(
+/// Prints a summary of a brief and returns the exit status. Returns `None`, and prints why, if there is no summary: the caller
+/// then prints the brief itself.
+pub(crate) fn summarise_brief(
     text: &str,
     typed: &BriefArgs,
     context: &CommandContext,
@@ -22,7 +23,7 @@ pub(crate) fn summarise(
 ) -> Result<Option<u8>, CliError> {
     let params =
         LlmSummariseParams { cwd: context.cwd.clone(), text: text.to_owned(), dry_run: typed.dry_run };
-    let result = ask("llm.summarise", &params, context).unwrap_or_else(|error| LlmSummariseResult {
+    let result = call_llm("llm.summarise", &params, context).unwrap_or_else(|error| LlmSummariseResult {
         problem: Some(error.to_string()),
         ..LlmSummariseResult::default()
     });
@@ -42,10 +43,15 @@ pub(crate) fn summarise(
     Ok(None)
 }
 
-/// Prints a title and tags for a memory that was added, and the commands that give it them.
-pub(crate) fn suggest(id: &str, content: String, context: &CommandContext, output: &mut Output) {
+/// Prints a title and tags for a memory that was added, as the commands that set them.
+pub(crate) fn suggest_title_and_tags(
+    id: &str,
+    content: String,
+    context: &CommandContext,
+    output: &mut Output,
+) {
     let params = LlmSuggestParams { cwd: context.cwd.clone(), content, dry_run: false };
-    let result = ask("llm.suggest", &params, context).unwrap_or_else(|error| LlmSuggestResult {
+    let result = call_llm("llm.suggest", &params, context).unwrap_or_else(|error| LlmSuggestResult {
         problem: Some(error.to_string()),
         ..LlmSuggestResult::default()
     });
@@ -61,15 +67,20 @@ pub(crate) fn suggest(id: &str, content: String, context: &CommandContext, outpu
     }
 }
 
-/// Shows what would be sent for a suggestion.
+/// Shows the request that a suggestion would send.
 pub(crate) fn show_suggestion(content: String, context: &CommandContext, output: &mut Output) -> CliResult {
     let params = LlmSuggestParams { cwd: context.cwd.clone(), content, dry_run: true };
-    let result: LlmSuggestResult = ask("llm.suggest", &params, context)?;
+    let result: LlmSuggestResult = call_llm("llm.suggest", &params, context)?;
     show_dry_run(&result.requests, result.problem.as_deref(), output)
 }
 
-/// Prints pairs of memories that are near each other, with what a language model says of them. Exits with 1 when nothing is proposed.
-pub(crate) fn compare(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+/// Prints pairs of memories that are near each other, with the verdict of a language model. Exits with 1 when nothing is
+/// proposed.
+pub(crate) fn compare_memories(
+    typed: DedupeArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
     let params = LlmCompareParams {
         cwd: context.cwd.clone(),
         container: typed.container,
@@ -77,7 +88,7 @@ pub(crate) fn compare(typed: DedupeArgs, context: &CommandContext, output: &mut 
         dry_run: typed.dry_run,
         ..LlmCompareParams::default()
     };
-    let result: LlmCompareResult = ask("llm.compare", &params, context)?;
+    let result: LlmCompareResult = call_llm("llm.compare", &params, context)?;
     if typed.dry_run && (!result.pairs.is_empty() || result.problem.is_some()) {
         return show_dry_run(&result.requests, result.problem.as_deref(), output);
     }
@@ -97,9 +108,9 @@ fn show_pair(pair: &LlmPair, output: &mut Output) -> Result<(), CliError> {
     let verdict = pair.verdict.as_deref().unwrap_or("near");
     let head = format!("{verdict:<11}{:.2}", pair.cosine);
     output.line(&paint(output.styles.title, &escape(&head)))?;
-    let line = |memory: &Brief| format!("  {}  {}", escape(&memory.id), escape(&memory.line));
-    output.line(&line(&pair.left))?;
-    output.line(&line(&pair.right))?;
+    for Brief { id, line, .. } in [&pair.left, &pair.right] {
+        output.line(&format!("  {}  {}", escape(id), escape(line)))?;
+    }
     if let Some(reason) = &pair.reason {
         output.line(&format!("  {}", escape(reason)))?;
     }

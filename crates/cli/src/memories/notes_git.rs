@@ -1,4 +1,4 @@
-//! Runs git for the ref of the notes, with an index of its own, so that the user's index and branches are left alone.
+//! Runs git for the notes ref, with a separate index, so that the user's index and branches do not change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use memod_base::types::memory_file;
 
 use crate::error::CliError;
 
-/// Variables that name another repository, or a part of one, as git sets them for hooks (`git rev-parse --local-env-vars`).
+/// Environment variables that name another repository or a part of it, which git sets for hooks (`git rev-parse --local-env-vars`).
 /// Others, such as GIT_SSH_COMMAND, are the user's.
-const OF_REPOSITORY: [&str; 11] = [
+const REPOSITORY_VARIABLES: [&str; 11] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
@@ -26,48 +26,48 @@ const OF_REPOSITORY: [&str; 11] = [
     "GIT_WORK_TREE",
 ];
 
-/// What the repository has, and what is pushed.
-pub(super) const NOTES: &str = "refs/memod/notes";
-/// What this worktree had at its last exchange.
-pub(super) const HERE: &str = "refs/worktree/memod/notes";
-/// What it is being merged with, while files are in conflict.
-pub(super) const THEIRS: &str = "refs/worktree/memod/notes-theirs";
-/// What the remote has, as it was fetched.
-pub(super) const FETCHED: &str = "refs/worktree/memod/notes-fetched";
-/// What it was merged to then, with the markers.
-pub(super) const MARKED: &str = "refs/worktree/memod/notes-marked";
+/// The notes of the repository, which are also the ones that are pushed.
+pub(super) const NOTES_REF: &str = "refs/memod/notes";
+/// The notes of this worktree at its last exchange.
+pub(super) const WORKTREE_REF: &str = "refs/worktree/memod/notes";
+/// The notes that it is being merged with, while files are in conflict.
+pub(super) const THEIRS_REF: &str = "refs/worktree/memod/notes-theirs";
+/// The notes of the remote as they were fetched.
+pub(super) const FETCHED_REF: &str = "refs/worktree/memod/notes-fetched";
+/// The outcome of that merge, with conflict markers.
+pub(super) const MARKED_REF: &str = "refs/worktree/memod/notes-marked";
 
-/// Age of a lock of a ref whose git has been killed.
-const STALE: Duration = Duration::from_secs(60);
+/// Age from which the lock of a ref is taken for one that a killed git left.
+const STALE_LOCK_AGE: Duration = Duration::from_secs(60);
 
-/// Number of objects that git is asked for at once.
-const OBJECTS: usize = 500;
+/// Number of objects that one git process reads.
+const MOST_OBJECTS: usize = 500;
 
-/// Most lines of git that are told.
-const TOLD: usize = 4;
+/// Most lines of git that an error quotes.
+const MOST_QUOTED_LINES: usize = 4;
 
-/// The worktree, and the index in which its files of memories are.
+/// Runs git in a worktree, with an index of its memory files alone.
 pub(super) struct NotesGit<'a> {
     root: &'a Path,
     git_dir: &'a Path,
     index: PathBuf,
-    /// The tree of which attributes are read, from git 2.41 on.
+    /// The tree from which git 2.41 and later reads attributes.
     attributes: Option<String>,
 }
 
 /// The content of an object.
-pub(super) enum Object {
+pub(super) enum GitObject {
     Bytes(Vec<u8>),
     TooLarge,
 }
 
 /// The file in a worktree's git dir from which git reads its input. A pipe could block both processes.
-const INPUT: &str = "memod-notes-input";
-/// The index, from the git dir of a worktree.
-const INDEX: &str = "memod-notes-index";
+const INPUT_FILE: &str = "memod-notes-input";
+/// The index file in a worktree's git dir.
+const INDEX_FILE: &str = "memod-notes-index";
 
-/// Settings under which the files are what the commits say: no hook runs, none is left out or taken for the rename of another
-/// one, and line ends stay.
+/// Settings under which the files equal those of the commits: no hook runs, no file is left out or taken for a rename, and
+/// line ends stay.
 const SETTINGS: [&str; 9] = [
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
@@ -82,22 +82,22 @@ const SETTINGS: [&str; 9] = [
 
 impl<'a> NotesGit<'a> {
     pub(super) fn new(root: &'a Path, git_dir: &'a Path) -> Self {
-        Self { root, git_dir, index: git_dir.join(INDEX), attributes: None }
+        Self { root, git_dir, index: git_dir.join(INDEX_FILE), attributes: None }
     }
 
-    /// Takes files as they are from now on: no filter changes what is sent.
+    /// Takes files unchanged from now on: no filter applies to what is sent.
     pub(super) fn without_filters(self, empty_tree: &str) -> Self {
         Self { attributes: Some(empty_tree.to_owned()), ..self }
     }
 
-    /// Fails where attributes have git change texts, or join what two have changed: nobody would see that.
+    /// Fails where attributes let git change texts, or merge two changes without conflict markers: nobody would notice.
     pub(super) fn refuse_attributes(&self) -> Result<(), CliError> {
         let path = memory_file("mem_01ARZ3NDEKTSV4RRFFQ69G5FAV"); // any one
         let names = ["merge", "conflict-marker-size", "filter", "ident", "working-tree-encoding"];
-        let said = self.run(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
-        let said: Vec<&str> = said.split('\0').collect();
-        for of_attribute in said.chunks_exact(3) {
-            match of_attribute {
+        let output = self.run(&[&["check-attr", "-z"], &names[..], &["--", &path]].concat())?;
+        let fields: Vec<&str> = output.split('\0').collect();
+        for attribute in fields.chunks_exact(3) {
+            match attribute {
                 [_, "merge", "unspecified" | "set" | "text"] => {}
                 [_, "conflict-marker-size", "unspecified"] => {}
                 [_, "filter" | "ident" | "working-tree-encoding", "unspecified" | "unset"] => {}
@@ -114,8 +114,8 @@ impl<'a> NotesGit<'a> {
         Ok(())
     }
 
-    /// Keeps other exchanges out of the worktree until the file is closed, and removes what a git that was killed has left.
-    pub(super) fn lock(git_dir: &Path, common_dir: &Path) -> Result<fs::File, CliError> {
+    /// Locks the worktree against other exchanges until the file is closed, and removes the lock files of a killed git.
+    pub(super) fn lock_worktree(git_dir: &Path, common_dir: &Path) -> Result<fs::File, CliError> {
         let path = git_dir.join(NOTES_LOCK);
         let file =
             fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path).at("open", &path)?;
@@ -129,15 +129,15 @@ impl<'a> NotesGit<'a> {
             }
             Err(fs::TryLockError::Error(error)) => return Err(error).at("lock", &path)?,
         }
-        // Only an exchange of this worktree makes these; absent, mostly.
-        for of in [INDEX, HERE, THEIRS, FETCHED, MARKED] {
-            let _ = fs::remove_file(git_dir.join(format!("{of}.lock")));
+        // Only an exchange of this worktree creates these files; mostly there are none.
+        for name in [INDEX_FILE, WORKTREE_REF, THEIRS_REF, FETCHED_REF, MARKED_REF] {
+            let _ = fs::remove_file(git_dir.join(format!("{name}.lock")));
         }
-        // Another worktree may hold this one, for a moment.
-        let shared = common_dir.join(format!("{NOTES}.lock"));
+        // An exchange of another worktree may hold this lock for a moment.
+        let shared = common_dir.join(format!("{NOTES_REF}.lock"));
         let age =
             fs::metadata(&shared).and_then(|meta| meta.modified()).map(|at| at.elapsed().unwrap_or_default());
-        if age.is_ok_and(|age| age > STALE) {
+        if age.is_ok_and(|age| age > STALE_LOCK_AGE) {
             let _ = fs::remove_file(shared);
         }
         Ok(file)
@@ -145,119 +145,121 @@ impl<'a> NotesGit<'a> {
 
     /// Returns whether a worktree has exchanged notes.
     pub(super) fn is_used(git_dir: Option<&Path>) -> bool {
-        git_dir.is_some_and(|dir| dir.join(INDEX).exists())
+        git_dir.is_some_and(|dir| dir.join(INDEX_FILE).exists())
     }
 
-    /// Returns what git printed, without the last line end.
+    /// Runs git and returns its output without the last line end.
     ///
     /// # Errors
-    /// When git cannot be started or fails; the message has what it says of that.
+    /// When git cannot be started or fails; the message quotes its errors.
     pub(super) fn run(&self, args: &[&str]) -> Result<String, CliError> {
-        let output = self.output(args)?;
+        let output = self.run_for_output(args)?;
         if !output.status.success() {
-            return Err(failed(args, &output));
+            return Err(git_failed_error(args, &output));
         }
-        Ok(text(&output.stdout))
+        Ok(trimmed_text(&output.stdout))
     }
 
-    /// Returns what git printed; `None` where it exits with 1, which says no.
+    /// Runs git and returns its output; `None` where it exits with 1, which means no.
     ///
     /// # Errors
     /// As [`Self::run`], for other exits.
-    pub(super) fn ask(&self, args: &[&str]) -> Result<Option<String>, CliError> {
-        let output = self.output(args)?;
+    pub(super) fn run_or_none(&self, args: &[&str]) -> Result<Option<String>, CliError> {
+        let output = self.run_for_output(args)?;
         match output.status.code() {
-            Some(0) => Ok(Some(text(&output.stdout))),
+            Some(0) => Ok(Some(trimmed_text(&output.stdout))),
             Some(1) => Ok(None),
-            _ => Err(failed(args, &output)),
+            _ => Err(git_failed_error(args, &output)),
         }
     }
 
-    /// Runs git, and returns its exit and what it printed.
+    /// Runs git and returns its exit status and output.
     ///
     /// # Errors
     /// When git cannot be started.
-    pub(super) fn output(&self, args: &[&str]) -> Result<Output, CliError> {
-        Self::start(self.command(self.root).args(args))
+    pub(super) fn run_for_output(&self, args: &[&str]) -> Result<Output, CliError> {
+        Self::start_git(self.new_command(self.root).args(args))
     }
 
     /// Like [`Self::run`], with `input` for git to read.
     ///
     /// # Errors
     /// As [`Self::run`], and when the input cannot be written.
-    pub(super) fn run_fed(&self, args: &[&str], input: &str) -> Result<String, CliError> {
-        self.bytes_fed(args, input).map(|bytes| text(&bytes))
+    pub(super) fn run_with_input(&self, args: &[&str], input: &str) -> Result<String, CliError> {
+        self.read_output_bytes(args, input).map(|bytes| trimmed_text(&bytes))
     }
 
-    fn bytes_fed(&self, args: &[&str], input: &str) -> Result<Vec<u8>, CliError> {
-        let path = self.git_dir.join(INPUT);
+    fn read_output_bytes(&self, args: &[&str], input: &str) -> Result<Vec<u8>, CliError> {
+        let path = self.git_dir.join(INPUT_FILE);
         fs::write(&path, input).at("write", &path)?;
         let file = fs::File::open(&path).at("open", &path)?;
-        let output = Self::start(self.command(self.root).args(args).stdin(file))?;
+        let output = Self::start_git(self.new_command(self.root).args(args).stdin(file))?;
         let _ = fs::remove_file(&path);
         match output.status.success() {
             true => Ok(output.stdout),
-            false => Err(failed(args, &output)),
+            false => Err(git_failed_error(args, &output)),
         }
     }
 
-    /// Reads objects of at most so many bytes, and calls `take` with each.
+    /// Reads objects and calls `take` with each; of those over `most` bytes only with [`GitObject::TooLarge`].
     ///
     /// # Errors
     /// When git cannot read one of them, or `take` fails.
-    pub(super) fn each_object<'i>(
+    pub(super) fn for_each_object<'i>(
         &self,
         ids: &[&'i str],
         most: u64,
-        mut take: impl FnMut(&'i str, Object) -> Result<(), CliError>,
+        mut take: impl FnMut(&'i str, GitObject) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        for ids in ids.chunks(OBJECTS) {
-            let sizes =
-                self.run_fed(&["cat-file", "--batch-check=%(objectsize)"], &format!("{}\n", ids.join("\n")))?;
+        for ids in ids.chunks(MOST_OBJECTS) {
+            let sizes = self.run_with_input(
+                &["cat-file", "--batch-check=%(objectsize)"],
+                &format!("{}\n", ids.join("\n")),
+            )?;
             let sizes: Vec<u64> = sizes.lines().map_while(|size| size.parse().ok()).collect();
             if sizes.len() != ids.len() {
-                return Err(unreadable(ids[sizes.len().min(ids.len() - 1)]));
+                return Err(unreadable_error(ids[sizes.len().min(ids.len() - 1)]));
             }
             let (small, large): (Vec<_>, Vec<_>) =
                 ids.iter().copied().zip(sizes).partition(|(_, size)| *size <= most);
             for (id, _) in large {
-                take(id, Object::TooLarge)?;
+                take(id, GitObject::TooLarge)?;
             }
             let asked: String = small.iter().map(|(id, _)| format!("{id}\n")).collect();
-            let said = self.bytes_fed(&["cat-file", "--batch=%(objectsize)"], &asked)?;
-            let mut rest = &said[..];
+            let output = self.read_output_bytes(&["cat-file", "--batch=%(objectsize)"], &asked)?;
+            let mut rest = &output[..];
             for (id, size) in small {
-                let (bytes, after) = first_object(rest, size).ok_or_else(|| unreadable(id))?;
-                take(id, Object::Bytes(bytes.to_vec()))?;
+                let (bytes, after) = first_object(rest, size).ok_or_else(|| unreadable_error(id))?;
+                take(id, GitObject::Bytes(bytes.to_vec()))?;
                 rest = after;
             }
         }
         Ok(())
     }
 
-    /// Like [`Self::output`], where no `.gitattributes` says how files are merged.
+    /// Like [`Self::run_for_output`], but in the git dir, where no `.gitattributes` sets how files are merged.
     ///
     /// # Errors
-    /// As [`Self::output`].
+    /// As [`Self::run_for_output`].
     pub(super) fn output_without_attributes(&self, args: &[&str]) -> Result<Output, CliError> {
-        let mut command = self.command(self.git_dir);
-        Self::start(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
+        let mut command = self.new_command(self.git_dir);
+        Self::start_git(command.arg("--git-dir=.").arg("--work-tree=.").args(args))
     }
 
-    fn command(&self, dir: &Path) -> Command {
+    fn new_command(&self, dir: &Path) -> Command {
         let mut command = Command::new("git");
-        for name in OF_REPOSITORY {
+        for name in REPOSITORY_VARIABLES {
             command.env_remove(name);
         }
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting])).current_dir(dir);
-        // Replacement refs would screen another object than the push sends.
+        // With replacement refs, other objects would be screened than the push sends.
         command.env("GIT_NO_REPLACE_OBJECTS", "1");
         command.env("GIT_INDEX_FILE", &self.index).env("GIT_ATTR_NOSYSTEM", "1").stdin(Stdio::null());
         command.envs(self.attributes.iter().map(|tree| ("GIT_ATTR_SOURCE", tree)));
         command
     }
 
-    fn start(command: &mut Command) -> Result<Output, CliError> {
+    fn start_git(command: &mut Command) -> Result<Output, CliError> {
         command.output().map_err(|error| CliError::Git {
             message: format!("git cannot be started: {error}"),
             hint: "install git, or put it into PATH".to_owned(),
@@ -274,16 +276,15 @@ impl<'a> NotesGit<'a> {
     }
 }
 
-/// Returns the first object of what `git cat-file --batch` printed, and what follows it: a line with its size, its bytes, and a line
-/// end.
-fn first_object(said: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
+/// Splits the first object from the output of `git cat-file --batch`, which is a line with its size, its bytes, and a line end.
+fn first_object(output: &[u8], size: u64) -> Option<(&[u8], &[u8])> {
     let header = format!("{size}\n");
-    let rest = said.strip_prefix(header.as_bytes())?;
+    let rest = output.strip_prefix(header.as_bytes())?;
     let (bytes, rest) = rest.split_at_checked(usize::try_from(size).ok()?)?;
     Some((bytes, rest.strip_prefix(b"\n")?))
 }
 
-fn unreadable(id: &str) -> CliError {
+fn unreadable_error(id: &str) -> CliError {
     CliError::Git {
         message: format!("git object {id}: cannot be read; nothing was exchanged"),
         hint: "`git fsck` says what is missing".to_owned(),
@@ -291,15 +292,18 @@ fn unreadable(id: &str) -> CliError {
 }
 
 /// Returns the error for a git that failed.
-pub(super) fn failed(args: &[&str], output: &Output) -> CliError {
-    let said = text(&output.stderr);
-    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
-    // What a hook of the remote says, and what git says of itself; the rest is advice.
-    let starts = ["fatal: ", "error: ", "remote: ", "! "];
-    let told = lines().filter(|line| starts.iter().any(|start| line.starts_with(start)));
-    let told: Vec<&str> = told.take(TOLD).collect();
-    let told = if told.is_empty() { lines().next_back().into_iter().collect() } else { told };
-    let told = if told.is_empty() { "it said nothing".to_owned() } else { told.join("; ") };
+pub(super) fn git_failed_error(args: &[&str], output: &Output) -> CliError {
+    let stderr = trimmed_text(&output.stderr);
+    let lines: Vec<&str> = stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // Lines of a remote's hook and errors of git itself; the other lines are advice.
+    let prefixes = ["fatal: ", "error: ", "remote: ", "! "];
+    let errors = lines.iter().filter(|line| prefixes.iter().any(|prefix| line.starts_with(prefix)));
+    let errors: Vec<&str> = errors.take(MOST_QUOTED_LINES).copied().collect();
+    let quoted = match lines.last() {
+        None => "it said nothing".to_owned(),
+        Some(last) if errors.is_empty() => (*last).to_owned(),
+        Some(_) => errors.join("; "),
+    };
     let verb = args.first().copied().unwrap_or_default();
     let hint = match verb {
         "ls-remote" | "fetch" | "push" => {
@@ -307,9 +311,9 @@ pub(super) fn failed(args: &[&str], output: &Output) -> CliError {
         }
         _ => "run it again when git can; what memories said is in `memo history`",
     };
-    CliError::Git { message: format!("git {verb}: {told}"), hint: hint.to_owned() }
+    CliError::Git { message: format!("git {verb}: {quoted}"), hint: hint.to_owned() }
 }
 
-fn text(bytes: &[u8]) -> String {
+fn trimmed_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\0']).to_owned()
 }

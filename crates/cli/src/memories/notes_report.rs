@@ -1,18 +1,18 @@
-//! Reports what an exchange of files of memories has changed.
+//! Reports the changes of an exchange of memory files.
 
 use serde::Serialize;
 
-use super::notes_files::Unfit;
+use super::notes_files::RefusedObject;
 use crate::error::{CliError, CliResult, EXIT_FAILED};
 use crate::output::Output;
-use crate::text::{count, escape};
+use crate::text::{escape, format_count};
 
-/// Most things that [`list_unfit`] lists.
-const TOLD: usize = 10;
+/// Most entries that [`list_refused`] lists.
+const MOST_LISTED: usize = 10;
 
-/// What an exchange has changed: paths of files.
+/// The paths that an exchange changed.
 #[derive(Default, Serialize)]
-pub(super) struct Exchanged {
+pub(super) struct ExchangeReport {
     /// New or changed in the worktree.
     pub(super) came: Vec<String>,
     /// Removed from the worktree.
@@ -21,19 +21,19 @@ pub(super) struct Exchanged {
     pub(super) sent: Vec<String>,
     /// Removed from the remote.
     pub(super) removed_there: Vec<String>,
-    /// Ids of files that one has changed and another one has removed: they stay.
+    /// Ids of files that one side changed and another removed: they stay.
     pub(super) kept: Vec<String>,
-    /// Ids of files that had vanished here, and are back.
+    /// Ids of files that had vanished from the worktree and were restored.
     pub(super) restored: Vec<String>,
-    /// Files that others may not have. Nothing was sent if there is one.
-    pub(super) refused: Vec<Unfit>,
-    /// What others may not have in former states of the files. It was not sent, and nothing here refers to it any more.
-    pub(super) left_out: Vec<Unfit>,
+    /// Files that may not be sent to others. Nothing was sent if there is one.
+    pub(super) refused: Vec<RefusedObject>,
+    /// Refused parts of former states of the files. They were not sent, and nothing here refers to them any more.
+    pub(super) left_out: Vec<RefusedObject>,
     pub(super) remote: Option<String>,
 }
 
-impl Exchanged {
-    /// Prints what came, and says the rest; exits with 3 if something was not sent.
+impl ExchangeReport {
+    /// Prints the paths that came, and the rest on stderr; exits with 3 if something was not sent.
     pub(super) fn print(&self, output: &mut Output) -> CliResult {
         output.value(self, |output| self.print_text(output))?;
         Ok(if self.refused.is_empty() { 0 } else { EXIT_FAILED })
@@ -56,33 +56,36 @@ impl Exchanged {
         if !self.left_out.is_empty() {
             output.say(&format!(
                 "not sent, former states that others may not have: {}; the exchange begins anew with the files as they are",
-                list_unfit(&self.left_out)
+                list_refused(&self.left_out)
             ));
         }
         for path in &self.removed {
             output.say(&format!("removed, because another one has forgotten it: {}", escape(path)));
         }
         if !self.refused.is_empty() {
-            output.say(&format!("others may not have {}", list_unfit(&self.refused)));
+            output.say(&format!("others may not have {}", list_refused(&self.refused)));
             output.say("correct or remove that (`rm`, then `memo sync-notes --removed`), and exchange again");
         }
-        output.say(&self.summary());
+        output.say(&self.summary_line());
         Ok(())
     }
 
-    fn summary(&self) -> String {
-        let files = |n: usize| count(n as u64, "file", "files");
+    fn summary_line(&self) -> String {
         let came = match &self.remote {
-            _ if !self.refused.is_empty() => format!("{} came, nothing was sent", files(self.came.len())),
+            _ if !self.refused.is_empty() => {
+                format!("{} came, nothing was sent", format_files(self.came.len()))
+            }
             Some(remote) => {
-                let (came, sent) = (files(self.came.len()), files(self.sent.len()));
+                let (came, sent) = (format_files(self.came.len()), format_files(self.sent.len()));
                 format!("{came} came, {sent} sent to {}", escape(remote))
             }
-            None => format!("{} came from other worktrees; there is no remote", files(self.came.len())),
+            None => {
+                format!("{} came from other worktrees; there is no remote", format_files(self.came.len()))
+            }
         };
-        let places = [("here", self.removed.len()), ("there", self.removed_there.len())];
-        let removed = places.into_iter().filter(|(_, n)| *n > 0);
-        let removed: Vec<String> = removed.map(|(place, n)| format!("{n} {place}")).collect();
+        let counts = [("here", self.removed.len()), ("there", self.removed_there.len())];
+        let removed = counts.into_iter().filter(|(_, n)| *n > 0);
+        let removed: Vec<String> = removed.map(|(side, n)| format!("{n} {side}")).collect();
         match removed.is_empty() {
             true => came,
             false => format!("{came}; removed: {}", removed.join(", ")),
@@ -90,13 +93,18 @@ impl Exchanged {
     }
 }
 
-/// Lists what others may not have, each with the reason.
-pub(super) fn list_unfit(unfit: &[Unfit]) -> String {
-    let one = |unfit: &Unfit| format!("{} ({})", escape(&unfit.path), escape(&unfit.why));
-    let mut listed: Vec<String> = unfit.iter().take(TOLD).map(one).collect();
+fn format_files(n: usize) -> String {
+    format_count(n as u64, "file", "files")
+}
+
+/// Lists the objects that may not be sent to others, each with the reason.
+pub(super) fn list_refused(refused: &[RefusedObject]) -> String {
+    let first = refused.iter().take(MOST_LISTED);
+    let mut listed: Vec<String> =
+        first.map(|object| format!("{} ({})", escape(&object.path), escape(&object.why))).collect();
     listed.dedup();
-    if unfit.len() > TOLD {
-        listed.push(format!("{} more", unfit.len() - TOLD));
+    if refused.len() > MOST_LISTED {
+        listed.push(format!("{} more", refused.len() - MOST_LISTED));
     }
     listed.join(", ")
 }
@@ -109,28 +117,42 @@ mod tests {
     fn a_removal_is_no_file_that_came_or_was_sent() {
         let names = |n: usize| vec!["x.md".to_owned(); n];
         let remote = Some("origin".to_owned());
-        let unfit = Unfit { path: "x.md".to_owned(), why: "content".to_owned() };
+        let unfit = RefusedObject { path: "x.md".to_owned(), why: "content".to_owned() };
         let cases = [
-            (Exchanged::default(), "0 files came from other worktrees; there is no remote"),
+            (ExchangeReport::default(), "0 files came from other worktrees; there is no remote"),
             (
-                Exchanged { came: names(1), sent: names(2), remote: remote.clone(), ..Exchanged::default() },
+                ExchangeReport {
+                    came: names(1),
+                    sent: names(2),
+                    remote: remote.clone(),
+                    ..ExchangeReport::default()
+                },
                 "1 file came, 2 files sent to origin",
             ),
             (
-                Exchanged { removed_there: names(1), remote: remote.clone(), ..Exchanged::default() },
+                ExchangeReport {
+                    removed_there: names(1),
+                    remote: remote.clone(),
+                    ..ExchangeReport::default()
+                },
                 "0 files came, 0 files sent to origin; removed: 1 there",
             ),
             (
-                Exchanged { removed: names(2), removed_there: names(1), remote, ..Exchanged::default() },
+                ExchangeReport {
+                    removed: names(2),
+                    removed_there: names(1),
+                    remote,
+                    ..ExchangeReport::default()
+                },
                 "0 files came, 0 files sent to origin; removed: 2 here, 1 there",
             ),
             (
-                Exchanged { came: names(1), refused: vec![unfit], ..Exchanged::default() },
+                ExchangeReport { came: names(1), refused: vec![unfit], ..ExchangeReport::default() },
                 "1 file came, nothing was sent",
             ),
         ];
         for (exchanged, expected) in cases {
-            assert_eq!(exchanged.summary(), expected);
+            assert_eq!(exchanged.summary_line(), expected);
         }
     }
 }

@@ -1,163 +1,169 @@
-//! Checks everything that a push would send for what others may not have: the messages of commits, and every file of them.
+//! Checks all commit messages and files that a push would send for content that others may not have.
 //!
-//! What the remote had may have been taken out of it, as a credential is. A push sends the whole history that the remote does not
-//! have, so that is looked at, not only what differs.
+//! A credential may have been removed in a later commit. A push sends the whole history that the remote does not have, so the whole
+//! history is checked, not only the difference.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use memod_base::types::MAX_MEMORY_FILE;
 use memod_proto::memory::{CheckFilesParams, CheckFilesResult};
 
-use super::notes_commits::entries;
-use super::notes_files::{Unfit, id_of_path};
-use super::notes_git::{NotesGit, Object};
-use super::request::caller;
+use super::notes_commits::parse_tree_differences;
+use super::notes_files::{RefusedObject, memory_id_from_path};
+use super::notes_git::{GitObject, NotesGit};
+use super::request::new_caller;
 use crate::context::CommandContext;
 use crate::error::CliError;
 use crate::text::short_head;
 
-/// Most bytes of text that the daemon is asked about at once.
-const AT_ONCE: usize = 1 << 20;
-/// The mode of a file.
-const FILE: &str = "100644";
+/// Most bytes of text in one request to the daemon.
+const MOST_REQUEST_BYTES: usize = 1 << 20;
+/// Git's mode of a regular file.
+const FILE_MODE: &str = "100644";
 
-/// What others may not have.
+/// The objects that may not be sent to others.
 #[derive(Debug, Default)]
-pub(super) struct Screened {
+pub(super) struct ScreeningResult {
     /// Files as they are now.
-    pub(super) now: Vec<Unfit>,
-    /// What was there before: messages, and files that were changed or removed.
-    pub(super) before: Vec<Unfit>,
+    pub(super) current: Vec<RefusedObject>,
+    /// Objects of the history: messages, and files that were changed or removed since.
+    pub(super) former: Vec<RefusedObject>,
 }
 
-/// Looks at everything that a push of a commit would send to one who has another one; `bad` are paths of files that the daemon takes
-/// for no memories.
+/// Checks everything that a push of `commit` would send to a remote that has `known`; `invalid` are paths of files that are not
+/// valid memories.
 ///
 /// # Errors
 /// When git or the daemon fails; nothing may be sent then.
-pub(super) fn screen(
+pub(super) fn screen_push(
     git: &NotesGit<'_>,
     context: &CommandContext,
     commit: &str,
     known: Option<&str>,
-    bad: &[String],
-) -> Result<Screened, CliError> {
+    invalid: &[String],
+) -> Result<ScreeningResult, CliError> {
     let range: Vec<&str> =
         [commit].into_iter().chain(known.iter().flat_map(|known| ["--not", known])).collect();
     let commits = git.run(&[&["rev-list"], &range[..]].concat())?;
     if commits.is_empty() {
-        return Ok(Screened::default());
+        return Ok(ScreeningResult::default());
     }
     let objects = git.run(&[&["rev-list", "--objects"], &range[..]].concat())?;
     let sent: HashSet<&str> = objects.lines().filter_map(|line| line.split(' ').next()).collect();
-    let listed = git.run_fed(
+    let listed = git.run_with_input(
         &["diff-tree", "--stdin", "-m", "--root", "-r", "-z", "--no-commit-id", "--no-renames"],
         &format!("{commits}\n"),
     )?;
-    let now = git.run(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
+    let current = git.run(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
     // `MODE TYPE OBJECT<tab>PATH`
-    let now: BTreeSet<(&str, &str)> = now
+    let current: BTreeSet<(&str, &str)> = current
         .split('\0')
         .filter_map(|entry| entry.split_once('\t'))
         .filter_map(|(form, path)| Some((path, form.split(' ').nth(2)?)))
         .collect();
-    let mut screened = Screened::default();
+    let mut screened = ScreeningResult::default();
     let mut blobs: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for entry in entries(&listed) {
+    for entry in parse_tree_differences(&listed) {
         let (Some((blob, mode)), path) = (entry.after, entry.path) else { continue };
-        if mode != FILE || id_of_path(path).is_none() {
-            screened.before.push(Unfit { path: path.to_owned(), why: "no file of a memory".to_owned() });
+        if mode != FILE_MODE || memory_id_from_path(path).is_none() {
+            screened
+                .former
+                .push(RefusedObject { path: path.to_owned(), why: "no file of a memory".to_owned() });
         } else if sent.contains(blob) {
             blobs.entry(blob).or_default().insert(path);
         }
     }
-    let mut note = |blob: &str, why: &str| {
-        for path in blobs.get(blob).into_iter().flatten() {
-            let unfit = Unfit { path: (*path).to_owned(), why: why.to_owned() };
-            match now.contains(&(path, blob)) {
-                true => screened.now.push(unfit),
-                false => screened.before.push(unfit),
-            }
-        }
-    };
     let ids: Vec<&str> = blobs.keys().copied().collect();
-    let refused = refused_files(git, context, &ids)?;
+    let refused = find_refused_files(git, context, &ids)?;
     for (blob, paths) in &blobs {
-        let is_bad = || paths.iter().any(|path| bad.iter().any(|bad| bad == path));
-        match refused.get(*blob) {
-            Some(why) => note(blob, why),
-            None if is_bad() => note(blob, "no memory here: `memo doctor` says why"),
-            None => {}
+        let is_invalid = paths.iter().any(|path| invalid.iter().any(|invalid| invalid == path));
+        let why = match refused.get(*blob) {
+            Some(why) => why.as_str(),
+            None if is_invalid => "no memory here: `memo doctor` says why",
+            None => continue,
+        };
+        for path in paths {
+            let object = RefusedObject { path: (*path).to_owned(), why: why.to_owned() };
+            match current.contains(&(*path, *blob)) {
+                true => screened.current.push(object),
+                false => screened.former.push(object),
+            }
         }
     }
     let ids: Vec<&str> = commits.lines().collect();
-    screened.before.extend(refused_commits(git, context, &ids)?);
+    screened.former.extend(find_refused_commits(git, context, &ids)?);
     Ok(screened)
 }
 
-/// Returns for which files others may not have them, and why.
-fn refused_files<'a>(
+/// Returns the ids of files that may not be sent to others, each with the reason.
+fn find_refused_files<'a>(
     git: &NotesGit<'_>,
     context: &CommandContext,
     ids: &[&'a str],
 ) -> Result<BTreeMap<&'a str, String>, CliError> {
     let mut refused = BTreeMap::new();
     let (mut texts, mut n_bytes) = (Vec::new(), 0);
-    let mut check = |texts: &mut Vec<(&'a str, String)>| -> Result<(), CliError> {
-        let (ids, files): (Vec<&str>, Vec<String>) = std::mem::take(texts).into_iter().unzip();
-        let params = CheckFilesParams { caller: caller(context), files, texts: Vec::new() };
-        let answer: CheckFilesResult = context.connect()?.call("memory.check_files", &params)?;
-        for (nth, id) in ids.into_iter().enumerate() {
-            // What was not answered is not sent.
-            match answer.files.get(nth) {
-                Some(None) => {}
-                Some(Some(why)) => drop(refused.insert(id, why.clone())),
-                None => drop(refused.insert(id, "memod did not answer about it".to_owned())),
-            }
-        }
-        Ok(())
-    };
     let mut unread = Vec::new();
-    git.each_object(ids, MAX_MEMORY_FILE, |id, object| {
+    git.for_each_object(ids, MAX_MEMORY_FILE, |id, object| {
         match object {
-            Object::Bytes(bytes) => match String::from_utf8(bytes) {
+            GitObject::Bytes(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => {
                     n_bytes += text.len();
                     texts.push((id, text));
                 }
                 Err(_) => unread.push((id, "file: not UTF-8".to_owned())),
             },
-            Object::TooLarge => unread.push((id, format!("file: over {MAX_MEMORY_FILE} bytes"))),
+            GitObject::TooLarge => unread.push((id, format!("file: over {MAX_MEMORY_FILE} bytes"))),
         }
-        if n_bytes >= AT_ONCE {
+        if n_bytes >= MOST_REQUEST_BYTES {
             n_bytes = 0;
-            check(&mut texts)?;
+            refused.extend(check_texts(context, std::mem::take(&mut texts))?);
         }
         Ok(())
     })?;
-    check(&mut texts)?;
+    refused.extend(check_texts(context, texts)?);
     refused.extend(unread);
     Ok(refused)
 }
 
-/// Returns the commits that others may not have: by their messages, or the names of who made them.
-fn refused_commits(
+/// Asks the daemon about files, each an id and a text; returns the ids of those that may not be sent, with the reasons.
+fn check_texts<'a>(
+    context: &CommandContext,
+    texts: Vec<(&'a str, String)>,
+) -> Result<Vec<(&'a str, String)>, CliError> {
+    let (ids, files): (Vec<&str>, Vec<String>) = texts.into_iter().unzip();
+    let params = CheckFilesParams { caller: new_caller(context), files, texts: Vec::new() };
+    let answer: CheckFilesResult = context.connect()?.call("memory.check_files", &params)?;
+    let mut refused = Vec::new();
+    for (nth, id) in ids.into_iter().enumerate() {
+        // A file without an answer is not sent.
+        match answer.files.get(nth) {
+            Some(None) => {}
+            Some(Some(why)) => refused.push((id, why.clone())),
+            None => refused.push((id, "memod did not answer about it".to_owned())),
+        }
+    }
+    Ok(refused)
+}
+
+/// Returns the commits that may not be sent to others, because of their messages or the names of their authors.
+fn find_refused_commits(
     git: &NotesGit<'_>,
     context: &CommandContext,
     ids: &[&str],
-) -> Result<Vec<Unfit>, CliError> {
+) -> Result<Vec<RefusedObject>, CliError> {
     let mut refused = Vec::new();
-    for ids in ids.chunks(AT_ONCE / (8 << 10)) {
+    for ids in ids.chunks(MOST_REQUEST_BYTES / (8 << 10)) {
         let mut texts = Vec::new();
-        git.each_object(ids, MAX_MEMORY_FILE, |_, object| {
+        git.for_each_object(ids, MAX_MEMORY_FILE, |_, object| {
             texts.push(match object {
-                Object::Bytes(bytes) => said_of_commit(&String::from_utf8_lossy(&bytes)).to_owned(),
-                Object::TooLarge => String::new(), // told below
+                GitObject::Bytes(bytes) => text_of_commit(&String::from_utf8_lossy(&bytes)).to_owned(),
+                GitObject::TooLarge => String::new(), // refused below
             });
             Ok(())
         })?;
         let is_empty: Vec<bool> = texts.iter().map(String::is_empty).collect();
-        let params = CheckFilesParams { caller: caller(context), files: Vec::new(), texts };
+        let params = CheckFilesParams { caller: new_caller(context), files: Vec::new(), texts };
         let answer: CheckFilesResult = context.connect()?.call("memory.check_files", &params)?;
         for (nth, id) in ids.iter().enumerate() {
             let why = match answer.texts.get(nth) {
@@ -166,14 +172,14 @@ fn refused_commits(
                 Some(Some(why)) => why.clone(),
                 None => "memod did not answer about it".to_owned(),
             };
-            refused.push(Unfit { path: format!("commit {}", short_head(id)), why });
+            refused.push(RefusedObject { path: format!("commit {}", short_head(id)), why });
         }
     }
     Ok(refused)
 }
 
-/// Returns what people have written into a commit: who made it, and the message.
-fn said_of_commit(raw: &str) -> &str {
+/// Returns the part of a raw commit that people wrote: author, committer and message.
+fn text_of_commit(raw: &str) -> &str {
     raw.find("\nauthor ").map_or(raw, |at| &raw[at + 1..])
 }
 
@@ -184,7 +190,7 @@ mod tests {
     #[test]
     fn only_what_people_wrote_into_a_commit_is_looked_at() {
         let raw = "tree 0123\nparent 4567\nauthor A <a@x> 1 +0000\ncommitter B <b@x> 2 +0000\n\nmemories\n";
-        assert!(said_of_commit(raw).starts_with("author A") && said_of_commit(raw).ends_with("memories\n"));
-        assert_eq!(said_of_commit("odd"), "odd");
+        assert!(text_of_commit(raw).starts_with("author A") && text_of_commit(raw).ends_with("memories\n"));
+        assert_eq!(text_of_commit("odd"), "odd");
     }
 }

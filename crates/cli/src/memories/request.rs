@@ -1,4 +1,4 @@
-//! Holds what every verb about memories has in common: the caller, the text, the notice.
+//! Builds the caller and the text of requests about memories, and prints notices of the daemon.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -11,13 +11,13 @@ use crate::args::TextArgs;
 use crate::context::CommandContext;
 use crate::error::CliError;
 use crate::output::Output;
-use crate::text::count;
+use crate::text::format_count;
 
-/// Largest file that is read, bytes: private parts, which are cut out, do not count for the size of a memory.
-const MAX_FILE: u64 = 8 << 20;
+/// Largest file that is read, bytes. It is larger than a memory, because private parts are cut out before the size counts.
+const MAX_FILE_BYTES: u64 = 8 << 20;
 
-/// Returns the caller with a name for the request, so that a retry after the daemon died is not carried out twice.
-pub(crate) fn caller(context: &CommandContext) -> Caller {
+/// Returns the caller with a random id of the request, so that a retry after the daemon died is not carried out twice.
+pub(crate) fn new_caller(context: &CommandContext) -> Caller {
     let random = RandomState::new().hash_one(std::process::id());
     let request = Some(format!("{random:016x}{:08x}", std::process::id()));
     let (cwd, client) = (context.cwd.clone(), context.client.to_owned());
@@ -33,38 +33,41 @@ pub(super) fn say_notice(text: Option<&String>, output: &Output) {
 
 pub(super) fn say_redacted(n_parts: usize, output: &Output) {
     if n_parts > 0 {
-        output.say(&format!("{} cut out", count(n_parts as u64, "private part was", "private parts were")));
+        output.say(&format!(
+            "{} cut out",
+            format_count(n_parts as u64, "private part was", "private parts were")
+        ));
     }
 }
 
 /// Returns the text from the command line, the file or stdin.
-pub(super) fn text(typed: &TextArgs) -> Result<String, CliError> {
+pub(super) fn read_text(typed: &TextArgs) -> Result<String, CliError> {
     match (&typed.file, typed.text.as_slice()) {
         (Some(file), _) => {
             let mut bytes = Vec::new();
             let opened = File::open(file).at("open", file)?;
-            opened.take(MAX_FILE + 1).read_to_end(&mut bytes).at("read", file)?;
-            if bytes.len() as u64 > MAX_FILE {
-                let message = format!("{}: larger than {} MiB", file.display(), MAX_FILE >> 20);
+            opened.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).at("read", file)?;
+            if bytes.len() as u64 > MAX_FILE_BYTES {
+                let message = format!("{}: larger than {} MiB", file.display(), MAX_FILE_BYTES >> 20);
                 return Err(CliError::Usage { message, hint: "a memory has 64 KiB at most" });
             }
-            String::from_utf8(bytes).map_err(|_| not_text(&file.display().to_string()))
+            String::from_utf8(bytes).map_err(|_| not_utf8_error(&file.display().to_string()))
         }
-        (None, words) => or_stdin(words.join(" ")),
+        (None, words) => text_or_stdin(words.join(" ")),
     }
 }
 
-/// Returns the content of stdin for `-`, and otherwise the argument itself.
-pub(super) fn or_stdin(typed: String) -> Result<String, CliError> {
+/// Returns the content of stdin if the argument is `-`, and otherwise the argument itself.
+pub(super) fn text_or_stdin(typed: String) -> Result<String, CliError> {
     if typed != "-" {
         return Ok(typed);
     }
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
     read.at("read", std::path::Path::new("stdin"))?;
-    String::from_utf8(bytes).map_err(|_| not_text("stdin"))
+    String::from_utf8(bytes).map_err(|_| not_utf8_error("stdin"))
 }
 
-fn not_text(what: &str) -> CliError {
-    CliError::Usage { message: format!("{what}: not UTF-8"), hint: "a memory is a text" }
+fn not_utf8_error(source: &str) -> CliError {
+    CliError::Usage { message: format!("{source}: not UTF-8"), hint: "a memory is a text" }
 }

@@ -49,13 +49,14 @@ fn nasty() -> MemoriesResult {
     MemoriesResult { total: memories.len() as u64, memories, ..MemoriesResult::default() }
 }
 
-fn printed<L: Listing>(list: &L, table: &'static Table, format: Format, fields: &str) -> String {
+fn printed<L: RowListing>(list: &L, table: &'static RowSchema, format: RowFormat, fields: &str) -> String {
     let fields = fields.split_whitespace().map(str::to_owned).collect();
-    let shape = RowsArgs { format: Some(format), fields }.shape(table, None).expect("the fields are known");
+    let shape =
+        RowsArgs { format: Some(format), fields }.output_shape(table, None).expect("the fields are known");
     let mut out = Vec::new();
     match shape {
-        Shape::Rows(format, table, columns) => {
-            print(list, (format, table, &columns), &mut out).expect("a Vec takes everything");
+        OutputShape::Rows(selection) => {
+            print_rows(list, &selection, &mut out).expect("a Vec takes everything");
         }
         _ => panic!("{shape:?} is no rows"),
     }
@@ -65,7 +66,7 @@ fn printed<L: Listing>(list: &L, table: &'static Table, format: Format, fields: 
 #[test]
 fn csv_is_read_back() {
     let list = nasty();
-    let text = printed(&list, &MEMORIES, Format::Csv, "id content title tags metadata");
+    let text = printed(&list, &MEMORIES, RowFormat::Csv, "id content title tags metadata");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let names: Vec<_> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
     assert_eq!(names, ["id", "content", "title", "tags", "metadata"]);
@@ -83,14 +84,14 @@ fn csv_is_read_back() {
     }
     // RFC 4180: lines end with CRLF; a field is quoted where needed, and quotes in it are doubled.
     let one = MemoriesResult { memories: vec![memory(1, "a \"b\"")], ..MemoriesResult::default() };
-    let text = printed(&one, &MEMORIES, Format::Csv, "id content");
+    let text = printed(&one, &MEMORIES, RowFormat::Csv, "id content");
     assert_eq!(text, "id,content\r\nmem_1,\"a \"\"b\"\"\"\r\n");
 }
 
 #[test]
 fn xml_is_read_back() {
     let list = nasty();
-    let text = printed(&list, &MEMORIES, Format::Xml, "");
+    let text = printed(&list, &MEMORIES, RowFormat::Xml, "");
     let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let root = document.root_element();
     assert_eq!((root.tag_name().name(), root.attribute("total")), ("memories", Some("19")));
@@ -118,7 +119,7 @@ fn without_forbidden(text: &str) -> String {
 #[test]
 fn markdown_shows_the_text_itself() {
     let list = nasty();
-    let text = printed(&list, &MEMORIES, Format::Md, "id content");
+    let text = printed(&list, &MEMORIES, RowFormat::Md, "id content");
     let mut cells = Vec::new();
     for event in
         Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH)
@@ -166,19 +167,20 @@ fn json_and_its_lines_are_read_back() {
         score: None,
     });
     let expected: Vec<_> = expected.collect();
-    let text = printed(&list, &MEMORIES, Format::Jsonl, "content id score id");
+    let text = printed(&list, &MEMORIES, RowFormat::Jsonl, "content id score id");
     let rows: Vec<Row> = text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect();
     assert_eq!(rows, expected);
     assert!(text.starts_with("{\"content\":\"\",\"id\":\"mem_0\",\"score\":null}\n"), "{text}");
-    let answer: Answer = serde_json::from_str(&printed(&list, &MEMORIES, Format::Json, "content id score"))
-        .expect("an object");
+    let answer: Answer =
+        serde_json::from_str(&printed(&list, &MEMORIES, RowFormat::Json, "content id score"))
+            .expect("an object");
     assert_eq!((answer.total, answer.memories), (19, expected));
 }
 
 #[test]
 fn text_is_a_line_a_row() {
     let list = nasty();
-    let text = printed(&list, &MEMORIES, Format::Text, "id content");
+    let text = printed(&list, &MEMORIES, RowFormat::Text, "id content");
     assert_eq!(text.lines().count(), NASTY.len());
     for (line, memory) in text.lines().zip(&list.memories) {
         let (id, content) = line.split_once('\t').expect("a tab between");
@@ -209,7 +211,7 @@ fn toon_cells(line: &str) -> Vec<String> {
 #[test]
 fn toon_is_read_back() {
     let list = nasty();
-    let text = printed(&list, &MEMORIES, Format::Toon, "id content priority");
+    let text = printed(&list, &MEMORIES, RowFormat::Toon, "id content priority");
     let mut lines = text.split('\n');
     assert_eq!(lines.next(), Some("count:19|total:19"));
     assert_eq!(lines.next(), Some("memories[id|content|priority]:"));
@@ -230,12 +232,12 @@ fn toon_is_what_its_definition_shows() {
     /// The example of the definition, in its words.
     #[derive(Serialize)]
     struct Recalled(Vec<Value>);
-    impl Listing for Recalled {
+    impl RowListing for Recalled {
         type Row = Value;
-        fn rows(&self) -> &[Value] {
+        fn list_rows(&self) -> &[Value] {
             &self.0
         }
-        fn facts(&self) -> Vec<Fact> {
+        fn scalar_fields(&self) -> Vec<ScalarField> {
             vec![("mode", json!("hybrid"))]
         }
     }
@@ -250,12 +252,12 @@ fn toon_is_what_its_definition_shows() {
         row("ghi-789", "Deploy notes", "mid", 5, 0.320, &[]),
     ]);
     assert_eq!(
-        printed(&list, &MEMORIES, Format::ToonCompact, ""),
+        printed(&list, &MEMORIES, RowFormat::ToonCompact, ""),
         "count:3|mode:hybrid\nmemories[id|title|tier|namespace|priority|score|tags|trust]:\n\
          abc-123|PostgreSQL config|long|infra|9|0.763|postgres,db|repo\n\
          def-456|Redis\\|cache|long|infra|8|0.541|redis|own\nghi-789|Deploy notes|mid|infra|5|0.32||own\n"
     );
-    let full = printed(&list, &MEMORIES, Format::Toon, "");
+    let full = printed(&list, &MEMORIES, RowFormat::Toon, "");
     let mut lines = full.lines().skip(1);
     let header = "memories[id|title|tier|namespace|priority|confidence|score|access_count|tags|source|created_at|updated_at|trust]:";
     assert_eq!(lines.next(), Some(header));
@@ -271,7 +273,7 @@ fn one_line_stands_in_for_a_missing_title_in_compact_toon() {
     let compact = |content: &str| {
         let list =
             MemoriesResult { memories: vec![untitled(content.to_owned())], ..MemoriesResult::default() };
-        let text = printed(&list, &MEMORIES, Format::ToonCompact, "");
+        let text = printed(&list, &MEMORIES, RowFormat::ToonCompact, "");
         toon_cells(text.lines().last().expect("a row"))[1].clone()
     };
     assert_eq!(compact("\n  sessions | tokens\nand more"), "sessions | tokens");
@@ -289,8 +291,8 @@ fn one_line_stands_in_for_a_missing_title_in_compact_toon() {
         let text = printed(&list, &HITS, format, "");
         text.lines().skip(2).map(|line| toon_cells(line)[4].clone()).collect()
     };
-    assert_eq!(titles(Format::ToonCompact), ["first", "titled"]);
-    assert_eq!(titles(Format::Toon), ["", "titled"], "the snippet is a field of its own");
+    assert_eq!(titles(RowFormat::ToonCompact), ["first", "titled"]);
+    assert_eq!(titles(RowFormat::Toon), ["", "titled"], "the snippet is a field of its own");
 }
 
 fn of<R: Serialize>(row: &R) -> Value {
@@ -300,13 +302,13 @@ fn of<R: Serialize>(row: &R) -> Value {
 /// Every field of the protocol can be selected, and every name resolves or is known to belong to other rows.
 #[test]
 fn tables_have_every_field() {
-    let check = |table: &Table, row: Value, elsewhere: &[&str]| {
+    let check = |table: &RowSchema, row: Value, elsewhere: &[&str]| {
         let keys: Vec<_> = row.as_object().expect("an object").keys().map(|key| format!("/{key}")).collect();
         for key in &keys {
             let is_there = |column: &&Column| column.1 == key || column.1.starts_with(&format!("{key}/"));
             assert!(
                 table.columns.iter().find(is_there).is_some(),
-                "{} lack {key}: add it in rows/tables.rs",
+                "{} lack {key}: add it in rows/row_tables.rs",
                 table.rows
             );
         }
@@ -315,19 +317,19 @@ fn tables_have_every_field() {
             assert!(is_there || elsewhere.contains(name), "{}: {name} is nowhere", table.rows);
         }
         let columns = [table.columns, table.aliases];
-        assert_eq!(some(table.md, &columns).len(), table.md.len());
-        assert_eq!(some(table.toon, &columns).len(), table.toon.len());
+        assert_eq!(pick_columns(table.md, &columns).len(), table.md.len());
+        assert_eq!(pick_columns(table.toon, &columns).len(), table.toon.len());
         assert!(table.compact.iter().all(|name| table.toon.contains(name)));
         let unique: BTreeMap<_, _> = table.columns.iter().copied().collect();
         assert_eq!(unique.len(), table.columns.len());
     };
     check(&MEMORIES, of(&Memory { links: Some(Vec::new()), ..Memory::default() }), &["score", "state"]);
-    check(&LINKS, of(&Edge::default()), &[]);
+    check(&MEMORY_LINKS, of(&Edge::default()), &[]);
     let symbols = Some(ChangedSymbols::default());
     let (cwd_path, cwd_from) = (Some(String::new()), Some(String::new()));
-    check(&FILES, of(&ChangedFile { symbols, cwd_path, cwd_from, ..ChangedFile::default() }), &[]);
+    check(&CHANGED_FILES, of(&ChangedFile { symbols, cwd_path, cwd_from, ..ChangedFile::default() }), &[]);
     check(&COMMITS, of(&WhyCommit::default()), &[]);
-    check(&CHANGES, of(&Change::default()), &[]);
+    check(&MEMORY_CHANGES, of(&Change::default()), &[]);
     check(&NAMES, of(&Tally::default()), &[]);
     let hit = json!({ "kind": "commit", "path": "p", "lines": [1, 2], "snippet": "", "snippet_line": 1, "score": 1.0,
         "arms": {}, "view": "", "blob": "", "trust": "repo" });
@@ -339,13 +341,13 @@ fn tables_have_every_field() {
     hit.cwd_path = Some(String::new());
     (hit.signature, hit.signature_line) = (Some(String::new()), Some(1));
     check(&HITS, of(&hit), &[]);
-    check(&RELATED, of(&Related::default()), &[]);
+    check(&RELATED_MEMORIES, of(&Related::default()), &[]);
 }
 
 #[test]
 fn an_unknown_field_is_refused() {
     let typed = RowsArgs { format: None, fields: vec!["id".to_owned(), "colour".to_owned()] };
-    let shown = typed.shape(&NAMES, None).expect_err("there is no such field").shown();
+    let shown = typed.output_shape(&NAMES, None).expect_err("there is no such field").to_report();
     assert_eq!(shown.message, "--fields: names have no field \"id\"");
     assert_eq!((shown.exit, shown.hint.as_deref()), (2, Some("there are: name, memories")));
 }

@@ -11,20 +11,20 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 
-use super::line::{Line, MOST_LINES};
 use super::shell_history::ShellHistory;
-use crate::complete;
+use super::shell_line::{MAX_HISTORY_LINES, ShellLine};
+use crate::completions;
 use crate::context::CommandContext;
 use crate::error::CliError;
 use crate::usage;
 
 /// The terminal and its history.
-pub(super) struct Prompt {
-    editor: Editor<Words, MemHistory>,
+pub(super) struct ShellPrompt {
+    editor: Editor<WordCompleter, MemHistory>,
     history: ShellHistory,
 }
 
-impl Prompt {
+impl ShellPrompt {
     /// Opens the terminal and loads the history.
     ///
     /// # Errors
@@ -34,15 +34,15 @@ impl Prompt {
             .completion_type(CompletionType::List)
             // The prompt is not data, so it goes to stderr.
             .behavior(Behavior::PreferTerm)
-            .max_history_size(MOST_LINES)
+            .max_history_size(MAX_HISTORY_LINES)
             .and_then(|config| config.history_ignore_dups(true));
-        let config = config.map_err(terminal)?.build();
+        let config = config.map_err(terminal_error)?.build();
         let lines = MemHistory::with_config(&config);
-        let mut editor = Editor::with_history(config, lines).map_err(terminal)?;
-        editor.set_helper(Some(Words(dir)));
+        let mut editor = Editor::with_history(config, lines).map_err(terminal_error)?;
+        editor.set_helper(Some(WordCompleter(dir)));
         let history = ShellHistory::new(context.layout.clone());
-        for line in history.lines(MOST_LINES) {
-            editor.add_history_entry(line).map_err(terminal)?;
+        for line in history.last_lines(MAX_HISTORY_LINES) {
+            editor.add_history_entry(line).map_err(terminal_error)?;
         }
         Ok(Self { editor, history })
     }
@@ -51,51 +51,51 @@ impl Prompt {
     ///
     /// # Errors
     /// When the terminal fails.
-    pub(super) fn line(&mut self) -> Result<Option<String>, CliError> {
+    pub(super) fn read_line(&mut self) -> Result<Option<String>, CliError> {
         loop {
             match self.editor.readline("memo> ") {
                 Ok(line) => return Ok(Some(line)),
-                Err(ReadlineError::Interrupted) => {} // what was typed is given up
+                Err(ReadlineError::Interrupted) => {} // drops the line
                 Err(ReadlineError::Eof) => return Ok(None),
-                Err(error) => return Err(terminal(error)),
+                Err(error) => return Err(terminal_error(error)),
             }
         }
     }
 
     /// Adds a line to the history of this shell and, if it is not private, to that of later shells.
-    pub(super) fn remember(&mut self, text: &str, line: &Line) {
-        if matches!(line, Line::Nothing) || text.starts_with(' ') {
+    pub(super) fn add_to_history(&mut self, text: &str, line: &ShellLine) {
+        if matches!(line, ShellLine::Empty) || text.starts_with(' ') {
             return;
         }
         let text = text.trim_end(); // a completion ends with a space
         // If the entry is not accepted, the history lacks a line; nothing else is affected.
         let _ = self.editor.add_history_entry(text);
-        self.history.keep(text, line);
+        self.history.append(text, line);
     }
 }
 
-fn terminal(error: ReadlineError) -> CliError {
+fn terminal_error(error: ReadlineError) -> CliError {
     match error {
         ReadlineError::Io(error) => CliError::Output(error),
         other => CliError::Output(std::io::Error::other(other.to_string())),
     }
 }
 
-/// What only a prompt understands.
+/// Words that only a prompt understands.
 const OWN_WORDS: [&str; 3] = ["exit", "help", "quit"];
 
-/// Completes as the scripts for other shells do, and adds the space after a word.
-struct Words(Option<PathBuf>);
+/// Completes as the scripts for other shells do, and adds the space after a word. Holds the directory of `-C`.
+struct WordCompleter(Option<PathBuf>);
 
-impl Helper for Words {}
-impl Highlighter for Words {}
-impl Validator for Words {}
+impl Helper for WordCompleter {}
+impl Highlighter for WordCompleter {}
+impl Validator for WordCompleter {}
 
-impl Hinter for Words {
+impl Hinter for WordCompleter {
     type Hint = String;
 }
 
-impl Completer for Words {
+impl Completer for WordCompleter {
     type Candidate = Pair;
 
     fn complete(&self, line: &str, end: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
@@ -105,18 +105,19 @@ impl Completer for Words {
         let last = before[start..].to_owned();
         let words: Vec<_> = ["memo".to_owned()].into_iter().chain(words).chain([last]).collect();
         let (words, at): (Vec<OsString>, _) = (words.iter().map(Into::into).collect(), words.len() - 1);
-        let typed_dir = usage::dir_of(words.iter().cloned());
-        let mut command = complete::command(typed_dir.as_ref().or(self.0.as_ref()));
-        let found = clap_complete::engine::complete(&mut command, words, at, None);
-        let pairs = found.unwrap_or_default().into_iter().map(|candidate| {
+        let typed_dir = usage::dir_argument(words.iter().cloned());
+        let mut command = completions::command_with_candidates(typed_dir.as_ref().or(self.0.as_ref()));
+        let candidates = clap_complete::engine::complete(&mut command, words, at, None);
+        let pairs = candidates.unwrap_or_default().into_iter().map(|candidate| {
             let word = candidate.get_value().to_string_lossy().into_owned();
             let help = candidate.get_help().map_or(String::new(), |help| format!("  {help}"));
             Pair { display: format!("{word}{help}"), replacement: word }
         });
-        let own = OWN_WORDS.iter().filter(|word| at == 1 && word.starts_with(&before[start..]));
-        let own = own.map(|word| Pair { display: (*word).to_owned(), replacement: (*word).to_owned() });
-        let mut pairs: Vec<_> = pairs.chain(own).collect();
-        // The only word is whole unless a directory or a value follows in it.
+        let own_words = OWN_WORDS.iter().filter(|word| at == 1 && word.starts_with(&before[start..]));
+        let own_pairs =
+            own_words.map(|word| Pair { display: (*word).to_owned(), replacement: (*word).to_owned() });
+        let mut pairs: Vec<_> = pairs.chain(own_pairs).collect();
+        // The only candidate is a whole word unless a directory or a value follows in it.
         if let [only] = pairs.as_mut_slice()
             && !only.replacement.ends_with(['/', '=', ':'])
             && !line[end..].starts_with(' ')

@@ -9,40 +9,40 @@ use memod_base::paths::{Env, owner};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 
-use super::Refusal;
+use super::ConnectError;
 
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
 /// Connects within `limit`, even if a stopped daemon has left the backlog full.
 ///
 /// `UnixStream::connect` would wait forever, because it offers no way to set a limit before.
-pub(super) fn connect(socket: &Path, env: &Env, limit: Duration) -> Result<Stream, Refusal> {
+pub(super) fn connect_stream(socket: &Path, env: &Env, limit: Duration) -> Result<Stream, ConnectError> {
     let meta = fs::symlink_metadata(socket).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
     if let Some(owner) = owner(&meta).filter(|owner| *owner != env.uid) {
-        return Err(Refusal::Foreign(format!("uid {owner}")));
+        return Err(ConnectError::Foreign(format!("uid {owner}")));
     }
-    Ok(open(socket, limit)?)
+    Ok(open_socket(socket, limit)?)
 }
 
-fn open(socket: &Path, limit: Duration) -> io::Result<Stream> {
-    let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags(), None)?;
+fn open_socket(socket: &Path, limit: Duration) -> io::Result<Stream> {
+    let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, socket_flags(), None)?;
     set_socket_timeout(&fd, Timeout::Send, Some(limit))?;
     rustix::net::connect(&fd, &SocketAddrUnix::new(socket)?)?;
     Ok(Stream::from(fd))
 }
 
 /// Limits each following read and write; none means for ever.
-pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
+pub(super) fn set_time_limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
     stream.set_read_timeout(time)?;
     stream.set_write_timeout(time)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]
-fn flags() -> SocketFlags {
+fn socket_flags() -> SocketFlags {
     SocketFlags::CLOEXEC
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "freebsd")))]
-fn flags() -> SocketFlags {
+fn socket_flags() -> SocketFlags {
     SocketFlags::empty()
 }

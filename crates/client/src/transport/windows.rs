@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use windows_sys::Win32::Foundation::{ERROR_PIPE_BUSY, ERROR_PIPE_NOT_CONNECTED};
 use windows_sys::Win32::System::Pipes::WaitNamedPipeW;
 
-use super::{Refusal, left};
+use super::{ConnectError, time_left};
 
 #[derive(Debug)]
 pub(super) struct Stream {
@@ -40,7 +40,7 @@ impl Stream {
 impl Read for Stream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.run(async |pipe| pipe.read(into).await);
-        // The other end has closed the pipe, or taken away what was left to read.
+        // The other end has closed the pipe, or discarded the rest.
         let is_end = |error: &io::Error| {
             error.kind() == io::ErrorKind::BrokenPipe || has_code(error, ERROR_PIPE_NOT_CONNECTED)
         };
@@ -60,23 +60,23 @@ impl Write for Stream {
 
 /// Connects within `limit`, also if all instances of the pipe are busy. Nothing is sent to a pipe of another user, whose name
 /// anybody may take while no daemon runs; and tokio lets no server act in our name.
-pub(super) fn connect(pipe: &Path, _env: &Env, limit: Duration) -> Result<Stream, Refusal> {
+pub(super) fn connect_stream(pipe: &Path, _env: &Env, limit: Duration) -> Result<Stream, ConnectError> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let pipe = {
         let _inside = runtime.enter();
-        open(pipe, Instant::now() + limit)?
+        open_pipe(pipe, Instant::now() + limit)?
     };
     let owner = owner_sid(&pipe)?;
     if owner != user_sid()? {
-        return Err(Refusal::Foreign(owner));
+        return Err(ConnectError::Foreign(owner));
     }
     Ok(Stream { pipe, runtime, limit: None.into() })
 }
 
-fn open(pipe: &Path, deadline: Instant) -> io::Result<NamedPipeClient> {
+fn open_pipe(pipe: &Path, deadline: Instant) -> io::Result<NamedPipeClient> {
     loop {
         match ClientOptions::new().open(pipe) {
-            Err(error) if has_code(&error, ERROR_PIPE_BUSY) => wait_for_instance(pipe, left(deadline)?)?,
+            Err(error) if has_code(&error, ERROR_PIPE_BUSY) => wait_for_instance(pipe, time_left(deadline)?)?,
             opened => return opened,
         }
     }
@@ -99,7 +99,7 @@ fn wait_for_instance(pipe: &Path, time: Duration) -> io::Result<()> {
 }
 
 /// Limits each following read and write; none means for ever.
-pub(super) fn limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
+pub(super) fn set_time_limit(stream: &Stream, time: Option<Duration>) -> io::Result<()> {
     stream.limit.set(time);
     Ok(())
 }
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn a_pipe_of_another_owner_is_not_used() {
         let env = Env::read();
-        let connect = |name: &str| connect(Path::new(name), &env, Duration::from_secs(5));
+        let connect = |name: &str| connect_stream(Path::new(name), &env, Duration::from_secs(5));
         let name = format!(r"\\.\pipe\memod-test-{}", std::process::id());
         let ours = listen(&name, &user_sid().unwrap()).unwrap();
         connect(&name).unwrap();
@@ -131,6 +131,6 @@ mod tests {
             return;
         };
         let refusal = connect(&name).unwrap_err();
-        assert!(matches!(&refusal, Refusal::Foreign(owner) if owner == "S-1-5-32-544"), "{refusal:?}");
+        assert!(matches!(&refusal, ConnectError::Foreign(owner) if owner == "S-1-5-32-544"), "{refusal:?}");
     }
 }

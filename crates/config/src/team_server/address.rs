@@ -33,7 +33,7 @@ const WORD_OPTIONS: &[(&str, &[&str])] = &[
 
 /// A server, a database in it, and a role. It has no password.
 #[derive(Clone, Debug)]
-pub struct Address {
+pub struct ServerAddress {
     /// The URL for `tokio-postgres`.
     pub url: String,
     /// Whether all is encrypted, and the server's certificate checked.
@@ -50,71 +50,71 @@ pub struct Address {
 
 /// The parts of a URL, before they are checked.
 #[derive(Debug, Default)]
-struct Parts {
+struct AddressParts {
     hosts: Vec<String>,
     ports: Vec<u16>,
     role: Option<String>,
     database: Option<String>,
     has_password: bool,
     has_host_address: bool,
-    ssl: Ssl,
+    ssl: SslMode,
 }
 
 /// The mode of encryption that a URL asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Ssl {
+enum SslMode {
     Disable,
     #[default]
     Prefer,
     Require,
 }
 
-impl Address {
+impl ServerAddress {
     /// Parses `postgres://ROLE@HOST:PORT/DATABASE`.
     ///
     /// # Errors
     /// When it is none, has a password, or asks for an unencrypted connection to another machine.
     pub fn parse(url: &str) -> Result<Self, TeamError> {
         if !url.starts_with("postgres://") && !url.starts_with("postgresql://") {
-            return Err(TeamError::new("team.url: is no address of PostgreSQL").hint(FORM));
+            return Err(TeamError::new("team.url: is no address of PostgreSQL").with_hint(FORM));
         }
-        // As libpq calls what is always done here.
+        // libpq's name for the check that is always made here.
         let (before, options) = url.split_once('?').unwrap_or((url, ""));
         let options = options.replace("sslmode=verify-full", "sslmode=require");
         let url = if options.is_empty() { before.to_owned() } else { format!("{before}?{options}") };
-        let parts = Parts::read(before, &options).ok_or_else(Self::unparsed)?;
+        let parts = AddressParts::read(before, &options).ok_or_else(Self::unparsed_error)?;
         if parts.has_password {
-            return Err(TeamError::new("team.url: has a password, which settings may not have").hint(
+            return Err(TeamError::new("team.url: has a password, which settings may not have").with_hint(
                 "take it out; `memo team login` asks for it, and keeps it where only you can read it",
             ));
         }
         let [host] = parts.hosts.as_slice() else {
-            return Err(TeamError::new("team.url: names no host, or several").hint(FORM));
+            return Err(TeamError::new("team.url: names no host, or several").with_hint(FORM));
         };
         if parts.has_host_address {
-            return Err(TeamError::new("team.url: names an address beside the host").hint(FORM));
+            return Err(TeamError::new("team.url: names an address beside the host").with_hint(FORM));
         }
         let Some(role) = parts.role else {
-            return Err(TeamError::new("team.url: names no role").hint(FORM));
+            return Err(TeamError::new("team.url: names no role").with_hint(FORM));
         };
         let is_local = is_loopback(host) || cfg!(unix) && host.starts_with('/');
-        if parts.ssl == Ssl::Disable && !is_local {
+        if parts.ssl == SslMode::Disable && !is_local {
             return Err(TeamError::new("team.url: sslmode=disable, and the server is on another machine")
-                .hint("take it out: memories cross a network only encrypted"));
+                .with_hint("take it out: memories cross a network only encrypted"));
         }
-        let is_encrypted = !is_local || parts.ssl == Ssl::Require;
+        let is_encrypted = !is_local || parts.ssl == SslMode::Require;
         let port = parts.ports.first().copied().unwrap_or(PORT);
         let database = parts.database.unwrap_or_else(|| role.clone());
         Ok(Self { url, is_encrypted, host: host.clone(), port, database, role })
     }
 
     /// Creates the error for a URL that cannot be parsed, which may have a password in it, so it is not shown.
-    pub fn unparsed() -> TeamError {
-        TeamError::new("team.url: cannot be parsed").hint(FORM)
+    pub fn unparsed_error() -> TeamError {
+        TeamError::new("team.url: cannot be parsed").with_hint(FORM)
     }
 }
 
-impl Parts {
+impl AddressParts {
     /// Reads a URL without its options, and those; `None` if it cannot be parsed.
     fn read(url: &str, options: &str) -> Option<Self> {
         let (_, rest) = url.split_once("://")?;
@@ -128,21 +128,21 @@ impl Parts {
                 let (role, password) =
                     role.split_once(':').map_or((role, None), |(role, it)| (role, Some(it)));
                 parts.has_password = password.is_some();
-                parts.role = Some(decoded(role)?.into_owned());
+                parts.role = Some(percent_decoded(role)?.into_owned());
                 rest
             }
         };
         let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
         for host in hosts.split(',').filter(|_| !hosts.is_empty()) {
             let (host, port) = host_and_port(host)?;
-            parts.hosts.push(decoded(host)?.into_owned());
+            parts.hosts.push(percent_decoded(host)?.into_owned());
             parts.add_port(port)?;
         }
-        parts.database = Some(decoded(database)?.into_owned()).filter(|name| !name.is_empty());
+        parts.database = Some(percent_decoded(database)?.into_owned()).filter(|name| !name.is_empty());
         let options = options.strip_suffix('&').unwrap_or(options);
         for option in options.split('&').filter(|_| !options.is_empty()) {
             let (name, value) = option.split_once('=')?;
-            parts.add_option(&decoded(name)?, &decoded(value)?)?;
+            parts.add_option(&percent_decoded(name)?, &percent_decoded(value)?)?;
         }
         Some(parts)
     }
@@ -158,9 +158,9 @@ impl Parts {
             "port" => value.split(',').try_for_each(|port| self.add_port(port))?,
             "sslmode" => {
                 self.ssl = match value {
-                    "disable" => Ssl::Disable,
-                    "prefer" => Ssl::Prefer,
-                    "require" => Ssl::Require,
+                    "disable" => SslMode::Disable,
+                    "prefer" => SslMode::Prefer,
+                    "require" => SslMode::Require,
                     _ => return None,
                 }
             }
@@ -175,12 +175,12 @@ impl Parts {
     }
 
     fn add_port(&mut self, port: &str) -> Option<()> {
-        self.ports.push(if port.is_empty() { PORT } else { decoded(port)?.parse().ok()? });
+        self.ports.push(if port.is_empty() { PORT } else { percent_decoded(port)?.parse().ok()? });
         Some(())
     }
 }
 
-impl std::fmt::Display for Address {
+impl std::fmt::Display for ServerAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { host, port, database, role, .. } = self;
         let host = if host.contains('/') { host.replace('/', "%2F") } else { host.clone() };
@@ -199,7 +199,7 @@ fn host_and_port(host: &str) -> Option<(&str, &str)> {
     }
 }
 
-fn decoded(part: &str) -> Option<Cow<'_, str>> {
+fn percent_decoded(part: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(part).decode_utf8().ok()
 }
 
@@ -213,11 +213,11 @@ mod tests {
     use super::*;
 
     fn is_encrypted(url: &str) -> bool {
-        Address::parse(url).unwrap().is_encrypted
+        ServerAddress::parse(url).unwrap().is_encrypted
     }
 
     fn refusal(url: &str) -> String {
-        Address::parse(url).unwrap_err().message
+        ServerAddress::parse(url).unwrap_err().message
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn it_is_shown_whole() {
-        let shown = Address::parse("postgres://ann@Db.example.com/team").unwrap().to_string();
+        let shown = ServerAddress::parse("postgres://ann@Db.example.com/team").unwrap().to_string();
         assert_eq!(shown, "postgres://ann@Db.example.com:5432/team");
     }
 }

@@ -1,16 +1,16 @@
 //! Finds passwords of team servers in password files, whose form is that of libpq.
 //!
-//! <https://www.postgresql.org/docs/current/libpq-pgpass.html>: lines `host:port:database:role:password`, where `*` stands for
+//! <https://www.postgresql.org/docs/current/libpq-pgpass.html>: lines `host:port:database:role:password`, where `*` means
 //! anything, and `\` escapes `:` and `\`.
 
-use super::Address;
+use super::ServerAddress;
 
 /// Returns the password of the first line that fits.
-pub fn find(file: &str, address: &Address) -> Option<String> {
+pub fn find_password(file: &str, address: &ServerAddress) -> Option<String> {
     let wanted =
         [address.host.clone(), address.port.to_string(), address.database.clone(), address.role.clone()];
     file.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
-        let fields: Vec<String> = fields(line);
+        let fields: Vec<String> = split_fields(line);
         let [fit @ .., password] = fields.as_slice() else { return None };
         let fits = fit.len() == wanted.len()
             && fit.iter().zip(&wanted).all(|(has, wants)| has == "*" || has == wants);
@@ -19,21 +19,23 @@ pub fn find(file: &str, address: &Address) -> Option<String> {
 }
 
 /// Returns a file with the password of an address before all others, because the first that fits is taken; `None` removes it.
-pub fn with(file: &str, address: &Address, password: Option<&str>) -> String {
-    let Address { host, port, database, role, .. } = address;
+pub fn with_password(file: &str, address: &ServerAddress, password: Option<&str>) -> String {
+    let ServerAddress { host, port, database, role, .. } = address;
     let port = port.to_string();
-    let start: String =
-        [host.as_str(), &port, database, role].iter().map(|field| format!("{}:", escaped(field))).collect();
+    let start: String = [host.as_str(), &port, database, role]
+        .iter()
+        .map(|field| format!("{}:", escape_field(field)))
+        .collect();
     let others = file.lines().filter(|line| !line.starts_with(&start)).map(str::to_owned);
-    let new = password.map(|password| format!("{start}{}", escaped(password)));
+    let new = password.map(|password| format!("{start}{}", escape_field(password)));
     new.into_iter().chain(others).map(|line| line + "\n").collect()
 }
 
-fn escaped(field: &str) -> String {
+fn escape_field(field: &str) -> String {
     field.replace('\\', "\\\\").replace(':', "\\:")
 }
 
-fn fields(line: &str) -> Vec<String> {
+fn split_fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut chars = line.chars();
     while let Some(char) = chars.next() {
@@ -53,19 +55,19 @@ mod tests {
 
     #[test]
     fn the_first_line_that_fits_is_taken() {
-        let address = Address::parse("postgres://ann@db.example.com/team").unwrap();
+        let address = ServerAddress::parse("postgres://ann@db.example.com/team").unwrap();
         let file = "# db.example.com:5432:team:ann:no\ndb.example.com:1:*:ann:no\n*:*:team:ann:a\\:b\\\\c\n*:*:*:*:last\n";
-        assert_eq!(find(file, &address).as_deref(), Some("a:b\\c"));
-        assert_eq!(find("*:*:*:bob:no\nbroken\n", &address), None);
+        assert_eq!(find_password(file, &address).as_deref(), Some("a:b\\c"));
+        assert_eq!(find_password("*:*:*:bob:no\nbroken\n", &address), None);
     }
 
     #[test]
     fn a_password_is_replaced_and_removed() {
-        let address = Address::parse("postgres://ann@localhost/team").unwrap();
-        let file = with("*:*:*:bob:his\n", &address, Some("p:\\q"));
-        assert_eq!(find(&file, &address).as_deref(), Some("p:\\q"));
-        let file = with(&file, &address, Some("new"));
-        assert_eq!((find(&file, &address).as_deref(), file.lines().count()), (Some("new"), 2));
-        assert_eq!(with(&file, &address, None), "*:*:*:bob:his\n");
+        let address = ServerAddress::parse("postgres://ann@localhost/team").unwrap();
+        let file = with_password("*:*:*:bob:his\n", &address, Some("p:\\q"));
+        assert_eq!(find_password(&file, &address).as_deref(), Some("p:\\q"));
+        let file = with_password(&file, &address, Some("new"));
+        assert_eq!((find_password(&file, &address).as_deref(), file.lines().count()), (Some("new"), 2));
+        assert_eq!(with_password(&file, &address, None), "*:*:*:bob:his\n");
     }
 }

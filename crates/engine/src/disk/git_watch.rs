@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{RepoLayout, may_be_dir};
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 use memod_watch::{Role, WatchError};
 
 use crate::Engine;
-use crate::errors::hinted;
+use crate::errors::line_with_hint;
 
 /// Directories in which git keeps HEAD, index, settings and excludes.
 pub(super) struct GitDirs<'a> {
@@ -16,7 +16,7 @@ pub(super) struct GitDirs<'a> {
 }
 
 impl GitDirs<'_> {
-    fn existing(&self) -> impl Iterator<Item = PathBuf> {
+    fn existing_dirs(&self) -> impl Iterator<Item = PathBuf> {
         let common = self.layout.common_dir.clone();
         let excludes = self.excludes.iter().filter_map(|file| file.parent()).map(Path::to_owned);
         let dirs = self.layout.git_dir.clone().into_iter().chain(common).chain(excludes);
@@ -27,17 +27,17 @@ impl GitDirs<'_> {
 /// The watches on cookies and on git's files.
 ///
 /// # Errors
-/// Why one of them is not watched, with the remedy; the view is polled then.
-pub(super) fn watch_git(engine: &Engine, view: ViewId, dirs: &GitDirs<'_>) -> Result<(), String> {
+/// Why one of them is not watched, with the remedy; the worktree is polled then.
+pub(super) fn watch_git(engine: &Engine, worktree: WorktreeId, dirs: &GitDirs<'_>) -> Result<(), String> {
     // Watching the directory of the socket shows when the socket is removed.
     let socket_dir = engine.socket.parent().filter(|_| cfg!(unix)).map(Path::to_owned);
-    let git = dirs.existing().chain(socket_dir).map(|dir| (Role::Git, dir));
+    let git = dirs.existing_dirs().chain(socket_dir).map(|dir| (Role::Git, dir));
     let mut all = git.chain([(Role::Cookies, dirs.layout.cookie_dir())]);
-    let watched = all.try_for_each(|(role, dir)| engine.watch.add_dir(view, role, &dir));
+    let watched = all.try_for_each(|(role, dir)| engine.watch.add_dir(worktree, role, &dir));
     watched.map_err(|error| with_remedy(&error))
 }
 
 /// Returns why some directory is not watched, the remedy, and the fallback.
 pub(in super::super) fn with_remedy(error: &WatchError) -> String {
-    format!("{}; until then every query compares the worktree", hinted(error, error.hint()))
+    format!("{}; until then every query compares the worktree", line_with_hint(error, error.hint()))
 }

@@ -10,53 +10,54 @@ use memod_index_db::{ViewKey, ViewRow};
 use memod_proto::{RpcError, code};
 use memod_watch::silent_file_system;
 
-use super::Disk;
+use super::WorktreeDisk;
 use super::git_watch::{GitDirs, watch_git};
-use super::task::{Lane, Opened};
+use super::task::{OpenedWorktree, ThreadNumber};
 use crate::Engine;
 use crate::doorbell;
-use crate::errors::{RpcResult, stopping};
+use crate::errors::{RpcResult, stopping_error};
 use crate::reconcile;
-use crate::worker::Job;
+use crate::worker::WriterJob;
 
 /// Finds or creates the row of a worktree, and watches git's directories.
-pub(super) fn open(
+pub(super) fn open_worktree(
     engine: &Arc<Engine>,
-    jobs: &Sender<Job>,
-    lane: Lane,
+    jobs: &Sender<WriterJob>,
+    thread: ThreadNumber,
     layout: RepoLayout,
     mounts: &[PathBuf],
-) -> RpcResult<(Disk, Opened)> {
+) -> RpcResult<(WorktreeDisk, OpenedWorktree)> {
     let dirs = UserDirs::read();
     let settings = memod_git::Settings::read_or_default(&layout, &dirs)?;
     if settings.is_bare {
-        return Err(bare(&layout));
+        return Err(bare_repository_error(&layout));
     }
-    let row = row(jobs, lane, &layout)?;
+    let row = request_row(jobs, thread, &layout)?;
     let below = mounts.iter().filter(|place| place.starts_with(&layout.root)).map(PathBuf::as_path);
-    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(why_silent);
+    let silent = std::iter::once(layout.root.as_path()).chain(below).find_map(silent_events_reason);
     if let Err(error) = create_cookie_dir(&layout) {
         tracing::warn!(%error, "no cookies");
     }
-    doorbell::hang(&layout, engine.config.hooks.autostart);
+    doorbell::create_doorbell(&layout, engine.config.hooks.autostart);
     // The row may belong to a worktree that has moved and is watched under its old path.
     engine.watch.remove_view(row.id);
     let unwatched = watch_git(engine, row.id, &GitDirs { layout: &layout, excludes: &[] }).err();
-    let walker = reconcile::start(engine, jobs, lane, &layout, row.id).map_err(|error| {
-        let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
-        busy.with_hint("`ulimit -u` or `ulimit -v` may be too low")
-    })?;
-    let mut disk = Disk {
+    let walker =
+        reconcile::start_reconcile_thread(engine, jobs, thread, &layout, row.id).map_err(|error| {
+            let busy = RpcError::new(code::BUSY, format!("{}: {error:#}", layout.root.display()));
+            busy.with_hint("`ulimit -u` or `ulimit -v` may be too low")
+        })?;
+    let mut disk = WorktreeDisk {
         engine: Arc::clone(engine),
-        view: row.id,
+        worktree: row.id,
         refs: Refs::new(&layout, settings.object_hash),
         user_rules: UserRules::default(),
         excludes: Vec::new(),
         layout,
     };
-    let mut settings = disk.read_settings(false); // again, only now: what changes later is heard of
+    let mut settings = disk.read_settings(false); // again, because from now on changes are reported
     settings.unwatched = unwatched.or(settings.unwatched);
-    let opened = Opened { layout: disk.layout.clone(), row, walker, settings, silent };
+    let opened = OpenedWorktree { layout: disk.layout.clone(), row, walker, settings, silent };
     Ok((disk, opened))
 }
 
@@ -71,23 +72,25 @@ fn create_cookie_dir(layout: &RepoLayout) -> Result<(), PathError> {
 }
 
 /// Asks the writer for the row of a worktree.
-fn row(jobs: &Sender<Job>, lane: Lane, layout: &RepoLayout) -> RpcResult<ViewRow> {
+fn request_row(jobs: &Sender<WriterJob>, thread: ThreadNumber, layout: &RepoLayout) -> RpcResult<ViewRow> {
     let git_dir = layout.git_dir.as_ref().unwrap_or(&layout.root);
     // Without the inode it would be taken for another worktree of that name, and so would its manifest.
     let inode = memod_scan::lstat(git_dir).at("look at", git_dir).map_err(LocateError::Io)?.inode;
     let key =
         ViewKey { git_dir: git_dir.display().to_string(), inode, root: layout.root.display().to_string() };
     let (reply, row) = sync_channel(1);
-    jobs.send(Job::Open { key, lane, reply }).map_err(|_| stopping())?;
-    let unopened = |_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why");
-    row.recv().map_err(unopened)?.map_err(|error| {
+    jobs.send(WriterJob::Open { key, thread, reply }).map_err(|_| stopping_error())?;
+    let row = row
+        .recv()
+        .map_err(|_| RpcError::new(code::INTERNAL, "the worktree cannot be opened; `memo logs` says why"))?;
+    row.map_err(|error| {
         tracing::error!(root = %layout.root.display(), %error, "cannot open the view");
         error.into()
     })
 }
 
 /// Refuses a worktree in which git would refuse to work.
-fn bare(layout: &RepoLayout) -> RpcError {
+fn bare_repository_error(layout: &RepoLayout) -> RpcError {
     let root = layout.root.display();
     RpcError::new(code::WRONG_REPOSITORY, format!("{root}: core.bare is true, so there is no worktree here"))
         .with_hint(
@@ -96,7 +99,7 @@ fn bare(layout: &RepoLayout) -> RpcError {
 }
 
 /// Returns why events may not report every change in a directory.
-pub(super) fn why_silent(dir: &Path) -> Option<String> {
+pub(super) fn silent_events_reason(dir: &Path) -> Option<String> {
     let name = silent_file_system(dir)?;
     Some(format!("{}: {name} does not report every change; every query compares the worktree", dir.display()))
 }

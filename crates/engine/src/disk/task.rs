@@ -11,11 +11,11 @@ use memod_indexing::{Scope, WalkProgress};
 use memod_watch::Role;
 
 /// Number of a worktree's thread; numbers are never reused.
-pub(in super::super) type Lane = u64;
+pub(in super::super) type ThreadNumber = u64;
 
 /// The scope of the next reconcile.
 #[derive(Debug, PartialEq, Eq)]
-pub(in super::super) struct Due {
+pub(in super::super) struct ReconcileRequest {
     pub(in super::super) scope: Scope,
     /// Whether git wrote its index or settings, which may change the set of files.
     pub(in super::super) git_changed: bool,
@@ -23,16 +23,16 @@ pub(in super::super) struct Due {
 
 /// The thread that reconciles a worktree.
 #[derive(Debug)]
-pub(in super::super) struct Walker {
-    pub(in super::super) due: Sender<Due>,
+pub(in super::super) struct ReconcileHandle {
+    pub(in super::super) due: Sender<ReconcileRequest>,
     /// Its progress.
     pub(in super::super) progress: Arc<WalkProgress>,
 }
 
-impl Walker {
+impl ReconcileHandle {
     /// Returns a walker without a thread, and its queue.
     #[cfg(test)]
-    pub(in super::super) fn new() -> (Self, std::sync::mpsc::Receiver<Due>) {
+    pub(in super::super) fn new() -> (Self, std::sync::mpsc::Receiver<ReconcileRequest>) {
         let (due, queue) = std::sync::mpsc::channel();
         (Self { due, progress: Arc::default() }, queue)
     }
@@ -58,14 +58,14 @@ pub(in super::super) enum DiskTask {
     /// Check whether events report every change, after something was mounted or unmounted here.
     Mount(PathBuf),
     /// Check whether the worktree still exists.
-    Survey,
+    CheckExistence,
 }
 
 /// The result of a task.
 #[derive(Debug)]
 pub(in super::super) enum DiskReport {
     /// The result of a probe.
-    Probed(Probed),
+    Probed(ProbeResult),
     /// The tip that `HEAD` resolves to.
     Tip(Tip),
     /// The present settings of git.
@@ -81,14 +81,14 @@ pub(in super::super) enum DiskReport {
     /// Why events may not report every change.
     Silent(Option<String>),
     /// Whether the worktree still exists.
-    Survey(Survey),
+    Existence(ExistenceCheck),
     /// The thread has ended because a task panicked.
     Panicked,
 }
 
 /// The result of a probe.
 #[derive(Debug)]
-pub(in super::super) struct Probed {
+pub(in super::super) struct ProbeResult {
     pub(in super::super) number: u64,
     /// Why no cookie was made.
     pub(in super::super) cookie: Result<(), String>,
@@ -111,16 +111,16 @@ pub(in super::super) struct GitSettings {
 
 /// Whether a worktree still exists.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Survey {
+pub(in super::super) struct ExistenceCheck {
     /// Git knows the worktree; outside git, its directory exists.
     pub(in super::super) is_known: bool,
     /// The directory can be served.
     pub(in super::super) exists: bool,
 }
 
-impl Survey {
+impl ExistenceCheck {
     /// Examines a worktree.
-    pub(in super::super) fn of(layout: &RepoLayout) -> Self {
+    pub(in super::super) fn from_layout(layout: &RepoLayout) -> Self {
         let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
         Self { is_known, exists: is_known && may_be_dir(&layout.root) }
     }
@@ -128,10 +128,10 @@ impl Survey {
 
 /// A worktree that is ready to be served.
 #[derive(Debug)]
-pub(in super::super) struct Opened {
+pub(in super::super) struct OpenedWorktree {
     pub(in super::super) layout: RepoLayout,
     pub(in super::super) row: ViewRow,
-    pub(in super::super) walker: Walker,
+    pub(in super::super) walker: ReconcileHandle,
     pub(in super::super) settings: GitSettings,
     /// Why events may not report every change, so that the worktree is polled.
     pub(in super::super) silent: Option<String>,

@@ -1,21 +1,25 @@
-//! Makes the vectors of the model that is to follow, and has the writer switch to it.
+//! Makes the vectors of the chosen model, and then switches the index to it.
 
 use std::sync::mpsc::Sender;
 
 use anyhow::anyhow;
-use memod_base::threads::caught;
-use memod_index_db::{NewVector, Reader};
+use memod_base::threads::catch_panic;
+use memod_index_db::{IndexReader, NewVector};
 
-use super::{Found, Round, VectorsOf, kept};
+use super::{EmbeddingResult, EmbeddingRound, VectorsOf, run_writer_job};
 use crate::Engine;
 use crate::errors::error_chain;
-use crate::worker::Job;
+use crate::worker::WriterJob;
 
-/// Makes missing vectors until none is missing or `is_interrupted`, then switches. A failure is told in `status`, and the next
-/// wake-up tries again; the present model answers meanwhile.
-pub(super) fn prepare(engine: &Engine, jobs: &Sender<Job>, mut is_interrupted: impl FnMut() -> bool) {
+/// Makes missing vectors until none is missing or `is_interrupted`, then switches. `status` reports a failure, and the next
+/// wake-up tries again; until then the present model answers.
+pub(super) fn prepare_next_model(
+    engine: &Engine,
+    jobs: &Sender<WriterJob>,
+    mut is_interrupted: impl FnMut() -> bool,
+) {
     let mut is_cancelled = || engine.progress.is_cancelled() || is_interrupted();
-    let done = caught(|| try_prepare(engine, jobs, &mut is_cancelled));
+    let done = catch_panic(|| try_prepare_next_model(engine, jobs, &mut is_cancelled));
     let error = match done {
         Ok(done) => done.err().map(|error| error_chain(&error)),
         Err(why) => Some(format!("panicked: {why}")),
@@ -23,41 +27,41 @@ pub(super) fn prepare(engine: &Engine, jobs: &Sender<Job>, mut is_interrupted: i
     if let Some(error) = &error {
         tracing::warn!(error, "the model that was chosen cannot be used yet");
     }
-    engine.models.note_problem(error);
+    engine.models.note_choice_problem(error);
 }
 
-fn try_prepare(
+fn try_prepare_next_model(
     engine: &Engine,
-    jobs: &Sender<Job>,
+    jobs: &Sender<WriterJob>,
     is_cancelled: &mut dyn FnMut() -> bool,
 ) -> anyhow::Result<()> {
-    let reader = &Reader::open(&engine.index_db)?;
-    let chosen = engine.models.chosen().map_err(|why| anyhow!(why))?;
-    let embedder = engine.models.load(&chosen).map_err(|why| anyhow!(why))?;
+    let reader = &IndexReader::open(&engine.index_db)?;
+    let chosen = engine.models.chosen_id().map_err(|why| anyhow!(why))?;
+    let embedder = engine.models.load_model(&chosen).map_err(|why| anyhow!(why))?;
     if !engine.models.is_usable(&chosen) {
         embedder.warm_up()?;
         engine.models.note_usable(&chosen);
         engine.notify_observer(|observer| observer.chosen_model_usable());
     }
     let planned = reader.next_model()?;
-    if reader.model()? == chosen {
+    if reader.model_id()? == chosen {
         if planned.is_some() {
-            kept(jobs, |done| Job::PlanModel(None, done))?;
+            run_writer_job(jobs, |done| WriterJob::PlanModel(None, done))?;
         }
         return Ok(());
     }
     if planned.as_ref() != Some(&chosen) {
-        kept(jobs, |done| Job::PlanModel(Some(chosen.clone()), done))?;
+        run_writer_job(jobs, |done| WriterJob::PlanModel(Some(chosen.clone()), done))?;
     }
     let keep = |found| {
         let vectors = match found {
-            Found::Vectors(vectors) => vectors,
-            Found::Failed(of) => vec![NewVector { of, vec: Some(Vec::new()) }],
+            EmbeddingResult::Vectors(vectors) => vectors,
+            EmbeddingResult::Failed(of) => vec![NewVector { owner: of, vec: Some(Vec::new()) }],
         };
-        kept(jobs, |done| Job::NextVectors(chosen.clone(), vectors, done))
+        run_writer_job(jobs, |done| WriterJob::NextVectors(chosen.clone(), vectors, done))
     };
     loop {
-        let round = Round {
+        let round = EmbeddingRound {
             reader,
             embedder: embedder.as_ref(),
             vectors_of: VectorsOf::Next(&chosen),
@@ -71,15 +75,15 @@ fn try_prepare(
         }
         match made {
             Ok(1..) => {}
-            // What cannot be read now gets its vector after the switch.
+            // A text that cannot be read now gets its vector after the switch.
             Ok(0) => break,
             Err(error) if error.is::<memod_base::paths::PathError>() => break,
             Err(error) => return Err(error),
         }
     }
     embedder.warm_up()?; // no query after the switch meets a model that is being loaded
-    if engine.models.chosen().as_ref() == Ok(&chosen) {
-        kept(jobs, |done| Job::SwitchModel(chosen, done))?;
+    if engine.models.chosen_id().as_ref() == Ok(&chosen) {
+        run_writer_job(jobs, |done| WriterJob::SwitchModel(chosen, done))?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use memod_base::types::ViewId;
+use memod_base::types::WorktreeId;
 use memod_embed::EmbedError;
-use memod_index_db::test_rows::{own_chunk, put, worktree};
-use memod_index_db::{NewChunk, Writer};
+use memod_index_db::test_rows::{own_chunk, put_change, worktree_key};
+use memod_index_db::{IndexWriter, NewChunk};
 
 use super::*;
 
@@ -33,9 +33,9 @@ impl Embedder for Fragile {
 
 /// An index that is embedded without a daemon.
 struct Bench {
-    writer: RefCell<Writer>,
-    reader: Reader,
-    view: ViewId,
+    writer: RefCell<IndexWriter>,
+    reader: IndexReader,
+    view: WorktreeId,
     temp: tempfile::TempDir,
 }
 
@@ -43,21 +43,21 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
-        let mut writer = Writer::open(&path, "one").unwrap();
-        let view = writer.view(&worktree()).unwrap();
-        Self { writer: RefCell::new(writer), reader: Reader::open(&path).unwrap(), view, temp }
+        let mut writer = IndexWriter::open(&path, "one").unwrap();
+        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        Self { writer: RefCell::new(writer), reader: IndexReader::open(&path).unwrap(), view, temp }
     }
 
     /// As a daemon that starts again.
     fn reopen(&self, model_id: &str) {
-        self.writer.replace(Writer::open(&self.temp.path().join("index.db"), model_id).unwrap());
+        self.writer.replace(IndexWriter::open(&self.temp.path().join("index.db"), model_id).unwrap());
     }
 
     /// Puts a file whose content is one chunk.
     fn put(&self, path: &str, text: &str) {
         let hash = *blake3::hash(text.as_bytes()).as_bytes();
-        let put = put(path, hash, vec![NewChunk { lines: (3, 4), ..own_chunk(text) }]);
-        self.writer.borrow_mut().apply(self.view, &[put], 0).unwrap();
+        let put = put_change(path, hash, vec![NewChunk { lines: (3, 4), ..own_chunk(text) }]);
+        self.writer.borrow_mut().apply_changes(self.view, &[put], 0).unwrap();
     }
 
     /// Embeds what waits; returns how many texts the model saw.
@@ -66,22 +66,29 @@ impl Bench {
         let keep = |found| {
             let mut writer = self.writer.borrow_mut();
             match found {
-                Found::Vectors(vectors) => writer.add_vectors(&vectors)?,
-                Found::Failed(of) => writer.mark_embed_failed(of)?,
+                EmbeddingResult::Vectors(vectors) => writer.add_vectors(&vectors)?,
+                EmbeddingResult::Failed(of) => writer.mark_embed_failed(of)?,
             }
             Ok(())
         };
         let (reader, vectors_of) = (&self.reader, VectorsOf::Active);
         let is_cancelled = &mut || false;
-        Round { reader, embedder: &embedder, vectors_of, max_file_bytes: 0, is_cancelled, keep: &keep }
-            .run()?;
+        EmbeddingRound {
+            reader,
+            embedder: &embedder,
+            vectors_of,
+            max_file_bytes: 0,
+            is_cancelled,
+            keep: &keep,
+        }
+        .run()?;
         Ok(embedder.n_texts.into_inner())
     }
 
     /// How many chunks wait, and what the model fails on.
     fn state(&self) -> (u64, Vec<String>) {
         let waiting = self.reader.pending_embeddings(self.view, 99).unwrap();
-        (waiting, self.reader.embed_failed(self.view, 9).unwrap())
+        (waiting, self.reader.list_embed_failed(self.view, 9).unwrap())
     }
 
     fn n_vectors(&self) -> usize {

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::event::Ask;
+use crate::loop_event::PendingRequest;
 
 /// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -14,11 +14,11 @@ pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
-pub(super) struct Probes {
+pub(super) struct ProbeQueue {
     /// See [`N_COOKIES`](memod_watch::N_COOKIES).
     n_cookies: u32,
     n_sent: u64,
-    pub(super) queued: Vec<Ask>,
+    pub(super) queued: Vec<PendingRequest>,
     pub(super) current: Option<Probe>,
 }
 
@@ -37,13 +37,23 @@ pub(super) struct Probe {
     pub(super) answered_at: Option<Instant>,
     /// Number of the last reconcile that had ended when it was sent.
     pub(super) ended: u64,
-    pub(super) asks: Vec<Ask>,
+    pub(super) requests: Vec<PendingRequest>,
 }
 
 impl Probe {
     /// Returns the name of its present cookie.
-    pub(super) fn cookie(&self) -> String {
+    pub(super) fn cookie_name(&self) -> String {
         format!("{}-{}-{}", std::process::id(), self.number, self.n_back)
+    }
+
+    /// Returns whether a path is its present cookie, whose event has not come back.
+    fn awaits_cookie(&self, path: &Path) -> bool {
+        !self.is_back && path.file_name().is_some_and(|name| name == self.cookie_name().as_str())
+    }
+
+    /// Returns whether the file system has not answered for too long.
+    fn is_slow(&self, now: Instant) -> bool {
+        self.answered_at.is_none() && self.sent_at + SLOW <= now
     }
 
     /// Returns the time from which on its present cookie is late.
@@ -52,22 +62,22 @@ impl Probe {
     }
 }
 
-impl Probes {
+impl ProbeQueue {
     /// Returns the state without a probe.
     pub(super) fn new(n_cookies: u32) -> Self {
         Self { n_cookies, n_sent: 0, queued: Vec::new(), current: None }
     }
 
     /// Sends the next probe for all queued requests, unless one is pending or no request waits.
-    pub(super) fn send(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
+    pub(super) fn send_next(&mut self, has_cookie: bool, ended: u64) -> Option<&Probe> {
         if self.current.is_some() || self.queued.is_empty() {
             return None;
         }
         self.n_sent += 1;
-        let (number, asks) = (self.n_sent, std::mem::take(&mut self.queued));
+        let (number, requests) = (self.n_sent, std::mem::take(&mut self.queued));
         let sent_at = Instant::now();
         let (n_back, is_back, answered_at) = (0, false, None);
-        let probe = Probe { number, sent_at, has_cookie, n_back, is_back, answered_at, ended, asks };
+        let probe = Probe { number, sent_at, has_cookie, n_back, is_back, answered_at, ended, requests };
         Some(self.current.insert(probe))
     }
 
@@ -76,12 +86,9 @@ impl Probes {
         self.current.take_if(|probe| probe.answered_at.is_some())
     }
 
-    /// Records that a cookie came back as an event. Returns the probe if it must make another one.
+    /// Records that a cookie came back as an event. Returns the probe if it must make a further cookie.
     pub(super) fn came_back(&mut self, path: &Path) -> Option<&Probe> {
-        let is_present = |probe: &&mut Probe| {
-            !probe.is_back && path.file_name().is_some_and(|name| name == probe.cookie().as_str())
-        };
-        let probe = self.current.as_mut().filter(is_present)?;
+        let probe = self.current.as_mut().filter(|probe| probe.awaits_cookie(path))?;
         probe.n_back += 1;
         probe.is_back = probe.n_back == self.n_cookies;
         if !probe.is_back {
@@ -100,42 +107,41 @@ impl Probes {
     /// Returns the name of the cookie that is late.
     pub(super) fn late_cookie(&self, now: Instant) -> Option<String> {
         let probe = self.current.as_ref()?;
-        probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie())
+        probe.late_at().filter(|at| *at <= now).map(|_| probe.cookie_name())
     }
 
     /// Returns the time when something must be done without an event.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let out = self.current.as_ref();
-        let asks = out.into_iter().flat_map(|probe| &probe.asks).chain(&self.queued);
-        asks.map(|ask| ask.deadline).chain(out.and_then(Probe::late_at)).min()
+        let requests = out.into_iter().flat_map(|probe| &probe.requests).chain(&self.queued);
+        requests.map(|request| request.deadline).chain(out.and_then(Probe::late_at)).min()
     }
 
     /// Returns whether the file system of the worktree takes too long to answer.
     pub(super) fn is_unanswered(&self, now: Instant) -> bool {
-        let is_slow = |probe: &Probe| probe.answered_at.is_none() && probe.sent_at + SLOW <= now;
-        self.current.as_ref().is_some_and(is_slow)
+        self.current.as_ref().is_some_and(|probe| probe.is_slow(now))
     }
 
     /// Takes the requests whose time is over.
-    pub(super) fn take_late(&mut self, now: Instant) -> Vec<Ask> {
-        let late = |ask: &mut Ask| ask.deadline <= now;
-        let mut asks: Vec<Ask> = self.queued.extract_if(.., late).collect();
+    pub(super) fn take_late(&mut self, now: Instant) -> Vec<PendingRequest> {
+        let queued = self.queued.extract_if(.., |request| request.deadline <= now);
+        let mut requests: Vec<PendingRequest> = queued.collect();
         if let Some(probe) = &mut self.current {
-            asks.extend(probe.asks.extract_if(.., late));
+            requests.extend(probe.requests.extract_if(.., |request| request.deadline <= now));
         }
-        asks
+        requests
     }
 }
 
 #[cfg(test)]
 mod tests {
     use memod_base::paths::RepoLayout;
-    use memod_proto::Sync;
+    use memod_proto::FreshnessLevel;
     use tokio::sync::oneshot;
 
     use super::*;
 
-    fn ask(deadline: Instant) -> Ask {
+    fn ask(deadline: Instant) -> PendingRequest {
         let layout = RepoLayout {
             root: "/r".into(),
             git_dir: None,
@@ -143,36 +149,36 @@ mod tests {
             state_dir: "/r/.memo".into(),
             id: String::new(),
         };
-        Ask::new(layout, Sync::Fs, deadline, oneshot::channel().0)
+        PendingRequest::new(layout, FreshnessLevel::Fs, deadline, oneshot::channel().0)
     }
 
     #[test]
     fn one_that_is_out_does_not_serve_who_comes_later() {
         let now = Instant::now();
-        let mut probes = Probes::new(1);
-        assert!(probes.send(true, 0).is_none(), "nobody waits");
+        let mut probes = ProbeQueue::new(1);
+        assert!(probes.send_next(true, 0).is_none(), "nobody waits");
         probes.queued.push(ask(now));
-        assert_eq!(probes.send(true, 0).unwrap().asks.len(), 1);
+        assert_eq!(probes.send_next(true, 0).unwrap().requests.len(), 1);
         probes.queued.push(ask(now));
-        assert!(probes.send(true, 0).is_none(), "one is out");
+        assert!(probes.send_next(true, 0).is_none(), "one is out");
         assert!(probes.take_answered().is_none());
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.take_answered().unwrap().number, 1);
-        assert_eq!(probes.send(true, 0).unwrap().number, 2);
+        assert_eq!(probes.send_next(true, 0).unwrap().number, 2);
     }
 
     #[test]
     fn a_cookie_is_late_once_the_file_system_has_answered_and_not_before() {
         let now = Instant::now();
         let later = now + Duration::from_secs(9);
-        let mut probes = Probes::new(1);
+        let mut probes = ProbeQueue::new(1);
         probes.queued.push(ask(later));
-        probes.send(true, 0);
+        probes.send_next(true, 0);
         assert_eq!((probes.late_cookie(later), probes.deadline()), (None, Some(later)));
         probes.current.as_mut().unwrap().answered_at = Some(now);
         assert_eq!(probes.deadline(), Some(now + COOKIE_TIMEOUT));
         assert_eq!(probes.late_cookie(now), None);
-        let cookie = probes.current.as_ref().unwrap().cookie();
+        let cookie = probes.current.as_ref().unwrap().cookie_name();
         assert_eq!(probes.late_cookie(now + COOKIE_TIMEOUT).as_ref(), Some(&cookie));
         assert!(probes.came_back(Path::new("/cookies/other")).is_none());
         assert!(probes.late_cookie(later).is_some());
@@ -184,11 +190,11 @@ mod tests {
     fn a_second_cookie_is_made_once_the_first_is_back() {
         let now = Instant::now();
         let later = now + Duration::from_secs(9);
-        let mut probes = Probes::new(2);
+        let mut probes = ProbeQueue::new(2);
         probes.queued.push(ask(later));
-        let first = probes.send(true, 0).unwrap().cookie();
+        let first = probes.send_next(true, 0).unwrap().cookie_name();
         probes.current.as_mut().unwrap().answered_at = Some(now);
-        let second = probes.came_back(Path::new(&first)).unwrap().cookie();
+        let second = probes.came_back(Path::new(&first)).unwrap().cookie_name();
         assert_ne!(first, second);
         assert!(probes.came_back(Path::new(&first)).is_none(), "it has several events");
         assert_eq!(probes.late_cookie(later), None, "it is not made yet");
@@ -202,11 +208,11 @@ mod tests {
     #[test]
     fn whose_time_is_over_waits_no_longer() {
         let now = Instant::now();
-        let mut probes = Probes::new(1);
+        let mut probes = ProbeQueue::new(1);
         for deadline in [now, now + COOKIE_TIMEOUT] {
             probes.queued.push(ask(deadline));
         }
-        probes.send(true, 0);
+        probes.send_next(true, 0);
         probes.queued.push(ask(now));
         assert!(!probes.is_unanswered(now), "it was sent a moment ago");
         let later = Instant::now() + SLOW;

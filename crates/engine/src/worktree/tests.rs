@@ -3,15 +3,15 @@ use std::sync::mpsc::{self, channel};
 use std::time::Duration;
 
 use memod_indexing::{MissedFiles, Progress};
-use memod_proto::{RpcError, Sync};
+use memod_proto::{FreshnessLevel, RpcError};
 use tokio::sync::oneshot::{self, Receiver};
 
-use super::dirty::RESCAN_GAP;
+use super::dirty_set::RESCAN_GAP;
 use super::probe::COOKIE_TIMEOUT;
-use super::wait::MOST_TRIES;
+use super::waiting_requests::MOST_TRIES;
 use super::*;
-use crate::disk::task::{Due, Probed};
-use crate::event::{Ask, Freshness};
+use crate::disk::task::{ProbeResult, ReconcileRequest};
+use crate::loop_event::{Freshness, PendingRequest};
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
 
@@ -25,9 +25,9 @@ const WAIT: Duration = Duration::from_secs(1);
 struct Bench {
     view: WorktreeState,
     now: Instant,
-    rounds: Rounds,
+    rounds: EmbeddingRounds,
     tasks: mpsc::Receiver<DiskTask>,
-    due: mpsc::Receiver<Due>,
+    due: mpsc::Receiver<ReconcileRequest>,
 }
 
 impl Bench {
@@ -36,11 +36,11 @@ impl Bench {
         let root = PathBuf::from("/r");
         let (git_dir, state_dir) = (Some(root.join(".git")), root.join(".git/memo"));
         let layout = RepoLayout { common_dir: git_dir.clone(), git_dir, root, state_dir, id: String::new() };
-        let row = ViewRow { id: ViewId(1), head: None, epoch: 0, seq: 0, complete: false };
+        let row = ViewRow { id: WorktreeId(1), head: None, epoch: 0, seq: 0, complete: false };
         let (disk, tasks) = channel();
-        let (walker, due) = Walker::new();
+        let (walker, due) = ReconcileHandle::new();
         let view = WorktreeState::new(&row, layout, Debouncer::new(50 * MS, 500 * MS), (1, disk, walker));
-        Self { view, now: Instant::now(), rounds: Rounds::default(), tasks, due }
+        Self { view, now: Instant::now(), rounds: EmbeddingRounds::default(), tasks, due }
     }
 
     /// A view whose first walk has ended.
@@ -51,16 +51,21 @@ impl Bench {
         bench
     }
 
-    fn ask(&mut self, level: Sync) -> Answer {
+    fn ask(&mut self, level: FreshnessLevel) -> Answer {
         let answer = self.ask_silent(level);
         self.probe(&Ok(()));
         answer
     }
 
     /// As [`Self::ask`], where the file system does not answer.
-    fn ask_silent(&mut self, level: Sync) -> Answer {
+    fn ask_silent(&mut self, level: FreshnessLevel) -> Answer {
         let (reply, answer) = oneshot::channel();
-        self.view.ask(Ask::new(self.view.layout.clone(), level, self.now + WAIT, reply));
+        self.view.accept_request(PendingRequest::new(
+            self.view.layout.clone(),
+            level,
+            self.now + WAIT,
+            reply,
+        ));
         answer
     }
 
@@ -68,7 +73,7 @@ impl Bench {
     fn probe(&mut self, made: &Result<(), String>) {
         while let Ok(task) = self.tasks.try_recv() {
             let DiskTask::Probe { number, .. } = task else { continue };
-            let probed = Probed { number, cookie: made.clone(), tip: None, settings: None };
+            let probed = ProbeResult { number, cookie: made.clone(), tip: None, settings: None };
             self.view.on_probed(probed, self.now);
         }
     }
@@ -80,7 +85,7 @@ impl Bench {
     /// The name of the cookie on its way.
     fn cookie(&self) -> PathBuf {
         let probe = self.view.probes.current.as_ref().filter(|probe| probe.has_cookie);
-        PathBuf::from(probe.expect("a cookie is on its way").cookie())
+        PathBuf::from(probe.expect("a cookie is on its way").cookie_name())
     }
 
     fn cookie_back(&mut self) {
@@ -92,11 +97,11 @@ impl Bench {
     }
 
     fn start(&mut self) -> Option<Scope> {
-        self.view.start(self.now)
+        self.view.start_reconcile(self.now)
     }
 
     fn end(&mut self, scope: &Scope, failed: Option<&str>) {
-        self.view.end(scope, failed.map(str::to_owned), self.now);
+        self.view.end_reconcile(scope, failed.map(str::to_owned), self.now);
     }
 
     fn end_with(&mut self, scope: &Scope, missed: &MissedFiles) {
@@ -127,7 +132,7 @@ impl Bench {
     }
 
     fn freshness(&mut self, answer: &mut Answer) -> Option<Freshness> {
-        self.view.answer(self.now, &self.rounds, &Progress::default());
+        self.view.answer_requests(self.now, &self.rounds, &Progress::default());
         let freshness = answer.try_recv().ok()?.unwrap();
         assert_eq!(freshness.fresh, freshness.reason.is_none());
         Some(freshness)
@@ -151,7 +156,7 @@ fn paths(paths: &[&str]) -> Scope {
 #[test]
 fn fresh_once_the_cookie_is_back_and_what_was_dirty_then_is_indexed() {
     let mut bench = Bench::walked();
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.mark_dirty("a");
     bench.cookie_back();
@@ -167,7 +172,7 @@ fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
     bench.mark_dirty("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     bench.mark_dirty("b");
     bench.cookie_back();
     bench.end(&paths(&["a"]), None);
@@ -179,8 +184,8 @@ fn a_running_reconcile_does_not_serve_what_changed_since_it_began() {
 #[test]
 fn a_cookie_made_earlier_does_not_serve_a_later_request() {
     let mut bench = Bench::walked();
-    let mut first = bench.ask(Sync::Fs);
-    let mut second = bench.ask(Sync::Fs);
+    let mut first = bench.ask(FreshnessLevel::Fs);
+    let mut second = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     assert_eq!((bench.fresh(&mut first), bench.fresh(&mut second)), (Some(true), None));
     bench.cookie_back();
@@ -191,10 +196,10 @@ fn a_cookie_made_earlier_does_not_serve_a_later_request() {
 fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     let mut bench = Bench::walked();
     bench.mark_dirty("dir");
-    let mut early = bench.ask(Sync::Fs);
+    let mut early = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["dir"])));
-    let mut late = bench.ask(Sync::Fs);
+    let mut late = bench.ask(FreshnessLevel::Fs);
     let cookie = bench.cookie();
     bench.view.mark_unwatched(None);
     bench.probe(&Ok(()));
@@ -203,7 +208,7 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (None, None));
     bench.reconcile(&Scope::Full);
     assert_eq!((bench.fresh(&mut early), bench.fresh(&mut late)), (Some(true), Some(true)));
-    let mut next = bench.ask(Sync::Fs);
+    let mut next = bench.ask(FreshnessLevel::Fs);
     assert_eq!(bench.fresh(&mut next), None, "no cookie is believed any more");
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut next), Some(true));
@@ -212,17 +217,17 @@ fn a_directory_that_is_not_watched_makes_everybody_wait_for_a_walk() {
 #[test]
 fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
     let mut bench = Bench::walked();
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     let cookie = bench.cookie();
     bench.pass(COOKIE_TIMEOUT);
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
-    let mut polled = bench.ask(Sync::Fs);
+    let mut polled = bench.ask(FreshnessLevel::Fs);
     bench.view.cookie_back(&cookie);
     assert_eq!(bench.fresh(&mut polled), None);
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut polled), Some(true));
-    let mut watched = bench.ask(Sync::Fs);
+    let mut watched = bench.ask(FreshnessLevel::Fs);
     assert_eq!((bench.start(), bench.fresh(&mut watched)), (None, None));
     bench.cookie_back();
     assert_eq!(bench.fresh(&mut watched), Some(true));
@@ -232,15 +237,15 @@ fn a_watcher_that_is_late_is_believed_again_once_its_cookie_is_back() {
 fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
     let mut bench = Bench::walked();
     bench.view.mark_all_dirty(bench.now);
-    let mut answer = bench.ask(Sync::Strict);
+    let mut answer = bench.ask(FreshnessLevel::Strict);
     assert_eq!(bench.start(), Some(Scope::Full));
-    bench.view.unsettle();
+    bench.view.begin_clear();
     bench.end(&Scope::Full, None); // of the index that is about to go
     assert_eq!(bench.fresh(&mut answer), None);
     bench.mark_dirty("a");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["a"])));
-    bench.view.restart(bench.now);
+    bench.view.end_clear(bench.now);
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.pass(60 * MS);
@@ -252,7 +257,7 @@ fn an_emptied_index_is_not_fresh_before_a_walk_of_its_own() {
 fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     let mut bench = Bench::walked();
     bench.view.mark_index_written(bench.now);
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     bench.due.try_iter().for_each(drop);
     assert_eq!(bench.start(), Some(paths(&[])));
@@ -260,7 +265,7 @@ fn what_a_failed_reconcile_left_undone_is_found_by_a_walk() {
     bench.end(&paths(&[]), Some("disk full"));
     assert_eq!(bench.fresh(&mut answer), Some(false));
     assert_eq!(bench.start(), None, "nobody waits: not at once");
-    let mut again = bench.ask(Sync::Fs);
+    let mut again = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     bench.reconcile(&Scope::Full);
     assert_eq!(bench.fresh(&mut again), Some(true));
@@ -272,14 +277,14 @@ fn a_failure_is_reported_once_the_last_attempt_has_failed() {
     let mut bench = Bench::walked();
     for fails in [true, false] {
         bench.mark_dirty("a");
-        let mut answer = bench.ask(Sync::Fs);
+        let mut answer = bench.ask(FreshnessLevel::Fs);
         bench.cookie_back();
         let scope = bench.start().expect("somebody waits");
         bench.pass_silent(WAIT);
         let late = bench.freshness(&mut answer).expect("the deadline has passed");
         assert_eq!((late.fresh, late.failed), (false, None));
         bench.end(&scope, fails.then_some("disk full"));
-        let mut answer = bench.ask(Sync::Fs);
+        let mut answer = bench.ask(FreshnessLevel::Fs);
         bench.cookie_back();
         let scope = fails.then(|| bench.start().expect("it is tried again"));
         scope.inspect(|scope| bench.end(scope, Some("disk full")));
@@ -292,10 +297,10 @@ fn a_failure_is_reported_once_the_last_attempt_has_failed() {
 fn what_must_be_read_again_is_waited_for() {
     let mut bench = Bench::walked();
     bench.mark_dirty("a");
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     bench.cookie_back();
     assert_eq!(bench.start(), Some(paths(&["a"])));
-    bench.view.retry(vec![SourceKey::new("a")], bench.now);
+    bench.view.retry_paths(vec![SourceKey::new("a")], bench.now);
     bench.end(&paths(&["a"]), None);
     assert_eq!(bench.fresh(&mut answer), None);
     bench.reconcile(&paths(&["a"]));
@@ -306,7 +311,7 @@ fn what_must_be_read_again_is_waited_for() {
 fn without_waiting_nothing_is_claimed_that_is_not_known() {
     let mut bench = Bench::walked();
     let check = |bench: &mut Bench, expected| {
-        let mut answer = bench.ask(Sync::None);
+        let mut answer = bench.ask(FreshnessLevel::None);
         assert_eq!(bench.fresh(&mut answer), Some(expected));
     };
     check(&mut bench, true);
@@ -327,8 +332,8 @@ fn without_waiting_nothing_is_claimed_that_is_not_known() {
 fn embeddings_are_waited_for_and_their_failure_is_told() {
     for (error, expected) in [(None, true), (Some("no model".to_owned()), false)] {
         let mut bench = Bench::walked();
-        bench.rounds = Rounds { asked: 3, done: 2, error, ..Rounds::default() };
-        let mut answer = bench.ask(Sync::Full);
+        bench.rounds = EmbeddingRounds { asked: 3, done: 2, error, ..EmbeddingRounds::default() };
+        let mut answer = bench.ask(FreshnessLevel::Full);
         bench.cookie_back();
         assert_eq!(bench.fresh(&mut answer), None);
         bench.rounds.done = 3;
@@ -340,11 +345,12 @@ fn embeddings_are_waited_for_and_their_failure_is_told() {
 fn nobody_waits_longer_than_asked() {
     let mut bench = Bench::new();
     assert_eq!(bench.start(), Some(Scope::Full));
-    let mut answers = [Sync::Fs, Sync::Full, Sync::Strict].map(|level| bench.ask(level));
+    let mut answers =
+        [FreshnessLevel::Fs, FreshnessLevel::Full, FreshnessLevel::Strict].map(|level| bench.ask(level));
     for _ in 0..9 {
         let Some(due) = bench.view.deadline(bench.now) else { break };
         bench.pass(due.saturating_duration_since(bench.now));
-        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
+        bench.view.answer_requests(bench.now, &bench.rounds, &Progress::default());
     }
     for answer in &mut answers {
         assert_eq!(bench.fresh(answer), Some(false));
@@ -357,11 +363,11 @@ fn how_far_the_index_is_is_what_is_known() {
     let check = |was_complete: bool, files: (u64, u64), expected: &str| {
         let mut bench = Bench::new();
         bench.view.built = was_complete;
-        let mut answer = bench.ask(Sync::None);
+        let mut answer = bench.ask(FreshnessLevel::None);
         assert_eq!(bench.start(), Some(Scope::Full));
         bench.view.walker.progress.begin_reading(files.1, 0);
         bench.view.walker.progress.add_done(files.0);
-        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
+        bench.view.answer_requests(bench.now, &bench.rounds, &Progress::default());
         assert_eq!(answer.try_recv().unwrap().unwrap().reason.as_deref(), Some(expected));
     };
     check(false, (0, 0), "the index is being built");
@@ -373,7 +379,7 @@ fn how_far_the_index_is_is_what_is_known() {
 #[test]
 fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
     let mut bench = Bench::walked();
-    let mut answer = bench.ask_silent(Sync::Fs);
+    let mut answer = bench.ask_silent(FreshnessLevel::Fs);
     bench.view.mark_all_dirty(bench.now);
     bench.probe(&Ok(())); // its event was among the lost
     assert_eq!(bench.fresh(&mut answer), None);
@@ -384,13 +390,13 @@ fn a_loss_of_events_under_a_probe_does_not_make_the_watcher_late() {
 
 #[test]
 fn embedding_that_failed_is_tried_again_for_who_asks() {
-    let (mut rounds, now) = (Rounds { asked: 1, ..Rounds::default() }, Instant::now());
-    rounds.end(1, None, now);
-    assert!(!rounds.is_to_retry(Sync::Full, now + EMBED_AGAIN), "nothing failed");
-    rounds.end(1, Some("no room".to_owned()), now);
-    assert!(!rounds.is_to_retry(Sync::Fs, now), "a moment ago");
-    assert!(rounds.is_to_retry(Sync::Full, now), "who waits for embeddings");
-    assert!(rounds.is_to_retry(Sync::None, now + EMBED_AGAIN));
+    let (mut rounds, now) = (EmbeddingRounds { asked: 1, ..EmbeddingRounds::default() }, Instant::now());
+    rounds.end_round(1, None, now);
+    assert!(!rounds.is_to_retry(FreshnessLevel::Full, now + EMBED_AGAIN), "nothing failed");
+    rounds.end_round(1, Some("no room".to_owned()), now);
+    assert!(!rounds.is_to_retry(FreshnessLevel::Fs, now), "a moment ago");
+    assert!(rounds.is_to_retry(FreshnessLevel::Full, now), "who waits for embeddings");
+    assert!(rounds.is_to_retry(FreshnessLevel::None, now + EMBED_AGAIN));
     rounds.asked = 2;
-    assert!(!rounds.is_to_retry(Sync::Full, now + EMBED_AGAIN), "it is under way");
+    assert!(!rounds.is_to_retry(FreshnessLevel::Full, now + EMBED_AGAIN), "it is under way");
 }

@@ -38,19 +38,19 @@ impl WatchHealth {
     }
 
     /// Records that the watcher is never to be trusted again.
-    pub(super) fn poll(&mut self) {
+    pub(super) fn poll_always(&mut self) {
         self.polls = true;
     }
 
-    /// Returns the argument for a later call of [`Self::cover`], once the work in progress succeeds. `None` if the watcher
+    /// Returns the argument for a later call of [`Self::mark_covered`], once the work in progress succeeds. `None` if the watcher
     /// is trusted already, or never.
-    pub(super) fn recovery(&self) -> Option<u64> {
+    pub(super) fn recovery_token(&self) -> Option<u64> {
         (!self.covered && !self.polls).then_some(self.n_losses)
     }
 
     /// Records that every directory is watched, unless an unwatched one was found since.
-    pub(super) fn cover(&mut self, recovery: u64) {
-        if self.recovery() == Some(recovery) {
+    pub(super) fn mark_covered(&mut self, recovery: u64) {
+        if self.recovery_token() == Some(recovery) {
             (self.covered, self.unwatched) = (true, None);
         }
     }
@@ -71,7 +71,7 @@ impl WatchHealth {
     }
 
     /// Returns the degradations with their remedies.
-    pub(super) fn notes(&self, root: &Path) -> Vec<String> {
+    pub(super) fn degradations(&self, root: &Path) -> Vec<String> {
         let late = "the watcher does not answer; until it does every query compares the worktree";
         let late = self.overdue.iter().map(|_| format!("watch: {}: {late}", root.display()));
         self.unwatched.iter().map(|why| format!("watch: {why}")).chain(late).collect()
@@ -85,26 +85,26 @@ mod tests {
     #[test]
     fn only_what_was_under_way_since_the_last_loss_makes_it_good_again() {
         let mut health = WatchHealth::new();
-        assert_eq!(health.recovery(), None, "nothing is lost");
+        assert_eq!(health.recovery_token(), None, "nothing is lost");
         assert!(health.mark_unwatched(Some("/r/a: not watched".to_owned())));
-        let early = health.recovery().unwrap();
+        let early = health.recovery_token().unwrap();
         assert!(!health.mark_unwatched(Some("/r/b: not watched".to_owned())));
-        health.cover(early);
+        health.mark_covered(early);
         assert!(!health.is_good(), "the second was lost after that began");
-        assert_eq!(health.notes(Path::new("/r")), ["watch: /r/b: not watched"]);
-        health.cover(health.recovery().unwrap());
-        assert!(health.is_good() && health.notes(Path::new("/r")).is_empty());
+        assert_eq!(health.degradations(Path::new("/r")), ["watch: /r/b: not watched"]);
+        health.mark_covered(health.recovery_token().unwrap());
+        assert!(health.is_good() && health.degradations(Path::new("/r")).is_empty());
     }
 
     #[test]
     fn what_is_polled_stays_so() {
         let mut health = WatchHealth::new();
         health.mark_unwatched(Some("/r: nfs".to_owned()));
-        health.poll();
-        assert_eq!(health.recovery(), None);
+        health.poll_always();
+        assert_eq!(health.recovery_token(), None);
         health.mark_unwatched(Some("/r/a: not watched".to_owned()));
         assert_eq!(
-            health.notes(Path::new("/r")),
+            health.degradations(Path::new("/r")),
             ["watch: /r: nfs"],
             "the first reason is the one that lasts"
         );
@@ -115,7 +115,7 @@ mod tests {
         let mut health = WatchHealth::new();
         health.mark_late("7-1".to_owned());
         health.came_back(Path::new("/r/cookies/7-2"));
-        assert!(!health.is_good() && health.notes(Path::new("/r")).len() == 1);
+        assert!(!health.is_good() && health.degradations(Path::new("/r")).len() == 1);
         health.came_back(Path::new("/r/cookies/7-1"));
         assert!(health.is_good());
         health.mark_late("7-3".to_owned());

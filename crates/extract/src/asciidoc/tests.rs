@@ -64,7 +64,7 @@ fn titles_have_no_markup() {
         ("2 * 3 * 4: a", "2 * 3 * 4: a"),
     ];
     for (title, expected) in cases {
-        assert_eq!(plain(title), expected);
+        assert_eq!(strip_markup(title), expected);
     }
     check(":product: Mill\n\n== The {product} of {nobody}\n", &[(1, 1, ""), (3, 3, "The Mill of nobody")]);
 }

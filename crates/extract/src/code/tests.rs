@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::*;
-use crate::lang::Format;
+use crate::lang::FileFormat;
 
 fn extract_as(path: &str, text: &str) -> Extracted {
-    let Format::Code(language) = lang::detect(path, "") else { panic!("{path}: no language") };
+    let FileFormat::Code(language) = lang::detect_format(path, "") else { panic!("{path}: no language") };
     let extracted = extract(language, path, text);
     check_cover(text, &extracted);
     extracted
@@ -17,16 +17,16 @@ fn extract_as(path: &str, text: &str) -> Extracted {
 fn check_cover(text: &str, extracted: &Extracted) {
     let lines = LineIndex::new(text);
     let mut at = 0;
-    for chunk in extracted.chunks.iter().filter(|chunk| chunk.kind != Kind::Map) {
+    for chunk in extracted.chunks.iter().filter(|chunk| chunk.kind != ChunkKind::Map) {
         assert!(chunk.bytes.start >= at && chunk.bytes.end > chunk.bytes.start, "{chunk:?} after {at}");
         let body = text.get(chunk.bytes.clone()).expect("on character boundaries");
         assert!(body.chars().count() <= CHUNK_CHARS + SHORT_TAIL_BYTES, "{chunk:?}");
         assert!(is_noise(&text[at..chunk.bytes.start]), "lost: {}", &text[at..chunk.bytes.start]);
-        assert_eq!(chunk.lines, lines.lines(&chunk.bytes));
+        assert_eq!(chunk.lines, lines.line_span(&chunk.bytes));
         at = chunk.bytes.end;
     }
     assert!(is_noise(&text[at..]), "lost: {}", &text[at..]);
-    let maps: Vec<_> = extracted.chunks.iter().filter(|chunk| chunk.kind == Kind::Map).collect();
+    let maps: Vec<_> = extracted.chunks.iter().filter(|chunk| chunk.kind == ChunkKind::Map).collect();
     assert!(maps.len() <= 1);
     assert!(maps.iter().all(|map| map.text.as_ref().is_some_and(|text| text.chars().count() <= 6_000)));
     assert!(extracted.references.is_sorted());

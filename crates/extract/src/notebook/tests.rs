@@ -17,9 +17,9 @@ fn notebook(cells: &[(&str, &str)]) -> String {
     serde_json::to_string_pretty(&file).unwrap() + "\n"
 }
 
-/// Returns kind, title and text of each chunk, and checks that the text stands on its lines in the file.
-fn chunks(file: &str) -> Vec<(Kind, String, String)> {
-    let readable = crate::readable("a.ipynb", file);
+/// Returns kind, title and text of each chunk, and checks that the text is on its lines in the file.
+fn chunks(file: &str) -> Vec<(ChunkKind, String, String)> {
+    let readable = crate::readable_text("a.ipynb", file);
     let lines: Vec<_> = file.lines().collect();
     let found = crate::extract("a.ipynb", file);
     assert_eq!(found.refused, None);
@@ -27,7 +27,7 @@ fn chunks(file: &str) -> Vec<(Kind, String, String)> {
     for chunk in found.chunks {
         let text = chunk.text.unwrap_or_else(|| readable[chunk.bytes.clone()].to_owned());
         assert!(!text.contains("walrus") && !text.contains("QUJD"), "{text}");
-        if chunk.kind != Kind::Map {
+        if chunk.kind != ChunkKind::Map {
             let (first, last) = (chunk.lines.0 as usize, chunk.lines.1 as usize);
             let escaped =
                 |line: &str| serde_json::to_string(line.trim()).unwrap().trim_matches('"').to_owned();
@@ -50,14 +50,14 @@ fn cells_are_sections_and_code_under_one_heading_path() {
         ("markdown", "## Next"),
         ("code", "print(x)"),
     ]);
-    let found: Vec<_> = chunks(&file).into_iter().filter(|(kind, ..)| *kind != Kind::Map).collect();
+    let found: Vec<_> = chunks(&file).into_iter().filter(|(kind, ..)| *kind != ChunkKind::Map).collect();
     let expected = [
-        (Kind::Doc, "Guide", "# Guide\n\nHello."),
-        (Kind::Symbol, "x", "x = os.getcwd()"),
-        (Kind::Doc, "Guide", "More."),
-        (Kind::Doc, "Guide > Load \"data\"", "## Load \"data\"\n```\n# no heading"),
-        (Kind::Doc, "Guide > Next", "## Next"),
-        (Kind::Text, "Guide > Next", "print(x)"),
+        (ChunkKind::Doc, "Guide", "# Guide\n\nHello."),
+        (ChunkKind::Symbol, "x", "x = os.getcwd()"),
+        (ChunkKind::Doc, "Guide", "More."),
+        (ChunkKind::Doc, "Guide > Load \"data\"", "## Load \"data\"\n```\n# no heading"),
+        (ChunkKind::Doc, "Guide > Next", "## Next"),
+        (ChunkKind::Text, "Guide > Next", "print(x)"),
     ];
     let expected = expected.map(|(kind, title, text)| (kind, title.to_owned(), text.to_owned()));
     let without_import: Vec<_> = found.into_iter().filter(|(_, _, text)| text != "import os").collect();
@@ -78,7 +78,7 @@ fn definitions_have_their_lines_in_the_file() {
     assert_eq!(defined, ["load", "Model", "Model.fit"]);
     assert!(lines[found.definitions[0].lines.0 as usize - 1].contains("def load"));
     assert!(lines[found.definitions[2].lines.1 as usize - 1].contains("pass"));
-    let symbols: Vec<_> = chunks(&file).into_iter().filter(|(kind, ..)| *kind == Kind::Symbol).collect();
+    let symbols: Vec<_> = chunks(&file).into_iter().filter(|(kind, ..)| *kind == ChunkKind::Symbol).collect();
     assert_eq!(found.references.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["load"]);
     assert_eq!(symbols[0].2, "def load(path):\n    return path");
     let shown: Vec<_> = chunks(&file).into_iter().map(|(.., text)| text).collect();
@@ -98,10 +98,10 @@ fn a_notebook_on_one_line_has_the_same_chunks() {
 }
 
 fn chunks_of(file: &str) -> Vec<(Option<String>, String)> {
-    let readable = crate::readable("a.ipynb", file);
+    let readable = crate::readable_text("a.ipynb", file);
     let found = crate::extract("a.ipynb", file);
     assert!(!found.minified);
-    let chunks = found.chunks.into_iter().filter(|chunk| chunk.kind != Kind::Map);
+    let chunks = found.chunks.into_iter().filter(|chunk| chunk.kind != ChunkKind::Map);
     chunks.map(|chunk| (chunk.title, readable[chunk.bytes].to_owned())).collect()
 }
 
@@ -111,7 +111,7 @@ fn credentials_and_comments_count_as_elsewhere() {
     let file = notebook(&[("markdown", &format!("password: {password}\n")), ("code", "x = 1")]);
     let found = crate::extract("a.ipynb", &file);
     assert_eq!(found.secrets.len(), 1);
-    let readable = crate::readable("a.ipynb", &*file);
+    let readable = crate::readable_text("a.ipynb", &*file);
     assert_eq!(readable[found.secrets[0].clone()], password);
     let shown = serde_json::to_string(&found).unwrap();
     assert!(!shown.contains(&password), "{shown}");
@@ -123,14 +123,14 @@ fn credentials_and_comments_count_as_elsewhere() {
 fn a_file_that_is_no_notebook_has_no_chunks_but_a_reason() {
     let found = crate::extract("a.ipynb", "{\"cells\": 1}");
     assert!(found.chunks.is_empty() && found.refused.is_some_and(|why| why.contains("not a notebook")));
-    assert_eq!(crate::readable("a.ipynb", "{"), "{");
+    assert_eq!(crate::readable_text("a.ipynb", "{"), "{");
     assert_eq!(crate::extract("a.ipynb", "").chunks, []);
 }
 
 #[test]
 fn kernels_without_a_grammar_are_text() {
     let file = notebook(&[("code", "library(x)\nf <- function() 1")]).replace("\"python\"", "\"R\"");
-    let expected = (Kind::Text, String::new(), "library(x)\nf <- function() 1".to_owned());
+    let expected = (ChunkKind::Text, String::new(), "library(x)\nf <- function() 1".to_owned());
     assert_eq!(chunks(&file), [expected]);
 }
 

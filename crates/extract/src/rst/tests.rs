@@ -64,7 +64,7 @@ fn titles_have_no_markup() {
         ("No ``<file>`` here", "No <file> here"),
     ];
     for (title, expected) in cases {
-        assert_eq!(plain(title), expected);
+        assert_eq!(strip_markup(title), expected);
     }
 }
 

@@ -8,9 +8,9 @@ pub(super) const KINDS: [&str; 2] = ["explicit_constructor_invocation", "enum_co
 /// Declarations of types that have constructors.
 const TYPES: [&str; 3] = ["class_declaration", "enum_declaration", "record_declaration"];
 
-/// Returns the name of the type, and the node where it is called; `None` if the type is not told. `around` are the nodes around
-/// the call, outermost first.
-pub(super) fn constructed<'t>(
+/// Returns the name of the type, and the node of the call; `None` if the type is not known. `around` has the nodes around the
+/// call, outermost first.
+pub(super) fn constructed_type<'t>(
     call: Node<'t>,
     around: impl DoubleEndedIterator<Item = Node<'t>>,
 ) -> Option<(Node<'t>, Node<'t>)> {
@@ -20,21 +20,21 @@ pub(super) fn constructed<'t>(
     let Some(constructor) = call.child_by_field_name("constructor") else {
         return Some((own.child_by_field_name("name")?, arguments));
     };
-    let of = match constructor.kind() {
+    let type_node = match constructor.kind() {
         "super" => last_name(own.child_by_field_name("superclass")?)?,
         _ => own.child_by_field_name("name")?,
     };
-    Some((of, constructor))
+    Some((type_node, constructor))
 }
 
 /// Returns the own name in `extends a.Base<T>`.
 fn last_name(superclass: Node<'_>) -> Option<Node<'_>> {
-    let mut of = superclass.named_child(0)?;
-    if of.kind() == "generic_type" {
-        of = of.named_child(0)?;
+    let mut type_node = superclass.named_child(0)?;
+    if type_node.kind() == "generic_type" {
+        type_node = type_node.named_child(0)?;
     }
-    if of.kind() == "scoped_type_identifier" {
-        of = of.named_child(of.named_child_count().checked_sub(1)? as u32)?;
+    if type_node.kind() == "scoped_type_identifier" {
+        type_node = type_node.named_child(type_node.named_child_count().checked_sub(1)? as u32)?;
     }
-    (of.kind() == "type_identifier").then_some(of)
+    (type_node.kind() == "type_identifier").then_some(type_node)
 }

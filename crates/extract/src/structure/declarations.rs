@@ -1,4 +1,4 @@
-//! Takes note of what declarations declare: names, their types, type parameters, and how many arguments functions take.
+//! Records declarations: names, their types, type parameters, and the number of arguments of functions.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,51 +6,52 @@ use std::ops::Range;
 use memod_base::types::UseRole;
 use tree_sitter::Node;
 
-use super::languages::{Importing, TEMPLATE_PARAMETERS};
-use super::walker::{MAX_RECEIVER_PARTS, Walker};
+use super::languages::{ImportSyntax, TEMPLATE_PARAMETERS};
+use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 use super::{
-    Found, FoundReceiver, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset, value_types,
+    FoundReceiver, FoundUse, FoundValue, MAX_NAME_BYTES, arity, constructor_calls, imports, offset_in,
+    value_types,
 };
 
 /// Most declarators around a name: pointers, arrays.
 const MAX_DECLARATORS: usize = 6;
 /// Fields of a pattern that bind nothing: types, defaults, keys, lengths of arrays, guards.
 const NOT_BOUND: [&str; 7] = ["type", "right", "value", "key", "size", "parameters", "condition"];
-/// Places that are assigned to and bind nothing: `cache[key] = value`.
+/// Targets of assignments that bind nothing: `cache[key] = value`.
 const NO_PATTERNS: [&str; 3] = ["subscript", "subscript_expression", "index_expression"];
 
-impl<'a, 't> Walker<'a, 't> {
-    /// Takes note of the names and types that a node declares.
-    pub(super) fn declaration(&mut self, node: Node<'t>) {
+impl<'a, 't> TreeWalker<'a, 't> {
+    /// Records the names and types that a node declares.
+    pub(super) fn add_declaration(&mut self, node: Node<'t>) {
         let kind = node.kind();
         // At the top of the file, since an import holds for all of it.
         let is_at_top = self.path.len() == 2;
-        if self.nodes.importing == Importing::JavaScript && kind == "variable_declarator" && is_at_top {
-            self.walk.imports.extend(imports::required(node, self.text));
+        if self.nodes.importing == ImportSyntax::JavaScript && kind == "variable_declarator" && is_at_top {
+            self.walk.imports.extend(imports::required_modules(node, self.text));
         }
         for (_, field) in self.nodes.binders.iter().filter(|(binder, _)| *binder == kind) {
-            self.bind(node, field);
+            self.bind_names(node, field);
         }
         for (_, field) in self.nodes.type_parameters.iter().filter(|(parameter, _)| *parameter == kind) {
-            self.type_parameters(node, field);
+            self.add_type_parameters(node, field);
         }
-        if self.nodes.importing == Importing::C {
-            self.internal(node);
+        if self.nodes.importing == ImportSyntax::C {
+            self.add_internal_names(node);
         }
         if kind == TEMPLATE_PARAMETERS {
-            self.template_parameters(node);
+            self.add_template_parameters(node);
         }
         for declaration in self.nodes.values.iter().filter(|declaration| declaration.0 == kind) {
-            self.values(node, *declaration);
+            self.add_values(node, *declaration);
         }
         if let Some((_, field)) = self.nodes.functions.iter().find(|(function, _)| *function == kind) {
-            self.returned(node, field);
+            self.add_return_type(node, field);
         }
         if constructor_calls::KINDS.contains(&kind) {
-            self.constructor_call(node);
+            self.add_constructor_call(node);
         }
         if self.nodes.callables.contains(&kind) {
-            self.walk.arities.extend(arity::of_function(node, self.text));
+            self.walk.arities.extend(arity::function_arity(node, self.text));
         }
         if let Some((_, field)) = self.nodes.methods.iter().find(|(method, _)| *method == kind) {
             let receiver = node.child_by_field_name(field);
@@ -64,7 +65,7 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Records the names of type parameters; without a field, the first name is one.
-    fn type_parameters(&mut self, node: Node<'t>, field: &str) {
+    fn add_type_parameters(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
         let names: Vec<Node<'_>> = match field {
             "" => node.named_children(&mut cursor).find(is_type_name).into_iter().collect(),
@@ -91,8 +92,8 @@ impl<'a, 't> Walker<'a, 't> {
         scope.unwrap_or_else(|| parameter.byte_range())
     }
 
-    /// Records the parameters of a template of C++, types and values. Their scope is what the list is a part of.
-    fn template_parameters(&mut self, list: Node<'t>) {
+    /// Records the parameters of a template of C++, types and values. Their scope is the node around the list.
+    fn add_template_parameters(&mut self, list: Node<'t>) {
         let Some((template, _)) = self.path.last() else { return };
         let (scope, mut cursor) = (template.byte_range(), list.walk());
         for parameter in list.named_children(&mut cursor) {
@@ -110,36 +111,37 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     /// Records the names that a `static` declaration of C declares.
-    fn internal(&mut self, node: Node<'_>) {
+    fn add_internal_names(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
-        let is_static =
-            |child: Node<'_>| child.kind() == "storage_class_specifier" && self.text_of(child) == "static";
-        if !node.named_children(&mut cursor).any(is_static) {
+        if !node
+            .named_children(&mut cursor)
+            .any(|child| child.kind() == "storage_class_specifier" && self.text_of(child) == "static")
+        {
             return;
         }
         for declarator in node.children_by_field_name("declarator", &mut cursor) {
             if let Some(Cow::Borrowed(name)) = self.value_name(declarator) {
-                self.walk.internal.extend(offset(name, self.text));
+                self.walk.internal.extend(offset_in(name, self.text));
             }
         }
     }
 
-    fn constructor_call(&mut self, node: Node<'t>) {
+    fn add_constructor_call(&mut self, node: Node<'t>) {
         let around = self.path.iter().map(|(node, _)| *node);
-        let Some((of, called)) = constructor_calls::constructed(node, around) else { return };
-        self.walk.found.push(Found {
-            name: self.text_of(of),
+        let Some((type_node, called)) = constructor_calls::constructed_type(node, around) else { return };
+        self.walk.found.push(FoundUse {
+            name: self.text_of(type_node),
             at: called.start_byte(),
             // A constructor is a member with the name of its type, of the type around or of its base.
             receiver: FoundReceiver::Own,
             role: UseRole::Call,
-            n_arguments: arity::of_call(node),
+            n_arguments: arity::count_arguments(node),
             is_value: false,
         });
     }
 
     /// Records the names inside a field as bound.
-    fn bind(&mut self, node: Node<'t>, field: &str) {
+    fn bind_names(&mut self, node: Node<'t>, field: &str) {
         let mut cursor = node.walk();
         let patterns: Vec<Node<'t>> = match field {
             "" => node.named_children(&mut cursor).collect(),
@@ -148,21 +150,21 @@ impl<'a, 't> Walker<'a, 't> {
         let names = patterns.into_iter().flat_map(|pattern| self.bound_names(pattern));
         let bound = names.map(|name| (self.text_of(name), name.start_byte()));
         // In a pattern of Rust, a variant or a constant binds nothing.
-        let is_variable =
-            |(name, _): &(&str, usize)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase);
-        let mut bound: Vec<_> = bound.filter(is_variable).collect();
+        let mut bound: Vec<_> = bound
+            .filter(|(name, _)| node.kind() != "match_arm" || !name.starts_with(char::is_uppercase))
+            .collect();
         self.walk.bound.append(&mut bound);
     }
 
-    /// Records the values of a declaration that names their type, or sets them to what may have one.
-    fn values(&mut self, node: Node<'t>, declaration: value_types::Declaration) {
+    /// Records the values of a declaration that names their type, or sets them to an expression that may have one.
+    fn add_values(&mut self, node: Node<'t>, declaration: value_types::ValueDeclaration) {
         let mut cursor = node.walk();
         let mut declared: Vec<Node<'_>> = match declaration.1 {
             "" => node.named_child(0).into_iter().collect(),
             field => node.children_by_field_name(field, &mut cursor).filter(Node::is_named).collect(),
         };
-        let of = value_types::of(node, declaration, self.text).map(|of| (of.written(), true));
-        let Some((of, is_written)) = of.or_else(|| Some((self.path_of_value(node, declaration.3)?, false)))
+        let of = value_types::declared_type(node, declaration, self.text).map(|of| (of.to_written(), true));
+        let Some((of, is_written)) = of.or_else(|| Some((self.value_path(node, declaration.3)?, false)))
         else {
             return;
         };
@@ -174,28 +176,29 @@ impl<'a, 't> Walker<'a, 't> {
         for declared in declared {
             let Some(name) = self.value_name(declared) else { continue };
             let at = declared.start_byte();
-            let value = |name| FoundValue { name, of: of.clone(), is_written, at };
             if is_field {
-                self.walk.values.push(value(Cow::Owned(format!("self.{name}"))));
+                let name = Cow::Owned(format!("self.{name}"));
+                self.walk.values.push(FoundValue { name, of: of.clone(), is_written, at });
             }
-            self.walk.values.push(value(name));
+            self.walk.values.push(FoundValue { name, of: of.clone(), is_written, at });
         }
     }
 
-    /// Returns the expression that a declaration sets its value to, as a path; of several values of one call it is the first.
-    fn path_of_value(&self, node: Node<'_>, field: &str) -> Option<Cow<'a, str>> {
+    /// Returns the expression to which a declaration sets its value, as a path; for several values of one call, the first.
+    fn value_path(&self, node: Node<'_>, field: &str) -> Option<Cow<'a, str>> {
         let mut value = node.child_by_field_name(field)?;
         if value.kind() == "expression_list" {
             value = value.named_child(0).filter(|_| value.named_child_count() == 1)?;
         }
-        let path = self.rooted(self.path_of(value, MAX_RECEIVER_PARTS)?);
+        let path = self.root_at_self(self.path_of(value, MAX_RECEIVER_PARTS)?);
         (path.len() <= MAX_NAME_BYTES).then_some(Cow::Owned(path))
     }
 
     /// Records the type that a function returns.
-    fn returned(&mut self, node: Node<'t>, field: &str) {
+    fn add_return_type(&mut self, node: Node<'t>, field: &str) {
         let Some(written) = node.child_by_field_name(field) else { return };
-        let Some(of) = value_types::named(written, self.text).map(value_types::Named::written) else {
+        let Some(of) = value_types::named_type(written, self.text).map(value_types::NamedType::to_written)
+        else {
             return;
         };
         let at = written.start_byte();
@@ -215,23 +218,26 @@ impl<'a, 't> Walker<'a, 't> {
                 return is_own.then(|| Cow::Owned(format!("self.{field}")));
             }
             let inner = ["declarator", "name"].iter().find_map(|field| node.child_by_field_name(field));
-            let only = || node.named_child(0).filter(|_| node.named_child_count() == 1);
-            node = inner.or_else(only)?;
+            node = inner.or_else(|| node.named_child(0).filter(|_| node.named_child_count() == 1))?;
         }
         None
     }
 
-    /// Returns the names that a pattern binds: none of types, defaults and keys.
+    /// Returns the names that a pattern binds, without types, defaults and keys.
     fn bound_names(&self, pattern: Node<'t>) -> Vec<Node<'t>> {
-        let is_member = |kind: &str| self.nodes.members.iter().any(|member| member.0 == kind);
         self.names_in(pattern, |parent, field| match (parent.kind(), field) {
-            (kind, _) if NO_PATTERNS.contains(&kind) || is_member(kind) => false,
+            (kind, _)
+                if NO_PATTERNS.contains(&kind)
+                    || self.nodes.members.iter().any(|member| member.0 == kind) =>
+            {
+                false
+            }
             ("pair_pattern", Some("value")) | (_, None) => true,
             (_, Some(field)) => !NOT_BOUND.contains(&field),
         })
     }
 
-    /// Returns what a parameter is called; nothing if it has only a type.
+    /// Returns the name of a parameter; `None` if it has only a type.
     fn first_name(&self, node: Node<'t>) -> Option<&'a str> {
         let first = self.bound_names(node).into_iter().find(|name| name.kind() == "identifier");
         first.map(|name| self.text_of(name))
@@ -241,12 +247,12 @@ impl<'a, 't> Walker<'a, 't> {
 /// Returns the type arguments of a receiver of Go, which name the type parameters of the method: `(s *Stack[E])`.
 fn type_arguments(receiver: Node<'_>) -> Option<Node<'_>> {
     let mut cursor = receiver.walk();
-    let mut of = receiver.named_children(&mut cursor).find_map(|node| node.child_by_field_name("type"))?;
+    let mut inner = receiver.named_children(&mut cursor).find_map(|node| node.child_by_field_name("type"))?;
     for _ in 0..MAX_DECLARATORS {
-        if of.kind() == "generic_type" {
-            return of.child_by_field_name("type_arguments");
+        if inner.kind() == "generic_type" {
+            return inner.child_by_field_name("type_arguments");
         }
-        of = of.named_child(0)?;
+        inner = inner.named_child(0)?;
     }
     None
 }

@@ -1,9 +1,9 @@
 //! Reads import statements.
 
-use memod_base::types::{Import, is_version};
+use memod_base::types::{ImportedName, is_version};
 use tree_sitter::Node;
 
-use super::languages::Importing;
+use super::languages::ImportSyntax;
 
 /// Most names of one statement.
 const MAX_NAMES: usize = 1_000;
@@ -12,17 +12,16 @@ const MAX_NAMES: usize = 1_000;
 const C_HEADERS: &str = "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg \
     stdatomic stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype";
 
-/// Returns what a statement imports; nothing if it exports its own definitions, or includes a header of
-/// the standard library.
-pub(super) fn imports(importing: Importing, node: Node<'_>, text: &str) -> Vec<Import> {
-    let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+/// Returns the imports of a statement; none if it exports its own definitions, or includes a header of the
+/// standard library.
+pub(super) fn read_imports(importing: ImportSyntax, node: Node<'_>, text: &str) -> Vec<ImportedName> {
     let mut found = match importing {
-        Importing::Python => python(node, &text_of),
-        Importing::JavaScript => javascript(node, &text_of),
-        Importing::Go => go(text_of(node)),
-        Importing::Rust => rust(text_of(node)),
-        Importing::Java => java(text_of(node)),
-        Importing::C => c(text_of(node)),
+        ImportSyntax::Python => python_imports(node, text),
+        ImportSyntax::JavaScript => javascript_imports(node, text),
+        ImportSyntax::Go => go_imports(text_of(node, text)),
+        ImportSyntax::Rust => rust_imports(text_of(node, text)),
+        ImportSyntax::Java => java_imports(text_of(node, text)),
+        ImportSyntax::C => c_imports(text_of(node, text)),
     };
     found.truncate(MAX_NAMES);
     let line = node.start_position().row as u32 + 1;
@@ -31,110 +30,131 @@ pub(super) fn imports(importing: Importing, node: Node<'_>, text: &str) -> Vec<I
 }
 
 /// Returns the name in a package statement.
-pub(super) fn package(statement: &str) -> String {
+pub(super) fn package_name(statement: &str) -> String {
     let name = statement.trim_start_matches("package").trim_matches(|c: char| c.is_whitespace() || c == ';');
     name.to_owned()
 }
 
-fn import(local: &str, module: &str, name: &str) -> Import {
-    Import { local: local.to_owned(), module: module.to_owned(), name: name.to_owned(), line: 0 }
+fn create_import(local: &str, module: &str, name: &str) -> ImportedName {
+    ImportedName { local: local.to_owned(), module: module.to_owned(), name: name.to_owned(), line: 0 }
 }
 
-fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
+fn text_of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+fn field_text<'a>(node: Node<'_>, field: &str, text: &'a str) -> Option<&'a str> {
+    node.child_by_field_name(field).map(|node| text_of(node, text))
+}
+
+fn named_children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     node.named_children(&mut node.walk()).collect()
 }
 
-fn python<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
+fn python_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
     let module_node = node.child_by_field_name("module_name");
-    let module = module_node.map(text_of);
+    let module = module_node.map(|node| text_of(node, text));
     let mut found = Vec::new();
-    for child in children(node).into_iter().filter(|child| Some(*child) != module_node) {
+    for child in named_children(node).into_iter().filter(|child| Some(*child) != module_node) {
         let (name, alias) = match child.kind() {
             "aliased_import" => (child.child_by_field_name("name"), child.child_by_field_name("alias")),
             "dotted_name" => (Some(child), None),
             "wildcard_import" => {
-                found.push(import("", module.unwrap_or_default(), ""));
+                found.push(create_import("", module.unwrap_or_default(), ""));
                 continue;
             }
             _ => continue,
         };
-        let (Some(name), alias) = (name.map(text_of), alias.map(text_of)) else { continue };
+        let (Some(name), alias) =
+            (name.map(|node| text_of(node, text)), alias.map(|node| text_of(node, text)))
+        else {
+            continue;
+        };
         match module {
-            Some(module) => found.push(import(alias.unwrap_or(name), module, name)),
+            Some(module) => found.push(create_import(alias.unwrap_or(name), module, name)),
             // `import a.b` binds `a`; uses name the module in full.
-            None => found.push(import(alias.unwrap_or(name), name, "")),
+            None => found.push(create_import(alias.unwrap_or(name), name, "")),
         }
     }
     found
 }
 
-fn javascript<'t>(node: Node<'t>, text_of: &dyn Fn(Node<'_>) -> &'t str) -> Vec<Import> {
+fn javascript_imports(node: Node<'_>, text: &str) -> Vec<ImportedName> {
     let Some(source) = node.child_by_field_name("source") else { return Vec::new() };
-    let module = text_of(source).trim_matches(['"', '\'', '`']);
+    let module = text_of(source, text).trim_matches(['"', '\'', '`']);
     let mut found = Vec::new();
-    let mut open = children(node);
+    let mut open = named_children(node);
     while let Some(child) = open.pop() {
         match child.kind() {
-            "import_clause" | "named_imports" | "export_clause" => open.extend(children(child)),
-            "identifier" => found.push(import(text_of(child), module, "default")),
+            "import_clause" | "named_imports" | "export_clause" => open.extend(named_children(child)),
+            "identifier" => found.push(create_import(text_of(child, text), module, "default")),
             "namespace_import" | "namespace_export" => {
-                let name = children(child).first().copied().map(text_of);
-                found.push(import(name.unwrap_or_default(), module, ""));
+                let name = named_children(child).first().copied().map(|node| text_of(node, text));
+                found.push(create_import(name.unwrap_or_default(), module, ""));
             }
             "import_specifier" | "export_specifier" => {
-                let field = |field| child.child_by_field_name(field).map(text_of);
-                let name = field("name").unwrap_or_default();
-                found.push(import(field("alias").unwrap_or(name), module, name));
+                let name = field_text(child, "name", text).unwrap_or_default();
+                found.push(create_import(field_text(child, "alias", text).unwrap_or(name), module, name));
             }
             _ => {}
         }
     }
-    if found.is_empty() && text_of(node).contains('*') {
-        found.push(import("", module, ""));
+    if found.is_empty() && text_of(node, text).contains('*') {
+        found.push(create_import("", module, ""));
     }
     found
 }
 
-/// Returns what a declaration takes from a module of CommonJS: `const a = require('./b')`, `const { a, b: c } = require('./d')`.
-pub(super) fn required(declarator: Node<'_>, text: &str) -> Vec<Import> {
-    let text_of = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+/// Returns the imports of a declaration from a module of CommonJS: `const a = require('./b')`,
+/// `const { a, b: c } = require('./d')`.
+pub(super) fn required_modules(declarator: Node<'_>, text: &str) -> Vec<ImportedName> {
     let value = declarator.child_by_field_name("value");
     // `require('a').b`
     let member = value.filter(|value| value.kind() == "member_expression");
-    let taken_name = member.and_then(|member| member.child_by_field_name("property")).map_or("", text_of);
-    let module = || {
-        let whole = member.map_or(value, |member| member.child_by_field_name("object"));
-        let call = whole.filter(|whole| whole.kind() == "call_expression")?;
-        let is_require = text_of(call.child_by_field_name("function")?) == "require";
-        let argument = call.child_by_field_name("arguments")?.named_child(0)?;
-        let is_named = is_require && argument.kind() == "string";
-        is_named.then(|| text_of(argument).trim_matches(['"', '\'', '`']))
-    };
-    let (Some(module), Some(name)) = (module(), declarator.child_by_field_name("name")) else {
+    let taken_name = member
+        .and_then(|member| member.child_by_field_name("property"))
+        .map_or("", |node| text_of(node, text));
+    let (Some(module), Some(name)) =
+        (required_path(value, member, text), declarator.child_by_field_name("name"))
+    else {
         return Vec::new();
     };
-    let taken = |part: Node<'_>| match part.kind() {
-        "shorthand_property_identifier_pattern" => Some(import(text_of(part), module, text_of(part))),
-        "pair_pattern" => {
-            let field = |field| part.child_by_field_name(field).map(text_of);
-            Some(import(field("value")?, module, field("key")?))
-        }
-        _ => None,
-    };
     let mut found = match name.kind() {
-        "identifier" => vec![import(text_of(name), module, taken_name)],
-        "object_pattern" if member.is_none() => {
-            children(name).into_iter().filter_map(taken).take(MAX_NAMES).collect()
-        }
+        "identifier" => vec![create_import(text_of(name, text), module, taken_name)],
+        "object_pattern" if member.is_none() => named_children(name)
+            .into_iter()
+            .filter_map(|part| match part.kind() {
+                "shorthand_property_identifier_pattern" => {
+                    Some(create_import(text_of(part, text), module, text_of(part, text)))
+                }
+                "pair_pattern" => Some(create_import(
+                    field_text(part, "value", text)?,
+                    module,
+                    field_text(part, "key", text)?,
+                )),
+                _ => None,
+            })
+            .take(MAX_NAMES)
+            .collect(),
         _ => Vec::new(),
     };
     found.iter_mut().for_each(|import| import.line = declarator.start_position().row as u32 + 1);
     found
 }
 
-fn go(statement: &str) -> Vec<Import> {
+/// Returns the path in a call of `require`: the value itself, or the object of a member of it.
+fn required_path<'a>(value: Option<Node<'_>>, member: Option<Node<'_>>, text: &'a str) -> Option<&'a str> {
+    let whole = member.map_or(value, |member| member.child_by_field_name("object"));
+    let call = whole.filter(|whole| whole.kind() == "call_expression")?;
+    let is_require = text_of(call.child_by_field_name("function")?, text) == "require";
+    let argument = call.child_by_field_name("arguments")?.named_child(0)?;
+    let is_named = is_require && argument.kind() == "string";
+    is_named.then(|| text_of(argument, text).trim_matches(['"', '\'', '`']))
+}
+
+fn go_imports(statement: &str) -> Vec<ImportedName> {
     let lines = statement.trim_start_matches("import").lines();
-    let spec = |line: &str| {
+    let imports = lines.filter_map(|line| {
         let (alias, rest) = line.split_once('"')?;
         let (module, _) = rest.split_once('"')?;
         let alias = alias.trim_matches(|c: char| c.is_whitespace() || c == '(');
@@ -144,17 +164,17 @@ fn go(statement: &str) -> Vec<Import> {
             "." => "",
             alias => alias,
         };
-        (alias != "_").then(|| import(local, module, ""))
-    };
-    lines.filter_map(spec).collect()
+        (alias != "_").then(|| create_import(local, module, ""))
+    });
+    imports.collect()
 }
 
-/// Takes apart `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
-fn rust(statement: &str) -> Vec<Import> {
+/// Reads `pub(crate) use a::{b, c::{self, d as e}, f::*};`.
+fn rust_imports(statement: &str) -> Vec<ImportedName> {
     let statement = without_comments(statement);
     let Some((_, tree)) = statement.split_once("use ") else { return Vec::new() };
     let mut found = Vec::new();
-    rust_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
+    add_rust_tree("", tree.trim_end_matches(';').trim(), 0, &mut found);
     found
 }
 
@@ -170,38 +190,41 @@ fn without_comments(statement: &str) -> String {
     code + rest
 }
 
-fn rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<Import>) {
+fn add_rust_tree(prefix: &str, tree: &str, depth: usize, found: &mut Vec<ImportedName>) {
     const MAX_DEPTH: usize = 16;
-    let joined = |part: &str| match (prefix, part) {
-        (prefix, "") => prefix.to_owned(),
-        ("", part) => part.to_owned(),
-        (prefix, part) => format!("{prefix}::{part}"),
-    };
     if depth > MAX_DEPTH {
         return;
     }
     if let Some((path, list)) = tree.split_once('{') {
-        let path = joined(path.trim().trim_end_matches("::"));
+        let path = join_rust_path(prefix, path.trim().trim_end_matches("::"));
         let list = list.strip_suffix('}').unwrap_or(list);
-        return parts(list).into_iter().for_each(|part| rust_tree(&path, part, depth + 1, found));
+        return split_list(list).into_iter().for_each(|part| add_rust_tree(&path, part, depth + 1, found));
     }
     let (path, alias) =
         tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias.trim())));
     let (path, name) = path.trim().rsplit_once("::").unwrap_or(("", path.trim()));
-    let module = joined(path);
+    let module = join_rust_path(prefix, path);
     match name {
         "" => {}
-        "*" => found.push(import("", &module, "")),
+        "*" => found.push(create_import("", &module, "")),
         "self" => {
             let (outer, last) = module.rsplit_once("::").unwrap_or(("", &module));
-            found.push(import(alias.unwrap_or(last), outer, last));
+            found.push(create_import(alias.unwrap_or(last), outer, last));
         }
-        name => found.push(import(alias.unwrap_or(name), &module, name)),
+        name => found.push(create_import(alias.unwrap_or(name), &module, name)),
+    }
+}
+
+fn join_rust_path(prefix: &str, part: &str) -> String {
+    match (prefix, part) {
+        (prefix, "") => prefix.to_owned(),
+        ("", part) => part.to_owned(),
+        (prefix, part) => format!("{prefix}::{part}"),
     }
 }
 
 /// Splits a list at the commas outside of braces.
-fn parts(list: &str) -> Vec<&str> {
+fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, c) in list.char_indices() {
         match c {
@@ -219,24 +242,24 @@ fn parts(list: &str) -> Vec<&str> {
     parts
 }
 
-fn java(statement: &str) -> Vec<Import> {
+fn java_imports(statement: &str) -> Vec<ImportedName> {
     let path = statement.trim_start_matches("import").trim().trim_end_matches(';').trim();
     let path = path.strip_prefix("static ").unwrap_or(path).trim();
     match path.rsplit_once('.') {
-        Some((module, "*")) => vec![import("", module, "")],
-        Some((module, name)) => vec![import(name, module, name)],
+        Some((module, "*")) => vec![create_import("", module, "")],
+        Some((module, name)) => vec![create_import(name, module, name)],
         None => Vec::new(),
     }
 }
 
-fn c(statement: &str) -> Vec<Import> {
+fn c_imports(statement: &str) -> Vec<ImportedName> {
     let Some(start) = statement.find(['"', '<']) else { return Vec::new() };
     let (quote, rest) = statement[start..].split_at(1);
     let path = rest.split(['"', '>']).next().unwrap_or_default();
-    if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![import("", path, "")] }
+    if quote == "<" && is_of_standard_library(path) { Vec::new() } else { vec![create_import("", path, "")] }
 }
 
-/// Whether a header in angle brackets is one of the standard library: those of C++ have no ending.
+/// Returns whether a header in angle brackets is in the standard library: headers of C++ have no ending.
 fn is_of_standard_library(path: &str) -> bool {
     match path.strip_suffix(".h") {
         Some(name) => C_HEADERS.split_whitespace().any(|header| header == name),

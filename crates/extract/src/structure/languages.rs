@@ -1,10 +1,10 @@
 //! Names the nodes that matter in the syntax trees of each language.
 
-use super::value_types::Declaration;
+use super::value_types::ValueDeclaration;
 
-/// How a language's imports are written.
+/// The syntax of a language's imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Importing {
+pub(super) enum ImportSyntax {
     Python,
     JavaScript,
     Go,
@@ -13,42 +13,42 @@ pub(super) enum Importing {
     C,
 }
 
-/// What the nodes of a grammar are called. A pair is a kind of node and a field of it.
-pub(super) struct Nodes {
+/// The kinds of a grammar's nodes. A pair is a kind of node and a field of it.
+pub(super) struct NodeKinds {
     /// Leaves that are names.
     pub(super) names: &'static [&'static str],
-    /// A name taken from something: kind, the field of what it is taken from, the field of the name.
+    /// Members: kind, the field of the object, the field of the name.
     pub(super) members: &'static [(&'static str, &'static str, &'static str)],
     /// Members that are fields unless they are called; fields are no definitions here.
     pub(super) fields: &'static [&'static str],
-    /// Calls, with the field of what is called.
+    /// Calls, with the field of the callee.
     pub(super) calls: &'static [(&'static str, &'static str)],
-    /// Where a type names what it extends or implements: kind and field, or every field; a field without a name is embedded.
+    /// Bases of a type: kind and field, or every field; a field without a name is embedded.
     pub(super) bases: &'static [(&'static str, &'static str)],
     /// Nodes that bind the names inside a field; without a field, the names inside of them.
     pub(super) binders: &'static [(&'static str, &'static str)],
     /// Type parameters, with the field of their name; without a field, the first name of a type is theirs. Templates
-    /// of C++ are apart.
+    /// of C++ are handled separately.
     pub(super) type_parameters: &'static [(&'static str, &'static str)],
-    /// Declarations that may say of which type a value is.
-    pub(super) values: &'static [Declaration],
+    /// Declarations that may name the type of a value.
+    pub(super) values: &'static [ValueDeclaration],
     /// Functions, with the field of the type that they return.
     pub(super) functions: &'static [(&'static str, &'static str)],
     /// Nodes with the parameters of a function, in languages whose compilers count arguments.
     pub(super) callables: &'static [&'static str],
-    /// Names that stand for themselves: keyword arguments, keys.
+    /// Names that are only labels: keyword arguments, keys.
     pub(super) labels: &'static [(&'static str, &'static str)],
     /// Methods that name their receiver.
     pub(super) methods: &'static [(&'static str, &'static str)],
     /// Expressions that have the members of their first child.
     pub(super) transparent: &'static [&'static str],
-    /// Leaves that a path may begin with and that are no names.
+    /// Leaves that may begin a path and are no names.
     pub(super) roots: &'static [&'static str],
     /// Names of the value or type around.
     pub(super) own: &'static [&'static str],
     /// Statements that import.
     pub(super) imports: &'static [&'static str],
-    pub(super) importing: Importing,
+    pub(super) importing: ImportSyntax,
     /// Statements that name the package.
     pub(super) packages: &'static [&'static str],
 }
@@ -66,7 +66,7 @@ pub(super) const JSX_TAGS: [&str; 3] =
 pub(super) const TEMPLATE_PARAMETERS: &str = "template_parameter_list";
 
 /// Returns the nodes of a language.
-pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {
+pub(super) fn node_kinds(language: &str) -> Option<&'static NodeKinds> {
     Some(match language {
         "python" => &PYTHON,
         "go" => &GO,
@@ -78,7 +78,7 @@ pub(super) fn nodes(language: &str) -> Option<&'static Nodes> {
     })
 }
 
-const PYTHON: Nodes = Nodes {
+const PYTHON: NodeKinds = NodeKinds {
     names: &["identifier"],
     members: &[("attribute", "object", "attribute")],
     fields: &[],
@@ -111,11 +111,11 @@ const PYTHON: Nodes = Nodes {
     roots: &[],
     own: &["self", "cls"],
     imports: &["import_statement", "import_from_statement", "future_import_statement"],
-    importing: Importing::Python,
+    importing: ImportSyntax::Python,
     packages: &[],
 };
 
-const GO: Nodes = Nodes {
+const GO: NodeKinds = NodeKinds {
     names: &["identifier", "type_identifier", "field_identifier", "package_identifier"],
     members: &[("selector_expression", "operand", "field"), ("qualified_type", "package", "name")],
     fields: &[],
@@ -150,11 +150,11 @@ const GO: Nodes = Nodes {
     roots: &[],
     own: &[],
     imports: &["import_declaration"],
-    importing: Importing::Go,
+    importing: ImportSyntax::Go,
     packages: &["package_clause"],
 };
 
-const RUST: Nodes = Nodes {
+const RUST: NodeKinds = NodeKinds {
     names: &["identifier", "type_identifier", "field_identifier", "shorthand_field_identifier"],
     members: &[
         ("field_expression", "value", "field"),
@@ -195,11 +195,11 @@ const RUST: Nodes = Nodes {
     roots: &["crate", "super"],
     own: &["self", "Self"],
     imports: &["use_declaration"],
-    importing: Importing::Rust,
+    importing: ImportSyntax::Rust,
     packages: &[],
 };
 
-const JAVASCRIPT: Nodes = Nodes {
+const JAVASCRIPT: NodeKinds = NodeKinds {
     names: &[
         "identifier",
         "type_identifier",
@@ -255,11 +255,11 @@ const JAVASCRIPT: Nodes = Nodes {
     roots: &[],
     own: &["this", "super"],
     imports: &["import_statement", "export_statement"],
-    importing: Importing::JavaScript,
+    importing: ImportSyntax::JavaScript,
     packages: &[],
 };
 
-const JAVA: Nodes = Nodes {
+const JAVA: NodeKinds = NodeKinds {
     names: &["identifier", "type_identifier"],
     members: &[
         ("method_invocation", "object", "name"),
@@ -295,11 +295,11 @@ const JAVA: Nodes = Nodes {
     roots: &[],
     own: &["this", "super"],
     imports: &["import_declaration"],
-    importing: Importing::Java,
+    importing: ImportSyntax::Java,
     packages: &["package_declaration"],
 };
 
-const C: Nodes = Nodes {
+const C: NodeKinds = NodeKinds {
     names: &["identifier", "type_identifier", "field_identifier", "namespace_identifier"],
     members: &[("field_expression", "argument", "field"), ("qualified_identifier", "scope", "name")],
     fields: &["field_expression"],
@@ -324,6 +324,6 @@ const C: Nodes = Nodes {
     roots: &[],
     own: &["this"],
     imports: &["preproc_include"],
-    importing: Importing::C,
+    importing: ImportSyntax::C,
     packages: &[],
 };

@@ -1,15 +1,19 @@
-//! Reads what is used in the arguments of a macro, which a grammar gives as tokens.
+//! Reads the uses in the arguments of a macro, which a grammar gives as tokens.
 
 use tree_sitter::Node;
 
 use super::FoundReceiver;
-use super::walker::{MAX_RECEIVER_PARTS, Walker};
+use super::walker::{MAX_RECEIVER_PARTS, TreeWalker};
 
-/// Most tokens of arguments that are looked at: with more they are data.
+/// Most tokens of arguments that are read: more are data.
 const MAX_TOKENS: u32 = 2_000;
 
-/// Returns what a name among the tokens of `around` is taken from, and whether it is called.
-pub(super) fn use_of(walker: &Walker<'_, '_>, around: Node<'_>, name: Node<'_>) -> (FoundReceiver, bool) {
+/// Returns the receiver of a name among the tokens of `around`, and whether it is called.
+pub(super) fn token_use(
+    walker: &TreeWalker<'_, '_>,
+    around: Node<'_>,
+    name: Node<'_>,
+) -> (FoundReceiver, bool) {
     if around.child_count() > MAX_TOKENS {
         return (FoundReceiver::Other, false);
     }
@@ -24,7 +28,7 @@ pub(super) fn use_of(walker: &Walker<'_, '_>, around: Node<'_>, name: Node<'_>) 
 }
 
 /// Returns the path that ends before a separator.
-fn path_before(walker: &Walker<'_, '_>, separator: Node<'_>) -> Option<String> {
+fn path_before(walker: &TreeWalker<'_, '_>, separator: Node<'_>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     let mut before = separator.prev_sibling()?;
     for _ in 0..MAX_RECEIVER_PARTS {
@@ -58,6 +62,6 @@ fn is_separator(token: &Node<'_>) -> bool {
     matches!(token.kind(), "." | "::")
 }
 
-fn is_arguments(walker: &Walker<'_, '_>, token: Node<'_>) -> bool {
+fn is_arguments(walker: &TreeWalker<'_, '_>, token: Node<'_>) -> bool {
     token.kind() == "token_tree" && walker.text_of(token).starts_with('(')
 }

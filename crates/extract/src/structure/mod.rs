@@ -1,7 +1,8 @@
-//! Collects what a source file declares, imports and uses by name.
+//! Collects the declarations, imports and uses of a source file.
 //!
-//! One walk over the syntax tree of the file, in [`walker`] and [`declarations`]. What a language calls its nodes is in [`languages`], how it imports in
-//! [`imports`], how it names the types of values in [`value_types`], how many arguments functions take in [`arity`]; what is in the arguments of a macro is read in [`macros`].
+//! [`walker`] and [`declarations`] walk once over the syntax tree of the file. [`languages`] has the kinds of nodes of each
+//! language, [`imports`] reads import statements, [`value_types`] the types of values, [`arity`] the number of arguments, and
+//! [`macros`] the arguments of a macro.
 
 mod arity;
 mod constructor_calls;
@@ -18,13 +19,15 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use self::locals::{Around, Locals};
-pub(super) use self::node_marks::NodeMarks;
-pub(super) use self::walker::walk;
-use memod_base::types::{Arity, Declared, DeclaredRole, Receiver, Structure, Use, UseRole, Value};
+use self::locals::{DefinitionIndex, LocalNames};
+pub(super) use self::node_marks::NodeKindMarks;
+pub(super) use self::walker::walk_tree;
+use memod_base::types::{
+    Arity, DeclaredItem, DeclaredRole, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
+};
 
-use super::cut::LineIndex;
-use super::outline::{Item, Outline};
+use super::cut_text::LineIndex;
+use super::outline::{DefinitionItem, DefinitionOutline};
 use super::tags::TagKind;
 
 /// Most uses of one file: more are data or generated.
@@ -32,8 +35,8 @@ const MAX_USES: usize = 50_000;
 /// Longest name or receiver, in bytes.
 const MAX_NAME_BYTES: usize = 120;
 
-/// A use as the walk finds it, before local names are left out.
-pub(super) struct Found<'a> {
+/// A use as the walk finds it, before local names are dropped.
+pub(super) struct FoundUse<'a> {
     name: &'a str,
     at: usize,
     receiver: FoundReceiver,
@@ -51,24 +54,24 @@ enum FoundReceiver {
     Import,
 }
 
-/// What one walk finds.
+/// The names that one walk finds.
 #[derive(Default)]
-pub(super) struct Walk<'a> {
+pub(super) struct FoundNames<'a> {
     package: String,
-    imports: Vec<memod_base::types::Import>,
-    found: Vec<Found<'a>>,
-    /// Names that are bound, with the position: parameters and variables.
+    imports: Vec<memod_base::types::ImportedName>,
+    found: Vec<FoundUse<'a>>,
+    /// Bound names with their positions: parameters and variables.
     bound: Vec<(&'a str, usize)>,
     values: Vec<FoundValue<'a>>,
     /// Type parameters and parameters of templates, with the bytes of their scopes.
     type_parameters: Vec<(&'a str, Range<usize>)>,
-    /// What functions take, with the position of their parameters.
+    /// Arities of functions, with the positions of their parameters.
     arities: Vec<(usize, Option<Arity>)>,
-    /// Where names stand that C declares `static`.
+    /// Positions of names that C declares `static`.
     internal: HashSet<usize>,
 }
 
-/// A value whose type is told, with its position.
+/// A value whose type is known, with its position.
 struct FoundValue<'a> {
     name: Cow<'a, str>,
     of: Cow<'a, str>,
@@ -76,39 +79,37 @@ struct FoundValue<'a> {
     at: usize,
 }
 
-impl Walk<'_> {
+impl FoundNames<'_> {
     /// Returns the structure of the file, given its definitions.
-    pub(super) fn structure(self, outline: &Outline<'_>, lines: &LineIndex, text: &str) -> Structure {
+    pub(super) fn into_structure(
+        self,
+        outline: &DefinitionOutline<'_>,
+        lines: &LineIndex,
+        text: &str,
+    ) -> FileStructure {
         let items = &outline.items;
-        let parents = parents(items);
+        let parents = parent_ids(items);
         let declared = items.iter().zip(&parents).map(|(item, parent)| {
-            let mut names = item.names.iter().filter_map(|name| offset(name, text));
+            let mut names = item.names.iter().filter_map(|name| offset_in(name, text));
             let is_internal = names.any(|at| self.internal.contains(&at));
-            Declared { is_internal, ..declared(items, item, *parent, lines) }
+            DeclaredItem { is_internal, ..declare_item(items, item, *parent, lines) }
         });
-        let mut structure = Structure {
+        let mut structure = FileStructure {
             package: self.package,
             imports: self.imports,
             declared: declared.collect(),
-            ..Structure::default()
+            ..FileStructure::default()
         };
-        let around = Around { items, parents: &parents };
-        let mut has_parameters = HashSet::new();
-        for (at, arity) in self.arities {
-            let function = around.innermost(at).filter(|id| items[*id].kind.is_callable());
-            // Its own list comes first; later ones are those of parameters that are functions, and of functions without a tag.
-            if let Some(function) = function.filter(|function| has_parameters.insert(*function)) {
-                structure.declared[function].arity = arity;
-            }
-        }
+        let around = DefinitionIndex { items, parents: &parents };
+        set_arities(&mut structure.declared, self.arities, &around);
         let imported = structure.imports.iter().map(|import| import.local.clone()).collect();
-        let locals = Locals::new(&around, &self.bound, self.type_parameters, imported);
+        let locals = LocalNames::new(&around, &self.bound, self.type_parameters, imported);
         let own_names = own_names(items, text);
-        let mut numbers: HashMap<String, u32> = HashMap::new();
+        let mut names = NumberedNames::default();
         for found in self.found {
             let within = around.innermost(found.at);
-            let stands_alone = matches!(found.receiver, FoundReceiver::None);
-            let is_local = stands_alone && locals.has(found.name, found.at, found.is_value);
+            let has_no_receiver = matches!(found.receiver, FoundReceiver::None);
+            let is_local = has_no_receiver && locals.is_bound(found.name, found.at, found.is_value);
             if is_local || own_names.contains(&found.at) {
                 continue;
             }
@@ -116,23 +117,22 @@ impl Walk<'_> {
                 structure.lacks_uses = true;
                 break;
             }
-            let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
             let receiver = match &found.receiver {
-                FoundReceiver::None => Receiver::None,
-                FoundReceiver::Own => Receiver::Own,
-                // A variable that is called like a module, or a parameter that stands for a type.
+                FoundReceiver::None => UseReceiver::None,
+                FoundReceiver::Own => UseReceiver::Own,
+                // A variable with the name of a module, or a type parameter.
                 FoundReceiver::Named(path) if locals.shadows(path, found.at, found.is_value) => {
-                    Receiver::Other
+                    UseReceiver::Other
                 }
-                FoundReceiver::Named(path) => Receiver::Named(number(path)),
-                FoundReceiver::Other => Receiver::Other,
-                FoundReceiver::Import => Receiver::Import,
+                FoundReceiver::Named(path) => UseReceiver::Named(names.number_of(path)),
+                FoundReceiver::Other => UseReceiver::Other,
+                FoundReceiver::Import => UseReceiver::Import,
             };
-            let name = number(found.name);
+            let name = names.number_of(found.name);
             let line_start = text[..found.at].rfind('\n').map_or(0, |end| end + 1);
-            structure.uses.push(Use {
+            structure.uses.push(NameUse {
                 name,
-                line: lines.line(found.at),
+                line: lines.line_at(found.at),
                 column: (found.at - line_start) as u32,
                 within: within.map_or(0, |id| id as u32 + 1),
                 receiver,
@@ -143,36 +143,63 @@ impl Walk<'_> {
         let mut known = HashSet::new();
         structure.lacks_uses |= self.values.len() > MAX_USES;
         for FoundValue { name, of, is_written, at } in self.values.into_iter().take(MAX_USES) {
-            // What has the type of a parameter has no type that is known, and hides what is called like it.
-            let is_open = is_written && locals.has_type(of.trim_end_matches('?'), at);
+            // A value whose type is a type parameter has no known type, and hides values of the same name.
+            let is_open = is_written && locals.has_type_parameter(of.trim_end_matches('?'), at);
             let (of, is_written) = if is_open { (Cow::Borrowed(""), false) } else { (of, is_written) };
-            // A constant is a definition, too: what it holds is known where it is.
+            // A constant is a definition, too: its value is known in the scope around it.
             let is_defined = own_names.contains(&at);
             let within = around.innermost(at).and_then(|id| if is_defined { parents[id] } else { Some(id) });
             let within = within.map_or(0, |id| id as u32 + 1);
-            let mut number = |name: &str| number(&mut numbers, &mut structure.names, name);
-            let value = Value { name: number(&name), of: number(&of), within, is_written };
+            let value =
+                TypedValue { name: names.number_of(&name), of: names.number_of(&of), within, is_written };
             if known.insert(value) {
                 structure.values.push(value);
             }
         }
+        structure.names = names.names;
         structure
     }
 }
 
-/// Returns the number of a name, a new one for a new name.
-fn number(numbers: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
-    if let Some(known) = numbers.get(name) {
-        return *known;
+/// Sets the arities of functions, given the positions of their parameters.
+fn set_arities(
+    declared: &mut [DeclaredItem],
+    arities: Vec<(usize, Option<Arity>)>,
+    around: &DefinitionIndex<'_, '_>,
+) {
+    let mut has_parameters = HashSet::new();
+    for (at, arity) in arities {
+        let function = around.innermost(at).filter(|id| around.items[*id].kind.is_callable());
+        // The list of the function comes first; later lists belong to parameters that are functions, and to functions without
+        // a tag.
+        if let Some(function) = function.filter(|function| has_parameters.insert(*function)) {
+            declared[function].arity = arity;
+        }
     }
-    let next = numbers.len() as u32;
-    numbers.insert(name.to_owned(), next);
-    names.push(name.to_owned());
-    next
 }
 
-/// Returns of each item the index of the one around it.
-fn parents(items: &[Item<'_>]) -> Vec<Option<usize>> {
+/// Names with their numbers.
+#[derive(Default)]
+struct NumberedNames {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+}
+
+impl NumberedNames {
+    /// Returns the number of a name; a new name gets the next number.
+    fn number_of(&mut self, name: &str) -> u32 {
+        if let Some(known) = self.numbers.get(name) {
+            return *known;
+        }
+        let next = self.numbers.len() as u32;
+        self.numbers.insert(name.to_owned(), next);
+        self.names.push(name.to_owned());
+        next
+    }
+}
+
+/// Returns the index of the item around each item.
+fn parent_ids(items: &[DefinitionItem<'_>]) -> Vec<Option<usize>> {
     let mut parents = vec![None; items.len()];
     for (id, item) in items.iter().enumerate() {
         for child in &item.children {
@@ -182,7 +209,12 @@ fn parents(items: &[Item<'_>]) -> Vec<Option<usize>> {
     parents
 }
 
-fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &LineIndex) -> Declared {
+fn declare_item(
+    items: &[DefinitionItem<'_>],
+    item: &DefinitionItem<'_>,
+    parent: Option<usize>,
+    lines: &LineIndex,
+) -> DeclaredItem {
     let holder = parent.map(|parent| items[parent].kind);
     let is_inside_type = holder.is_some_and(TagKind::has_methods);
     let role = match item.kind {
@@ -196,10 +228,10 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
         TagKind::Function | TagKind::Constant | TagKind::Macro => DeclaredRole::Free,
         _ => DeclaredRole::Type,
     };
-    Declared {
+    DeclaredItem {
         title: item.title.clone(),
         names: item.symbol(),
-        lines: lines.lines(&item.span),
+        lines: lines.line_span(&item.span),
         role,
         parent: parent.map(|parent| parent as u32),
         arity: None,
@@ -207,18 +239,18 @@ fn declared(items: &[Item<'_>], item: &Item<'_>, parent: Option<usize>, lines: &
     }
 }
 
-/// Whether a function of JavaScript is assigned to a property: `app.use = function () {}`. Those of `exports` are exported.
+/// Returns whether a function of JavaScript is assigned to a property: `app.use = function () {}`. Functions of `exports` are exported.
 fn is_set_on_object(title: &str) -> bool {
     title.split_once('.').is_some_and(|(object, _)| !matches!(object, "exports" | "module"))
 }
 
-/// Returns where the definitions have their names.
-fn own_names(items: &[Item<'_>], text: &str) -> HashSet<usize> {
+/// Returns the positions of the names of the definitions.
+fn own_names(items: &[DefinitionItem<'_>], text: &str) -> HashSet<usize> {
     let defined = items.iter().filter(|item| item.kind != TagKind::Scope);
-    defined.flat_map(|item| item.names.iter().filter_map(|name| offset(name, text))).collect()
+    defined.flat_map(|item| item.names.iter().filter_map(|name| offset_in(name, text))).collect()
 }
 
-/// Returns where a part of a text begins.
-fn offset(part: &str, text: &str) -> Option<usize> {
+/// Returns the position of a part of a text.
+fn offset_in(part: &str, text: &str) -> Option<usize> {
     (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)
 }

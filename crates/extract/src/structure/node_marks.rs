@@ -1,6 +1,6 @@
-//! Tells what the walk does at a node by the number of its kind.
+//! Marks the kinds of nodes that the walk handles, by the number of the kind.
 //!
-//! Most nodes of a tree mean nothing to the walk. A number is compared at once, the name of a kind has to be measured, checked
+//! The walk ignores most nodes of a tree. A number is compared at once; the name of a kind would have to be measured, checked
 //! and compared with dozens of others.
 
 use std::num::NonZeroU16;
@@ -8,7 +8,7 @@ use std::num::NonZeroU16;
 use tree_sitter::Language;
 
 use super::constructor_calls;
-use super::languages::{Importing, Nodes, TEMPLATE_PARAMETERS};
+use super::languages::{ImportSyntax, NodeKinds, TEMPLATE_PARAMETERS};
 
 /// Number of a field.
 pub(super) type FieldId = NonZeroU16;
@@ -23,26 +23,28 @@ pub(super) const IMPORT: u8 = 1 << 2;
 pub(super) const DECLARES: u8 = 1 << 3;
 
 /// The marks of the kinds of one grammar.
-pub(crate) struct NodeMarks {
-    nodes: &'static Nodes,
+pub(crate) struct NodeKindMarks {
+    nodes: &'static NodeKinds,
     grammar: Language,
-    /// By number of the kind.
+    /// The marks, by number of the kind.
     marks: Box<[u8]>,
 }
 
-impl NodeMarks {
-    /// Returns the marks of a grammar; `None` if its nodes are not known here.
-    pub(crate) fn of(name: &str, grammar: Language) -> Option<Self> {
-        let nodes = super::languages::nodes(name)?;
-        let of_kind = |id: usize| {
-            let kind = grammar.node_kind_for_id(id as u16).filter(|_| grammar.node_kind_is_named(id as u16));
-            kind.map_or(0, |kind| marks(nodes, kind))
-        };
-        let marks = (0..grammar.node_kind_count()).map(of_kind).collect();
+impl NodeKindMarks {
+    /// Returns the marks of a grammar; `None` if its nodes are not known.
+    pub(crate) fn from_grammar(name: &str, grammar: Language) -> Option<Self> {
+        let nodes = super::languages::node_kinds(name)?;
+        let marks = (0..grammar.node_kind_count())
+            .map(|id| {
+                let kind =
+                    grammar.node_kind_for_id(id as u16).filter(|_| grammar.node_kind_is_named(id as u16));
+                kind.map_or(0, |kind| marks_of_kind(nodes, kind))
+            })
+            .collect();
         Some(Self { nodes, grammar, marks })
     }
 
-    pub(super) fn nodes(&self) -> &'static Nodes {
+    pub(super) fn node_kinds(&self) -> &'static NodeKinds {
         self.nodes
     }
 
@@ -50,21 +52,18 @@ impl NodeMarks {
         self.grammar.field_name_for_id(field?.get())
     }
 
-    /// Returns the marks of a kind by its number; none for that of an error.
-    pub(super) fn of_kind(&self, id: u16) -> u8 {
+    /// Returns the marks of a kind by its number; none for the number of an error.
+    pub(super) fn marks_of(&self, id: u16) -> u8 {
         self.marks.get(usize::from(id)).copied().unwrap_or_default()
     }
 }
 
-fn marks(nodes: &Nodes, kind: &str) -> u8 {
-    let has = |pairs: &[(&str, &str)]| pairs.iter().any(|(of, _)| *of == kind);
-    let declares = has(nodes.binders)
-        || has(nodes.functions)
-        || has(nodes.methods)
-        || has(nodes.type_parameters)
+fn marks_of_kind(nodes: &NodeKinds, kind: &str) -> u8 {
+    let pairs = [nodes.binders, nodes.functions, nodes.methods, nodes.type_parameters];
+    let declares = pairs.iter().any(|pairs| pairs.iter().any(|(known, _)| *known == kind))
         || nodes.callables.contains(&kind)
         || kind == TEMPLATE_PARAMETERS
-        || nodes.importing == Importing::Java && constructor_calls::KINDS.contains(&kind)
+        || nodes.importing == ImportSyntax::Java && constructor_calls::KINDS.contains(&kind)
         || nodes.values.iter().any(|declaration| declaration.0 == kind);
     [
         (NAME, nodes.names.contains(&kind)),

@@ -1,17 +1,17 @@
-//! Walks over the syntax tree of a file and takes note of names and imports.
+//! Walks over the syntax tree of a file and records names and imports.
 
 use memod_base::types::UseRole;
 use tree_sitter::{Node, TreeCursor};
 
-use super::languages::{EMBEDDED, Importing, JAVASCRIPT_VALUES, JSX_TAGS, LISTS, Nodes};
-use super::node_marks::{self, FieldId, NodeMarks};
-use super::{Found, FoundReceiver, MAX_NAME_BYTES, Walk, arity, imports, macros};
+use super::languages::{EMBEDDED, ImportSyntax, JAVASCRIPT_VALUES, JSX_TAGS, LISTS, NodeKinds};
+use super::node_marks::{self, FieldId, NodeKindMarks};
+use super::{FoundNames, FoundReceiver, FoundUse, MAX_NAME_BYTES, arity, imports, macros};
 
 /// Most nodes between a name and the clause of bases that it is in: `extends a.B<C>`.
 const MAX_BASE_DEPTH: usize = 5;
-/// Most parts of a receiver: longer chains say nothing that is known here.
+/// Most parts of a receiver: longer chains cannot be resolved.
 pub(super) const MAX_RECEIVER_PARTS: usize = 12;
-/// Most nodes of a pattern that are looked at.
+/// Most nodes of a pattern that are read.
 const MAX_PATTERN_NODES: usize = 1_000;
 /// `a` in `const { a } = b`.
 const SHORTHAND_PATTERN: &str = "shorthand_property_identifier_pattern";
@@ -22,30 +22,31 @@ const METHOD_REFERENCE: &str = "method_reference";
 const MAX_LITERALS: usize = 8;
 
 /// Walks over the tree of a file.
-pub(crate) fn walk<'a>(marks: &'static NodeMarks, text: &'a str, root: Node<'_>) -> Walk<'a> {
-    let nodes = marks.nodes();
-    let mut walker = Walker { nodes, marks, text, walk: Walk::default(), path: Vec::new(), own: None };
+pub(crate) fn walk_tree<'a>(marks: &'static NodeKindMarks, text: &'a str, root: Node<'_>) -> FoundNames<'a> {
+    let nodes = marks.node_kinds();
+    let mut walker =
+        TreeWalker { nodes, marks, text, walk: FoundNames::default(), path: Vec::new(), own: None };
     walker.run(&mut root.walk());
     walker.walk
 }
 
-pub(super) struct Walker<'a, 't> {
-    pub(super) nodes: &'static Nodes,
-    marks: &'static NodeMarks,
+pub(super) struct TreeWalker<'a, 't> {
+    pub(super) nodes: &'static NodeKinds,
+    marks: &'static NodeKindMarks,
     pub(super) text: &'a str,
-    pub(super) walk: Walk<'a>,
+    pub(super) walk: FoundNames<'a>,
     /// The nodes around the current one, outermost first, each with its field in the one before.
     pub(super) path: Vec<(Node<'t>, Option<FieldId>)>,
-    /// What the receiver of the current method is called, where a method names it, and how deep that method is.
+    /// The name of the current method's receiver, if the method names it, and the depth of the method.
     pub(super) own: Option<(&'a str, usize)>,
 }
 
-impl<'a, 't> Walker<'a, 't> {
+impl<'a, 't> TreeWalker<'a, 't> {
     /// Visits the nodes in the order of the text. The tree may be deep: nothing recurses.
     fn run(&mut self, cursor: &mut TreeCursor<'t>) {
         loop {
             let (node, field) = (cursor.node(), cursor.field_id());
-            if self.enter(node, field) && cursor.goto_first_child() {
+            if self.enter_node(node, field) && cursor.goto_first_child() {
                 self.path.push((node, field));
                 continue;
             }
@@ -58,36 +59,36 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Takes note of a node; returns whether there is more inside.
-    fn enter(&mut self, node: Node<'t>, field: Option<FieldId>) -> bool {
+    /// Records a node; returns whether to read the nodes inside.
+    fn enter_node(&mut self, node: Node<'t>, field: Option<FieldId>) -> bool {
         if self.own.is_some_and(|(_, depth)| self.path.len() <= depth) {
             self.own = None;
         }
-        let marks = self.marks.of_kind(node.kind_id());
+        let marks = self.marks.marks_of(node.kind_id());
         if marks & node_marks::NAME != 0 {
-            self.name(node, self.marks.field_name(field));
+            self.add_name(node, self.marks.field_name(field));
             return false;
         }
         if marks & node_marks::PACKAGE != 0 {
-            self.walk.package = imports::package(self.text_of(node));
+            self.walk.package = imports::package_name(self.text_of(node));
             return false;
         }
         if marks & node_marks::IMPORT != 0 {
-            let names = imports::imports(self.nodes.importing, node, self.text);
+            let names = imports::read_imports(self.nodes.importing, node, self.text);
             let is_import = !names.is_empty();
             self.walk.imports.extend(names);
             if is_import {
-                self.import_names(node);
+                self.add_import_names(node);
                 return false;
             }
         }
         if marks & node_marks::DECLARES != 0 {
-            self.declaration(node);
+            self.add_declaration(node);
         }
         true
     }
 
-    fn name(&mut self, node: Node<'t>, field: Option<&str>) {
+    fn add_name(&mut self, node: Node<'t>, field: Option<&str>) {
         let name = self.text_of(node);
         let Some(&(parent, parent_field)) = self.path.last() else { return };
         let parent_field = self.marks.field_name(parent_field);
@@ -106,21 +107,18 @@ impl<'a, 't> Walker<'a, 't> {
         }
         let member =
             self.nodes.members.iter().find(|member| member.0 == parent_kind && Some(member.2) == field);
-        let is_callee = |kind: &str, field: Option<&str>| {
-            self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
-        };
-        let is_own_call = is_callee(parent_kind, field);
+        let is_own_call = self.is_callee(parent_kind, field);
         let (receiver, is_call) = match member {
-            None if parent_kind == "token_tree" => macros::use_of(self, parent, node),
+            None if parent_kind == "token_tree" => macros::token_use(self, parent, node),
             None if parent_kind == METHOD_REFERENCE && parent.named_child(0) != Some(node) => {
-                let of = parent.named_child(0);
-                (of.map_or(FoundReceiver::None, |of| self.receiver(of, parent_kind)), false)
+                let object = parent.named_child(0);
+                (object.map_or(FoundReceiver::None, |object| self.find_receiver(object, parent_kind)), false)
             }
             Some((_, object, _)) => {
-                let is_call = outer.is_some_and(|outer| is_callee(outer, parent_field));
+                let is_call = outer.is_some_and(|outer| self.is_callee(outer, parent_field));
                 let object = parent.child_by_field_name(object);
                 let receiver =
-                    object.map_or(FoundReceiver::None, |object| self.receiver(object, parent_kind));
+                    object.map_or(FoundReceiver::None, |object| self.find_receiver(object, parent_kind));
                 (receiver, is_call || is_own_call)
             }
             None => {
@@ -130,7 +128,7 @@ impl<'a, 't> Walker<'a, 't> {
                     "scoped_type_identifier" => node.next_named_sibling().is_none(),
                     _ => false,
                 };
-                let is_made = is_type && outer.is_some_and(|outer| is_callee(outer, parent_field));
+                let is_made = is_type && outer.is_some_and(|outer| self.is_callee(outer, parent_field));
                 (FoundReceiver::None, is_own_call || is_made)
             }
         };
@@ -140,10 +138,10 @@ impl<'a, 't> Walker<'a, 't> {
                 false if self.is_base(parent, field) => UseRole::Base,
                 false => UseRole::Mention,
             };
-            let n_arguments = is_call.then(|| self.n_arguments(if is_own_call { 1 } else { 2 })).flatten();
-            let is_value = self.nodes.importing == Importing::JavaScript
+            let n_arguments = is_call.then(|| self.argument_count(if is_own_call { 1 } else { 2 })).flatten();
+            let is_value = self.nodes.importing == ImportSyntax::JavaScript
                 && (member.is_some() || is_javascript_value(node, parent, field));
-            self.walk.found.push(Found {
+            self.walk.found.push(FoundUse {
                 name,
                 at: node.start_byte(),
                 receiver,
@@ -154,18 +152,25 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Whether a node in the place of a label is only that name: `[key]` is computed, and keys of Go's maps and lists are values.
+    /// Returns whether a field of a node has the callee of a call.
+    fn is_callee(&self, kind: &str, field: Option<&str>) -> bool {
+        self.nodes.calls.iter().any(|call| call.0 == kind && Some(call.1) == field)
+    }
+
+    /// Returns whether a node in the place of a label is only a name: `[key]` is computed, and keys of Go's maps and lists are
+    /// values.
     fn is_inner_label(&self, node: Node<'_>) -> bool {
         if node.named_child_count() != 1 || node.kind() == "computed_property_name" {
             return false;
         }
-        // The key of Go is in an element, a pair and the body of a literal. That of a named type is taken for a struct.
+        // The key of Go is in an element, a pair and the body of a literal. A literal of a named type is read as a struct.
         let body = self.path.len().checked_sub(3);
-        let of = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS)).map(|of| of.kind());
-        !of.is_some_and(|of| of == "map_type" || LISTS.contains(&of))
+        let literal_type = body.and_then(|body| self.type_of_literal(body, MAX_LITERALS));
+        !literal_type.is_some_and(|node| node.kind() == "map_type" || LISTS.contains(&node.kind()))
     }
 
-    /// Returns the type of the literal of Go whose body has this place in the path. Inside of another literal the type may be left out.
+    /// Returns the type of the literal of Go whose body is at a position in the path. Inside of a literal the type may be left
+    /// out.
     fn type_of_literal(&self, body: usize, most: usize) -> Option<Node<'t>> {
         let around = body.checked_sub(1)?;
         let (element, field) = self.path[around];
@@ -175,23 +180,23 @@ impl<'a, 't> Walker<'a, 't> {
         let is_in_pair = self.path[around.checked_sub(1)?].0.kind() == "keyed_element";
         let outer = around.checked_sub(if is_in_pair { 2 } else { 1 })?;
         let outer = self.type_of_literal(outer, most.checked_sub(1)?)?;
-        let of = match (outer.kind(), self.marks.field_name(field)) {
+        let part = match (outer.kind(), self.marks.field_name(field)) {
             ("map_type", Some("key")) => "key",
             ("map_type", _) => "value",
             (kind, _) if LISTS.contains(&kind) => "element",
             _ => return None,
         };
-        let of = outer.child_by_field_name(of)?;
-        if of.kind() == "pointer_type" { of.named_child(0) } else { Some(of) }
+        let part_type = outer.child_by_field_name(part)?;
+        if part_type.kind() == "pointer_type" { part_type.named_child(0) } else { Some(part_type) }
     }
 
-    /// Returns the number of arguments of the call that is so many nodes up, if its language counts them.
-    fn n_arguments(&self, n_up: usize) -> Option<u8> {
+    /// Returns the number of arguments of the call `n_up` nodes above, if its language counts them.
+    fn argument_count(&self, n_up: usize) -> Option<u8> {
         let call = self.path.get(self.path.len().checked_sub(n_up)?)?.0;
-        (!self.nodes.callables.is_empty()).then(|| arity::of_call(call)).flatten()
+        (!self.nodes.callables.is_empty()).then(|| arity::count_arguments(call)).flatten()
     }
 
-    /// Whether a name in a field of the current node is one of those that a type extends or implements.
+    /// Returns whether a name in a field of the current node is a base of a type.
     fn is_base(&self, parent: Node<'_>, field: Option<&str>) -> bool {
         if self.nodes.members.iter().any(|member| member.0 == parent.kind() && Some(member.1) == field) {
             return false;
@@ -199,7 +204,7 @@ impl<'a, 't> Walker<'a, 't> {
         let pairs = self.path.windows(2).rev().map(|pair| (pair[0].0, pair[1]));
         let outwards = pairs.map(|(node, (inner, field))| (node, self.marks.field_name(field), inner.kind()));
         let places = std::iter::once((parent, field, "")).chain(outwards);
-        // The arguments of a generic type are no bases, nor is what a method of an interface takes or returns.
+        // The arguments of a generic type are no bases, nor are parameters and results of an interface's methods.
         let is_inner =
             |kind: &str| ["argument", "subscript", "method"].iter().any(|part| kind.contains(part));
         let own = places
@@ -207,12 +212,10 @@ impl<'a, 't> Walker<'a, 't> {
             .take_while(|(_, field, kind)| *field == Some("superclasses") || !is_inner(kind));
         own.into_iter().any(|(node, field, _)| {
             let kind = node.kind();
-            let is_base =
-                |base: &&(&str, &str)| base.0 == kind && (base.1.is_empty() || Some(base.1) == field);
             self.nodes
                 .bases
                 .iter()
-                .find(is_base)
+                .find(|base| base.0 == kind && (base.1.is_empty() || Some(base.1) == field))
                 .is_some_and(|_| kind != EMBEDDED || node.child_by_field_name("name").is_none())
         })
     }
@@ -221,7 +224,7 @@ impl<'a, 't> Walker<'a, 't> {
         self.nodes.own.contains(&name) || self.own.is_some_and(|(own, _)| own == name)
     }
 
-    fn receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
+    fn find_receiver(&self, node: Node<'_>, member_kind: &str) -> FoundReceiver {
         // `self::f` is of the module.
         let is_module =
             |path: &str| member_kind == "scoped_identifier" && path.split('.').next() == Some("self");
@@ -233,15 +236,15 @@ impl<'a, 't> Walker<'a, 't> {
     }
 
     pub(super) fn receiver_of(&self, path: String) -> FoundReceiver {
-        match self.rooted(path) {
+        match self.root_at_self(path) {
             path if path == "self" => FoundReceiver::Own,
             path if path.len() <= MAX_NAME_BYTES => FoundReceiver::Named(path),
             _ => FoundReceiver::Other,
         }
     }
 
-    /// Begins a path with `self` if it begins with the value or type around.
-    pub(super) fn rooted(&self, path: String) -> String {
+    /// Replaces the start of a path by `self` if it is the value or type around.
+    pub(super) fn root_at_self(&self, path: String) -> String {
         match path.split_once('.') {
             None if self.is_own(&path) => "self".to_owned(),
             Some((first, rest)) if self.is_own(first) => format!("self.{rest}"),
@@ -249,7 +252,7 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Returns an expression as a path, its parts joined by `.`, those that are called followed by `()`.
+    /// Returns an expression as a path, its parts joined by `.`, with `()` after calls.
     pub(super) fn path_of(&self, node: Node<'_>, most: usize) -> Option<String> {
         let most = most.checked_sub(1)?;
         let kind = node.kind();
@@ -276,9 +279,9 @@ impl<'a, 't> Walker<'a, 't> {
         is_transparent.then(|| self.path_of(node.named_child(0)?, most)).flatten()
     }
 
-    fn import_names(&mut self, node: Node<'t>) {
+    fn add_import_names(&mut self, node: Node<'t>) {
         for name in self.names_in(node, |_, _| true) {
-            let found = Found {
+            let found = FoundUse {
                 name: self.text_of(name),
                 at: name.start_byte(),
                 receiver: FoundReceiver::Import,
@@ -290,7 +293,7 @@ impl<'a, 't> Walker<'a, 't> {
         }
     }
 
-    /// Returns the names inside a node, in the order of the text. `enters` says which children are looked into, by the node around
+    /// Returns the names inside a node, in the order of the text. `enters` decides which children are read, by the node around
     /// and the field.
     pub(super) fn names_in(
         &self,
@@ -300,7 +303,7 @@ impl<'a, 't> Walker<'a, 't> {
         let (mut open, mut found) = (vec![node], Vec::new());
         for _ in 0..MAX_PATTERN_NODES {
             let Some(node) = open.pop() else { break };
-            let is_name = self.marks.of_kind(node.kind_id()) & node_marks::NAME != 0;
+            let is_name = self.marks.marks_of(node.kind_id()) & node_marks::NAME != 0;
             if is_name || node.kind() == SHORTHAND_PATTERN {
                 found.push(node);
                 continue;
@@ -324,8 +327,8 @@ impl<'a, 't> Walker<'a, 't> {
     }
 }
 
-/// Whether a name of TypeScript, which keeps the names of types and values apart, is one of a value. The grammar reads
-/// `sql<Row>` before a template as comparisons.
+/// Returns whether a name of TypeScript, which separates names of types and values, is a value. The grammar reads `sql<Row>`
+/// before a template as comparisons.
 fn is_javascript_value(name: Node<'_>, parent: Node<'_>, field: Option<&str>) -> bool {
     let operator = parent.child_by_field_name("operator").filter(|_| field == Some("right"));
     let may_be_argument = operator.is_some_and(|operator| operator.kind() == "<");

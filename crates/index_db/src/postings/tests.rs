@@ -1,23 +1,23 @@
 use std::collections::BTreeMap;
 
-use memod_base::types::{ChunkId, Expression, Phrase, SourceKey, ViewId};
+use memod_base::types::{ChunkId, Expression, Phrase, SourceKey, WorktreeId};
 use memod_database::DatabaseError;
-use memod_testing::Random;
+use memod_testing::RandomNumbers;
 use rusqlite::{Connection, params};
 
-use crate::test_rows::{chunk, put, worktree};
-use crate::{Change, NewChunk, Reader, Writer};
+use crate::test_rows::{embeddable_chunk, put_change, worktree_key};
+use crate::{IndexReader, IndexWriter, ManifestChange, NewChunk};
 
 /// Symbol, title and body.
-type Texts = [String; 3];
+type ChunkWords = [String; 3];
 
 /// An index, and the same chunks in a table of FTS5.
 struct Bench {
-    writer: Writer,
-    reader: Reader,
-    view: ViewId,
+    writer: IndexWriter,
+    reader: IndexReader,
+    view: WorktreeId,
     fts: Connection,
-    chunks: BTreeMap<i64, Texts>,
+    chunks: BTreeMap<i64, ChunkWords>,
     n_files: u32,
     temp: tempfile::TempDir,
 }
@@ -30,23 +30,24 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
-        let mut writer = Writer::open(&path, "model").unwrap();
-        let view = writer.view(&worktree()).unwrap();
+        let mut writer = IndexWriter::open(&path, "model").unwrap();
+        let view = writer.view_of_worktree(&worktree_key()).unwrap();
         let fts = Connection::open_in_memory().unwrap();
         let table = "CREATE VIRTUAL TABLE t USING fts5(symbol, title, body, tokenize='ascii')";
         fts.execute_batch(table).unwrap();
-        let reader = Reader::open(&path).unwrap();
+        let reader = IndexReader::open(&path).unwrap();
         Self { writer, reader, view, fts, chunks: BTreeMap::new(), n_files: 0, temp }
     }
 
     /// Adds a file with a chunk for each text.
-    fn put(&mut self, texts: Vec<Texts>) {
+    fn put(&mut self, texts: Vec<ChunkWords>) {
         self.n_files += 1;
         let mut hash = [0; 32];
         hash[..4].copy_from_slice(&self.n_files.to_le_bytes());
-        let chunk = |words: &Texts| NewChunk { embeds: false, words: words.clone(), ..chunk(hash) };
-        let put = put(&self.n_files.to_string(), hash, texts.iter().map(chunk).collect());
-        self.writer.apply(self.view, &[put], 0).unwrap();
+        let chunk =
+            |words: &ChunkWords| NewChunk { embeds: false, words: words.clone(), ..embeddable_chunk(hash) };
+        let put = put_change(&self.n_files.to_string(), hash, texts.iter().map(chunk).collect());
+        self.writer.apply_changes(self.view, &[put], 0).unwrap();
         let last = self.chunks.last_key_value().map_or(0, |(id, _)| *id);
         let mut new = self.reader.conn.prepare("SELECT id FROM chunk WHERE id > ?1 ORDER BY id").unwrap();
         let ids: Vec<i64> = new.query_map([last], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
@@ -63,7 +64,7 @@ impl Bench {
     /// Deletes the file of this number, and its chunks.
     fn remove(&mut self, nth: usize) {
         let key = SourceKey::new(nth.to_string());
-        self.writer.apply(self.view, &[Change::Remove { key, is_secret: false }], 0).unwrap();
+        self.writer.apply_changes(self.view, &[ManifestChange::Remove { key, is_secret: false }], 0).unwrap();
         self.writer.collect_garbage(1, 0).unwrap();
         let (conn, fts) = (&self.reader.conn, &self.fts);
         let mut exists = conn.prepare("SELECT 1 FROM chunk WHERE id = ?1").unwrap();
@@ -76,7 +77,7 @@ impl Bench {
 
     /// Ends without notice, and starts again.
     fn restart(&mut self) {
-        self.writer = Writer::open(&self.temp.path().join("index.db"), "model").unwrap();
+        self.writer = IndexWriter::open(&self.temp.path().join("index.db"), "model").unwrap();
     }
 
     fn merge_all(&mut self) {
@@ -90,20 +91,24 @@ impl Bench {
     /// Returns the chunks that have a phrase, and how often.
     fn counts(&self, phrase: &Phrase) -> Vec<(i64, u8)> {
         let mut counts = Vec::new();
-        self.reader.postings().unwrap().each(phrase, |ChunkId(id), count| counts.push((id, count))).unwrap();
+        self.reader
+            .read_postings()
+            .unwrap()
+            .each_match(phrase, |ChunkId(id), count| counts.push((id, count)))
+            .unwrap();
         counts.retain(|(id, _)| self.chunks.contains_key(id));
         counts
     }
 
-    fn compare(&self, random: &mut Random) {
+    fn compare(&self, random: &mut RandomNumbers) {
         let found: Vec<Phrase> = (0..12).map(|_| random_phrase(random)).collect();
         for phrase in &found {
             assert_eq!(self.counts(phrase), expected_counts(&self.chunks, phrase), "{phrase}");
         }
-        let postings = self.reader.postings().unwrap();
+        let postings = self.reader.read_postings().unwrap();
         for _ in 0..12 {
             let expression = random_expression(random, 3);
-            let set = postings.matching(&expression).unwrap();
+            let set = postings.find_matching(&expression).unwrap();
             let found: Vec<i64> = self.chunks.keys().copied().filter(|id| set.contains(*id)).collect();
             let mut matching =
                 self.fts.prepare("SELECT rowid FROM t WHERE t MATCH ?1 ORDER BY rowid").unwrap();
@@ -113,7 +118,7 @@ impl Bench {
     }
 }
 
-fn expected_counts(chunks: &BTreeMap<i64, Texts>, phrase: &Phrase) -> Vec<(i64, u8)> {
+fn expected_counts(chunks: &BTreeMap<i64, ChunkWords>, phrase: &Phrase) -> Vec<(i64, u8)> {
     let tokens: Vec<&str> = phrase.tokens.split(' ').collect();
     let is_at = |words: &[&str]| {
         let (last, first) = (words[words.len() - 1], &words[..words.len() - 1]);
@@ -131,20 +136,20 @@ fn expected_counts(chunks: &BTreeMap<i64, Texts>, phrase: &Phrase) -> Vec<(i64, 
 }
 
 /// The smaller the number, the more frequent.
-fn random_word(random: &mut Random) -> String {
-    format!("w{}", random.below(12) * random.below(12))
+fn random_word(random: &mut RandomNumbers) -> String {
+    format!("w{}", random.number_below(12) * random.number_below(12))
 }
 
-fn random_phrase(random: &mut Random) -> Phrase {
-    let tokens: Vec<String> = (0..=random.below(3)).map(|_| random_word(random)).collect();
-    phrase(&tokens.join(" "), random.below(3) == 0)
+fn random_phrase(random: &mut RandomNumbers) -> Phrase {
+    let tokens: Vec<String> = (0..=random.number_below(3)).map(|_| random_word(random)).collect();
+    phrase(&tokens.join(" "), random.number_below(3) == 0)
 }
 
-fn random_expression(random: &mut Random, depth: usize) -> Expression {
-    let some = |random: &mut Random| -> Vec<Expression> {
-        (0..=random.below(3)).map(|_| random_expression(random, depth - 1)).collect()
+fn random_expression(random: &mut RandomNumbers, depth: usize) -> Expression {
+    let some = |random: &mut RandomNumbers| -> Vec<Expression> {
+        (0..=random.number_below(3)).map(|_| random_expression(random, depth - 1)).collect()
     };
-    match random.below(if depth == 0 { 1 } else { 4 }) {
+    match random.number_below(if depth == 0 { 1 } else { 4 }) {
         0 => Expression::Phrase(random_phrase(random)),
         1 => Expression::Any(some(random)),
         2 => Expression::All(some(random)),
@@ -155,9 +160,9 @@ fn random_expression(random: &mut Random, depth: usize) -> Expression {
     }
 }
 
-fn random_texts(random: &mut Random) -> Vec<Texts> {
+fn random_texts(random: &mut RandomNumbers) -> Vec<ChunkWords> {
     let mut text = |most: usize| {
-        let words: Vec<String> = (0..random.below(most)).map(|_| random_word(random)).collect();
+        let words: Vec<String> = (0..random.number_below(most)).map(|_| random_word(random)).collect();
         words.join(" ")
     };
     let n_chunks = 1 + text(4).len() % 3;
@@ -166,12 +171,12 @@ fn random_texts(random: &mut Random) -> Vec<Texts> {
 
 #[test]
 fn lists_have_what_fts5_finds_through_merges_and_restarts() {
-    let mut random = Random::new(21);
+    let mut random = RandomNumbers::new(21);
     let mut bench = Bench::new();
     for step in 0..400 {
-        match random.below(12) {
+        match random.number_below(12) {
             0..8 => bench.put(random_texts(&mut random)),
-            8 => bench.remove(1 + random.below(bench.n_files as usize + 1)),
+            8 => bench.remove(1 + random.number_below(bench.n_files as usize + 1)),
             9 => bench.restart(),
             _ => drop(bench.writer.merge_words().unwrap()),
         }
@@ -190,7 +195,7 @@ const UNNAMED: &str = "SELECT (SELECT count(*) FROM posting WHERE id >> 38 NOT I
 
 #[test]
 fn what_an_interrupted_merge_wrote_is_deleted() {
-    let mut random = Random::new(22);
+    let mut random = RandomNumbers::new(22);
     let mut bench = Bench::new();
     for nth in 0..16 {
         let own: Vec<String> = (0..300).map(|other| format!("own{}", nth * 300 + other)).collect();
@@ -222,20 +227,20 @@ fn deleted_chunks_leave_the_lists_once_they_are_most() {
     bench.merge_all();
     let n_chunks = || {
         let mut n_chunks = 0;
-        bench.reader.postings().unwrap().each(&phrase("w1", false), |_, _| n_chunks += 1).unwrap();
+        bench.reader.read_postings().unwrap().each_match(&phrase("w1", false), |_, _| n_chunks += 1).unwrap();
         n_chunks
     };
     assert!((10..=20).contains(&n_chunks()), "{}", n_chunks());
-    assert_eq!(bench.reader.postings().unwrap().n_chunks_with("own3").unwrap(), 0);
-    assert_eq!(bench.reader.postings().unwrap().n_chunks_with("own35").unwrap(), 1);
+    assert_eq!(bench.reader.read_postings().unwrap().n_chunks_with("own3").unwrap(), 0);
+    assert_eq!(bench.reader.read_postings().unwrap().n_chunks_with("own35").unwrap(), 1);
 }
 
 #[test]
 fn a_prefix_of_many_words_counts_each() {
-    let mut random = Random::new(25);
+    let mut random = RandomNumbers::new(25);
     let mut bench = Bench::new();
     for nth in 0..40 {
-        let words: Vec<String> = (0..30).map(|_| format!("w{}", random.below(200))).collect();
+        let words: Vec<String> = (0..30).map(|_| format!("w{}", random.number_below(200))).collect();
         bench.put(vec![[format!("w{nth}"), String::new(), words.join(" ")]]);
     }
     for phrase in [phrase("w", true), phrase("w1", true), phrase("w1 w", true)] {
@@ -245,7 +250,7 @@ fn a_prefix_of_many_words_counts_each() {
 
 #[test]
 fn words_that_no_chunk_has_are_deleted_once_many_are_new() {
-    let mut random = Random::new(23);
+    let mut random = RandomNumbers::new(23);
     let mut bench = Bench::new();
     let n_terms = "SELECT count(*) FROM term";
     for nth in 0..30 {
@@ -275,15 +280,16 @@ fn an_index_without_ids_for_words_is_damaged() {
     bench.put(vec![[String::new(), String::new(), "w2".to_owned()]]);
     assert_eq!(bench.counts(&phrase("w2", false)).len(), 1);
     let words = [String::new(), String::new(), "w3".to_owned()];
-    let chunk = NewChunk { embeds: false, words, ..chunk([9; 32]) };
-    let error = bench.writer.apply(bench.view, &[put("last", [9; 32], vec![chunk])], 0).unwrap_err();
+    let chunk = NewChunk { embeds: false, words, ..embeddable_chunk([9; 32]) };
+    let error =
+        bench.writer.apply_changes(bench.view, &[put_change("last", [9; 32], vec![chunk])], 0).unwrap_err();
     assert!(matches!(error, DatabaseError::Corrupt { .. }), "{error}");
 }
 
 /// The disk has no more room: the database cannot grow.
 #[test]
 fn a_merge_that_fails_leaves_nothing() {
-    let mut random = Random::new(24);
+    let mut random = RandomNumbers::new(24);
     let mut bench = Bench::new();
     for nth in 0..16 {
         let own: Vec<String> = (0..3_000).map(|other| format!("own{}", nth * 3_000 + other)).collect();
@@ -323,8 +329,11 @@ fn a_word_of_a_purged_chunk_is_in_no_table() {
             bytes.windows(word.len()).any(|bytes| bytes == word.as_bytes())
         };
         let key = SourceKey::new("8");
-        bench.writer.apply(bench.view, &[Change::Remove { key, is_secret: true }], 0).unwrap();
-        bench.writer.scrub().unwrap();
+        bench
+            .writer
+            .apply_changes(bench.view, &[ManifestChange::Remove { key, is_secret: true }], 0)
+            .unwrap();
+        bench.writer.scrub_traces().unwrap();
         assert!(!bench.writer.has_leftovers());
         assert!(!holds(&bench, "hunter7hunter7") && holds(&bench, "hunter8hunter8"), "{is_merged}");
         assert_eq!(bench.counts(&phrase("hunter7hunter7", false)), []);

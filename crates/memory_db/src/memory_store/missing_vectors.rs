@@ -1,4 +1,4 @@
-//! Computes the vectors that memories lack, and tells which have changed.
+//! Computes the vectors that memories lack, and lists changed vectors.
 
 use memod_database::DatabaseError;
 
@@ -17,7 +17,7 @@ impl MemoryStore {
     /// When they cannot be stored.
     pub fn embed_some(&mut self, now_ms: i64) -> Result<bool, DatabaseError> {
         let Some((db, _)) = self.open.as_mut().filter(|_| self.lacks_vectors) else { return Ok(false) };
-        let rows = db.read(now_ms, |rows| rows.vectorless(&self.model.id, self.model.step))?;
+        let rows = db.read(now_ms, |rows| rows.list_vectorless(&self.model.id, self.model.step))?;
         self.lacks_vectors = !rows.is_empty();
         if rows.is_empty() || !db.write(now_ms, |all| all.embed_missing(&rows, &self.model))? {
             return Ok(false);

@@ -1,7 +1,7 @@
 //! Switches the vectors of memories to another model.
 //!
-//! Vectors of the next model are made beside those that answer. One transaction makes the switch, so a memory.db has all
-//! vectors of one model whenever the daemon is killed.
+//! Vectors of the next model are computed while searches use those of the present one. One transaction makes the switch, so a
+//! memory.db has all vectors of one model whenever the daemon is killed.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use super::MemoryStore;
 
 /// The result of [`MemoryStore::prepare_model`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preparing {
-    /// Nothing is to be done, or nothing can be done now.
+pub enum ModelPreparation {
+    /// There is nothing to do, or nothing can be done now.
     Idle,
-    /// Some vectors were made; there may be more to do.
+    /// Some vectors were computed; there may be more to do.
     Some,
-    /// Another model answers now.
+    /// Searches use another model now.
     Switched,
 }
 
 impl MemoryStore {
-    /// Uses the vectors of a model that was chosen, or of the default.
-    pub(super) fn use_model(&mut self, chosen: Option<&str>) {
+    /// Uses the vectors of the chosen model, or of the default.
+    pub(super) fn select_model(&mut self, chosen: Option<&str>) {
         let id = chosen.unwrap_or(&self.default_model);
         if self.model.id != id {
             self.model = Arc::new((self.make_model)(id));
@@ -31,30 +31,30 @@ impl MemoryStore {
         }
     }
 
-    /// Returns the identity of the model whose vectors answer.
-    pub fn model(&self) -> &str {
+    /// Returns the identity of the model whose vectors searches use.
+    pub fn model_id(&self) -> &str {
         &self.model.id
     }
 
-    /// Makes some vectors of the model `chosen`, and switches to it once no living memory lacks one.
+    /// Computes some vectors of the model `chosen`, and switches to it once no living memory lacks one.
     ///
     /// # Errors
-    /// When they cannot be stored; the former model answers then.
-    pub fn prepare_model(&mut self, now_ms: i64, chosen: &str) -> Result<Preparing, DatabaseError> {
+    /// When they cannot be stored; the former model stays in use then.
+    pub fn prepare_model(&mut self, now_ms: i64, chosen: &str) -> Result<ModelPreparation, DatabaseError> {
         if self.model.id == chosen {
             self.next_model = None;
-            return Ok(Preparing::Idle);
+            return Ok(ModelPreparation::Idle);
         }
         if self.next_model.as_ref().is_none_or(|next| next.id != chosen) {
             self.next_model = Some(Arc::new((self.make_model)(chosen)));
         }
         let (Some((db, _)), Some(next)) = (self.open.as_mut(), self.next_model.clone()) else {
-            return Ok(Preparing::Idle);
+            return Ok(ModelPreparation::Idle);
         };
-        let rows = db.read(now_ms, |rows| rows.vectorless(&next.id, next.step))?;
+        let rows = db.read(now_ms, |rows| rows.list_vectorless(&next.id, next.step))?;
         if !rows.is_empty() {
             let is_made = db.write(now_ms, |all| all.embed_missing(&rows, &next))?;
-            return Ok(if is_made { Preparing::Some } else { Preparing::Idle });
+            return Ok(if is_made { ModelPreparation::Some } else { ModelPreparation::Idle });
         }
         let is_default = next.id == self.default_model;
         db.write(now_ms, |rows| {
@@ -63,10 +63,10 @@ impl MemoryStore {
             } else {
                 rows.set_meta(MODEL, &next.id)?;
             }
-            rows.keep_vectors_of(&next.id)
+            rows.delete_other_vectors(&next.id)
         })?;
         (self.model, self.next_model) = (next, None);
         (self.is_opened, self.lacks_vectors) = (true, true);
-        Ok(Preparing::Switched)
+        Ok(ModelPreparation::Switched)
     }
 }

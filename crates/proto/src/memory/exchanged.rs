@@ -52,7 +52,7 @@ pub struct RestoreFileResult {
     pub caveats: Caveats,
 }
 
-/// What becomes of a file that is not in the worktree any more.
+/// The fate of a file that is not in the worktree any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFate {

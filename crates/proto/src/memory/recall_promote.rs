@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Caller, Memory, Tier, Traits};
-use crate::{Caveats, Mode};
+use crate::{Caveats, SearchMode};
 
 /// Params of `memory.recall`: searches memories and extends the lifetime of those found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -16,7 +16,7 @@ pub struct RecallParams {
     /// The query, as for `search`.
     pub query: String,
     /// How to match.
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// Only memories of this container.
     pub container: Option<String>,
     /// Only memories with all of these tags.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Brief, Caller, Memory, Scope, Selection};
+use super::{Brief, Caller, Memory, MemoryScope, Selection};
 use crate::Caveats;
 
 /// Params of `memory.share` (writes memories to files of the worktree, or gives them to the team) and `memory.unshare` (removes
@@ -98,18 +98,18 @@ pub fn is_unconfirmed(trust: &str) -> bool {
     matches!(trust, "repo" | "team")
 }
 
-/// Returns what a reader of a memory must know: that nobody here vouches for it, that the team has it, of which other repository
+/// Returns the marks that a reader of a memory must see: that nobody here vouches for it, that the team has it, of which other repository
 /// it is, which side of a conflict, and what supersedes it.
-pub fn marks(
+pub fn reader_marks(
     trust: &str,
-    scope: Scope,
+    scope: MemoryScope,
     repository: Option<&str>,
     conflict: Option<&str>,
     superseded_by: &[String],
 ) -> Vec<String> {
     let trust = match (trust, scope) {
         (trust, _) if is_unconfirmed(trust) => Some(format!("[trust: {trust}]")),
-        (_, Scope::Team) => Some("[team]".to_owned()),
+        (_, MemoryScope::Team) => Some("[team]".to_owned()),
         _ => None,
     };
     let repository = repository.map(|repository| format!("[of {repository}]"));

@@ -4,8 +4,8 @@ use memod_base::types::{Expression, Phrase};
 use memod_text::scripts::is_unspaced;
 use memod_text::words::{self as tokens, Form, GRAM_CHARS};
 
-use super::stop::is_stop_word;
-use super::tree::{All, Any, Bag, Item};
+use super::query_tree::{Alternatives, QueryItem, Requirements, WordBag};
+use super::stop_words::is_stop_word;
 
 /// Most wanted tokens.
 pub(super) const MAX_TOKENS: usize = 64;
@@ -14,80 +14,87 @@ pub(super) const MAX_TOKENS: usize = 64;
 const MAX_UNWANTED_TOKENS: usize = 64;
 
 /// Writes expressions within the limits on tokens.
-pub(super) struct Writer {
+pub(super) struct ExpressionWriter {
     wanted: usize,
     unwanted: usize,
     other_form: OtherForm,
-    /// Whether a limit left something out.
+    /// Whether a limit cut the expression.
     pub(super) is_cut: bool,
 }
 
 /// Returns an alternative for a token that need not match exactly, if there is any.
 type OtherForm = fn(&str) -> Option<String>;
 
-/// What operators demand of every hit, whatever arm finds it.
+/// The demands of operators on every hit, regardless of the arm that finds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Restriction {
-    /// A hit must match this.
+pub(crate) struct QueryRestriction {
+    /// The expression that a hit must match.
     pub required: Option<Expression>,
-    /// A hit must not match this.
+    /// The expression that a hit must not match.
     pub(crate) excluded: Option<Expression>,
 }
 
-impl Writer {
+impl ExpressionWriter {
     pub(super) fn new(other_form: OtherForm) -> Self {
         Self { wanted: MAX_TOKENS, unwanted: MAX_UNWANTED_TOKENS, other_form, is_cut: false }
     }
 
-    /// Writes what operators demand. Words side by side demand nothing, and beside `NOT` they only rank what is left.
-    pub(super) fn restriction(&mut self, any: &Any) -> Restriction {
-        let unwanted = |bags: &[Bag]| bags.iter().flat_map(|bag| bag.unwanted.clone()).collect::<Vec<_>>();
+    /// Writes the demands of operators. Words side by side demand nothing, and beside `NOT` they only rank the remaining hits.
+    pub(super) fn write_restriction(&mut self, any: &Alternatives) -> QueryRestriction {
         match any.0.as_slice() {
-            [All(bags)] if bags.len() == 1 || bags.iter().all(|bag| bag.wanted.is_empty()) => {
-                let required = bags.iter().find_map(|bag| self.bag_requirement(bag));
-                Restriction { required, excluded: self.excluded(&unwanted(bags).iter().collect::<Vec<_>>()) }
+            [Requirements(bags)] if bags.len() == 1 || bags.iter().all(|bag| bag.wanted.is_empty()) => {
+                let required = bags.iter().find_map(|bag| self.write_bag_requirement(bag));
+                QueryRestriction {
+                    required,
+                    excluded: self
+                        .write_excluded(&bags.iter().flat_map(|bag| &bag.unwanted).collect::<Vec<_>>()),
+                }
             }
-            _ => match self.any(any, false) {
-                None => Restriction { required: None, excluded: self.excluded(&any.unwanted()) },
-                required => Restriction { required, excluded: None },
+            _ => match self.write_any(any, false) {
+                None => {
+                    QueryRestriction { required: None, excluded: self.write_excluded(&any.unwanted_items()) }
+                }
+                required => QueryRestriction { required, excluded: None },
             },
         }
     }
 
-    /// Writes what words side by side demand: the phrases and groups among them, or any of them beside a prefix.
-    fn bag_requirement(&mut self, bag: &Bag) -> Option<Expression> {
+    /// Writes the demands of words side by side: the phrases and groups among them, or any of them beside a prefix.
+    fn write_bag_requirement(&mut self, bag: &WordBag) -> Option<Expression> {
         let (required, _) = bag.by_requirement();
-        let parts: Vec<Expression> = required.iter().filter_map(|item| self.items(&[item], true)).collect();
-        let has_prefix = bag.wanted.iter().any(|item| matches!(item, Item::Prefix(_)));
+        let parts: Vec<Expression> =
+            required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
+        let has_prefix = bag.wanted.iter().any(|item| matches!(item, QueryItem::Prefix(_)));
         match parts.is_empty() && has_prefix {
-            true => self.items(&bag.wanted.iter().collect::<Vec<_>>(), false),
-            false => join(parts, Expression::All),
+            true => self.write_items(&bag.wanted.iter().collect::<Vec<_>>(), false),
+            false => join_parts(parts, Expression::All),
         }
     }
 
     /// Writes alternatives. With `is_strict` a compound counts as a whole, and otherwise any part of it.
-    pub(super) fn any(&mut self, any: &Any, is_strict: bool) -> Option<Expression> {
-        let parts = any.0.iter().filter_map(|all| self.all(all, is_strict)).collect();
-        join(parts, Expression::Any)
+    pub(super) fn write_any(&mut self, any: &Alternatives, is_strict: bool) -> Option<Expression> {
+        let parts = any.0.iter().filter_map(|all| self.write_all(all, is_strict)).collect();
+        join_parts(parts, Expression::Any)
     }
 
-    /// Words that bags without a wanted item exclude are excluded from the others: `x AND NOT y`.
-    fn all(&mut self, all: &All, is_strict: bool) -> Option<Expression> {
-        let (bags, lone): (Vec<&Bag>, Vec<&Bag>) = all.0.iter().partition(|bag| !bag.wanted.is_empty());
+    /// Writes requirements. The words that a bag without a wanted item excludes are excluded from the other bags: `x AND NOT y`.
+    fn write_all(&mut self, all: &Requirements, is_strict: bool) -> Option<Expression> {
+        let (bags, lone): (Vec<&WordBag>, Vec<&WordBag>) =
+            all.0.iter().partition(|bag| !bag.wanted.is_empty());
         let is_strict = is_strict || bags.len() > 1;
-        let parts = bags.into_iter().filter_map(|bag| self.bag(bag, is_strict)).collect();
-        let unwanted: Vec<&Item> = lone.iter().flat_map(|bag| &bag.unwanted).collect();
-        let wanted = join(parts, Expression::All)?;
-        Some(self.without(wanted, &unwanted))
+        let parts = bags.into_iter().filter_map(|bag| self.write_bag(bag, is_strict)).collect();
+        let unwanted: Vec<&QueryItem> = lone.iter().flat_map(|bag| &bag.unwanted).collect();
+        let wanted = join_parts(parts, Expression::All)?;
+        Some(self.write_without(wanted, &unwanted))
     }
 
-    /// Words beside a required item need not match, but count when they do. To say so takes the first required item twice;
-    /// in brackets within brackets it would double at each level, so its tokens count against the limit again.
-    fn bag(&mut self, bag: &Bag, is_strict: bool) -> Option<Expression> {
+    /// Writes words side by side. Words beside a required item need not match, but count when they do. This needs the first
+    /// required item twice; in nested brackets it would double at each level, so its tokens count against the limit again.
+    fn write_bag(&mut self, bag: &WordBag, is_strict: bool) -> Option<Expression> {
         let (required, others) = bag.by_requirement();
         let mut parts: Vec<Expression> =
-            required.iter().filter_map(|item| self.items(&[item], true)).collect();
-        let others = self.items(&others, is_strict);
+            required.iter().filter_map(|item| self.write_items(&[item], true)).collect();
+        let others = self.write_items(&others, is_strict);
         match (parts.first().cloned(), others) {
             (Some(first), Some(others)) => {
                 if let Some(left) = self.wanted.checked_sub(first.to_string().split(' ').count()) {
@@ -97,34 +104,35 @@ impl Writer {
             }
             (_, others) => parts.extend(others),
         }
-        let wanted = join(parts, Expression::All)?;
-        Some(self.without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
+        let wanted = join_parts(parts, Expression::All)?;
+        Some(self.write_without(wanted, &bag.unwanted.iter().collect::<Vec<_>>()))
     }
 
-    /// Without a wanted token there is no expression, because none expresses "all except these".
-    fn without(&mut self, wanted: Expression, unwanted: &[&Item]) -> Expression {
-        match self.excluded(unwanted) {
+    /// Excludes unwanted items from an expression. Without a wanted token there is no expression, because FTS5 has none for
+    /// "all except these".
+    fn write_without(&mut self, wanted: Expression, unwanted: &[&QueryItem]) -> Expression {
+        match self.write_excluded(unwanted) {
             Some(unwanted) => Expression::Without(Box::new(wanted), Box::new(unwanted)),
             None => wanted,
         }
     }
 
-    /// Writes what must not match.
-    fn excluded(&mut self, unwanted: &[&Item]) -> Option<Expression> {
+    /// Writes the items that must not match.
+    fn write_excluded(&mut self, unwanted: &[&QueryItem]) -> Option<Expression> {
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
-        let unwanted = self.items(unwanted, true);
+        let unwanted = self.write_items(unwanted, true);
         std::mem::swap(&mut self.wanted, &mut self.unwanted);
         unwanted
     }
 
-    fn items(&mut self, items: &[&Item], is_strict: bool) -> Option<Expression> {
+    fn write_items(&mut self, items: &[&QueryItem], is_strict: bool) -> Option<Expression> {
         let mut parts: Vec<Expression> = Vec::new();
         for item in items {
-            if let Item::Group(any) = item {
-                parts.extend(self.any(any, is_strict));
+            if let QueryItem::Group(any) = item {
+                parts.extend(self.write_any(any, is_strict));
                 continue;
             }
-            for phrase in item.phrases(is_strict, self.other_form) {
+            for phrase in item.to_phrases(is_strict, self.other_form) {
                 let n_tokens = phrase.tokens.split(' ').count();
                 let phrase = Expression::Phrase(phrase);
                 if parts.contains(&phrase) {
@@ -138,29 +146,29 @@ impl Writer {
                 }
             }
         }
-        join(parts, Expression::Any)
+        join_parts(parts, Expression::Any)
     }
 }
 
-/// Phrases, any of which may match.
+/// The phrases that a query wants; any may match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Phrases {
+pub(crate) struct WantedPhrases {
     phrases: Vec<Phrase>,
-    /// For each phrase, the place of the word of the query that it stands for: ascending.
+    /// For each phrase, the position of its word in the query: ascending.
     word_of: Vec<usize>,
     n_words: usize,
     n_tokens: usize,
 }
 
-impl Phrases {
-    /// Returns each phrase with the place of the word of the query that it stands for; places ascend.
+impl WantedPhrases {
+    /// Returns each phrase with the position of its word in the query; positions ascend.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Phrase, usize)> {
         self.phrases.iter().zip(self.word_of.iter().copied())
     }
 
     /// Adds the phrases of the next word, as far as the limit on tokens allows.
-    pub(super) fn add(&mut self, item: &Item) {
-        for phrase in item.phrases(false, other_number) {
+    pub(super) fn add_item(&mut self, item: &QueryItem) {
+        for phrase in item.to_phrases(false, other_number) {
             let n_tokens = phrase.tokens.split(' ').count();
             if self.n_tokens + n_tokens <= MAX_TOKENS && !self.phrases.contains(&phrase) {
                 self.n_tokens += n_tokens;
@@ -172,36 +180,41 @@ impl Phrases {
     }
 }
 
-fn join(mut parts: Vec<Expression>, of: impl FnOnce(Vec<Expression>) -> Expression) -> Option<Expression> {
-    if parts.len() > 1 { Some(of(parts)) } else { parts.pop() }
+fn join_parts(
+    mut parts: Vec<Expression>,
+    combine: impl FnOnce(Vec<Expression>) -> Expression,
+) -> Option<Expression> {
+    if parts.len() > 1 { Some(combine(parts)) } else { parts.pop() }
 }
 
-impl Item {
-    fn phrases(&self, is_strict: bool, other_form: OtherForm) -> Vec<Phrase> {
+impl QueryItem {
+    fn to_phrases(&self, is_strict: bool, other_form: OtherForm) -> Vec<Phrase> {
         match self {
             Self::Group(_) => Vec::new(),
-            Self::Phrase(text) => spellings(text, false),
-            Self::Prefix(text) => phrases_of_word(text, true, None),
-            Self::Word(text) => phrases_of_word(text, false, (!is_strict).then_some(other_form)),
+            Self::Phrase(text) => phrase_spellings(text, false),
+            Self::Prefix(text) => word_phrases(text, true, None),
+            Self::Word(text) => word_phrases(text, false, (!is_strict).then_some(other_form)),
         }
     }
 }
 
 /// Returns the phrases for a word: the joined name, its spellings in parts, and, unless it must match exactly, each part
 /// and its other form.
-fn phrases_of_word(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Phrase> {
-    let (whole, parts) = (stream(text, Form::Whole), stream(text, Form::Parts));
+fn word_phrases(text: &str, is_prefix: bool, other_form: Option<OtherForm>) -> Vec<Phrase> {
+    let (whole, parts) = (word_stream(text, Form::Whole), word_stream(text, Form::Parts));
     let mut phrases = Vec::new();
     if !whole.contains(' ') {
-        phrases.extend(adjacent(&whole, is_prefix));
+        phrases.extend(adjacent_phrase(&whole, is_prefix));
     }
-    phrases.extend(spellings(text, is_prefix));
+    phrases.extend(phrase_spellings(text, is_prefix));
     if let Some(other_form) = other_form {
-        let single = |token: &&str| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token);
-        let singles = whole.split(' ').chain(parts.split(' ')).filter(single);
+        let singles = whole
+            .split(' ')
+            .chain(parts.split(' '))
+            .filter(|token| !is_stop_word(token) && token.len() > 1 && !is_short_gram(token));
         for token in singles {
-            phrases.extend(adjacent(token, false));
-            phrases.extend(other_form(token).and_then(|token| adjacent(&token, false)));
+            phrases.extend(adjacent_phrase(token, false));
+            phrases.extend(other_form(token).and_then(|token| adjacent_phrase(&token, false)));
         }
     }
     phrases
@@ -230,9 +243,10 @@ pub(crate) fn other_number(token: &str) -> Option<String> {
 
 /// Returns adjacent tokens of the index for `text` as written and with separate parts: `"user getId"` matches `user getId`
 /// and `user get_id`, but also `user get id`.
-fn spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
-    let streams = [Form::Both, Form::Parts].map(|form| stream(text, form));
-    let mut phrases: Vec<Phrase> = streams.iter().filter_map(|tokens| adjacent(tokens, is_prefix)).collect();
+fn phrase_spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
+    let streams = [Form::Both, Form::Parts].map(|form| word_stream(text, form));
+    let mut phrases: Vec<Phrase> =
+        streams.iter().filter_map(|tokens| adjacent_phrase(tokens, is_prefix)).collect();
     phrases.dedup();
     // With more letters the joined name would be different, so only the last part can be a prefix.
     if is_prefix && phrases.len() > 1 {
@@ -243,7 +257,7 @@ fn spellings(text: &str, is_prefix: bool) -> Vec<Phrase> {
 
 /// Returns the phrase for a stream. In the text, its last run of an unspaced script may continue, with full trigrams in place
 /// of the shorter ones of the stream.
-fn adjacent(stream: &str, is_prefix: bool) -> Option<Phrase> {
+fn adjacent_phrase(stream: &str, is_prefix: bool) -> Option<Phrase> {
     let mut tokens: Vec<&str> = stream.split_ascii_whitespace().take(MAX_TOKENS).collect();
     while let [.., before, last] = tokens[..]
         && is_short_gram(last)
@@ -262,7 +276,7 @@ pub(super) fn is_short_gram(token: &str) -> bool {
     token.starts_with(is_unspaced) && token.chars().nth(GRAM_CHARS - 1).is_none()
 }
 
-fn stream(text: &str, form: Form) -> String {
+fn word_stream(text: &str, form: Form) -> String {
     let mut out = String::new();
     tokens::write_words(text, form, &mut out);
     out

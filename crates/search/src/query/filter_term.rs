@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What a filter restricts.
+/// The property that a filter restricts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilterKey {
     /// A glob over the paths of files.
@@ -30,15 +30,15 @@ pub enum FilterKey {
 /// One filter of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterTerm {
-    /// What it restricts.
+    /// The property that it restricts.
     pub key: FilterKey,
-    /// As typed, without quotes.
+    /// The value as typed, without quotes.
     pub value: String,
-    /// Whether hits must not satisfy it.
+    /// Whether the filter is negated: hits must not satisfy it.
     pub is_negated: bool,
 }
 
-/// Checks the value of a filter; the error says why it is none.
+/// Checks the value of a filter; the error explains why it is invalid.
 pub type FilterCheck<'a> = &'a dyn Fn(FilterKey, &str) -> Result<(), String>;
 
 impl FilterKey {
@@ -73,7 +73,7 @@ impl FilterKey {
     }
 
     /// Splits `-path:rest` into negation, key and rest. `path::Path` and `path:` alone are no filters.
-    pub(super) fn split(text: &str) -> Option<(bool, Self, &str)> {
+    pub(super) fn split_filter(text: &str) -> Option<(bool, Self, &str)> {
         let positive = text.strip_prefix('-');
         let (key, rest) = positive.unwrap_or(text).split_once(':')?;
         let key = Self::ALL.into_iter().find(|known| known.as_str() == key)?;

@@ -8,10 +8,13 @@ const WORDS: [&str; 8] =
 const AFTER_WHEN: [&str; 3] = ["did", "was", "were"];
 
 /// Returns whether the words of a question, as typed, ask for history.
-pub(super) fn is_asked(raw: &[&str]) -> bool {
-    let is_one_of = |word: &str, words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+pub(super) fn is_history_question(raw: &[&str]) -> bool {
     raw.iter().any(|word| is_one_of(word, &WORDS))
         || raw.windows(2).any(|pair| is_one_of(pair[0], &["when"]) && is_one_of(pair[1], &AFTER_WHEN))
+}
+
+fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
 #[cfg(test)]
@@ -22,7 +25,7 @@ mod tests {
     fn questions() {
         let check = |question: &str, expected: bool| {
             let words: Vec<&str> = question.split_whitespace().collect();
-            assert_eq!(is_asked(&words), expected, "{question}");
+            assert_eq!(is_history_question(&words), expected, "{question}");
         };
         check("Why does it retry", true);
         check("when was the retry added", true);

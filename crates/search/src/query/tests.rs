@@ -1,4 +1,4 @@
-use memod_testing::{Random, hostile_text};
+use memod_testing::{RandomNumbers, hostile_text};
 use memod_text::words::index_words;
 
 use super::*;
@@ -12,14 +12,14 @@ fn index(text: &str) -> String {
 
 /// Returns the expression without stems.
 fn match_expression(query: &Query) -> Option<String> {
-    let expression = Writer::new(expression::other_number).any(&query.any, false);
+    let expression = ExpressionWriter::new(expression::other_number).write_any(&query.any, false);
     expression.map(|expression| expression.to_string())
 }
 
 #[test]
 fn expressions() {
     let check = |query: &str, expected: &str| {
-        assert_eq!(match_expression(&parse(query)).unwrap_or_default(), expected, "{query}");
+        assert_eq!(match_expression(&parse_query(query)).unwrap_or_default(), expected, "{query}");
     };
     check("", "");
     check(" \"\" * ( ) AND OR NOT -- 💥 \"", "");
@@ -61,7 +61,7 @@ fn expressions() {
 #[test]
 fn what_operators_demand() {
     let check = |query: &str, required: &str, excluded: &str| {
-        let found = parse(query).restriction();
+        let found = parse_query(query).restriction();
         let found = [found.required, found.excluded]
             .map(|expression| expression.map(|expression| expression.to_string()).unwrap_or_default());
         assert_eq!(found, [required, excluded], "{query}");
@@ -132,13 +132,13 @@ fn filters() {
     ] {
         check(text, text, &[]);
     }
-    assert_eq!(parse("path:x").filters(), [], "only where filters are asked for");
+    assert_eq!(parse_query("path:x").filters(), [], "only where filters are asked for");
 }
 
 #[test]
 fn what_was_understood() {
     let check = |query: &str, expected: &str| {
-        assert_eq!(serde_json::to_string(&understood(query).parsed()).unwrap(), expected, "{query}");
+        assert_eq!(serde_json::to_string(&understood(query).to_parsed()).unwrap(), expected, "{query}");
     };
     check("the retry loop", r#"{"terms":["retry","loop"]}"#);
     check(
@@ -146,7 +146,7 @@ fn what_was_understood() {
         r#"{"terms":["retry*"],"phrases":["a b"],"excluded":["(c OR d)"],"expression":"retry* \"a b\" NOT (c OR d)","filters":[{"key":"path","value":"x","not":true}]}"#,
     );
     let note =
-        |query: &str, expected: &[&str]| assert_eq!(understood(query).parsed().notes, expected, "{query}");
+        |query: &str, expected: &[&str]| assert_eq!(understood(query).to_parsed().notes, expected, "{query}");
     note("plain words, 5 of them: a:b", &[]);
     note("5\" disk", &["unbalanced quote taken as text"]);
     note("(a AND b", &["a bracket that is not closed ends with the query"]);
@@ -189,7 +189,8 @@ fn what_a_query_finds() {
     let streams: Vec<&str> = streams.iter().map(String::as_str).collect();
     let fts = fts_with(&streams);
     let check = |query: &str, expected: &[i64]| {
-        let found = match_expression(&parse(query)).map_or(Vec::new(), |text| fts.search(&text).unwrap());
+        let found =
+            match_expression(&parse_query(query)).map_or(Vec::new(), |text| fts.search(&text).unwrap());
         assert_eq!(found, expected, "{query}");
     };
     check("getuserbyid", &[1, 2, 7]);
@@ -219,7 +220,7 @@ fn what_a_query_finds() {
 #[test]
 fn words_to_look_for() {
     let check = |query: &str, expected: &[(&str, f32, bool)]| {
-        let query = parse(query);
+        let query = parse_query(query);
         let words: Vec<_> = query.words().iter().map(|w| (w.text.as_str(), w.weight, w.is_prefix)).collect();
         assert_eq!(words, expected);
     };
@@ -238,17 +239,17 @@ fn queries_that_name_a_symbol() {
         ("x NOT getUser", &["x"], false),
         ("how to start", &[], false),
     ] {
-        let query = parse(input);
-        assert_eq!(query.symbols(), symbols, "{input}");
+        let query = parse_query(input);
+        assert_eq!(query.symbol_names(), symbols, "{input}");
         assert_eq!(query.looks_like_symbol(), is_symbol, "{input}");
     }
-    assert_eq!(parse("parse the query").joined_words().as_deref(), Some("parsequery"));
+    assert_eq!(parse_query("parse the query").joined_words().as_deref(), Some("parsequery"));
 }
 
 #[test]
 fn any_text_is_a_query_that_fts5_takes() {
     let fts = fts_with(&["a b getuserbyid get user by id"]);
-    let mut random = Random::new(2);
+    let mut random = RandomNumbers::new(2);
     let mut inputs: Vec<String> = (0..2_000).map(|_| hostile_text(&mut random, 60)).collect();
     inputs.extend(
         ["(", ")", "\"", "NOT ", "getUserById ", "x AND ", "a-b.c ", "(a OR "].map(|s| s.repeat(2_000)),
@@ -262,7 +263,7 @@ fn any_text_is_a_query_that_fts5_takes() {
     for input in inputs {
         let query = understood(&input);
         assert!(query.words().len() <= expression::MAX_TOKENS);
-        let Restriction { required, excluded } = query.restriction();
+        let QueryRestriction { required, excluded } = query.restriction();
         let expressions = [
             match_expression(&query),
             query.match_with_stems().map(|expression| expression.to_string()),
@@ -275,11 +276,11 @@ fn any_text_is_a_query_that_fts5_takes() {
                 panic!("{input:?} gives {text}: {error}");
             }
         }
-        assert!(query.parsed().notes.len() <= 10, "{:?}", query.parsed().notes);
+        assert!(query.to_parsed().notes.len() <= 10, "{:?}", query.to_parsed().notes);
     }
 }
 
-/// What a random query means for a text of single letters, as one reads it in the documentation.
+/// The meaning of a random query for a text of single letters, as the documentation defines it.
 #[derive(Debug)]
 enum Meaning {
     Word(&'static str),
@@ -290,13 +291,14 @@ enum Meaning {
 }
 
 impl Meaning {
-    fn random(random: &mut Random, depth: usize) -> Self {
+    fn random(random: &mut RandomNumbers, depth: usize) -> Self {
         const LETTERS: [&str; 5] = ["v", "w", "x", "y", "z"];
-        let some =
-            |random: &mut Random| (0..2 + random.below(2)).map(|_| Self::random(random, depth - 1)).collect();
-        match random.below(if depth == 0 { 2 } else { 5 }) {
-            0 => Self::Word(LETTERS[random.below(5)]),
-            1 => Self::Phrase(LETTERS[random.below(5)], LETTERS[random.below(5)]),
+        let some = |random: &mut RandomNumbers| {
+            (0..2 + random.number_below(2)).map(|_| Self::random(random, depth - 1)).collect()
+        };
+        match random.number_below(if depth == 0 { 2 } else { 5 }) {
+            0 => Self::Word(LETTERS[random.number_below(5)]),
+            1 => Self::Phrase(LETTERS[random.number_below(5)], LETTERS[random.number_below(5)]),
             2 => Self::And(some(random)),
             3 => Self::Or(some(random)),
             _ => {
@@ -334,15 +336,15 @@ impl std::fmt::Display for Meaning {
 
 #[test]
 fn operators_mean_what_they_say() {
-    let mut random = Random::new(12);
-    let mut letters = |n| (0..n).map(|_| random.pick(&["v", "w", "x", "y", "z"])).collect::<Vec<_>>();
+    let mut random = RandomNumbers::new(12);
+    let mut letters = |n| (0..n).map(|_| random.pick_item(&["v", "w", "x", "y", "z"])).collect::<Vec<_>>();
     let texts: Vec<Vec<&str>> = (0..60).map(|nth| letters(1 + nth % 6)).collect();
     let streams: Vec<String> = texts.iter().map(|text| text.join(" ")).collect();
     let fts = fts_with(&streams.iter().map(String::as_str).collect::<Vec<_>>());
     let mut n_bound = 0;
     for _ in 0..2_000 {
         let meaning = Meaning::random(&mut random, 2);
-        let query = parse(&meaning.to_string());
+        let query = parse_query(&meaning.to_string());
         let expected: Vec<i64> =
             (1..).zip(&texts).filter(|(_, text)| meaning.holds(text)).map(|(row, _)| row).collect();
         assert_eq!(fts.search(&match_expression(&query).unwrap()).unwrap(), expected, "{meaning}");
@@ -357,7 +359,7 @@ fn operators_mean_what_they_say() {
 #[test]
 fn phrases_stand_for_the_words_of_a_query() {
     let check = |query: &str, expression: &str, word_of: &[usize]| {
-        let phrases = parse(query).phrases();
+        let phrases = parse_query(query).wanted_phrases();
         let (texts, places): (Vec<String>, Vec<usize>) =
             phrases.iter().map(|(phrase, place)| (phrase.to_string(), place)).unzip();
         assert_eq!(texts.join(" OR "), expression, "{query}");
@@ -377,23 +379,27 @@ fn phrases_stand_for_the_words_of_a_query() {
 fn pasted_text_is_words() {
     let trace = "Traceback (most recent call last):\n  File \"app/main.py\", line 3, in run\n    load(\"x\")\n\
         KeyError: \"session token\" AND (more\n";
-    let query = parse(trace);
-    assert_eq!(query.restriction(), Restriction::default());
+    let query = parse_query(trace);
+    assert_eq!(query.restriction(), QueryRestriction::default());
     assert_eq!(query.text(), trace, "all of it is embedded");
-    assert!(query.has_any(&["session"]) && query.has_any(&["load"]) && query.has_any(&["keyerror"]));
-    let parsed = query.parsed();
+    assert!(
+        query.has_any_word(&["session"])
+            && query.has_any_word(&["load"])
+            && query.has_any_word(&["keyerror"])
+    );
+    let parsed = query.to_parsed();
     assert!(parsed.phrases.is_empty() && parsed.expression.is_none(), "{parsed:?}");
     assert!(parsed.notes[0].starts_with("pasted text"), "{parsed:?}");
-    let one_line = parse("thread 'main' panicked at \"index out of bounds\"");
-    assert_eq!(one_line.restriction(), Restriction::default());
-    let typed = parse("\n\"session token\" expiry\n");
-    assert_eq!(typed.parsed().phrases.len(), 1, "one line is a query");
+    let one_line = parse_query("thread 'main' panicked at \"index out of bounds\"");
+    assert_eq!(one_line.restriction(), QueryRestriction::default());
+    let typed = parse_query("\n\"session token\" expiry\n");
+    assert_eq!(typed.to_parsed().phrases.len(), 1, "one line is a query");
 }
 
 #[test]
 fn the_ends_of_a_long_pasted_text_count() {
     let frames: String = (0..200).map(|nth| format!("  at frame{nth} (file{nth}.js)\n")).collect();
-    let query = parse(&format!("TypeError: wallet is undefined\n{frames}caused by: ledgerfault\n"));
-    assert!(query.has_any(&["wallet"]) && query.has_any(&["ledgerfault"]));
-    assert!(query.has_any(&["frame199"]) && !query.has_any(&["frame3"]));
+    let query = parse_query(&format!("TypeError: wallet is undefined\n{frames}caused by: ledgerfault\n"));
+    assert!(query.has_any_word(&["wallet"]) && query.has_any_word(&["ledgerfault"]));
+    assert!(query.has_any_word(&["frame199"]) && !query.has_any_word(&["frame3"]));
 }

@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
 use memod_base::types::RankingPart;
-use memod_testing::Random;
+use memod_testing::RandomNumbers;
 
 use super::*;
 use crate::fuse::TextRank;
-use crate::query::parse;
+use crate::query::parse_query;
 use crate::rare_word::{MOST_WITH_RARE_WORD, WORDLESS};
 
 fn path_of(name: &str) -> &str {
@@ -13,34 +13,34 @@ fn path_of(name: &str) -> &str {
 }
 
 /// `path#symbol`, `path` (text), `path@map`, `commit:oid`; BM25 ranks as listed.
-fn candidates(names: &[&str]) -> Vec<Candidate> {
+fn candidates(names: &[&str]) -> Vec<ChunkCandidate> {
     let candidate = |(nth, name): (usize, &&str)| {
         let rank = nth as u32 + 1;
         let (path, symbol) =
             name.split_once('#').map_or((*name, None), |(path, symbol)| (path, Some(symbol)));
         let (path, is_map) = path.strip_suffix("@map").map_or((path, false), |path| (path, true));
-        Candidate {
+        ChunkCandidate {
             key: ChunkId(i64::from(rank)),
             definition: ChunkId(i64::from(rank)),
             path: path.to_owned(),
-            classes: class_rules::by_path(path),
+            classes: class_rules::classes_by_path(path),
             kind: if is_map {
-                Kind::Map
+                ChunkKind::Map
             } else if symbol.is_some() {
-                Kind::Symbol
+                ChunkKind::Symbol
             } else if path.starts_with("commit:") {
-                Kind::Commit
+                ChunkKind::Commit
             } else {
-                Kind::Text
+                ChunkKind::Text
             },
             symbol: symbol.map(|symbol| symbol.rsplit("::").next().unwrap_or(symbol).into()),
             title: symbol.map(Into::into),
             lines: (rank, rank + 1),
             content: names.iter().position(|other| path_of(other) == path_of(name)).unwrap_or(0) as u32,
             bytes: (0, 1),
-            signals: Signals {
+            signals: ArmSignals {
                 bm25: Some(TextRank { rank, bm25: 10.0 - f64::from(rank) / 2.0 }),
-                ..Signals::default()
+                ..ArmSignals::default()
             },
         }
     };
@@ -48,7 +48,8 @@ fn candidates(names: &[&str]) -> Vec<Candidate> {
 }
 
 fn check(query: &str, names: &[&str], expected: &[i64]) {
-    let ranked = rank(&parse(query), ClassSet::default(), RankingParts::default(), candidates(names));
+    let ranked =
+        rank_chunks(&parse_query(query), ClassSet::default(), RankingParts::default(), candidates(names));
     let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
     assert_eq!(keys, expected, "{query}");
 }
@@ -79,7 +80,7 @@ fn order_by_factors() {
 fn of_the_pieces_of_a_definition_the_best_is_kept() {
     let mut pieces = candidates(&["a.rs#run", "b.rs#stop", "a.rs#run", "a.rs#walk"]);
     pieces[2].definition = pieces[0].key;
-    let ranked = rank(&parse("anything"), ClassSet::default(), RankingParts::default(), pieces);
+    let ranked = rank_chunks(&parse_query("anything"), ClassSet::default(), RankingParts::default(), pieces);
     let keys: Vec<i64> = ranked.iter().map(|hit| hit.candidate.key.0).collect();
     assert_eq!(keys, [1, 2, 4]);
 }
@@ -92,11 +93,11 @@ fn what_has_a_rare_word_stands_before_what_is_only_similar() {
         for (nth, candidate) in found.iter_mut().enumerate() {
             let word = TextRank { rank: 1, bm25: if nth == 0 { 9.0 } else { 0.1 } };
             candidate.signals = match nth < n_with {
-                true => Signals { bm25: Some(word), ..Signals::default() },
-                false => Signals { cosine: Some(0.9 - nth as f32 / 100.0), ..Signals::default() },
+                true => ArmSignals { bm25: Some(word), ..ArmSignals::default() },
+                false => ArmSignals { cosine: Some(0.9 - nth as f32 / 100.0), ..ArmSignals::default() },
             };
         }
-        let ranked = rank(&parse("rarity"), ClassSet::default(), RankingParts::default(), found);
+        let ranked = rank_chunks(&parse_query("rarity"), ClassSet::default(), RankingParts::default(), found);
         ranked.into_iter().map(|hit| hit.candidate.path).collect::<Vec<_>>()
     };
     assert_eq!(found(2), ["00.rs", "01.rs", "02.rs", "03.rs", "04.rs"]);
@@ -106,8 +107,8 @@ fn what_has_a_rare_word_stands_before_what_is_only_similar() {
 
 #[test]
 fn each_factor_is_named() {
-    let ranked = rank(
-        &parse("login"),
+    let ranked = rank_chunks(
+        &parse_query("login"),
         ClassSet::default(),
         RankingParts::default(),
         candidates(&["tests/login.rs#login", "tests/login.rs"]),
@@ -120,7 +121,8 @@ fn each_factor_is_named() {
 fn each_arm_factor_and_class_can_be_left_out() {
     let factors = [DEFINITION, STEM, FOLDER, MATCHES, MAP, TEXT, COMMIT, FURTHER].map(|factor| factor.name);
     let every = FileClass::ALL.into_iter().collect();
-    let classes = class_rules::factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
+    let classes =
+        class_rules::lowering_factors(every, ClassSet::default()).filter(|(_, factor)| *factor != 1.0);
     let names: BTreeSet<&str> = fuse::ARMS
         .into_iter()
         .chain(factors)
@@ -134,7 +136,7 @@ fn each_arm_factor_and_class_can_be_left_out() {
     let keys = |part: &str| -> Vec<i64> {
         let without = RankingPart::parse(part).into_iter().collect();
         let found = candidates(&["tests/a.rs", "web/login.rs", "b.rs"]);
-        let ranked = rank(&parse("login"), ClassSet::default(), without, found);
+        let ranked = rank_chunks(&parse_query("login"), ClassSet::default(), without, found);
         assert!(ranked.iter().flat_map(|hit| &hit.factors).all(|factor| factor.0 != part), "{part}");
         ranked.iter().map(|hit| hit.candidate.key.0).collect()
     };
@@ -144,15 +146,15 @@ fn each_arm_factor_and_class_can_be_left_out() {
 #[test]
 fn the_order_is_total_and_of_the_scores_whatever_the_input_order() {
     let paths = ["a.rs", "tests/a.rs", "b/c.rs#login", "b/c.rs@map", "login.d.ts#Login", "日本/x", ""];
-    let mut random = Random::new(3);
+    let mut random = RandomNumbers::new(3);
     for _ in 0..200 {
-        let n_names = random.below(40);
-        let names: Vec<&str> = (0..n_names).map(|_| random.pick(&paths)).collect();
+        let n_names = random.number_below(40);
+        let names: Vec<&str> = (0..n_names).map(|_| random.pick_item(&paths)).collect();
         let mut input = candidates(&names);
-        let query = parse("login of 日本");
-        let first = rank(&query, ClassSet::default(), RankingParts::default(), input.clone());
+        let query = parse_query("login of 日本");
+        let first = rank_chunks(&query, ClassSet::default(), RankingParts::default(), input.clone());
         input.reverse();
-        assert_eq!(rank(&query, ClassSet::default(), RankingParts::default(), input), first);
+        assert_eq!(rank_chunks(&query, ClassSet::default(), RankingParts::default(), input), first);
         assert!(first.is_sorted_by(|left, right| left.score >= right.score));
         assert!(first.iter().all(|hit| (0.0..=1.0).contains(&hit.score)));
     }

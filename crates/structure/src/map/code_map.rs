@@ -1,77 +1,77 @@
-//! Holds the definitions and references of all files of a view, from one request to the next.
+//! Holds the definitions and uses of all files of a worktree across requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
 
-use super::graph::Graph;
-use super::rank::Edges;
+use super::graph::UseGraph;
+use super::page_rank::FileEdges;
 
-/// Names of removed files are kept until there are this many times as many as when the map was built.
+/// Growth of the number of names, since the map was built, at which the map is rebuilt to drop names of removed files.
 const MOST_GROWTH: usize = 2;
 
-/// A file as its view lists it.
+/// A file as the worktree lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListedFile {
+pub struct CodeFile {
     /// Worktree-relative, with `/`.
     pub path: String,
     /// blake3 of the file.
     pub hash: [u8; 32],
-    /// Identifies what was extracted from it; never used for anything else.
+    /// Id of its content, which is never used again for another.
     pub content: i64,
-    /// Whether it comes after all files for which this is false: a test, or code that is not written here.
+    /// Whether it ranks after all other files: a test, or generated or vendored code.
     pub is_aside: bool,
 }
 
 /// A definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Symbol {
+pub struct MapSymbol {
     /// Its own name.
     pub name: String,
-    /// What stands before its own name in the qualified one, such as `Session::`; empty at the top of a file.
+    /// The part of the qualified name before its own name, such as `Session::`; empty at the top of a file.
     pub qualifier: String,
     /// Its first line, 1-based.
     pub line: u32,
 }
 
-/// What was extracted from a file.
+/// The definitions and used names of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
+pub struct FileSymbols {
     /// Definitions, in the order of the text.
-    pub symbols: Vec<Symbol>,
+    pub symbols: Vec<MapSymbol>,
     /// Names used, each with the number of uses.
-    pub references: Vec<(String, u32)>,
+    pub uses: Vec<(String, u32)>,
 }
 
-/// The files of a view, and the graph of the names that they use.
+/// The files of a worktree, and the graph of the names that they use.
 ///
-/// A content is read once: [`Self::update`] reads only what it has not read before.
+/// A content is read once: [`Self::update`] reads only new contents.
 #[derive(Clone, Default)]
 pub struct CodeMap {
     /// Names by number.
     names: IndexSet<Box<str>>,
     n_names_at_first: usize,
     files: Vec<MapFile>,
-    pub(super) graph: Graph,
-    pub(super) edges: Edges,
+    pub(super) graph: UseGraph,
+    pub(super) edges: FileEdges,
 }
 
 /// One source file.
 #[derive(Clone)]
 pub(super) struct MapFile {
-    listed: ListedFile,
-    outline: Arc<NumberedOutline>,
+    listed: CodeFile,
+    numbered: Arc<NumberedFile>,
 }
 
-/// An [`Outline`] with numbers for names.
+/// A [`FileSymbols`] with numbers for names.
 #[derive(Default)]
-struct NumberedOutline {
+struct NumberedFile {
     symbols: Box<[NumberedSymbol]>,
-    references: Box<[(u32, u32)]>,
+    uses: Box<[(u32, u32)]>,
 }
 
-/// A [`Symbol`] with numbers for its texts.
+/// A [`MapSymbol`] with numbers for its texts.
 #[derive(Clone, Copy)]
 pub(super) struct NumberedSymbol {
     pub(super) name: u32,
@@ -85,56 +85,56 @@ impl MapFile {
     }
 
     pub(super) fn symbols(&self) -> &[NumberedSymbol] {
-        &self.outline.symbols
+        &self.numbered.symbols
     }
 
     /// Names used, each with the number of uses.
-    pub(super) fn references(&self) -> &[(u32, u32)] {
-        &self.outline.references
+    pub(super) fn uses(&self) -> &[(u32, u32)] {
+        &self.numbered.uses
     }
 }
 
 impl CodeMap {
-    /// Makes the map equal to a list of files, each path once; `read` returns what was extracted from a content.
+    /// Replaces the files by a list, each path once; `read` returns the definitions and used names of a content.
     ///
     /// # Errors
-    /// Those of `read`; the map is of no use then.
+    /// When `read` fails; the map must not be used then.
     pub fn update<E>(
         &mut self,
-        list: Vec<ListedFile>,
-        mut read: impl FnMut(i64) -> Result<Outline, E>,
+        list: Vec<CodeFile>,
+        mut read: impl FnMut(i64) -> Result<FileSymbols, E>,
     ) -> Result<(), E> {
         if self.names.len() > MOST_GROWTH * self.n_names_at_first {
             *self = Self::default();
         }
         let former = std::mem::take(&mut self.files).into_iter();
-        let mut known: HashMap<i64, Arc<NumberedOutline>> =
-            former.map(|file| (file.listed.content, file.outline)).collect();
+        let mut known: HashMap<i64, Arc<NumberedFile>> =
+            former.map(|file| (file.listed.content, file.numbered)).collect();
         for listed in list {
-            let outline = match known.get(&listed.content) {
-                Some(outline) => Arc::clone(outline),
-                None => Arc::new(self.number(&read(listed.content)?)),
+            let numbered = match known.get(&listed.content) {
+                Some(numbered) => Arc::clone(numbered),
+                None => Arc::new(self.number_file(&read(listed.content)?)),
             };
-            known.insert(listed.content, Arc::clone(&outline));
-            self.files.push(MapFile { listed, outline });
+            known.insert(listed.content, Arc::clone(&numbered));
+            self.files.push(MapFile { listed, numbered });
         }
         if self.n_names_at_first == 0 {
             self.n_names_at_first = self.names.len();
         }
-        self.graph = Graph::of(self);
-        self.edges = Edges::of(&self.graph, self.files.len());
+        self.graph = UseGraph::from_map(self);
+        self.edges = FileEdges::from_graph(&self.graph, self.files.len());
         Ok(())
     }
 
-    fn number(&mut self, outline: &Outline) -> NumberedOutline {
-        let symbols = outline.symbols.iter().map(|symbol| NumberedSymbol {
+    fn number_file(&mut self, file: &FileSymbols) -> NumberedFile {
+        let symbols = file.symbols.iter().map(|symbol| NumberedSymbol {
             name: self.number_of(&symbol.name),
             qualifier: self.number_of(&symbol.qualifier),
             line: symbol.line,
         });
         let symbols = symbols.collect();
-        let references = outline.references.iter().map(|(name, count)| (self.number_of(name), *count));
-        NumberedOutline { symbols, references: references.collect() }
+        let uses = file.uses.iter().map(|(name, count)| (self.number_of(name), *count));
+        NumberedFile { symbols, uses: uses.collect() }
     }
 
     fn number_of(&mut self, name: &str) -> u32 {
@@ -142,33 +142,33 @@ impl CodeMap {
         known.unwrap_or_else(|| self.names.insert_full(name.into()).0) as u32
     }
 
-    /// The files, in the order of the list.
+    /// Returns the files, in the order of the list.
     pub(super) fn files(&self) -> &[MapFile] {
         &self.files
     }
 
-    /// The number of files.
+    /// Returns the number of files.
     pub fn n_files(&self) -> usize {
         self.files.len()
     }
 
-    /// The file at a position of the list.
-    pub fn listed(&self, file: usize) -> &ListedFile {
+    /// Returns the file at a position of the list.
+    pub fn file_at(&self, file: usize) -> &CodeFile {
         &self.files[file].listed
     }
 
-    /// The number of symbols of a file.
+    /// Returns the number of symbols of a file.
     pub fn n_symbols(&self, file: usize) -> usize {
         self.files[file].symbols().len()
     }
 
-    /// Name, qualifier and first line of a symbol of a file.
-    pub fn symbol(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
-        let NumberedSymbol { name, qualifier, line } = self.files[file].outline.symbols[symbol];
-        (self.name(name), self.name(qualifier), line)
+    /// Returns the name, qualifier and first line of a symbol of a file.
+    pub fn symbol_at(&self, file: usize, symbol: usize) -> (&str, &str, u32) {
+        let NumberedSymbol { name, qualifier, line } = self.files[file].numbered.symbols[symbol];
+        (self.name_at(name), self.name_at(qualifier), line)
     }
 
-    pub(super) fn name(&self, number: u32) -> &str {
+    pub(super) fn name_at(&self, number: u32) -> &str {
         &self.names[number as usize]
     }
 
@@ -176,21 +176,23 @@ impl CodeMap {
         self.names.len()
     }
 
-    /// Whether a path is a file of the map, or a folder with one.
-    pub fn has(&self, path: &str) -> bool {
-        self.files.iter().any(|file| super::holds(path, file.path()))
+    /// Returns whether a path is a file of the map, or a folder with one.
+    pub fn has_path(&self, path: &str) -> bool {
+        self.files.iter().any(|file| super::contains_path(path, file.path()))
     }
 
-    /// Returns about how much memory the map takes, bytes.
+    /// Returns the approximate size of the map in memory, bytes.
     pub fn size(&self) -> usize {
         /// A name in its set, and a file, without their texts.
         const NAME: usize = 48;
-        const FILE: usize = size_of::<MapFile>() + size_of::<NumberedOutline>() + 48;
+        const FILE: usize = size_of::<MapFile>() + size_of::<NumberedFile>() + 48;
         const SYMBOL: usize = size_of::<NumberedSymbol>();
-        const REFERENCE: usize = size_of::<(u32, u32)>();
+        const USE: usize = size_of::<(u32, u32)>();
         let names: usize = self.names.iter().map(|name| NAME + name.len()).sum();
-        let outline = |file: &MapFile| file.symbols().len() * SYMBOL + file.references().len() * REFERENCE;
-        let files = self.files.iter().map(|file| FILE + file.path().len() + outline(file));
+        let files = self
+            .files
+            .iter()
+            .map(|file| FILE + file.path().len() + file.symbols().len() * SYMBOL + file.uses().len() * USE);
         names + files.sum::<usize>() + self.graph.size() + self.edges.size()
     }
 }

@@ -1,4 +1,4 @@
-//! Builds the graph of files that name each other's symbols.
+//! Builds the graph of files that use each other's symbols.
 
 use memod_base::types::is_compound;
 
@@ -10,36 +10,40 @@ const MAX_DEFINERS: usize = 24;
 
 /// A use in one file of a name that another defines.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Use {
+pub(super) struct WeightedUse {
     /// Index of the defining file.
     pub(super) definer: u32,
     /// Index of its first symbol with that name.
     pub(super) symbol: u32,
-    /// Over 0.
+    /// Weight of the use, above 0.
     pub(super) weight: f64,
 }
 
-/// Uses by file, in the order of its references.
+/// Uses by file, in the order of its names.
 #[derive(Clone, Default)]
-pub(super) struct Graph {
+pub(super) struct UseGraph {
     /// All uses; those of file `n` are `uses[starts[n]..starts[n + 1]]`.
-    uses: Vec<Use>,
+    uses: Vec<WeightedUse>,
     starts: Vec<usize>,
 }
 
-impl Graph {
-    /// Follows each reference to the files that define its name. In a file that defines the name itself, references mean its
-    /// own.
-    pub(super) fn of(map: &CodeMap) -> Self {
+impl UseGraph {
+    /// Follows each use to the files that define its name. In a file that defines the name itself, uses mean its own
+    /// definition.
+    pub(super) fn from_map(map: &CodeMap) -> Self {
         let names = defined_names(map);
         let mut uses = Vec::new();
         let mut starts = vec![0];
         for (user, file) in map.files().iter().enumerate() {
-            for &(name, n_uses) in file.references() {
-                let Name { places, weight } = &names[name as usize];
+            for &(name, n_uses) in file.uses() {
+                let NameDefiners { places, weight } = &names[name as usize];
                 if n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
                     let weight = f64::from(n_uses).sqrt() * weight;
-                    uses.extend(places.iter().map(|&(definer, symbol)| Use { definer, symbol, weight }));
+                    uses.extend(places.iter().map(|&(definer, symbol)| WeightedUse {
+                        definer,
+                        symbol,
+                        weight,
+                    }));
                 }
             }
             starts.push(uses.len());
@@ -47,11 +51,11 @@ impl Graph {
         Self { uses, starts }
     }
 
-    pub(super) fn uses_of(&self, user: usize) -> &[Use] {
+    pub(super) fn uses_of(&self, user: usize) -> &[WeightedUse] {
         &self.uses[self.starts[user]..self.starts[user + 1]]
     }
 
-    /// Its memory, bytes.
+    /// Returns the size in memory, bytes.
     pub(super) fn size(&self) -> usize {
         size_of_val(&*self.uses) + size_of_val(&*self.starts)
     }
@@ -59,16 +63,16 @@ impl Graph {
 
 /// The definers of a name; none if too many files define it.
 #[derive(Clone, Default)]
-struct Name {
-    /// Files, ascending, each with its first symbol of that name.
+struct NameDefiners {
+    /// The files, ascending, each with its first symbol of that name.
     places: Vec<(u32, u32)>,
-    /// Weight of one use for each of them; computed once, because names are used far more often.
+    /// Weight of one use for each definer; computed once, because names are used far more often.
     weight: f64,
 }
 
 /// Returns the definers of each name, by its number.
-fn defined_names(map: &CodeMap) -> Vec<Name> {
-    let mut names = vec![Name::default(); map.n_names()];
+fn defined_names(map: &CodeMap) -> Vec<NameDefiners> {
+    let mut names = vec![NameDefiners::default(); map.n_names()];
     for (nth, file) in map.files().iter().enumerate() {
         for (symbol, numbered) in file.symbols().iter().enumerate() {
             let places = &mut names[numbered.name as usize].places;
@@ -81,9 +85,9 @@ fn defined_names(map: &CodeMap) -> Vec<Name> {
         match name.places.len() {
             0 => {}
             1..=MAX_DEFINERS => {
-                name.weight = weight_of(map.name(number as u32), name.places.len(), map.n_files());
+                name.weight = use_weight(map.name_at(number as u32), name.places.len(), map.n_files());
             }
-            _ => *name = Name::default(),
+            _ => *name = NameDefiners::default(),
         }
     }
     names
@@ -94,7 +98,7 @@ fn defined_names(map: &CodeMap) -> Vec<Name> {
 /// A use is divided among the definers and counts less the more there are, as in inverse document frequency, because it is
 /// also less certain that the name is theirs. A short name is probably local, a compound name is rarely ambiguous, and a
 /// leading underscore marks a private name.
-fn weight_of(name: &str, n_definers: usize, n_files: usize) -> f64 {
+fn use_weight(name: &str, n_definers: usize, n_files: usize) -> f64 {
     let rarity = (1.0 + n_files as f64 / n_definers as f64).ln() / (1.0 + n_files as f64).ln();
     let length = match name.chars().count() {
         0..=2 => 0.1,

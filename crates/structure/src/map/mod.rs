@@ -1,19 +1,19 @@
 //! Selects the symbols of the code map.
 //!
-//! Pure: takes files with their symbols and references, and returns text. `code_map` keeps them, with numbers for names;
-//! `graph` connects files by the symbols they use, [`rank()`] computes the importance of files and symbols, and [`render()`]
+//! Pure: takes files with their symbols and uses, and returns text. `code_map` holds them, with numbers for names;
+//! `graph` connects files by the symbols they use, [`rank_files`] computes the importance of files and symbols, and [`render_map`]
 //! prints what fits.
 
 mod code_map;
 mod graph;
-mod rank;
+mod page_rank;
 mod render;
 mod signature;
 
-pub use code_map::{CodeMap, ListedFile, Outline, Symbol};
-pub use rank::{Ranking, holds, rank};
-pub use render::{Rendered, render};
-pub use signature::{Lines, has_word};
+pub use code_map::{CodeFile, CodeMap, FileSymbols, MapSymbol};
+pub use page_rank::{Ranking, contains_path, rank_files};
+pub use render::{RenderedMap, render_map};
+pub use signature::{NumberedLines, has_word};
 
 #[cfg(test)]
 mod tests;

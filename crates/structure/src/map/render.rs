@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use memod_base::paths::CallerDir;
 use memod_base::types::{TOKEN_CHARS, escape};
 
-use super::signature::{Lines, word};
+use super::signature::{NumberedLines, find_word};
 use super::{CodeMap, Ranking};
 
 /// Symbols of a file that are shown before the next file, because a map should cover many files.
@@ -16,7 +16,7 @@ const SIGNATURE_CHARS: usize = 120;
 
 /// A rendered map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rendered {
+pub struct RenderedMap {
     /// One line per file, each followed by one line per symbol, ending with `\n`.
     pub text: String,
     /// Files in `text`.
@@ -35,38 +35,38 @@ pub(super) fn count_tokens(text: &str) -> usize {
 /// Items that do not fit are skipped in favour of shorter ones, so that small budgets are used well. The remaining budget
 /// after the last file goes to further symbols of the first ones.
 ///
-/// Paths are shown as the caller would type them in `dir`. `text` returns the text of a file, given its position, from which signatures are taken; it is called for each file with
-/// room for a symbol. Without it, symbols are printed as their names.
-pub fn render(
+/// Paths are shown as the caller would type them in `dir`. `text` returns the text of a file by its position, for the
+/// signatures; it is called for each file with room for a symbol. Without a text, symbols are printed as their names.
+pub fn render_map(
     map: &CodeMap,
     ranking: &Ranking,
     budget_tokens: usize,
     dir: &CallerDir,
     mut text: impl FnMut(usize) -> Option<String>,
-) -> Rendered {
+) -> RenderedMap {
     let mut left = budget_tokens.saturating_mul(TOKEN_CHARS);
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<FileEntry> = Vec::new();
     for &file in &ranking.files {
         if left < MIN_HEADING_CHARS {
             break;
         }
-        let path = &map.listed(file).path;
-        let heading = format!("{}\n", escape(dir.shown(path).as_ref().unwrap_or(path)));
-        if take(&mut left, &heading) {
-            let rest = ranking.symbols(map, file).into_iter();
+        let path = &map.file_at(file).path;
+        let heading = format!("{}\n", escape(dir.relative_path(path).as_ref().unwrap_or(path)));
+        if take_budget(&mut left, &heading) {
+            let rest = ranking.ordered_symbols(map, file).into_iter();
             let has_room = left >= MIN_SYMBOL_CHARS;
-            let lines = if has_room { text(file).map(Lines::of) } else { None };
-            let mut entry = Entry { file, heading, lines, rest, shown: BTreeSet::new() };
-            entry.add(map, FIRST_SYMBOLS, &mut left);
+            let lines = if has_room { text(file).map(NumberedLines::new) } else { None };
+            let mut entry = FileEntry { file, heading, lines, rest, shown: BTreeSet::new() };
+            entry.add_symbols(map, FIRST_SYMBOLS, &mut left);
             entries.push(entry);
         }
     }
     for entry in &mut entries {
-        entry.add(map, usize::MAX, &mut left);
+        entry.add_symbols(map, usize::MAX, &mut left);
     }
     let n_files = entries.len();
-    let text: String = entries.into_iter().map(Entry::printed).collect();
-    Rendered { n_files, n_tokens: count_tokens(&text), text }
+    let text: String = entries.into_iter().map(FileEntry::into_text).collect();
+    RenderedMap { n_files, n_tokens: count_tokens(&text), text }
 }
 
 /// Length of the shortest heading: a character and the line break.
@@ -76,7 +76,7 @@ const MIN_HEADING_CHARS: usize = 2;
 const MIN_SYMBOL_CHARS: usize = "    1: \n".len();
 
 /// Takes the characters of `text` from the budget, if they fit.
-fn take(left: &mut usize, text: &str) -> bool {
+fn take_budget(left: &mut usize, text: &str) -> bool {
     let n_chars = text.chars().count();
     let fits = n_chars <= *left;
     *left -= if fits { n_chars } else { 0 };
@@ -84,49 +84,49 @@ fn take(left: &mut usize, text: &str) -> bool {
 }
 
 /// A file with its shown symbols.
-struct Entry {
-    /// Its position.
+struct FileEntry {
+    /// The position of the file.
     file: usize,
     heading: String,
-    /// Of its text.
-    lines: Option<Lines>,
+    /// The lines of its text.
+    lines: Option<NumberedLines>,
     /// Positions of the remaining symbols, the most used first.
     rest: std::vec::IntoIter<usize>,
-    /// Line number and printed line.
+    /// Number and text of each line.
     shown: BTreeSet<(u32, String)>,
 }
 
-impl Entry {
+impl FileEntry {
     /// Shows up to `n_symbols` more symbols that fit.
-    fn add(&mut self, map: &CodeMap, n_symbols: usize, left: &mut usize) {
+    fn add_symbols(&mut self, map: &CodeMap, n_symbols: usize, left: &mut usize) {
         let mut n_added = 0;
         while n_added < n_symbols && *left >= MIN_SYMBOL_CHARS {
             let Some(symbol) = self.rest.next() else { return };
-            let (name, qualifier, first) = map.symbol(self.file, symbol);
-            let declared = self.lines.as_ref().and_then(|lines| lines.signature(name, first));
+            let (name, qualifier, first) = map.symbol_at(self.file, symbol);
+            let declared = self.lines.as_ref().and_then(|lines| lines.find_signature(name, first));
             let (number, declared) = declared.unwrap_or_else(|| (first, name.to_owned()));
-            let declared = qualified(&declared, name, qualifier);
+            let declared = qualify_signature(&declared, name, qualifier);
             let line = (number, format!("{number:>5}: {}\n", one_line(&declared)));
-            if !self.shown.contains(&line) && take(left, &line.1) {
+            if !self.shown.contains(&line) && take_budget(left, &line.1) {
                 self.shown.insert(line);
                 n_added += 1;
             }
         }
     }
 
-    fn printed(self) -> String {
+    fn into_text(self) -> String {
         let lines = self.shown.iter().map(|(_, line)| line.as_str());
         std::iter::once(self.heading.as_str()).chain(lines).collect()
     }
 }
 
-/// Returns a signature with the qualified name in the place of the own one, unless it names the type anyway:
+/// Returns a signature with the qualified name in place of the own name, unless it names the type already:
 /// `fn Session::verify(&self)`, but `func (s *Session) Verify()`.
-fn qualified(signature: &str, name: &str, qualifier: &str) -> String {
-    let of = qualifier.trim_end_matches([':', '.']);
-    let of = of.rsplit([':', '.']).next().unwrap_or_default();
-    match word(signature, name) {
-        Some(at) if !of.is_empty() && word(signature, of).is_none() => {
+fn qualify_signature(signature: &str, name: &str, qualifier: &str) -> String {
+    let owner = qualifier.trim_end_matches([':', '.']);
+    let owner = owner.rsplit([':', '.']).next().unwrap_or_default();
+    match find_word(signature, name) {
+        Some(at) if !owner.is_empty() && find_word(signature, owner).is_none() => {
             format!("{}{qualifier}{}", &signature[..at], &signature[at..])
         }
         _ => signature.to_owned(),

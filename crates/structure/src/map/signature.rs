@@ -1,6 +1,6 @@
-//! Finds the signature of a definition: the line that names it, and those that end its parameters.
+//! Finds the signature of a definition: the line with its name, and the lines that end its parameters.
 
-/// Most lines besides comments that are looked at.
+/// Most lines besides comments that are searched.
 const MOST_LINES: usize = 60;
 /// Most lines of a signature.
 const MOST_SIGNATURE_LINES: usize = 20;
@@ -8,53 +8,58 @@ const MOST_SIGNATURE_LINES: usize = 20;
 const COMMENT_STARTS: [&str; 8] = ["//", "/*", "*", "# ", "#[", "--", "@", "\"\"\""];
 
 /// A text whose lines are found by their numbers.
-pub struct Lines {
+pub struct NumberedLines {
     text: String,
-    /// Where each line begins, bytes.
+    /// Start of each line, bytes.
     starts: Vec<usize>,
 }
 
-impl Lines {
+impl NumberedLines {
     /// Splits a text.
-    pub fn of(text: String) -> Self {
+    pub fn new(text: String) -> Self {
         let after_breaks = text.match_indices('\n').map(|(at, _)| at + 1);
         let starts = std::iter::once(0).chain(after_breaks).collect();
         Self { text, starts }
     }
 
     /// Returns a line by its 1-based number, without blanks around it; an empty one behind the end.
-    pub fn line(&self, number: u32) -> &str {
+    pub fn line_at(&self, number: u32) -> &str {
         let start = (number as usize).checked_sub(1).and_then(|nth| self.starts.get(nth));
         start.and_then(|start| self.text[*start..].lines().next()).map_or("", str::trim)
     }
 
-    /// Returns the first line from a 1-based number on that is no comment and no attribute.
-    pub fn head(&self, first: u32) -> &str {
-        let mut lines = (first..).map(|number| self.line(number)).take(MOST_LINES);
+    /// Returns the first line, from a 1-based number on, that is neither a comment nor an attribute.
+    pub fn first_code_line(&self, first: u32) -> &str {
+        let mut lines = (first..).map(|number| self.line_at(number)).take(MOST_LINES);
         lines.find(|line| !line.is_empty() && !is_comment(line)).unwrap_or_default()
     }
 
-    /// Returns the line that names a definition and what follows until its brackets are closed, as one line, with its 1-based
-    /// number, given the first line of the definition, which may begin with documentation.
-    pub fn signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
+    /// Returns the signature of a definition as one line, with its 1-based number: from the line with the name until its
+    /// brackets are closed. `first` is the first line of the definition, which may begin with documentation.
+    pub fn find_signature(&self, name: &str, first: u32) -> Option<(u32, String)> {
         let rest = &self.text[*self.starts.get(first as usize - 1)?..];
         let lines = || (first..).zip(rest.lines().map(str::trim));
-        let named = |(_, line): &(u32, &str)| has_word(line, name);
         // Brackets of an annotation that are open: it goes on in the next line.
         let mut n_open = 0;
-        let is_code = |(_, line): &(u32, &str)| {
-            let is_annotation = n_open > 0 || line.starts_with(['@', '#']);
-            if is_annotation {
-                n_open += line.matches(['(', '[', '{']).count();
-                n_open = n_open.saturating_sub(line.matches([')', ']', '}']).count());
-            }
-            !is_annotation && !is_comment(line)
-        };
-        let code = lines().filter(is_code).take(MOST_LINES).find(named);
+        let code = lines()
+            .filter(|(_, line)| {
+                let is_annotation = n_open > 0 || line.starts_with(['@', '#']);
+                if is_annotation {
+                    n_open += line.matches(['(', '[', '{']).count();
+                    n_open = n_open.saturating_sub(line.matches([')', ']', '}']).count());
+                }
+                !is_annotation && !is_comment(line)
+            })
+            .take(MOST_LINES)
+            .find(|(_, line)| has_word(line, name));
         // Some definitions begin as annotations do: `@interface Stone`, `@max_size 100`.
-        let annotation = || lines().take(MOST_LINES).filter(|(_, line)| line.starts_with('@')).find(named);
-        let (number, _) = code.or_else(annotation)?;
-        Some((number, joined(lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line))))
+        let (number, _) = code.or_else(|| {
+            lines()
+                .take(MOST_LINES)
+                .filter(|(_, line)| line.starts_with('@'))
+                .find(|(_, line)| has_word(line, name))
+        })?;
+        Some((number, join_until_closed(lines().skip_while(|(nth, _)| *nth < number).map(|(_, line)| line))))
     }
 }
 
@@ -63,7 +68,7 @@ fn is_comment(line: &str) -> bool {
 }
 
 /// Joins lines until the brackets that are opened are closed; only the first if they are not.
-fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+fn join_until_closed<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let mut all = String::new();
     let mut first_len = 0;
     for line in lines.take(MOST_SIGNATURE_LINES) {
@@ -87,13 +92,16 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// Returns whether a line contains an identifier as a whole word.
 pub fn has_word(line: &str, word: &str) -> bool {
-    self::word(line, word).is_some()
+    self::find_word(line, word).is_some()
 }
 
 /// Returns the first byte of an identifier as a whole word.
-pub(super) fn word(line: &str, word: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+pub(super) fn find_word(line: &str, word: &str) -> Option<usize> {
     let is_whole =
-        |at: usize| !line[..at].ends_with(is_part) && !line[at + word.len()..].starts_with(is_part);
+        |at: usize| !line[..at].ends_with(is_word_char) && !line[at + word.len()..].starts_with(is_word_char);
     line.match_indices(word).map(|(at, _)| at).find(|at| is_whole(*at))
+}
+
+fn is_word_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }

@@ -1,36 +1,36 @@
 use memod_base::paths::CallerDir;
-use memod_testing::{Random, hostile_text};
+use memod_testing::{RandomNumbers, hostile_text};
 
-use super::rank::scores;
+use super::page_rank::score_files;
 use super::render::count_tokens;
 use super::*;
 
 /// Reads `path: defined names | used names`, a file a line; each definition is on the line of its place.
-fn files(fixture: &str) -> Vec<(String, Outline)> {
+fn files(fixture: &str) -> Vec<(String, FileSymbols)> {
     let file = |line| {
         let (path, rest): (&str, &str) = str::split_once(line, ':').expect("a fixture line has a colon");
         let (defined, used) = rest.split_once('|').unwrap_or((rest, ""));
         let symbol = |(nth, name): (usize, &str)| symbol(name, nth as u32 + 1);
-        let outline = Outline {
+        let outline = FileSymbols {
             symbols: defined.split_whitespace().enumerate().map(symbol).collect(),
-            references: used.split_whitespace().map(|name| (name.to_owned(), 1)).collect(),
+            uses: used.split_whitespace().map(|name| (name.to_owned(), 1)).collect(),
         };
         (path.trim().to_owned(), outline)
     };
     fixture.lines().map(str::trim).filter(|line| !line.is_empty()).map(file).collect()
 }
 
-fn symbol(name: &str, line: u32) -> Symbol {
-    Symbol { name: name.to_owned(), line, ..Symbol::default() }
+fn symbol(name: &str, line: u32) -> MapSymbol {
+    MapSymbol { name: name.to_owned(), line, ..MapSymbol::default() }
 }
 
 /// Makes a map equal to files, whose contents are numbered by what they say.
-fn update(map: &mut CodeMap, files: &[(String, Outline)]) -> usize {
-    let content = |outline: &Outline| {
+fn update(map: &mut CodeMap, files: &[(String, FileSymbols)]) -> usize {
+    let content = |outline: &FileSymbols| {
         let hash = blake3::hash(format!("{outline:?}").as_bytes());
         i64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("eight bytes"))
     };
-    let list = files.iter().map(|(path, outline)| ListedFile {
+    let list = files.iter().map(|(path, outline)| CodeFile {
         path: path.clone(),
         hash: [0; 32],
         content: content(outline),
@@ -46,7 +46,7 @@ fn update(map: &mut CodeMap, files: &[(String, Outline)]) -> usize {
     n_read
 }
 
-fn map_of(files: &[(String, Outline)]) -> CodeMap {
+fn map_of(files: &[(String, FileSymbols)]) -> CodeMap {
     let mut map = CodeMap::default();
     update(&mut map, files);
     map
@@ -60,8 +60,8 @@ const SHOP: &str = "
     tests.rs: test_order  | handle_order
     alone.rs: nobody";
 
-fn paths(files: &[(String, Outline)], focus: &[&str]) -> Vec<String> {
-    rank(&map_of(files), focus).files.iter().map(|file| files[*file].0.clone()).collect()
+fn paths(files: &[(String, FileSymbols)], focus: &[&str]) -> Vec<String> {
+    rank_files(&map_of(files), focus).files.iter().map(|file| files[*file].0.clone()).collect()
 }
 
 #[test]
@@ -91,8 +91,8 @@ fn only_files_below_the_paths_stay_in_their_order() {
     let map = map_of(&files("lib/a.rs: a\nlib/b.rs: b\nlibs/c.rs: c\nmain.rs: m | c b"));
     let below = |paths: &[&str]| -> Vec<String> {
         let paths: Vec<String> = paths.iter().map(|&path| path.to_owned()).collect();
-        let ranking = rank(&map, &[]).below(&map, &paths);
-        ranking.files.iter().map(|file| map.listed(*file).path.clone()).collect()
+        let ranking = rank_files(&map, &[]).retain_below(&map, &paths);
+        ranking.files.iter().map(|file| map.file_at(*file).path.clone()).collect()
     };
     let all = below(&[]);
     assert_eq!(all.len(), 4);
@@ -112,10 +112,10 @@ fn what_is_aside_comes_last_unless_it_is_in_focus() {
 #[test]
 fn methods_are_shown_with_their_type() {
     let check = |name: &str, qualifier: &str, line: &str, expected: &str| {
-        let symbol = Symbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
-        let map = map_of(&[("a".to_owned(), Outline { symbols: vec![symbol], references: vec![] })]);
+        let symbol = MapSymbol { qualifier: qualifier.to_owned(), ..symbol(name, 1) };
+        let map = map_of(&[("a".to_owned(), FileSymbols { symbols: vec![symbol], uses: vec![] })]);
         let text = |_| Some(line.to_owned());
-        let rendered = render(&map, &rank(&map, &[]), 100, &CallerDir::default(), text).text;
+        let rendered = render_map(&map, &rank_files(&map, &[]), 100, &CallerDir::default(), text).text;
         assert_eq!(rendered, format!("a\n    1: {expected}\n"));
     };
     check("verify", "auth::Session::", "pub fn verify(&self) {", "pub fn auth::Session::verify(&self)");
@@ -128,9 +128,9 @@ fn methods_are_shown_with_their_type() {
 #[test]
 fn used_symbols_come_first_and_private_ones_late() {
     let map = map_of(&files(SHOP));
-    let ranking = rank(&map, &[]);
-    assert_eq!(map.listed(ranking.files[0]).path, "store.rs");
-    assert_eq!(ranking.symbols(&map, ranking.files[0]), [1, 0, 3, 2]);
+    let ranking = rank_files(&map, &[]);
+    assert_eq!(map.file_at(ranking.files[0]).path, "store.rs");
+    assert_eq!(ranking.ordered_symbols(&map, ranking.files[0]), [1, 0, 3, 2]);
 }
 
 #[test]
@@ -138,19 +138,19 @@ fn scores_sum_to_one_and_do_not_hang_on_the_order_of_files() {
     let mut files = files(SHOP);
     for focus in [&[][..], &["user.rs"]] {
         let expected = paths(&files, focus);
-        let sum: f64 = scores(&map_of(&files), focus).0.iter().sum();
+        let sum: f64 = score_files(&map_of(&files), focus).0.iter().sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
         files.reverse();
         assert_eq!(paths(&files, focus), expected);
     }
-    assert!(rank(&CodeMap::default(), &["x"]).files.is_empty());
+    assert!(rank_files(&CodeMap::default(), &["x"]).files.is_empty());
 }
 
 #[test]
 fn maps_by_budget() {
     let map = map_of(&files(SHOP));
-    let ranking = rank(&map, &[]);
-    let printed = |budget| render(&map, &ranking, budget, &CallerDir::default(), |_| None);
+    let ranking = rank_files(&map, &[]);
+    let printed = |budget| render_map(&map, &ranking, budget, &CallerDir::default(), |_| None);
     let check = |budget, expected: &str| assert_eq!(printed(budget).text, expected, "{budget}");
     check(0, "");
     check(1, "");
@@ -165,11 +165,11 @@ fn maps_by_budget() {
 #[test]
 fn signatures_and_paths_take_one_line() {
     let check = |path: &str, signature: &str, expected: &str| {
-        let outline = Outline { symbols: vec![symbol("f", 5)], references: vec![] };
+        let outline = FileSymbols { symbols: vec![symbol("f", 5)], uses: vec![] };
         let map = map_of(&[(path.to_owned(), outline)]);
         let text = format!("{}{signature}\nf again", "/// What f does.\n".repeat(6));
         assert_eq!(
-            render(&map, &rank(&map, &[]), 100, &CallerDir::default(), |_| Some(text.clone())).text,
+            render_map(&map, &rank_files(&map, &[]), 100, &CallerDir::default(), |_| Some(text.clone())).text,
             expected
         );
     };
@@ -189,23 +189,26 @@ fn signatures_and_paths_take_one_line() {
 
 #[test]
 fn never_over_budget() {
-    let mut random = Random::new(6);
+    let mut random = RandomNumbers::new(6);
     for _ in 0..300 {
-        let n_files = random.below(20);
+        let n_files = random.number_below(20);
         let mut texts = Vec::new();
         let mut file = |_| {
-            let name = |random: &mut Random| random.pick(&["alpha", "beta_x", "_g", "d", "epsilonZeta", ""]);
+            let name = |random: &mut RandomNumbers| {
+                random.pick_item(&["alpha", "beta_x", "_g", "d", "epsilonZeta", ""])
+            };
             texts.push(format!("d{0}\nalpha {0}", hostile_text(&mut random, 12)));
             let symbols = (0..5).map(|_| symbol(name(&mut random), 1)).collect();
-            let references = (0..random.below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
-            (hostile_text(&mut random, 12), Outline { symbols, references })
+            let uses =
+                (0..random.number_below(5)).map(|n| (name(&mut random).to_owned(), n as u32)).collect();
+            (hostile_text(&mut random, 12), FileSymbols { symbols, uses })
         };
         let files: Vec<_> = (0..n_files).map(&mut file).collect();
         let map = map_of(&files);
-        let ranking = rank(&map, &[]);
+        let ranking = rank_files(&map, &[]);
         for budget in [0, 1, 2, 7, 16, 64, 256, 5_000] {
             let found =
-                render(&map, &ranking, budget, &CallerDir::default(), |file| Some(texts[file].clone()));
+                render_map(&map, &ranking, budget, &CallerDir::default(), |file| Some(texts[file].clone()));
             assert_eq!(found.n_tokens, count_tokens(&found.text));
             assert!(found.n_tokens <= budget, "{} over {budget}", found.n_tokens);
             assert!(found.n_files <= files.len());
@@ -215,28 +218,30 @@ fn never_over_budget() {
 
 #[test]
 fn an_updated_map_equals_a_new_one() {
-    let mut random = Random::new(9);
+    let mut random = RandomNumbers::new(9);
     let mut map = CodeMap::default();
-    let mut files: Vec<(String, Outline)> = Vec::new();
+    let mut files: Vec<(String, FileSymbols)> = Vec::new();
     let mut n_read = 0;
     for round in 0..400 {
         // Names that are never used again make the map forget them at some point.
         let fresh = format!("name_{round}");
-        let name =
-            |random: &mut Random| random.pick(&["alpha", "beta_x", "_g", "d", fresh.as_str()]).to_owned();
-        let path = format!("{:02}.rs", random.below(12));
+        let name = |random: &mut RandomNumbers| {
+            random.pick_item(&["alpha", "beta_x", "_g", "d", fresh.as_str()]).to_owned()
+        };
+        let path = format!("{:02}.rs", random.number_below(12));
         files.retain(|(known, _)| *known != path);
-        if random.below(3) > 0 {
-            let symbols = (0..random.below(4)).map(|n| symbol(&name(&mut random), n as u32 + 1)).collect();
-            let references = (0..random.below(4)).map(|n| (name(&mut random), n as u32)).collect();
-            files.push((path, Outline { symbols, references }));
+        if random.number_below(3) > 0 {
+            let symbols =
+                (0..random.number_below(4)).map(|n| symbol(&name(&mut random), n as u32 + 1)).collect();
+            let uses = (0..random.number_below(4)).map(|n| (name(&mut random), n as u32)).collect();
+            files.push((path, FileSymbols { symbols, uses }));
             files.sort_by(|left, right| left.0.cmp(&right.0));
         }
         n_read += update(&mut map, &files);
         let anew = map_of(&files);
-        let (ranking, expected) = (rank(&map, &[]), rank(&anew, &[]));
-        assert_eq!((&ranking.files, scores(&map, &[])), (&expected.files, scores(&anew, &[])));
-        let printed = |map, ranking| render(map, ranking, 500, &CallerDir::default(), |_| None);
+        let (ranking, expected) = (rank_files(&map, &[]), rank_files(&anew, &[]));
+        assert_eq!((&ranking.files, score_files(&map, &[])), (&expected.files, score_files(&anew, &[])));
+        let printed = |map, ranking| render_map(map, ranking, 500, &CallerDir::default(), |_| None);
         assert_eq!(printed(&map, &ranking), printed(&anew, &expected));
     }
     assert!(map.n_names() < 100, "{} names are kept", map.n_names());

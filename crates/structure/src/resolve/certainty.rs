@@ -1,6 +1,6 @@
-//! Says how sure an answer is.
+//! Names how certain a resolution is.
 
-/// How sure it is that a use means a definition, surest first.
+/// How certain it is that a use means a definition, most certain first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Certainty {
     /// Scope, package or an import prove it.

@@ -1,113 +1,130 @@
-//! Finds where a type is declared, which module qualifies it, and what it extends.
+//! Finds the declarations of a type, the files of its module, and its bases.
 
 use std::collections::HashSet;
 
-use memod_base::types::{DeclaredRole, Receiver, Structure, Use, UseRole};
+use memod_base::types::{DeclaredRole, FileStructure, UseReceiver, UseRole};
 
-use super::place::{Family, Place};
-use super::values::{MOST_STEPS, TypeName};
-use super::{Candidate, FileNumber, Resolver, Structures};
+use super::infer_types::{MOST_STEPS, TypeName};
+use super::use_place::{LanguageFamily, UsePlace};
+use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
 
-impl<S: Structures> Resolver<'_, S> {
-    /// Returns where a type is declared: what its name means where it stands, or else the only type of that name.
-    pub(super) fn declarations(&self, of: &TypeName) -> Vec<Candidate> {
-        let named = self.types_named(of);
-        let seen = self.seen(of, &named);
+impl<S: StructureStore> Resolver<'_, S> {
+    /// Returns the declarations of a type: those that its name means in its place, or otherwise the only type of that name.
+    pub(super) fn find_declarations(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
+        let named = self.types_with_name(type_name);
+        let seen = self.visible_types(type_name, &named);
         match seen.is_empty() {
-            true if named.len() > 1 || of.module.is_some() => Vec::new(),
+            true if named.len() > 1 || type_name.module.is_some() => Vec::new(),
             true => named,
             false => seen,
         }
     }
 
     /// Returns the types with the name of a type, in files of its language.
-    pub(super) fn types_named(&self, of: &TypeName) -> Vec<Candidate> {
-        let family = Family::of(self.paths.path(of.file));
-        let mut named = self.structures.named(&of.name);
+    pub(super) fn types_with_name(&self, type_name: &TypeName) -> Vec<DefinitionCandidate> {
+        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+        let mut named = self.structures.definitions_named(&type_name.name);
         named.retain(|candidate| {
-            let role = self.structures.of(candidate.file).declared[candidate.declared as usize].role;
-            role == DeclaredRole::Type && Family::of(self.paths.path(candidate.file)) == family
+            let role =
+                self.structures.structure_of(candidate.file).declared[candidate.declared as usize].role;
+            role == DeclaredRole::Type
+                && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
         });
         named
     }
 
-    /// Returns those candidates whose file a type's name means.
-    pub(super) fn seen(&self, of: &TypeName, candidates: &[Candidate]) -> Vec<Candidate> {
+    /// Returns the candidates in files that a type's name can mean.
+    pub(super) fn visible_types(
+        &self,
+        type_name: &TypeName,
+        candidates: &[DefinitionCandidate],
+    ) -> Vec<DefinitionCandidate> {
         if candidates.is_empty() {
             return Vec::new();
         }
-        let structure = self.structures.of(of.file);
-        let place = self.place_in(of.file, &structure, of.within);
-        let files = self.files_of_module(of, &place);
-        let sees = |file: FileNumber| match &files {
-            Some(files) => files.contains(&file),
-            // In these languages the text says the module of a type, if there is one.
-            None if matches!(place.family, Family::Go | Family::Python) => {
-                self.sees_alone(&place, file, &of.name)
+        let structure = self.structures.structure_of(type_name.file);
+        let place = self.place_within(type_name.file, &structure, type_name.within);
+        let files = self.files_of_module(type_name, &place);
+        let visible = candidates.iter().filter(|found| match &files {
+            Some(files) => files.contains(&found.file),
+            // In these languages the text names the module of a type, if it has one.
+            None if matches!(place.family, LanguageFamily::Go | LanguageFamily::Python) => {
+                self.sees_unqualified_type(&place, found.file, &type_name.name)
             }
-            None => self.sees(&place, file, &of.name),
-        };
-        candidates.iter().filter(|found| sees(found.file)).copied().collect()
+            None => self.sees_type(&place, found.file, &type_name.name),
+        });
+        visible.copied().collect()
     }
 
-    /// Returns the files that a qualified type may be in: those of its module, and those that it exports the name from; `None` if no
-    /// module of this worktree or of another library is known to be meant.
-    fn files_of_module(&self, of: &TypeName, place: &Place<'_>) -> Option<HashSet<FileNumber>> {
-        let module = of.module.as_ref()?;
-        let own = self.modules(place, module)?;
-        let candidates = self.structures.named(&of.name);
-        let from = own.iter().map(|file| (*file, of.name.clone())).collect();
-        let exported = self.other(&of.name, &candidates).exported(from);
+    /// Returns the files that may declare a qualified type: the files of its module, and the files from which the module
+    /// exports the name again; `None` if no module of this worktree or of another library is known to be meant.
+    fn files_of_module(&self, type_name: &TypeName, place: &UsePlace<'_>) -> Option<HashSet<FileNumber>> {
+        let module = type_name.module.as_ref()?;
+        let own = self.module_files(place, module)?;
+        let candidates = self.structures.definitions_named(&type_name.name);
+        let from = own.iter().map(|file| (*file, type_name.name.clone())).collect();
+        let exported = self.resolver_for(&type_name.name, &candidates).resolve_exported(from);
         Some(own.into_iter().chain(exported.into_iter().map(|found| found.file)).collect())
     }
 
-    /// Whether a type is qualified by a module of another library.
-    pub(super) fn is_of_another_library(&self, of: &TypeName) -> bool {
-        if of.module.is_none() {
+    /// Returns whether a module of another library qualifies a type.
+    pub(super) fn is_of_another_library(&self, type_name: &TypeName) -> bool {
+        if type_name.module.is_none() {
             return false;
         }
-        let structure = self.structures.of(of.file);
-        let place = self.place_in(of.file, &structure, of.within);
-        self.files_of_module(of, &place).is_some_and(|files| files.is_empty())
+        let structure = self.structures.structure_of(type_name.file);
+        let place = self.place_within(type_name.file, &structure, type_name.within);
+        self.files_of_module(type_name, &place).is_some_and(|files| files.is_empty())
     }
 
-    /// Returns what a type says that it extends or implements.
-    pub(super) fn bases(&self, of: &TypeName) -> Vec<TypeName> {
-        let of_declaration = |declared: Candidate| {
-            let structure = self.structures.of(declared.file);
-            let title = &structure.declared[declared.declared as usize].title;
-            let is_own = |within: u32| {
-                let around = within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
-                within == declared.declared + 1
-                    || around
-                        .is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
-            };
-            let bases = structure.uses.iter().filter(|of| of.role == UseRole::Base && is_own(of.within));
-            let module = |used: &Use| match used.receiver {
-                Receiver::Named(path) => Some(structure.name(path).to_owned()),
+    /// Returns the types that a type extends or implements according to its declarations.
+    pub(super) fn base_types(&self, type_name: &TypeName) -> Vec<TypeName> {
+        self.find_declarations(type_name)
+            .into_iter()
+            .flat_map(|declared| self.declared_bases(type_name, declared))
+            .collect()
+    }
+
+    fn declared_bases(&self, type_name: &TypeName, declared: DefinitionCandidate) -> Vec<TypeName> {
+        let structure = self.structures.structure_of(declared.file);
+        let mut bases = Vec::new();
+        for used in structure.uses.iter().filter(|used| used.role == UseRole::Base) {
+            let name = structure.name(used.name);
+            if name == type_name.name || !is_declared_within(&structure, declared.declared, used.within) {
+                continue;
+            }
+            let module = match used.receiver {
+                UseReceiver::Named(path) => Some(structure.name(path).to_owned()),
                 _ => None,
             };
-            let base = |used: &Use| TypeName {
-                name: structure.name(used.name).to_owned(),
-                module: module(used),
+            bases.push(TypeName {
+                name: name.to_owned(),
+                module,
                 is_wrapped: false,
-                is_written: of.is_written,
+                is_written: type_name.is_written,
                 file: declared.file,
                 within: None,
-            };
-            bases.map(base).filter(|base| base.name != of.name).collect::<Vec<TypeName>>()
-        };
-        self.declarations(of).into_iter().flat_map(of_declaration).collect()
+            });
+        }
+        bases
     }
 
-    /// Returns the place inside of a definition of a file, where no use stands.
-    pub(super) fn place_in<'b>(
+    /// Returns a place inside of a definition of a file, without a use.
+    pub(super) fn place_within<'b>(
         &self,
         file: FileNumber,
-        structure: &'b Structure,
+        structure: &'b FileStructure,
         within: Option<u32>,
-    ) -> Place<'b> {
-        let family = Family::of(self.paths.path(file));
-        Place { file, structure, family, written: "", within, is_call: false, steps: MOST_STEPS }
+    ) -> UsePlace<'b> {
+        let family = LanguageFamily::from_path(self.paths.path_of(file));
+        UsePlace { file, structure, family, written: "", within, is_call: false, steps: MOST_STEPS }
     }
+}
+
+/// Returns whether a place is directly in a type, or in a scope with the title of the type. `within` counts from 1.
+fn is_declared_within(structure: &FileStructure, declared: u32, within: u32) -> bool {
+    let title = &structure.declared[declared as usize].title;
+    let around = within.checked_sub(1).and_then(|id| structure.declared.get(id as usize));
+    within == declared + 1
+        || around.is_some_and(|around| around.role == DeclaredRole::Scope && around.title == *title)
 }

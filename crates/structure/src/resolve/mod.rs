@@ -1,19 +1,19 @@
-//! Says which definition a use of a name means, as far as syntax and imports tell.
+//! Resolves a use of a name to the definition that it means, as far as syntax and imports show.
 //!
-//! Pure: the structures of files in, definitions with a certainty out. The rules are those of the languages that syntax
-//! shows: scope, imports, package, and the types that are written for values, fields and what functions return.
+//! Pure: the structures of files in, definitions with a certainty out. The rules follow the languages as far as syntax
+//! shows them: scope, imports, package, and the written types of values, fields and return values.
 
 mod certainty;
 mod declared_types;
-mod imported;
-mod modules;
+mod infer_types;
+mod module_files;
 mod overloads;
 mod packages;
 mod path_index;
-mod place;
+mod resolve_imports;
 #[cfg(test)]
 mod tests;
-mod values;
+mod use_place;
 mod visibility;
 
 use std::cell::RefCell;
@@ -26,68 +26,83 @@ use self::overloads::is_constructor;
 pub use self::packages::Packages;
 pub use self::path_index::{FileNumber, PathIndex};
 use memod_base::types::{
-    Declared, DeclaredRole, Import, Receiver, Structure, Use, UseRole, is_compound, is_version, own_part,
+    DeclaredItem, DeclaredRole, FileStructure, ImportedName, NameUse, UseReceiver, UseRole, is_compound,
+    is_version, own_part,
 };
 
-use self::place::{Family, Place};
-use self::values::TypeName;
+use self::infer_types::TypeName;
+use self::use_place::{LanguageFamily, UsePlace};
 
-/// Most other names of one definition that are followed.
+/// Most aliases of one definition that are followed.
 const MOST_ALIASES: usize = 16;
 
-/// The structures of the files of a view.
-pub trait Structures {
+/// The structures of the files of a worktree.
+pub trait StructureStore {
     /// Returns the structure of a file; empty where none is known.
-    fn of(&self, file: FileNumber) -> Arc<Structure>;
+    fn structure_of(&self, file: FileNumber) -> Arc<FileStructure>;
     /// Returns the definitions in all files that have a name.
-    fn named(&self, name: &str) -> Vec<Candidate>;
-    /// Takes note that another use is resolved.
-    fn begin(&self);
-    /// Whether one more step may be taken for this use. Types that extend each other, or values that are set to each other, are
-    /// followed on more ways than there is time for.
+    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate>;
+    /// Resets the number of steps for the next use.
+    fn begin_use(&self);
+    /// Counts a step for the current use; returns false if there were too many. Types that extend each other, or values that are
+    /// set to each other, have more paths than there is time for.
     fn may_step(&self) -> bool;
 }
 
 /// A definition that a use may mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Candidate {
+pub struct DefinitionCandidate {
     /// The defining file.
     pub file: FileNumber,
-    /// Index in what it declares.
+    /// Index in the declarations of the file.
     pub declared: u32,
 }
 
-/// Resolves the uses of one name in a view.
+impl DefinitionCandidate {
+    /// Returns the declaration in the structure of its file.
+    fn declared_in(self, structure: &FileStructure) -> &DeclaredItem {
+        &structure.declared[self.declared as usize]
+    }
+}
+
+/// Resolves the uses of one name in a worktree.
 pub struct Resolver<'a, S> {
     paths: &'a PathIndex,
     structures: &'a S,
     name: &'a str,
-    candidates: Vec<(Candidate, Arc<Structure>)>,
+    candidates: Vec<(DefinitionCandidate, Arc<FileStructure>)>,
     /// Other names under which files export it.
     aliases: Vec<String>,
-    /// By file: what it imports without naming it.
-    wildcards: RefCell<HashMap<FileNumber, Vec<Candidate>>>,
+    /// By file: the definitions that it imports without naming them.
+    wildcards: RefCell<HashMap<FileNumber, Vec<DefinitionCandidate>>>,
 }
 
-impl<'a, S: Structures> Resolver<'a, S> {
-    /// Prepares for the uses of `name`, which all `candidates` have.
-    pub fn new(paths: &'a PathIndex, structures: &'a S, name: &'a str, candidates: &[Candidate]) -> Self {
-        let with_structure = |candidate: &Candidate| (*candidate, structures.of(candidate.file));
-        let candidates = candidates.iter().map(with_structure).collect();
+impl<'a, S: StructureStore> Resolver<'a, S> {
+    /// Creates a resolver for the uses of `name`, which all `candidates` have.
+    pub fn new(
+        paths: &'a PathIndex,
+        structures: &'a S,
+        name: &'a str,
+        candidates: &[DefinitionCandidate],
+    ) -> Self {
+        let candidates = candidates
+            .iter()
+            .map(|candidate| (*candidate, structures.structure_of(candidate.file)))
+            .collect();
         Self { paths, structures, name, candidates, aliases: Vec::new(), wildcards: RefCell::default() }
     }
 
-    /// Returns the uses of a file that may mean one: of the name, and of what it is imported as.
-    pub fn uses<'s>(&'s self, structure: &'s Structure) -> impl Iterator<Item = &'s Use> {
-        let aliases = self.aliases(structure).map(|import| import.local.as_str());
+    /// Returns the uses in a file of the name and of its local aliases.
+    pub fn find_uses<'s>(&'s self, structure: &'s FileStructure) -> impl Iterator<Item = &'s NameUse> {
+        let aliases = self.aliases_in(structure).map(|import| import.local.as_str());
         let written: HashSet<&'s str> = aliases.chain([self.name]).collect();
-        structure.uses.iter().filter(move |of| written.contains(structure.name(of.name)))
+        structure.uses.iter().filter(move |used| written.contains(structure.name(used.name)))
     }
 
-    /// Notes under which other names a file has the name, so that [`Self::uses`] knows them in other files; returns those
-    /// that were not known.
-    pub fn learn(&mut self, structure: &Structure) -> Vec<String> {
-        let new = self.aliases(structure).map(|import| import.local.clone());
+    /// Learns the aliases under which a file imports the name, so that [`Self::find_uses`] finds them in other files; returns
+    /// the new aliases.
+    pub fn learn_aliases(&mut self, structure: &FileStructure) -> Vec<String> {
+        let new = self.aliases_in(structure).map(|import| import.local.clone());
         let mut new: Vec<String> = new.filter(|name| !name.is_empty() && !self.is_known(name)).collect();
         new.sort_unstable();
         new.dedup();
@@ -96,7 +111,7 @@ impl<'a, S: Structures> Resolver<'a, S> {
         new
     }
 
-    fn aliases<'s>(&'s self, structure: &'s Structure) -> impl Iterator<Item = &'s Import> {
+    fn aliases_in<'s>(&'s self, structure: &'s FileStructure) -> impl Iterator<Item = &'s ImportedName> {
         structure.imports.iter().filter(|import| self.is_known(&import.name))
     }
 
@@ -104,72 +119,87 @@ impl<'a, S: Structures> Resolver<'a, S> {
         name == self.name || self.aliases.iter().any(|alias| alias == name)
     }
 
-    /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means something else.
-    pub fn resolve(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
-        if of.role == UseRole::Call
-            && let Some(callable) = self.callable(self.paths.path(file))
+    /// Returns the definitions that a use in `file` may mean, all with one certainty; none if it means another definition.
+    pub fn resolve_use(
+        &self,
+        file: FileNumber,
+        structure: &FileStructure,
+        used: &NameUse,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
+        if used.role == UseRole::Call
+            && let Some(without_types) = self.without_types(self.paths.path_of(file))
         {
-            return callable.resolve(file, structure, of);
+            return without_types.resolve_use(file, structure, used);
         }
-        self.structures.begin();
-        let of_any = || self.of_any_arity(file, structure, of);
-        let Some(n_arguments) = of.n_arguments else { return of_any() };
-        let Some(taking) = self.taking(n_arguments) else {
-            return self.with_constructors(of_any(), n_arguments);
+        self.structures.begin_use();
+        let Some(n_arguments) = used.n_arguments else {
+            return self.resolve_any_arity(file, structure, used);
         };
-        let told = taking.of_any_arity(file, structure, of);
-        if !told.1.is_empty() {
-            return self.with_constructors(told, n_arguments);
+        let Some(taking) = self.with_arity(n_arguments) else {
+            return self.with_constructors(self.resolve_any_arity(file, structure, used), n_arguments);
+        };
+        let resolved = taking.resolve_any_arity(file, structure, used);
+        if !resolved.1.is_empty() {
+            return self.with_constructors(resolved, n_arguments);
         }
-        // No definition takes so many arguments. What is proved all the same is right where a macro stands for several; a call of Java
-        // means an overload that is inherited from another library.
-        let (certainty, found) = of_any();
-        let is_kept = certainty == Certainty::Exact && Family::of(self.paths.path(file)) != Family::Java;
+        // No definition takes so many arguments. An exact result is right where a macro expands to several arguments; a call of
+        // Java means an overload that is inherited from another library.
+        let (certainty, found) = self.resolve_any_arity(file, structure, used);
+        let is_kept = certainty == Certainty::Exact
+            && LanguageFamily::from_path(self.paths.path_of(file)) != LanguageFamily::Java;
         (certainty, if is_kept { found } else { Vec::new() })
     }
 
-    fn of_any_arity(&self, file: FileNumber, structure: &Structure, of: &Use) -> (Certainty, Vec<Candidate>) {
-        let family = Family::of(self.paths.path(file));
-        let written = structure.name(of.name);
-        let place = Place {
+    fn resolve_any_arity(
+        &self,
+        file: FileNumber,
+        structure: &FileStructure,
+        used: &NameUse,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
+        let family = LanguageFamily::from_path(self.paths.path_of(file));
+        let written = structure.name(used.name);
+        let place = UsePlace {
             file,
             structure,
             family,
             written,
-            within: of.within.checked_sub(1),
-            is_call: of.role == UseRole::Call,
-            steps: values::MOST_STEPS,
+            within: used.within.checked_sub(1),
+            is_call: used.role == UseRole::Call,
+            steps: infer_types::MOST_STEPS,
         };
-        let (certainty, mut found) = match of.receiver {
-            Receiver::None => self.alone(&place),
-            Receiver::Own => self.own(&place),
-            Receiver::Named(path) => self.named(&place, structure.name(path)),
-            Receiver::Other => self.of_a_value(&place),
-            Receiver::Import => {
-                let is_it = |import: &Import| import.name == place.written || import.local == place.written;
+        let (certainty, mut found) = match used.receiver {
+            UseReceiver::None => self.resolve_alone(&place),
+            UseReceiver::Own => self.resolve_own(&place),
+            UseReceiver::Named(path) => self.resolve_named(&place, structure.name(path)),
+            UseReceiver::Other => self.resolve_untyped_value(&place),
+            UseReceiver::Import => {
+                let before = structure.imports.iter();
                 let before =
-                    structure.imports.iter().filter(|import| is_it(import) && import.line <= of.line);
+                    before.filter(|import| imports_name(import, written) && import.line <= used.line);
                 let line = before.map(|import| import.line).max();
-                (Certainty::Exact, self.imported(&place, |import| is_it(import) && Some(import.line) == line))
+                let found = self.resolve_imported(&place, |import| {
+                    imports_name(import, written) && Some(import.line) == line
+                });
+                (Certainty::Exact, found)
             }
         };
         found.dedup();
         (certainty, found)
     }
 
-    /// Resolves a name that stands alone: by scope, import, package, then wildcards.
-    fn alone(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
+    /// Resolves a name without a receiver: by scope, import, package, then wildcards.
+    fn resolve_alone(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         let visible = if place.written == self.name { self.in_scope(place) } else { Vec::new() };
         if !visible.is_empty() {
             return (Certainty::Exact, visible);
         }
         if place.structure.imports.iter().any(|import| import.local == place.written) {
-            return (Certainty::Exact, self.imported(place, |import| import.local == place.written));
+            return (Certainty::Exact, self.resolve_imported(place, |import| import.local == place.written));
         }
         if place.written != self.name {
             return (Certainty::ByName, Vec::new());
         }
-        if let Some(inherited) = self.inherited(place) {
+        if let Some(inherited) = self.resolve_inherited(place) {
             return inherited;
         }
         let mut of_package = self.visible_non_members(place);
@@ -177,41 +207,41 @@ impl<'a, S: Structures> Resolver<'a, S> {
         if !of_package.is_empty() {
             return (Certainty::Exact, of_package);
         }
-        let wildcards = self.of_wildcards(place);
+        let wildcards = self.resolve_wildcards(place);
         if !wildcards.is_empty() {
             return (Certainty::Exact, wildcards);
         }
         match place.family {
-            // The linker knows one function of a name, wherever it is declared.
-            Family::C => match self.visible_non_members(place) {
-                // What is `static` may be brought in by a file that includes both.
+            // The linker knows one function of a name, regardless of its declarations.
+            LanguageFamily::C => match self.visible_non_members(place) {
+                // A `static` definition may be brought in by a file that includes both.
                 none if none.is_empty() => (
                     Certainty::ByName,
-                    self.of_family(place, |_, found| found.is_internal && found.role != DeclaredRole::Member),
+                    self.candidates_of_family(place, |_, found| {
+                        found.is_internal && found.role != DeclaredRole::Member
+                    }),
                 ),
-                visible => only(visible, self.name),
+                visible => only_by_name(visible, self.name),
             },
             _ => (Certainty::ByName, Vec::new()),
         }
     }
 
-    /// Returns the definitions of the file that the language lets a name in this place mean, the innermost.
-    fn in_scope(&self, place: &Place<'_>) -> Vec<Candidate> {
-        let around: Vec<u32> = place.around().collect();
-        let own_file = || self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
+    /// Returns the innermost definitions of the file that a name in this place can mean.
+    fn in_scope(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
+        let around: Vec<u32> = place.definitions_around().collect();
         let holders = around.iter().copied().map(Some).chain([None]);
         for holder in holders {
-            let found = own_file().filter(|(candidate, structure)| {
-                let declared = &structure.declared[candidate.declared as usize];
-                // Without a call, the name of a method is that of a field.
-                let is_called = || place.is_call || declared.arity.is_none();
+            let own_file = self.candidates.iter().filter(|(candidate, _)| candidate.file == place.file);
+            let found = own_file.filter(|(candidate, structure)| {
+                let declared = candidate.declared_in(structure);
+                // Without a call, the name means a field.
+                let is_called = place.is_call || declared.arity.is_none();
                 let is_visible = declared.role != DeclaredRole::Member
-                    || place.family.has_implicit_self()
-                        && !is_constructor(structure, declared)
-                        && is_called();
+                    || place.family.has_implicit_self() && !is_constructor(structure, declared) && is_called;
                 is_visible && declared.parent == holder
             });
-            let found: Vec<Candidate> = found.map(|(candidate, _)| *candidate).collect();
+            let found: Vec<DefinitionCandidate> = found.map(|(candidate, _)| *candidate).collect();
             if !found.is_empty() {
                 return found;
             }
@@ -220,34 +250,41 @@ impl<'a, S: Structures> Resolver<'a, S> {
     }
 
     /// Returns the files that a module means when `from` names it; none if it is of another library.
-    fn files_of(&self, family: Family, module: &str, from: FileNumber) -> Vec<FileNumber> {
+    fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
         let mut files = self.paths.files_of(family, module, from);
-        files.retain(|file| Family::of(self.paths.path(*file)) == family);
-        if family == Family::Go && self.paths.packages.of_go(module).is_none() {
-            // A directory is known by the end of an import path only, and that of another library may end alike.
-            files.retain(|file| is_package_of(module, &self.structures.of(*file).package));
+        files.retain(|file| LanguageFamily::from_path(self.paths.path_of(*file)) == family);
+        if family == LanguageFamily::Go && self.paths.packages.go_module(module).is_none() {
+            // A directory is found by the end of an import path only, and the path of another library may end alike.
+            files.retain(|file| is_package_of(module, &self.structures.structure_of(*file).package));
         }
         files
     }
 
     /// Resolves a member of the type around.
-    fn own(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
-        let Some(around) = Self::type_around(place) else { return only(self.members(place), self.name) };
-        let own = self.of_family(place, |_, found| {
+    fn resolve_own(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
+        let Some(around) = Self::type_around(place) else {
+            return only_by_name(self.all_members(place), self.name);
+        };
+        let own = self.candidates_of_family(place, |_, found| {
             found.role == DeclaredRole::Member && own_part(found.owner()) == around.name
         });
-        let same_file: Vec<Candidate> =
+        let same_file: Vec<DefinitionCandidate> =
             own.iter().filter(|found| found.file == place.file).copied().collect();
         if !same_file.is_empty() {
             return (Certainty::Exact, same_file);
         }
         // A base may be of another library.
-        self.of_type(&around, place.steps).unwrap_or_else(|| only(self.members(place), self.name))
+        self.resolve_in_type(&around, place.steps)
+            .unwrap_or_else(|| only_by_name(self.all_members(place), self.name))
     }
 
     /// Resolves a member of a type or of its bases; `None` if they are not known to have one.
-    fn of_type(&self, of: &TypeName, steps: u32) -> Option<(Certainty, Vec<Candidate>)> {
-        let (is_certain, found) = self.members_of(of, steps);
+    fn resolve_in_type(
+        &self,
+        type_name: &TypeName,
+        steps: u32,
+    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
+        let (is_certain, found) = self.members_of(type_name, steps);
         let certainty = match found.len() {
             0 => return None,
             _ if is_certain => Certainty::Exact,
@@ -257,44 +294,47 @@ impl<'a, S: Structures> Resolver<'a, S> {
         Some((certainty, found))
     }
 
-    /// Resolves a name that stands alone by the bases of the type around.
-    fn inherited(&self, place: &Place<'_>) -> Option<(Certainty, Vec<Candidate>)> {
+    /// Resolves a name without a receiver by the bases of the type around.
+    fn resolve_inherited(&self, place: &UsePlace<'_>) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
         if !place.family.has_implicit_self() || !place.is_call {
             return None;
         }
-        let is_type = |id: &u32| place.structure.declared[*id as usize].role == DeclaredRole::Type;
-        let types = place.around().filter(is_type).map(Some);
+        let types = place
+            .definitions_around()
+            .filter(|id| place.structure.declared[*id as usize].role == DeclaredRole::Type)
+            .map(Some);
         let mut around = std::iter::once(place.within).chain(types);
-        let of_type = |within| self.of_type(&Self::type_around(&Place { within, ..*place })?, place.steps);
-        let (certainty, mut found) = around.find_map(of_type)?;
+        let (certainty, mut found) = around.find_map(|within| {
+            self.resolve_in_type(&Self::type_around(&UsePlace { within, ..*place })?, place.steps)
+        })?;
         found.retain(|found| {
-            let structure = self.structures.of(found.file);
+            let structure = self.structures.structure_of(found.file);
             !is_constructor(&structure, &structure.declared[found.declared as usize])
         });
         (!found.is_empty()).then_some((certainty, found))
     }
 
     /// Resolves a name taken from another name: a module, a type, or a value.
-    fn named(&self, place: &Place<'_>, path: &str) -> (Certainty, Vec<Candidate>) {
-        if place.family == Family::JavaScript && matches!(path, "exports" | "module.exports") {
-            return self.alone(place);
+    fn resolve_named(&self, place: &UsePlace<'_>, path: &str) -> (Certainty, Vec<DefinitionCandidate>) {
+        if place.family == LanguageFamily::JavaScript && matches!(path, "exports" | "module.exports") {
+            return self.resolve_alone(place);
         }
-        if let Some(of) = self.type_of(place, path) {
-            return self.of_typed_value(place, &of);
+        if let Some(type_name) = self.type_of(place, path) {
+            return self.resolve_typed_value(place, &type_name);
         }
         if self.is_call_on_value(place, path) {
-            return self.of_a_value(place);
+            return self.resolve_untyped_value(place);
         }
         let type_name = own_part(path).trim_end_matches(['(', ')', '?']);
-        let of_type = self.of_family(place, |_, found| {
+        let of_type = self.candidates_of_family(place, |_, found| {
             found.role == DeclaredRole::Member && own_part(found.owner()) == type_name
         });
-        let is_seen = |found: &&Candidate| self.sees(place, found.file, type_name);
-        let seen: Vec<Candidate> = of_type.iter().filter(is_seen).copied().collect();
+        let seen: Vec<DefinitionCandidate> =
+            of_type.iter().filter(|found| self.sees_type(place, found.file, type_name)).copied().collect();
         if !seen.is_empty() {
             return (Certainty::Exact, seen);
         }
-        if let Some(found) = self.of_modules(place, path) {
+        if let Some(found) = self.resolve_in_modules(place, path) {
             return found;
         }
         match of_type.len() {
@@ -303,69 +343,82 @@ impl<'a, S: Structures> Resolver<'a, S> {
             _ => return (Certainty::ByName, of_type),
         }
         // A type of another library.
-        let is_type = type_name.starts_with(char::is_uppercase) && place.family != Family::Go;
-        if is_type { (Certainty::ByName, Vec::new()) } else { self.of_a_value(place) }
+        let is_type = type_name.starts_with(char::is_uppercase) && place.family != LanguageFamily::Go;
+        if is_type { (Certainty::ByName, Vec::new()) } else { self.resolve_untyped_value(place) }
     }
 
-    /// Whether a path of Go ends in a call of a member of a value, as in `mill.Hook()`, where a type `Hook` is not meant. `a.Hook()` with a
-    /// package `a` is a conversion.
-    fn is_call_on_value(&self, place: &Place<'_>, path: &str) -> bool {
-        let of = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
-        place.family == Family::Go && of.is_some_and(|(of, _)| self.modules(place, of).is_none())
+    /// Returns whether a path of Go ends in a call of a value's member, as in `mill.Hook()`, which does not mean a type `Hook`.
+    /// `a.Hook()` with a package `a` is a conversion.
+    fn is_call_on_value(&self, place: &UsePlace<'_>, path: &str) -> bool {
+        let member = path.strip_suffix("()").and_then(|called| called.rsplit_once('.'));
+        place.family == LanguageFamily::Go
+            && member.is_some_and(|(value, _)| self.module_files(place, value).is_none())
     }
 
     /// Resolves a name of the module that a path means; `None` if it means none that is known to have it.
-    fn of_modules(&self, place: &Place<'_>, path: &str) -> Option<(Certainty, Vec<Candidate>)> {
-        let modules = self.modules(place, path)?;
+    fn resolve_in_modules(
+        &self,
+        place: &UsePlace<'_>,
+        path: &str,
+    ) -> Option<(Certainty, Vec<DefinitionCandidate>)> {
+        let modules = self.module_files(place, path)?;
         let from = modules.iter().map(|module| (*module, self.name.to_owned()));
-        let found = self.visible_from(place, self.exported(from.collect()));
+        let found = self.visible_from(place, self.resolve_exported(from.collect()));
         let is_of_another_library = modules.is_empty();
-        let is_told = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
-        is_told.then_some((Certainty::Exact, found))
+        let is_known = !found.is_empty() || is_of_another_library || !place.family.has_types_as_modules();
+        is_known.then_some((Certainty::Exact, found))
     }
 
-    /// Resolves a member of a value whose type the text tells.
-    fn of_typed_value(&self, place: &Place<'_>, of: &TypeName) -> (Certainty, Vec<Candidate>) {
-        if of.is_wrapped {
+    /// Resolves a member of a value whose type the text shows.
+    fn resolve_typed_value(
+        &self,
+        place: &UsePlace<'_>,
+        type_name: &TypeName,
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
+        if type_name.is_wrapped {
             return (Certainty::Exact, Vec::new());
         }
-        let (is_certain, found) = self.members_of(of, place.steps);
+        let (is_certain, found) = self.members_of(type_name, place.steps);
         match (found.len(), is_certain) {
-            (1.., true) => (if of.is_written { Certainty::Exact } else { Certainty::Likely }, found),
+            (1.., true) => (if type_name.is_written { Certainty::Exact } else { Certainty::Likely }, found),
             (1, false) => (Certainty::Likely, found),
             (2.., false) => (Certainty::ByName, found),
-            (0, _) if self.is_of_another_library(of) => (Certainty::Exact, Vec::new()),
-            // A parameter of the type, or what an interface or a base of another library has.
-            (0, _) if of.name.len() == 1 || self.has_type(&of.name) => self.of_a_value(place),
+            (0, _) if self.is_of_another_library(type_name) => (Certainty::Exact, Vec::new()),
+            // A type parameter, or a member of an interface or of a base in another library.
+            (0, _) if type_name.name.len() == 1 || self.has_type(&type_name.name) => {
+                self.resolve_untyped_value(place)
+            }
             (0, _) => (Certainty::Exact, Vec::new()),
         }
     }
 
     fn has_type(&self, name: &str) -> bool {
-        self.structures.named(name).iter().any(|candidate| {
-            let structure = self.structures.of(candidate.file);
+        self.structures.definitions_named(name).iter().any(|candidate| {
+            let structure = self.structures.structure_of(candidate.file);
             structure.declared[candidate.declared as usize].role == DeclaredRole::Type
         })
     }
 
     /// Resolves a member of a value whose type is not known.
-    fn of_a_value(&self, place: &Place<'_>) -> (Certainty, Vec<Candidate>) {
+    fn resolve_untyped_value(&self, place: &UsePlace<'_>) -> (Certainty, Vec<DefinitionCandidate>) {
         match place.family {
             // Any object may have a method of any name.
-            Family::JavaScript => (Certainty::ByName, self.members(place)),
+            LanguageFamily::JavaScript => (Certainty::ByName, self.all_members(place)),
             // It may be a field of that name, which is no definition.
-            Family::Go | Family::Rust if !place.is_call => (Certainty::ByName, self.members(place)),
-            _ => only(self.members(place), self.name),
+            LanguageFamily::Go | LanguageFamily::Rust if !place.is_call => {
+                (Certainty::ByName, self.all_members(place))
+            }
+            _ => only_by_name(self.all_members(place), self.name),
         }
     }
 
-    fn members(&self, place: &Place<'_>) -> Vec<Candidate> {
-        self.of_family(place, |_, found| found.role == DeclaredRole::Member)
+    fn all_members(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
+        self.candidates_of_family(place, |_, found| found.role == DeclaredRole::Member)
     }
 
     /// Returns the files of the module that a path means in this place; `None` if it means no module.
-    fn modules(&self, place: &Place<'_>, path: &str) -> Option<Vec<FileNumber>> {
-        let is_type = place.family == Family::Rust && own_part(path).starts_with(char::is_uppercase);
+    fn module_files(&self, place: &UsePlace<'_>, path: &str) -> Option<Vec<FileNumber>> {
+        let is_type = place.family == LanguageFamily::Rust && own_part(path).starts_with(char::is_uppercase);
         if is_type || path.contains("()") {
             return None;
         }
@@ -386,32 +439,40 @@ impl<'a, S: Structures> Resolver<'a, S> {
             let is_external = self.files_of(place.family, &import.module, place.file).is_empty();
             return (!files.is_empty() || is_external).then_some(files);
         }
-        if place.family != Family::Rust {
+        if place.family != LanguageFamily::Rust {
             return None;
         }
         let files = self.files_of(place.family, &path.replace('.', "::"), place.file);
         (!files.is_empty()).then_some(files)
     }
 
-    fn of_family(&self, place: &Place<'_>, is_it: impl Fn(&Candidate, &Declared) -> bool) -> Vec<Candidate> {
+    fn candidates_of_family(
+        &self,
+        place: &UsePlace<'_>,
+        is_it: impl Fn(&DefinitionCandidate, &DeclaredItem) -> bool,
+    ) -> Vec<DefinitionCandidate> {
         let all = self.candidates.iter().filter(|(candidate, structure)| {
-            Family::of(self.paths.path(candidate.file)) == place.family
-                && is_it(candidate, &structure.declared[candidate.declared as usize])
+            LanguageFamily::from_path(self.paths.path_of(candidate.file)) == place.family
+                && is_it(candidate, candidate.declared_in(structure))
         });
         all.map(|(candidate, _)| *candidate).collect()
     }
 }
 
-/// Whether the files of a package of Go may be meant by an import path: `gopkg.in/yaml.v3` and `x/go-foo/v2` are of `yaml` and
+/// Returns whether an import path may mean the files of a package of Go: `gopkg.in/yaml.v3` and `x/go-foo/v2` mean `yaml` and
 /// `foo`.
 fn is_package_of(module: &str, package: &str) -> bool {
     let last = module.rsplit('/').find(|part| !is_version(part)).unwrap_or(module);
     last.contains(package) || package.contains(last)
 }
 
-/// Returns candidates of which nothing but the name speaks for any. Short names of one word are those of other libraries,
-/// too: `get`, `close`.
-fn only(found: Vec<Candidate>, name: &str) -> (Certainty, Vec<Candidate>) {
+/// Returns whether an import binds a name, or imports it under another name.
+fn imports_name(import: &ImportedName, name: &str) -> bool {
+    import.name == name || import.local == name
+}
+
+/// Returns candidates that only the name supports. Short names of one word belong to other libraries, too: `get`, `close`.
+fn only_by_name(found: Vec<DefinitionCandidate>, name: &str) -> (Certainty, Vec<DefinitionCandidate>) {
     let is_rare = is_compound(name);
     let certainty = if found.len() == 1 && is_rare { Certainty::Likely } else { Certainty::ByName };
     (certainty, found)

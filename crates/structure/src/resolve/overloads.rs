@@ -1,76 +1,81 @@
-//! Tells which definitions of one name a call may mean: by the number of its arguments, in C by whether they are types.
+//! Selects the definitions of one name that a call may mean: by the number of arguments, and without types in C.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
-use memod_base::types::{Declared, DeclaredRole, Structure};
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure};
 
-use super::place::CPP;
-use super::{Candidate, Certainty, Resolver, Structures};
+use super::use_place::CPP;
+use super::{Certainty, DefinitionCandidate, Resolver, StructureStore};
 
-/// Whether a file is in a language in which one type may have several functions of one name.
+/// Returns whether the language of a file allows a type several functions of one name.
 pub fn has_overloads(path: &str) -> bool {
     let ending = path.rsplit('.').next().unwrap_or_default();
     // A header `.h` is of C as well, where one name has one function.
     ending == "java" || CPP.contains(&ending)
 }
 
-/// Whether a definition has the name of the type that it is in. That name alone means the type.
-pub(super) fn is_constructor(structure: &Structure, declared: &Declared) -> bool {
-    let of = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
-    of.is_some_and(|of| of.role == DeclaredRole::Type && of.names == declared.names)
+/// Returns whether a definition has the name of the type around it. That name alone means the type.
+pub(super) fn is_constructor(structure: &FileStructure, declared: &DeclaredItem) -> bool {
+    let parent = declared.parent.and_then(|parent| structure.declared.get(parent as usize));
+    parent.is_some_and(|parent| parent.role == DeclaredRole::Type && parent.names == declared.names)
 }
 
-impl<S: Structures> Resolver<'_, S> {
-    /// Adds constructors to the types that a call makes.
+impl<S: StructureStore> Resolver<'_, S> {
+    /// Adds the constructors of the types that a call creates.
     pub(super) fn with_constructors(
         &self,
-        (certainty, found): (Certainty, Vec<Candidate>),
+        (certainty, found): (Certainty, Vec<DefinitionCandidate>),
         n_arguments: u8,
-    ) -> (Certainty, Vec<Candidate>) {
+    ) -> (Certainty, Vec<DefinitionCandidate>) {
         if certainty == Certainty::ByName {
             return (certainty, found);
         }
-        let constructors = self.constructors(&found, n_arguments);
+        let constructors = self.find_constructors(&found, n_arguments);
         (certainty, [found, constructors].concat())
     }
 
-    /// Returns the constructors of types that take so many arguments.
-    fn constructors(&self, types: &[Candidate], n_arguments: u8) -> Vec<Candidate> {
-        let is_constructor = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
-            let declared = &structure.declared[candidate.declared as usize];
-            let is_inside =
-                |of: &Candidate| of.file == candidate.file && declared.parent == Some(of.declared);
-            declared.role == DeclaredRole::Member
-                && declared.arity.is_some_and(|arity| arity.takes(n_arguments))
-                && types.iter().any(is_inside)
-        };
-        self.candidates.iter().filter(is_constructor).map(|(candidate, _)| *candidate).collect()
+    /// Returns the constructors of types that take `n_arguments`.
+    fn find_constructors(&self, types: &[DefinitionCandidate], n_arguments: u8) -> Vec<DefinitionCandidate> {
+        self.candidates
+            .iter()
+            .filter(|(candidate, structure)| {
+                let declared = &structure.declared[candidate.declared as usize];
+                declared.role == DeclaredRole::Member
+                    && declared.arity.is_some_and(|arity| arity.accepts(n_arguments))
+                    && types
+                        .iter()
+                        .any(|found| found.file == candidate.file && declared.parent == Some(found.declared))
+            })
+            .map(|(candidate, _)| *candidate)
+            .collect()
     }
 
-    /// Returns a resolver that knows only the candidates that a call with so many arguments may mean; `None` if all may be meant.
-    pub(super) fn taking(&self, n_arguments: u8) -> Option<Self> {
-        self.among(|declared| declared.arity.is_none_or(|arity| arity.takes(n_arguments)))
+    /// Returns a resolver with only the candidates that a call with `n_arguments` may mean; `None` if it may mean all.
+    pub(super) fn with_arity(&self, n_arguments: u8) -> Option<Self> {
+        self.restrict_candidates(|declared| declared.arity.is_none_or(|arity| arity.accepts(n_arguments)))
     }
 
-    /// Returns a resolver that knows only the candidates that a call in a file may mean; `None` if all may be meant. The names of
-    /// types of C are apart from those of functions, and a type is not called.
-    pub(super) fn callable(&self, path: &str) -> Option<Self> {
+    /// Returns a resolver with only the candidates that a call in a file may mean; `None` if it may mean all. C has separate names
+    /// for types and functions, and a type is not called.
+    pub(super) fn without_types(&self, path: &str) -> Option<Self> {
         if !path.ends_with(".c") {
             return None; // C++ makes a value by calling the type, also in a header
         }
-        self.among(|declared| declared.role != DeclaredRole::Type)
+        self.restrict_candidates(|declared| declared.role != DeclaredRole::Type)
     }
 
-    fn among(&self, may_be_meant: impl Fn(&Declared) -> bool) -> Option<Self> {
-        let is_kept = |(candidate, structure): &&(Candidate, Arc<Structure>)| {
-            may_be_meant(&structure.declared[candidate.declared as usize])
-        };
-        if self.candidates.iter().all(|candidate| is_kept(&candidate)) {
+    fn restrict_candidates(&self, may_be_meant: impl Fn(&DeclaredItem) -> bool) -> Option<Self> {
+        if self.candidates.iter().all(|(candidate, structure)| may_be_meant(candidate.declared_in(structure)))
+        {
             return None;
         }
-        let candidates = self.candidates.iter().filter(is_kept).cloned().collect();
-        // Aliases only say which uses are looked at.
+        let candidates = self
+            .candidates
+            .iter()
+            .filter(|(candidate, structure)| may_be_meant(candidate.declared_in(structure)))
+            .cloned()
+            .collect();
+        // Aliases only select the uses.
         let (aliases, wildcards) = (Vec::new(), RefCell::default());
         Some(Self { candidates, aliases, wildcards, ..*self })
     }

@@ -1,4 +1,4 @@
-//! Finds the files of a view by the ends of their paths.
+//! Finds the files of a worktree by the ends of their paths.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use super::packages::Packages;
 /// A file by its number in a [`PathIndex`].
 pub type FileNumber = u32;
 
-/// The source files of a view.
+/// The source files of a worktree.
 #[derive(Default)]
 pub struct PathIndex {
     paths: Vec<String>,
     numbers: HashMap<String, FileNumber>,
     /// Files by their name without its last ending.
     stems: HashMap<String, Vec<FileNumber>>,
-    /// Files by the last part of their directory; those at the top by an empty one.
+    /// Files by the last part of their directory; files at the top by an empty part.
     dirs: HashMap<String, Vec<FileNumber>>,
     pub(super) packages: Packages,
 }
@@ -25,10 +25,10 @@ impl PathIndex {
         let mut index = Self { paths: paths.into_iter().collect(), ..Self::default() };
         for (number, path) in index.paths.iter().enumerate() {
             let number = number as FileNumber;
-            let (dir, name) = split(path);
+            let (dir, name) = split_path(path);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             index.stems.entry(stem.to_owned()).or_default().push(number);
-            index.dirs.entry(split(dir).1.to_owned()).or_default().push(number);
+            index.dirs.entry(split_path(dir).1.to_owned()).or_default().push(number);
             index.numbers.insert(path.clone(), number);
         }
         index
@@ -41,46 +41,46 @@ impl PathIndex {
     }
 
     /// Returns the path of a file.
-    pub fn path(&self, file: FileNumber) -> &str {
+    pub fn path_of(&self, file: FileNumber) -> &str {
         &self.paths[file as usize]
     }
 
     /// Returns all files with their paths.
-    pub fn all(&self) -> impl Iterator<Item = (FileNumber, &str)> {
+    pub fn all_files(&self) -> impl Iterator<Item = (FileNumber, &str)> {
         self.paths.iter().enumerate().map(|(number, path)| (number as FileNumber, path.as_str()))
     }
 
     /// Returns the number of a path.
-    pub fn number(&self, path: &str) -> Option<FileNumber> {
+    pub fn number_of(&self, path: &str) -> Option<FileNumber> {
         self.numbers.get(path).copied()
     }
 
     /// Returns the directory of a file; empty at the top.
-    pub(super) fn dir(&self, file: FileNumber) -> &str {
-        split(self.path(file)).0
+    pub(super) fn dir_of(&self, file: FileNumber) -> &str {
+        split_path(self.path_of(file)).0
     }
 
-    /// Returns the files whose path without its ending is `path`, or ends with `/` and it.
-    pub(super) fn ending_with(&self, path: &str) -> Vec<FileNumber> {
-        let files = self.stems.get(split(path).1).into_iter().flatten().copied();
-        files.filter(|file| is_end_of(stem(self.path(*file)), path)).collect()
+    /// Returns the files whose path without its ending is `path`, or ends with `/` and `path`.
+    pub(super) fn files_ending_with(&self, path: &str) -> Vec<FileNumber> {
+        let files = self.stems.get(split_path(path).1).into_iter().flatten().copied();
+        files.filter(|file| is_end_of(path_stem(self.path_of(*file)), path)).collect()
     }
 
-    /// Returns the files directly in directories that are `dir`, or end with `/` and it.
-    pub(super) fn in_dirs(&self, dir: &str) -> Vec<FileNumber> {
-        let files = self.dirs.get(split(dir).1).into_iter().flatten().copied();
-        files.filter(|file| is_end_of(self.dir(*file), dir)).collect()
+    /// Returns the files directly in directories that are `dir`, or end with `/` and `dir`.
+    pub(super) fn files_in_dirs(&self, dir: &str) -> Vec<FileNumber> {
+        let files = self.dirs.get(split_path(dir).1).into_iter().flatten().copied();
+        files.filter(|file| is_end_of(self.dir_of(*file), dir)).collect()
     }
 }
 
 /// Splits a path into its directory and its last part.
-pub(super) fn split(path: &str) -> (&str, &str) {
+pub(super) fn split_path(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Returns a path without the ending of its last part.
-fn stem(path: &str) -> &str {
-    let name = split(path).1;
+fn path_stem(path: &str) -> &str {
+    let name = split_path(path).1;
     name.rfind('.').map_or(path, |at| &path[..path.len() - name.len() + at])
 }
 

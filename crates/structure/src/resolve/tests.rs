@@ -7,30 +7,30 @@ mod visibility;
 
 use std::sync::Arc;
 
-use memod_base::types::Structure;
+use memod_base::types::FileStructure;
 use memod_extract::extract;
 
-use super::{Candidate, Packages, PathIndex, Resolver, Structures};
+use super::{DefinitionCandidate, Packages, PathIndex, Resolver, StructureStore};
 
-struct Files(Vec<Arc<Structure>>);
+struct Files(Vec<Arc<FileStructure>>);
 
-impl Structures for Files {
-    fn of(&self, file: u32) -> Arc<Structure> {
+impl StructureStore for Files {
+    fn structure_of(&self, file: u32) -> Arc<FileStructure> {
         Arc::clone(&self.0[file as usize])
     }
 
-    fn begin(&self) {}
+    fn begin_use(&self) {}
 
     fn may_step(&self) -> bool {
         true
     }
 
-    fn named(&self, name: &str) -> Vec<Candidate> {
+    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate> {
         let mut found = Vec::new();
         for (file, structure) in self.0.iter().enumerate() {
             for (id, declared) in structure.declared.iter().enumerate() {
                 let is_it = declared.role != memod_base::types::DeclaredRole::Scope && declared.names == name;
-                found.extend(is_it.then_some(Candidate { file: file as u32, declared: id as u32 }));
+                found.extend(is_it.then_some(DefinitionCandidate { file: file as u32, declared: id as u32 }));
             }
         }
         found
@@ -46,19 +46,19 @@ fn check(repository: &str, name: &str, expected: &[&str]) {
         .map(|file| file.split_once('\n').expect("a path has a line"))
         .collect();
     let mut packages = Packages::default();
-    files.iter().for_each(|(path, text)| packages.add(path, text));
+    files.iter().for_each(|(path, text)| packages.add_manifest(path, text));
     let paths = PathIndex::new(files.iter().map(|(path, _)| (*path).to_owned())).with_packages(packages);
     let structures = files.iter().map(|(path, text)| Arc::new(extract(path, text).structure));
     let structures = Files(structures.collect());
-    let candidates = structures.named(name);
+    let candidates = structures.definitions_named(name);
     let mut resolver = Resolver::new(&paths, &structures, name, &candidates);
     for structure in &structures.0 {
-        resolver.learn(structure);
+        resolver.learn_aliases(structure);
     }
     let mut shown = Vec::new();
     for (file, structure) in structures.0.iter().enumerate() {
-        for of in resolver.uses(structure) {
-            let (certainty, found) = resolver.resolve(file as u32, structure, of);
+        for of in resolver.find_uses(structure) {
+            let (certainty, found) = resolver.resolve_use(file as u32, structure, of);
             let found: Vec<String> = found
                 .iter()
                 .map(|found| {

@@ -1,4 +1,4 @@
-use memod_testing::Random;
+use memod_testing::RandomNumbers;
 
 use super::*;
 use crate::redact::{REDACTED, RedactedText, redact, redact_span};
@@ -202,17 +202,17 @@ fn a_word_without_quotes_is_a_value_in_prose_alone() {
 
 #[test]
 fn a_span_is_screened_as_in_the_whole_text() {
-    let mut random = Random::new(6);
+    let mut random = RandomNumbers::new(6);
     let credentials: Vec<String> =
         EXAMPLES.iter().map(|(_, context, parts, _)| context.replace("{}", &parts.concat())).collect();
     let mut pieces: Vec<&str> = credentials.iter().map(String::as_str).collect();
     pieces.extend(["pass", "-----BEGIN ", "token", "=", "\n", " é ", "key: ", "MIIEpAIB"]);
     for _ in 0..2_000 {
-        let text: String = (0..random.below(8)).map(|_| random.pick(&pieces)).collect();
+        let text: String = (0..random.number_below(8)).map(|_| random.pick_item(&pieces)).collect();
         let secrets = find_secret_spans(&text, Syntax::Prose);
         let mut screened = RedactedText::new(text.clone(), Syntax::Prose);
         for _ in 0..4 {
-            let ends = [random.below(text.len() + 1), random.below(text.len() + 1)];
+            let ends = [random.number_below(text.len() + 1), random.number_below(text.len() + 1)];
             let [start, end] = ends.map(|at| text.floor_char_boundary(at));
             let bytes = start.min(end)..start.max(end);
             let expected = redact_span(&text, bytes.clone(), &secrets);

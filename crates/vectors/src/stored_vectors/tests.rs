@@ -1,19 +1,19 @@
-use memod_base::types::{SourceKey, ViewId};
+use memod_base::types::{SourceKey, WorktreeId};
 
-use memod_index_db::test_rows::{chunk, put, worktree};
-use memod_index_db::{Change, Embedded, NewChunk, NewVector, Writer};
+use memod_index_db::test_rows::{embeddable_chunk, put_change, worktree_key};
+use memod_index_db::{IndexWriter, ManifestChange, NewChunk, NewVector, VectorOwner};
 
 use super::*;
-use crate::nearest::VectorIndex;
+use crate::vector_index::VectorIndex;
 
 const DIMS: usize = 32;
 
 /// An index whose vectors are found in both ways.
 struct Bench {
-    writer: Writer,
-    reader: Reader,
+    writer: IndexWriter,
+    reader: IndexReader,
     memory: VectorIndex,
-    view: ViewId,
+    view: WorktreeId,
     random: u64,
     temp: tempfile::TempDir,
 }
@@ -22,9 +22,9 @@ impl Bench {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("index.db");
-        let mut writer = Writer::open(&path, "one").unwrap();
-        let view = writer.view(&worktree()).unwrap();
-        let reader = Reader::open(&path).unwrap();
+        let mut writer = IndexWriter::open(&path, "one").unwrap();
+        let view = writer.view_of_worktree(&worktree_key()).unwrap();
+        let reader = IndexReader::open(&path).unwrap();
         Self { writer, reader, memory: VectorIndex::new(DIMS), view, random: 0x9E37_79B9_7F4A_7C15, temp }
     }
 
@@ -45,32 +45,35 @@ impl Bench {
     fn put(&mut self, path: &str, n_chunks: usize) {
         let chunk = |ord: usize| NewChunk {
             bytes: (ord, ord + 1),
-            ..chunk(*blake3::hash(format!("{path} {ord}").as_bytes()).as_bytes())
+            ..embeddable_chunk(*blake3::hash(format!("{path} {ord}").as_bytes()).as_bytes())
         };
-        let put = put(path, *blake3::hash(path.as_bytes()).as_bytes(), (0..n_chunks).map(chunk).collect());
-        self.writer.apply(self.view, &[put], 0).unwrap();
+        let put =
+            put_change(path, *blake3::hash(path.as_bytes()).as_bytes(), (0..n_chunks).map(chunk).collect());
+        self.writer.apply_changes(self.view, &[put], 0).unwrap();
     }
 
     /// Gives each waiting chunk a vector.
     fn embed(&mut self) {
         let waiting = self.reader.chunks_to_embed(ChunkId(0), 100_000).unwrap();
-        let of = |chunk: memod_index_db::PendingChunk| Embedded::Chunk(chunk.id, chunk.text_hash);
-        let vectors: Vec<NewVector> =
-            waiting.into_iter().map(|chunk| NewVector { of: of(chunk), vec: Some(self.vector()) }).collect();
+        let of = |chunk: memod_index_db::PendingChunk| VectorOwner::Chunk(chunk.id, chunk.text_hash);
+        let vectors: Vec<NewVector> = waiting
+            .into_iter()
+            .map(|chunk| NewVector { owner: of(chunk), vec: Some(self.vector()) })
+            .collect();
         self.writer.add_vectors(&vectors).unwrap();
         self.copy();
     }
 
     fn remove(&mut self, path: &str, is_secret: bool) {
-        let remove = Change::Remove { key: SourceKey::new(path), is_secret };
-        self.writer.apply(self.view, &[remove], 0).unwrap();
+        let remove = ManifestChange::Remove { key: SourceKey::new(path), is_secret };
+        self.writer.apply_changes(self.view, &[remove], 0).unwrap();
         self.writer.collect_garbage(1_000, 0).unwrap();
         self.copy();
     }
 
     /// As the daemon keeps its copy in memory.
     fn copy(&mut self) {
-        self.writer.take_added().iter().for_each(|(id, vector)| self.memory.add(*id, vector));
+        self.writer.take_added().iter().for_each(|(id, vector)| self.memory.add_vector(*id, vector));
         let ids: IdSet = self.reader.ids_with_vector(usize::MAX >> 1).unwrap().into_iter().collect();
         self.memory.retain(|id| ids.contains(id));
     }
@@ -108,9 +111,9 @@ impl Bench {
                 // A cosine is at most 1, though rounding makes some vectors longer.
                 expected.iter_mut().for_each(|(negative, _)| *negative = (*negative).max(-16_129));
                 for k in [1, 10, 400, 5_000] {
-                    let ways: [&dyn Nearest; 2] = [&self.memory, &StoredVectors(&self.reader)];
+                    let ways: [&dyn NearestVectors; 2] = [&self.memory, &StoredVectors(&self.reader)];
                     for (way, nearest) in ways.iter().enumerate() {
-                        let top = nearest.top(&query, k, among.as_ref()).unwrap();
+                        let top = nearest.find_nearest(&query, k, among.as_ref()).unwrap();
                         let top: Vec<(i32, ChunkId)> = top
                             .iter()
                             .map(|(id, cosine)| ((-cosine * 16_129.0).round() as i32, *id))
@@ -144,7 +147,7 @@ fn both_ways_give_the_same_answers() {
     bench.embed();
     bench.check("added after that");
     bench.remove("c", true);
-    bench.writer.scrub().unwrap();
+    bench.writer.scrub_traces().unwrap();
     bench.check("some are purged, and the database is rebuilt");
     bench.put("f", 100);
     bench.embed();
@@ -186,7 +189,7 @@ fn another_model_has_a_table_of_its_own() {
     bench.put("a", 2_000);
     bench.embed();
     bench.fill();
-    bench.writer = Writer::open(&bench.temp.path().join("index.db"), "two").unwrap();
+    bench.writer = IndexWriter::open(&bench.temp.path().join("index.db"), "two").unwrap();
     bench.memory = VectorIndex::new(DIMS);
     assert!(
         !bench.reader.has_vector_table().unwrap(),
@@ -195,7 +198,7 @@ fn another_model_has_a_table_of_its_own() {
     bench.embed();
     bench.fill();
     bench.check("another model");
-    bench.writer.clear().unwrap();
+    bench.writer.clear_index().unwrap();
     bench.copy();
     assert!(!bench.reader.has_vector_table().unwrap());
     bench.put("b", 10);
@@ -212,8 +215,8 @@ fn nothing_is_left_of_a_purged_vector() {
     bench.put("secret", 1);
     let chunk = bench.reader.chunks_to_embed(ChunkId(0), 1).unwrap().remove(0);
     let vector: Vec<i8> = (0..DIMS).map(|place| place as i8 * 3 - 17).collect();
-    let of = Embedded::Chunk(chunk.id, chunk.text_hash);
-    bench.writer.add_vectors(&[NewVector { of, vec: Some(vector.clone()) }]).unwrap();
+    let of = VectorOwner::Chunk(chunk.id, chunk.text_hash);
+    bench.writer.add_vectors(&[NewVector { owner: of, vec: Some(vector.clone()) }]).unwrap();
     bench.fill();
     let bytes: Vec<u8> = vector.iter().map(|value| value.cast_unsigned()).collect();
     let n_copies = |bench: &Bench| -> usize {
@@ -223,7 +226,7 @@ fn nothing_is_left_of_a_purged_vector() {
     };
     assert!(n_copies(&bench) >= 2, "else this shows nothing: {}", n_copies(&bench));
     bench.remove("secret", true);
-    bench.writer.scrub().unwrap();
+    bench.writer.scrub_traces().unwrap();
     assert!(!bench.writer.has_leftovers());
     assert_eq!(n_copies(&bench), 0);
     bench.check("after that");

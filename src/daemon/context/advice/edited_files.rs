@@ -6,10 +6,10 @@ use std::sync::Arc;
 use memod_base::paths::{CallerDir, RepoLayout, canonical};
 use memod_engine::errors::RpcResult;
 
-use crate::daemon::request::reading;
+use crate::daemon::request::run_reading;
 use crate::daemon::shared::Shared;
 
-/// A file in a worktree of this repository, which may be another one than the caller's.
+/// A file in a worktree of this repository, not necessarily the caller's.
 pub(super) struct EditedFile {
     /// The top of the worktree.
     pub(super) root: String,
@@ -18,18 +18,17 @@ pub(super) struct EditedFile {
 }
 
 /// Returns the files of this repository among `paths`, which are relative to `cwd` or absolute.
-pub(super) async fn edited_files(
+pub(super) async fn find_edited_files(
     shared: &Arc<Shared>,
     layout: &RepoLayout,
     cwd: &str,
     paths: Vec<String>,
 ) -> RpcResult<Vec<EditedFile>> {
     let cwd = cwd.to_owned();
-    let find = move |shared: &Shared| {
-        let in_repository = |path: &String| find_edited_file(shared, &Path::new(&cwd).join(path));
-        Ok(paths.iter().filter_map(in_repository).collect())
-    };
-    reading(shared, &layout.root, find).await
+    run_reading(shared, &layout.root, move |shared| {
+        Ok(paths.iter().filter_map(|path| find_edited_file(shared, &Path::new(&cwd).join(path))).collect())
+    })
+    .await
 }
 
 /// Finds a file that may not exist yet, by the nearest directory above it that does.
@@ -44,7 +43,7 @@ fn find_edited_file(shared: &Shared, path: &Path) -> Option<EditedFile> {
     if layout.state_dir != shared.engine.layout.state_dir {
         return None; // of another repository
     }
-    let path = CallerDir::new(&layout, &layout.root).path(real.to_str()?).ok()?;
+    let path = CallerDir::new(&layout, &layout.root).resolve_path(real.to_str()?).ok()?;
     let root = layout.root.to_str()?.to_owned();
     (!path.is_empty()).then_some(EditedFile { root, path })
 }

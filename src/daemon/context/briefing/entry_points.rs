@@ -1,22 +1,22 @@
-//! Lists where the programs of a project begin.
+//! Lists the entry points of the programs of a project.
 
 use serde_json::Value;
-use toml_edit::{DocumentMut, Item};
+use toml_edit::{DocumentMut, Item, Table};
 
-use super::manifests::{ProjectFiles, folder, item, string};
+use super::manifests::{ProjectFiles, find_item, find_string, folder_of};
 
 /// Most that are listed.
 const MOST_LISTED: usize = 8;
 
 /// Returns a line with the binaries and scripts that manifests declare, and the files and packages that are programs; without
 /// one, the entry of a package for JavaScript.
-pub(super) fn entry_points(files: &ProjectFiles) -> Option<String> {
-    let mut found: Vec<String> = cargo(files);
-    found.extend(python(files));
-    found.extend(node(files));
-    found.extend(mains(files));
+pub(super) fn render_entry_points(files: &ProjectFiles) -> Option<String> {
+    let mut found: Vec<String> = list_cargo_binaries(files);
+    found.extend(list_python_scripts(files));
+    found.extend(list_node_commands(files));
+    found.extend(list_main_files(files));
     if found.is_empty() {
-        found.extend(node_main(files));
+        found.extend(list_node_mains(files));
     }
     let mut seen: Vec<String> = Vec::new();
     found.retain(|one| {
@@ -31,32 +31,42 @@ pub(super) fn entry_points(files: &ProjectFiles) -> Option<String> {
 }
 
 /// Returns the binaries of each Cargo.toml: those it declares, and those that Cargo finds.
-fn cargo(files: &ProjectFiles) -> Vec<String> {
-    let of_file = |path: &str| {
-        let manifest = files.toml(path)?;
-        let package = string(&manifest, &["package", "name"])?;
-        Some(binaries(files, &manifest, folder(path), &package))
-    };
-    files.named("Cargo.toml").into_iter().filter_map(of_file).flatten().collect()
+fn list_cargo_binaries(files: &ProjectFiles) -> Vec<String> {
+    files
+        .paths_named("Cargo.toml")
+        .into_iter()
+        .filter_map(|path| {
+            let manifest = files.parse_toml(path)?;
+            let package = find_string(&manifest, &["package", "name"])?;
+            Some(list_package_binaries(files, &manifest, folder_of(path), &package))
+        })
+        .flatten()
+        .collect()
 }
 
-fn binaries(files: &ProjectFiles, manifest: &DocumentMut, dir: &str, package: &str) -> Vec<String> {
-    let declared = || manifest.get("bin")?.as_array_of_tables();
-    let named = |table: &toml_edit::Table, key: &str| table.get(key)?.as_str().map(str::to_owned);
-    let mut bins: Vec<(String, Option<String>)> = declared()
+fn list_package_binaries(
+    files: &ProjectFiles,
+    manifest: &DocumentMut,
+    dir: &str,
+    package: &str,
+) -> Vec<String> {
+    let declared = manifest.get("bin").and_then(Item::as_array_of_tables);
+    let mut bins: Vec<(String, Option<String>)> = declared
         .into_iter()
         .flatten()
         .filter_map(|table| {
-            Some((named(table, "name")?, named(table, "path").map(|path| format!("{dir}{path}"))))
+            let path = find_text(table, "path").map(|path| format!("{dir}{path}"));
+            Some((find_text(table, "name")?.to_owned(), path))
         })
         .collect();
-    let finds = item(manifest, &["package", "autobins"]).and_then(Item::as_bool).unwrap_or(true);
-    let found: Vec<(String, &str)> = programs(files, "rust")
+    let finds = find_item(manifest, &["package", "autobins"]).and_then(Item::as_bool).unwrap_or(true);
+    let found: Vec<(String, &str)> = programs_in(files, "rust")
         .filter_map(|path| Some((binary_name(path.strip_prefix(dir)?, package)?, path)))
         .collect();
     for (name, path) in &mut bins {
-        let place = || found.iter().find(|(found, _)| found == name).map(|(_, path)| (*path).to_owned());
-        *path = path.take().or_else(place);
+        *path = path
+            .take()
+            .or_else(|| found.iter().find(|(found, _)| found == name).map(|(_, path)| (*path).to_owned()));
     }
     for (name, path) in found.into_iter().filter(|_| finds) {
         if !bins.iter().any(|(known, at)| *known == name || at.as_deref() == Some(path)) {
@@ -66,6 +76,10 @@ fn binaries(files: &ProjectFiles, manifest: &DocumentMut, dir: &str, package: &s
     bins.into_iter()
         .map(|(name, path)| path.map_or(name.clone(), |path| format!("{name} = {path}")))
         .collect()
+}
+
+fn find_text<'a>(table: &'a Table, key: &str) -> Option<&'a str> {
+    table.get(key)?.as_str()
 }
 
 /// Returns the name that Cargo gives to a binary at a path of a package.
@@ -79,65 +93,88 @@ fn binary_name(path: &str, package: &str) -> Option<String> {
 }
 
 /// Returns the scripts of each pyproject.toml, and the packages that `python -m` runs.
-fn python(files: &ProjectFiles) -> Vec<String> {
+fn list_python_scripts(files: &ProjectFiles) -> Vec<String> {
     const TABLES: [&[&str]; 3] =
         [&["project", "scripts"], &["project", "gui-scripts"], &["tool", "poetry", "scripts"]];
-    let of_file = |path: &str| {
-        let manifest = files.toml(path)?;
-        let tables = TABLES.iter().filter_map(|table| item(&manifest, table)?.as_table_like());
-        let entries = tables.flat_map(|table| table.iter());
-        let line = |(name, value): (&str, &Item)| Some(format!("{name} = {}", value.as_str()?));
-        Some(entries.filter_map(line).collect::<Vec<_>>())
-    };
-    let scripts = files.named("pyproject.toml").into_iter().filter_map(of_file).flatten();
-    let module = |path: &str| {
-        let package = path.strip_suffix("/__main__.py")?;
-        Some(format!("python -m {}", package.strip_prefix("src/").unwrap_or(package).replace('/', ".")))
-    };
-    scripts.chain(programs(files, "python").filter_map(module)).collect()
+    let scripts = files
+        .paths_named("pyproject.toml")
+        .into_iter()
+        .filter_map(|path| {
+            let manifest = files.parse_toml(path)?;
+            let tables = TABLES.iter().filter_map(|table| find_item(&manifest, table)?.as_table_like());
+            let entries = tables.flat_map(|table| table.iter());
+            Some(
+                entries
+                    .filter_map(|(name, value)| Some(format!("{name} = {}", value.as_str()?)))
+                    .collect::<Vec<_>>(),
+            )
+        })
+        .flatten();
+    scripts
+        .chain(programs_in(files, "python").filter_map(|path| {
+            let package = path.strip_suffix("/__main__.py")?;
+            Some(format!("python -m {}", package.strip_prefix("src/").unwrap_or(package).replace('/', ".")))
+        }))
+        .collect()
 }
 
 /// Returns the commands of each package.json.
-fn node(files: &ProjectFiles) -> Vec<String> {
-    let of_file = |path: &str| {
-        let manifest = files.json(path)?;
-        let at = |target: &str| format!("{}{}", folder(path), target.trim_start_matches("./"));
-        Some(match &manifest["bin"] {
-            Value::String(target) => {
-                let name = manifest["name"].as_str()?;
-                vec![format!("{} = {}", name.rsplit('/').next().unwrap_or(name), at(target))]
-            }
-            Value::Object(bins) => {
-                let line =
-                    |(name, target): (&String, &Value)| Some(format!("{name} = {}", at(target.as_str()?)));
-                bins.iter().filter_map(line).collect()
-            }
-            _ => Vec::new(),
+fn list_node_commands(files: &ProjectFiles) -> Vec<String> {
+    files
+        .paths_named("package.json")
+        .into_iter()
+        .filter_map(|path| {
+            let manifest = files.parse_json(path)?;
+            Some(match &manifest["bin"] {
+                Value::String(target) => {
+                    let name = manifest["name"].as_str()?;
+                    vec![format!(
+                        "{} = {}",
+                        name.rsplit('/').next().unwrap_or(name),
+                        join_target(path, target)
+                    )]
+                }
+                Value::Object(bins) => bins
+                    .iter()
+                    .filter_map(|(name, target)| {
+                        Some(format!("{name} = {}", join_target(path, target.as_str()?)))
+                    })
+                    .collect(),
+                _ => Vec::new(),
+            })
         })
-    };
-    files.named("package.json").into_iter().filter_map(of_file).flatten().collect()
+        .flatten()
+        .collect()
 }
 
-/// Returns what `import` of each package loads.
-fn node_main(files: &ProjectFiles) -> Vec<String> {
-    let of_file = |path: &str| {
-        let manifest = files.json(path)?;
-        let (name, main) =
-            (manifest["name"].as_str()?, manifest["module"].as_str().or(manifest["main"].as_str())?);
-        let is_private = manifest["private"].as_bool() == Some(true);
-        (!is_private).then(|| format!("{name} = {}{}", folder(path), main.trim_start_matches("./")))
-    };
-    files.named("package.json").into_iter().filter_map(of_file).collect()
+/// Returns the path of a target that a manifest at `path` names.
+fn join_target(path: &str, target: &str) -> String {
+    format!("{}{}", folder_of(path), target.trim_start_matches("./"))
+}
+
+/// Returns the main file of each package, which `import` loads.
+fn list_node_mains(files: &ProjectFiles) -> Vec<String> {
+    files
+        .paths_named("package.json")
+        .into_iter()
+        .filter_map(|path| {
+            let manifest = files.parse_json(path)?;
+            let (name, main) =
+                (manifest["name"].as_str()?, manifest["module"].as_str().or(manifest["main"].as_str())?);
+            let is_private = manifest["private"].as_bool() == Some(true);
+            (!is_private).then(|| format!("{name} = {}{}", folder_of(path), main.trim_start_matches("./")))
+        })
+        .collect()
 }
 
 /// Returns the packages of Go and the files of other languages that define `main`, those in fewer folders first.
-fn mains(files: &ProjectFiles) -> Vec<String> {
+fn list_main_files(files: &ProjectFiles) -> Vec<String> {
     let declared = ["rust", "python"]; // which of them are programs, their manifests say
     let mut found: Vec<String> = Vec::new();
     for (path, lang) in files.programs.iter().filter(|(_, lang)| !declared.contains(&lang.as_str())) {
         found.push(match lang.as_str() {
-            "go" if folder(path).is_empty() => ".".to_owned(),
-            "go" => format!("./{}", folder(path).trim_end_matches('/')),
+            "go" if folder_of(path).is_empty() => ".".to_owned(),
+            "go" => format!("./{}", folder_of(path).trim_end_matches('/')),
             _ => path.clone(),
         });
     }
@@ -155,8 +192,8 @@ fn is_well_named(path: &str, project: &str) -> bool {
     words.any(|word| ["app", "cli", "daemon", "main", "server"].contains(&word) || word == project)
 }
 
-fn programs<'a>(files: &'a ProjectFiles, lang: &'a str) -> impl Iterator<Item = &'a str> {
-    files.programs.iter().filter(move |(_, of)| of == lang).map(|(path, _)| path.as_str())
+fn programs_in<'a>(files: &'a ProjectFiles, lang: &'a str) -> impl Iterator<Item = &'a str> {
+    files.programs.iter().filter(move |(_, language)| language == lang).map(|(path, _)| path.as_str())
 }
 
 #[cfg(test)]
@@ -170,7 +207,7 @@ mod tests {
             programs: programs.iter().map(owned).collect(),
             ..ProjectFiles::default()
         };
-        assert_eq!(entry_points(&files).as_deref(), expected, "{texts:?}");
+        assert_eq!(render_entry_points(&files).as_deref(), expected, "{texts:?}");
     }
 
     #[test]

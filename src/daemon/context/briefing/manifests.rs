@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item};
 
-/// The files that say what a project is.
+/// The files that describe a project.
 #[derive(Debug, Default)]
 pub(super) struct ProjectFiles {
     /// Texts by path; of a file that only has to be there, an empty one.
@@ -20,39 +20,43 @@ pub(super) struct ProjectFiles {
 
 impl ProjectFiles {
     /// Returns the text of a file at a path.
-    pub(super) fn text(&self, path: &str) -> Option<&str> {
+    pub(super) fn file_text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)
     }
 
-    pub(super) fn has(&self, path: &str) -> bool {
+    pub(super) fn has_file(&self, path: &str) -> bool {
         self.texts.contains_key(path)
     }
 
-    pub(super) fn toml(&self, path: &str) -> Option<DocumentMut> {
-        self.text(path)?.parse().ok()
+    pub(super) fn parse_toml(&self, path: &str) -> Option<DocumentMut> {
+        self.file_text(path)?.parse().ok()
     }
 
-    pub(super) fn json(&self, path: &str) -> Option<Value> {
-        serde_json::from_str(self.text(path)?).ok()
+    pub(super) fn parse_json(&self, path: &str) -> Option<Value> {
+        serde_json::from_str(self.file_text(path)?).ok()
     }
 
     /// Returns the paths of the files with a name, those in fewer folders first.
-    pub(super) fn named(&self, name: &str) -> Vec<&str> {
-        let is_named = |path: &&str| path.rsplit('/').next() == Some(name);
-        let mut paths: Vec<&str> = self.texts.keys().map(String::as_str).filter(is_named).collect();
+    pub(super) fn paths_named(&self, name: &str) -> Vec<&str> {
+        let mut paths: Vec<&str> = self
+            .texts
+            .keys()
+            .map(String::as_str)
+            .filter(|path| path.rsplit('/').next() == Some(name))
+            .collect();
         paths.sort_by_key(|path| path.matches('/').count());
         paths
     }
 }
 
-/// Returns what a TOML text has at the end of these keys.
-pub(super) fn item<'a>(manifest: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
+/// Returns the item of a TOML text at the end of these keys.
+pub(super) fn find_item<'a>(manifest: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
     path.iter().try_fold(manifest.as_item(), |item, key| item.get(key))
 }
 
 /// Returns the string that a TOML text has at the end of these keys.
-pub(super) fn string(manifest: &DocumentMut, path: &[&str]) -> Option<String> {
-    item(manifest, path)?.as_str().map(str::to_owned)
+pub(super) fn find_string(manifest: &DocumentMut, path: &[&str]) -> Option<String> {
+    find_item(manifest, path)?.as_str().map(str::to_owned)
 }
 
 /// Returns the strings of an array, and of those in the tables and arrays below it.
@@ -65,6 +69,6 @@ pub(super) fn strings_below(item: &Item) -> Vec<String> {
 }
 
 /// Returns the folder of a path with its `/`; empty at the top.
-pub(super) fn folder(path: &str) -> &str {
+pub(super) fn folder_of(path: &str) -> &str {
     path.rfind('/').map_or("", |at| &path[..=at])
 }

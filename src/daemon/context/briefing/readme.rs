@@ -1,65 +1,68 @@
-//! Finds the paragraph of a README that says what a project is.
+//! Finds the paragraph of a README that describes the project.
 
-use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
 /// Fewest words of a paragraph; less is a title or a badge.
 const LEAST_WORDS: usize = 4;
 /// Bytes that are read: what comes later says no more what the project is.
 const MOST_READ: usize = 16 << 10;
-/// Most characters that are told, in whole sentences where the first is no longer.
+/// Most characters of the paragraph, in whole sentences if the first one fits.
 const MOST_TOLD: usize = 300;
 /// Most words of a name.
 const MOST_NAME_WORDS: usize = 4;
-/// What follows the verb in a sentence about how a project is run, not about what it is.
+/// Words after the verb in a sentence about the state of a project, which does not define it.
 const OF_ITS_STATE: &str = "available built compatible considered currently developed distributed free inspired installed \
                             licensed maintained not now open-sourced published released sponsored still supported tested under";
 
-/// What a README says.
+/// The title and the main paragraph of a README.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Readme {
+pub(super) struct ReadmeSummary {
     /// Its first heading, unless the paragraph begins with the name.
     pub(super) title: Option<String>,
     /// Its paragraph about what the project is, shortened.
-    pub(super) said: Option<String>,
+    pub(super) paragraph: Option<String>,
 }
 
-impl Readme {
+impl ReadmeSummary {
     /// Reads a README. The paragraph is the one that begins with `NAME is`, where the name is that of a manifest or of a
     /// heading; without one, the first that is not in a list and not markup. News often comes before either.
     /// reStructuredText is read as Markdown: its headings and paragraphs are alike.
-    pub(super) fn of(text: &str, names: &[&str]) -> Self {
+    pub(super) fn from_text(text: &str, names: &[&str]) -> Self {
         let (mut names, mut title, mut first) =
-            (names.iter().map(|name| letters(name)).collect::<Vec<_>>(), None, None);
-        for block in blocks(&text[..text.floor_char_boundary(MOST_READ)]) {
+            (names.iter().map(|name| normalize_letters(name)).collect::<Vec<_>>(), None, None);
+        for block in split_blocks(&text[..text.floor_char_boundary(MOST_READ)]) {
             match block {
-                Block::Heading(heading) => {
+                ReadmeBlock::Heading(heading) => {
                     names.extend(names_in(&heading));
                     title.get_or_insert(heading);
                 }
-                Block::Paragraph(paragraph) if is_definition(&paragraph, &names) => {
-                    return Self { title: None, said: Some(shortened(&paragraph)) };
+                ReadmeBlock::Paragraph(paragraph) if is_definition(&paragraph, &names) => {
+                    return Self { title: None, paragraph: Some(keep_sentences(&paragraph)) };
                 }
-                Block::Paragraph(paragraph) => drop(first.get_or_insert(paragraph)),
+                ReadmeBlock::Paragraph(paragraph) => drop(first.get_or_insert(paragraph)),
             }
         }
-        Self { title, said: first.as_deref().map(shortened) }
+        Self { title, paragraph: first.as_deref().map(keep_sentences) }
     }
 }
 
 /// A part of a document, without its markup.
-enum Block {
+enum ReadmeBlock {
     Heading(String),
     Paragraph(String),
 }
 
 /// Returns the headings, and the paragraphs that are text.
-fn blocks(text: &str) -> Vec<Block> {
+fn split_blocks(text: &str) -> Vec<ReadmeBlock> {
     // A link whose target is not known is one none the less.
-    let unknown = |_: BrokenLink<'_>| Some((CowStr::Borrowed(""), CowStr::Borrowed("")));
     let options = Options::ENABLE_TABLES | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS;
     let (mut n_lists, mut n_images) = (0_usize, 0_usize);
-    let (mut blocks, mut open): (Vec<Block>, Option<String>) = (Vec::new(), None);
-    for event in Parser::new_with_broken_link_callback(text, options, Some(unknown)) {
+    let (mut blocks, mut open): (Vec<ReadmeBlock>, Option<String>) = (Vec::new(), None);
+    for event in Parser::new_with_broken_link_callback(
+        text,
+        options,
+        Some(|_| Some((CowStr::Borrowed(""), CowStr::Borrowed("")))),
+    ) {
         match event {
             Event::Start(Tag::List(_)) => n_lists += 1,
             Event::End(TagEnd::List(_)) => n_lists -= 1,
@@ -72,17 +75,17 @@ fn blocks(text: &str) -> Vec<Block> {
             Event::End(TagEnd::Paragraph) => {
                 blocks.extend(
                     open.take()
-                        .map(|text| one_line(&text))
+                        .map(|text| join_lines(&text))
                         .filter(|text| is_text(text))
-                        .map(Block::Paragraph),
+                        .map(ReadmeBlock::Paragraph),
                 );
             }
             Event::End(TagEnd::Heading(_)) => {
                 blocks.extend(
                     open.take()
-                        .map(|text| one_line(&text))
+                        .map(|text| join_lines(&text))
                         .filter(|text| !text.is_empty())
-                        .map(Block::Heading),
+                        .map(ReadmeBlock::Heading),
                 );
             }
             Event::Text(piece) | Event::Code(piece) if n_images == 0 => {
@@ -95,7 +98,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-fn one_line(text: &str) -> String {
+fn join_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -106,25 +109,25 @@ fn is_text(paragraph: &str) -> bool {
         && paragraph.split(' ').count() >= LEAST_WORDS
 }
 
-/// Returns what a heading may call the project: all of it, its first word, and what `What is X?` asks for.
+/// Returns the names that a heading may give the project: all of it, its first word, and the `X` of `What is X?`.
 fn names_in(heading: &str) -> Vec<String> {
-    let asked = heading.strip_prefix("What is ").map(letters);
-    let first = heading.split(' ').next().map(letters).filter(|word| word.len() > 2);
-    let whole = (heading.split(' ').count() <= MOST_NAME_WORDS).then(|| letters(heading));
+    let asked = heading.strip_prefix("What is ").map(normalize_letters);
+    let first = heading.split(' ').next().map(normalize_letters).filter(|word| word.len() > 2);
+    let whole = (heading.split(' ').count() <= MOST_NAME_WORDS).then(|| normalize_letters(heading));
     [asked, first, whole].into_iter().flatten().filter(|name| !name.is_empty()).collect()
 }
 
 /// Returns the letters and digits of a text, in lower case: names are written with and without dashes and signs.
-pub(super) fn letters(text: &str) -> String {
+pub(super) fn normalize_letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns whether a paragraph begins with one of these names and what it is.
+/// Returns whether a paragraph begins with one of these names and a definition of it.
 fn is_definition(paragraph: &str, names: &[String]) -> bool {
     let words: Vec<&str> = paragraph.split(' ').take(MOST_NAME_WORDS + 2).collect();
     (1..=MOST_NAME_WORDS).any(|n_words| {
         let (Some(verb), Some(next)) = (words.get(n_words), words.get(n_words + 1)) else { return false };
-        let name = letters(&words[..n_words].concat());
+        let name = normalize_letters(&words[..n_words].concat());
         matches!(*verb, "is" | "are")
             && !OF_ITS_STATE.split(' ').any(|word| word == *next)
             && names.contains(&name)
@@ -132,10 +135,8 @@ fn is_definition(paragraph: &str, names: &[String]) -> bool {
 }
 
 /// Returns the sentences that fit, and the first one if none does, cut.
-pub(super) fn shortened(text: &str) -> String {
-    let n_chars = |end: &usize| text[..*end].chars().count();
-    let fits = |end: &usize| n_chars(end) <= MOST_TOLD;
-    if let Some(end) = ends(text).filter(fits).last() {
+pub(super) fn keep_sentences(text: &str) -> String {
+    if let Some(end) = sentence_ends(text).filter(|end| text[..*end].chars().count() <= MOST_TOLD).last() {
         return text[..end].to_owned();
     }
     let cut: String = text.chars().take(MOST_TOLD).collect();
@@ -144,16 +145,16 @@ pub(super) fn shortened(text: &str) -> String {
 }
 
 /// Returns where sentences end, bytes.
-fn ends(text: &str) -> impl Iterator<Item = usize> {
+fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     // A dot before a small letter ends no sentence: "e.g. this".
-    let is_end = |at: &usize| {
+    let marks = text.match_indices(['.', '!', '?', '。']).map(move |(at, mark)| {
+        // Closing brackets and quotes belong to the sentence.
+        text.len() - text[at + mark.len()..].trim_start_matches([')', '"', '”']).len()
+    });
+    let marks = marks.filter(|at| {
         let mut rest = text[*at..].chars();
         rest.next().is_none_or(|c| c == ' ') && !rest.next().is_some_and(char::is_lowercase)
-    };
-    let after_brackets = |at: usize| text.len() - text[at..].trim_start_matches([')', '"', '”']).len();
-    let marks =
-        text.match_indices(['.', '!', '?', '。']).map(move |(at, end)| after_brackets(at + end.len()));
-    let marks = marks.filter(is_end);
+    });
     marks.chain((!text.ends_with(['.', '!', '?', '。'])).then_some(text.len()))
 }
 
@@ -162,35 +163,38 @@ mod tests {
     use super::*;
 
     fn check(text: &str, names: &[&str], expected: Option<&str>) {
-        assert_eq!(Readme::of(text, names).said.as_deref(), expected, "{text}");
+        assert_eq!(ReadmeSummary::from_text(text, names).paragraph.as_deref(), expected, "{text}");
     }
 
     #[test]
     fn the_first_paragraph_says_what_the_project_is() {
-        let said = |text: &str, expected: Option<&str>| check(text, &[], expected);
-        said(
+        let paragraph = |text: &str, expected: Option<&str>| check(text, &[], expected);
+        paragraph(
             "# Flask\n\nFlask is a lightweight [WSGI] web\napplication framework. It is small.\n\nMore of it here.",
             Some("Flask is a lightweight WSGI web application framework. It is small."),
         );
-        said(
+        paragraph(
             "Flask\n=====\n\n.. image:: x\n\nA **tool** for [all](http://x) of us, e.g. you and me\n",
             Some("A tool for all of us, e.g. you and me"),
         );
-        said(
+        paragraph(
             "<h1>x</h1>\n\n[![ci](a)](b)\n![logo](x.png)\n\n> One line that says what it does!\n",
             Some("One line that says what it does!"),
         );
-        said("# Title\n\nShort text.\n\n```sh\ncargo install this very tool\n```\n", None);
-        said("---\ntitle: not of the text here\n---\n- one of many items\n\n- another of many items\n", None);
-        said(
+        paragraph("# Title\n\nShort text.\n\n```sh\ncargo install this very tool\n```\n", None);
+        paragraph(
+            "---\ntitle: not of the text here\n---\n- one of many items\n\n- another of many items\n",
+            None,
+        );
+        paragraph(
             "A _tool_ with `code` and [a link][x] in it\n\n[x]: http://x\n",
             Some("A tool with code and a link in it"),
         );
-        said(
+        paragraph(
             "<a href=x>to be clicked by you</a>\n\nIt signs what you say.\n",
             Some("It signs what you say."),
         );
-        said("", None);
+        paragraph("", None);
     }
 
     #[test]
@@ -206,17 +210,17 @@ mod tests {
             &["x"],
             Some("One of many small tools."),
         );
-        assert_eq!(Readme::of("# **A** B\n", &[]).title.as_deref(), Some("A B"));
+        assert_eq!(ReadmeSummary::from_text("# **A** B\n", &[]).title.as_deref(), Some("A B"));
     }
 
     #[test]
     fn a_long_paragraph_is_cut_after_a_sentence_or_a_word() {
         let sentence = format!("A {}end.", "word ".repeat(20));
         let long = format!("{sentence} {sentence} {sentence} {sentence}");
-        assert_eq!(shortened(&long), format!("{sentence} {sentence}"));
+        assert_eq!(keep_sentences(&long), format!("{sentence} {sentence}"));
         let endless = "word ".repeat(5_000);
-        let cut = shortened(endless.trim_end());
+        let cut = keep_sentences(endless.trim_end());
         assert!(cut.ends_with("word…") && cut.chars().count() <= MOST_TOLD, "{cut}");
-        assert_eq!(shortened(&"é".repeat(999)).chars().count(), MOST_TOLD + 1);
+        assert_eq!(keep_sentences(&"é".repeat(999)).chars().count(), MOST_TOLD + 1);
     }
 }

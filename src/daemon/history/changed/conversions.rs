@@ -1,6 +1,6 @@
 //! Compares files whose contents git converts when it stores them: by a filter, into UTF-8, or without the values of `$Id$`.
 //!
-//! No filter is run. What git-lfs stores names the hash of the content; of any other filter it is not known whether a file has changed.
+//! No filter is run. A pointer of git-lfs has the hash of the content. For any other filter it is unknown whether a file has changed.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,15 +9,15 @@ use memod_base::paths::{IoContext as _, if_readable};
 use memod_base::types::SourceKey;
 use memod_git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_to};
 
-use super::texts::Texts;
+use super::version_texts::VersionTexts;
 use crate::daemon::history::object_ids::ObjectIds;
 
 /// Largest object that is read to see whether git-lfs wrote it, bytes.
 const MOST_POINTER: u64 = 4 << 10;
 
-/// The conversions of a worktree, and what they keep from being compared.
-pub(super) struct Conversions<'a> {
-    texts: &'a Texts<'a>,
+/// The conversions of a worktree, and the files that cannot be compared because of them.
+pub(super) struct WorktreeConversions<'a> {
+    texts: &'a VersionTexts<'a>,
     attributes: Attributes<'a>,
     uncompared: RefCell<BTreeMap<String, String>>,
 }
@@ -25,8 +25,8 @@ pub(super) struct Conversions<'a> {
 /// A file that could not be compared, and why.
 pub(super) type Uncompared = (String, String);
 
-impl<'a> Conversions<'a> {
-    pub(super) fn new(texts: &'a Texts<'a>, attributes: Attributes<'a>) -> Self {
+impl<'a> WorktreeConversions<'a> {
+    pub(super) fn new(texts: &'a VersionTexts<'a>, attributes: Attributes<'a>) -> Self {
         Self { texts, attributes, uncompared: RefCell::default() }
     }
 
@@ -35,7 +35,7 @@ impl<'a> Conversions<'a> {
     pub(super) fn is_stored_as(&self, key: &SourceKey, object: ObjectId, most: u64) -> Option<bool> {
         // Where the file system does not answer, it does not for the attributes beside the file either.
         let path = self.texts.at.layout.root.join(key.as_str());
-        let stat = self.texts.known(if_readable(self.texts.at.disk.lstat(&path)).at("look at", &path));
+        let stat = self.texts.record_error(if_readable(self.texts.at.disk.lstat(&path)).at("look at", &path));
         stat.flatten()?;
         let conversion = self.attributes.conversion(key.as_str());
         if conversion.is_none() {
@@ -55,12 +55,12 @@ impl<'a> Conversions<'a> {
         object: ObjectId,
         most: u64,
     ) -> Option<bool> {
-        let bytes = self.texts.at.disk.bytes(&self.texts.at.layout.root, key, most).ok().flatten()?;
+        let bytes = self.texts.at.disk.read_bytes(&self.texts.at.layout.root, key, most).ok().flatten()?;
         let Some(stored) = conversion.stored(&bytes) else {
-            let pointer = self.texts.past.objects.blob(object, MOST_POINTER).ok().flatten()?;
+            let pointer = self.texts.history.objects.blob(object, MOST_POINTER).ok().flatten()?;
             return is_lfs_pointer_to(&pointer, &bytes);
         };
-        let ids = ObjectIds::of(self.texts.past.object_hash, &stored);
+        let ids = ObjectIds::from_bytes(self.texts.history.object_hash, &stored);
         Some([ids.lf, ids.raw].contains(&object))
     }
 
@@ -70,7 +70,7 @@ impl<'a> Conversions<'a> {
     }
 
     /// Returns the files that could not be compared, by path.
-    pub(super) fn uncompared(self) -> Vec<Uncompared> {
+    pub(super) fn into_uncompared(self) -> Vec<Uncompared> {
         self.uncompared.into_inner().into_iter().collect()
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use memod_git::{ALIKE, ObjectId, likeness};
 
-use super::compare::Changes;
-use super::texts::Texts;
+use super::compare_worktree::TreeChanges;
+use super::version_texts::VersionTexts;
 
 /// Most added and removed files that are compared pairwise to find renamed files with changes.
 const MOST_COMPARED: usize = 100;
 
 /// Turns pairs of an added and a removed file into renamed files.
-pub(super) fn pair(changes: &mut Changes, texts: &Texts<'_>) {
+pub(super) fn pair_renames(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
     let mut by_id: HashMap<ObjectId, Vec<String>> = HashMap::new();
     for (path, was) in &changes.removed {
         by_id.entry(was.id).or_default().push(path.clone());
@@ -21,13 +21,13 @@ pub(super) fn pair(changes: &mut Changes, texts: &Texts<'_>) {
         .iter()
         .filter_map(|(path, added)| Some((path.clone(), by_id.get_mut(&added.id)?.pop()?)))
         .collect();
-    same.into_iter().for_each(|(new, old)| changes.rename(new, old));
+    same.into_iter().for_each(|(new, old)| changes.record_rename(new, old));
     // A moved file usually keeps its name, which is cheap to try first. Git does the same.
-    for (new, old) in moved(changes) {
-        let was = changes.removed.get(&old).and_then(|was| texts.past(was.id));
+    for (new, old) in list_moved(changes) {
+        let was = changes.removed.get(&old).and_then(|was| texts.past_text(was.id));
         let is = changes.added.get(&new).and_then(|is| texts.new_text(&new, is.hash, is.id));
         if was.zip(is).is_some_and(|(was, is)| likeness(was.as_bytes(), is.as_bytes()) >= ALIKE) {
-            changes.rename(new, old);
+            changes.record_rename(new, old);
         }
     }
     if changes.added.len() <= MOST_COMPARED && changes.removed.len() <= MOST_COMPARED {
@@ -36,13 +36,13 @@ pub(super) fn pair(changes: &mut Changes, texts: &Texts<'_>) {
 }
 
 /// Pairs each added file with the removed file of the same name, if the name is unique among both.
-fn moved(changes: &Changes) -> Vec<(String, String)> {
+fn list_moved(changes: &TreeChanges) -> Vec<(String, String)> {
     let mut by_name: BTreeMap<&str, (Vec<&String>, Vec<&String>)> = BTreeMap::new();
     for path in changes.added.keys() {
-        by_name.entry(name_of(path)).or_default().0.push(path);
+        by_name.entry(file_name(path)).or_default().0.push(path);
     }
     for path in changes.removed.keys() {
-        by_name.entry(name_of(path)).or_default().1.push(path);
+        by_name.entry(file_name(path)).or_default().1.push(path);
     }
     let pairs = by_name.into_values().filter_map(|(new, old)| match (new.as_slice(), old.as_slice()) {
         ([new], [old]) => Some(((*new).clone(), (*old).clone())),
@@ -52,24 +52,28 @@ fn moved(changes: &Changes) -> Vec<(String, String)> {
 }
 
 /// Compares all pairs of added and removed files and takes the most similar first.
-fn pair_alike(changes: &mut Changes, texts: &Texts<'_>) {
-    let removed: Vec<(String, String)> =
-        changes.removed.iter().filter_map(|(path, was)| Some((path.clone(), texts.past(was.id)?))).collect();
+fn pair_alike(changes: &mut TreeChanges, texts: &VersionTexts<'_>) {
+    let removed: Vec<(String, String)> = changes
+        .removed
+        .iter()
+        .filter_map(|(path, was)| Some((path.clone(), texts.past_text(was.id)?)))
+        .collect();
     let mut alike = Vec::new();
     for (new, added) in &changes.added {
         let Some(text) = texts.new_text(new, added.hash, added.id) else { continue };
-        let share = |(old, was): &(String, String)| (likeness(was.as_bytes(), text.as_bytes()), old.clone());
-        let shares = removed.iter().map(share).filter(|(share, _)| *share >= ALIKE);
+        let shares =
+            removed.iter().map(|(old, was)| (likeness(was.as_bytes(), text.as_bytes()), old.clone()));
+        let shares = shares.filter(|(share, _)| *share >= ALIKE);
         alike.extend(shares.map(|(share, old)| (share, new.clone(), old)));
     }
     alike.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| (&a.1, &a.2).cmp(&(&b.1, &b.2))));
     for (_, new, old) in alike {
         if changes.added.contains_key(&new) && changes.removed.contains_key(&old) {
-            changes.rename(new, old);
+            changes.record_rename(new, old);
         }
     }
 }
 
-fn name_of(path: &str) -> &str {
+fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

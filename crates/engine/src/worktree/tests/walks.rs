@@ -6,7 +6,7 @@ use super::*;
 fn what_was_met_no_more_may_be_elsewhere() {
     let mut bench = Bench::walked();
     for restless in [false, true] {
-        let mut answer = bench.ask(Sync::Fs);
+        let mut answer = bench.ask(FreshnessLevel::Fs);
         for _ in 0..=MOST_TRIES {
             bench.mark_dirty("a");
             bench.cookie_back();
@@ -27,7 +27,7 @@ fn what_was_met_no_more_may_be_elsewhere() {
 #[test]
 fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
     let mut bench = Bench::walked();
-    let mut answer = bench.ask(Sync::Strict);
+    let mut answer = bench.ask(FreshnessLevel::Strict);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.end_listed(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
@@ -40,9 +40,9 @@ fn a_listing_is_believed_once_a_cookie_made_after_it_is_back() {
 #[test]
 fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() {
     let mut bench = Bench::walked();
-    bench.view.poll(None);
+    bench.view.poll_always(None);
     let shifted = MissedFiles { listed: true, shifted: true, ..MissedFiles::default() };
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     assert_eq!(bench.start(), Some(Scope::Full));
     bench.end_with(&Scope::Full, &shifted);
     assert_eq!(bench.fresh(&mut answer), None, "something may have been renamed under it");
@@ -50,7 +50,7 @@ fn without_a_watcher_a_listing_is_believed_when_no_directory_changed_under_it() 
     bench.end_listed(&Scope::Full);
     assert_eq!(bench.fresh(&mut answer), Some(true));
 
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     for _ in 0..=MOST_TRIES {
         assert_eq!(bench.start(), Some(Scope::Full));
         bench.end_with(&Scope::Full, &shifted);
@@ -64,7 +64,7 @@ fn a_cookie_made_under_a_listing_says_nothing_of_it() {
     bench.mark_dirty("dir");
     bench.pass(60 * MS);
     assert_eq!(bench.start(), Some(paths(&["dir"])));
-    let mut answer = bench.ask(Sync::Fs);
+    let mut answer = bench.ask(FreshnessLevel::Fs);
     bench.end_listed(&paths(&["dir"]));
     bench.mark_dirty("busy");
     bench.cookie_back();
@@ -79,28 +79,29 @@ fn a_file_system_that_does_not_answer_is_not_walked() {
     for polls in [false, true] {
         let mut bench = Bench::walked();
         if polls {
-            bench.view.poll(None);
+            bench.view.poll_always(None);
             bench.pass(RESCAN_GAP.0);
             bench.reconcile(&Scope::Full);
         }
-        let mut answers = [Sync::Fs, Sync::Full, Sync::Strict].map(|level| bench.ask_silent(level));
+        let mut answers = [FreshnessLevel::Fs, FreshnessLevel::Full, FreshnessLevel::Strict]
+            .map(|level| bench.ask_silent(level));
         assert_eq!(bench.start(), None, "whoever walked it would hang");
         bench.pass_silent(COOKIE_TIMEOUT);
         assert!(
-            bench.view.watch.notes(&bench.view.layout.root).is_empty(),
+            bench.view.watch.degradations(&bench.view.layout.root).is_empty(),
             "it is not the watcher that is late"
         );
         assert_eq!(answers.each_mut().map(|answer| bench.fresh(answer)), [None; 3]);
-        let mut known = bench.ask_silent(Sync::None);
+        let mut known = bench.ask_silent(FreshnessLevel::None);
         assert_eq!(bench.fresh(&mut known), Some(!polls));
         bench.pass_silent(WAIT - COOKIE_TIMEOUT);
-        bench.view.answer(bench.now, &bench.rounds, &Progress::default());
+        bench.view.answer_requests(bench.now, &bench.rounds, &Progress::default());
         for answer in &mut answers {
             let reason = answer.try_recv().unwrap().unwrap().reason.unwrap();
             assert_eq!(reason, "/r: its file system has not answered yet");
         }
         assert_eq!((bench.start(), bench.view.deadline(bench.now)), (None, None));
-        let mut later = bench.ask(Sync::Strict); // it answers again
+        let mut later = bench.ask(FreshnessLevel::Strict); // it answers again
         if !polls {
             bench.cookie_back(); // of the first probe
         }
@@ -112,7 +113,7 @@ fn a_file_system_that_does_not_answer_is_not_walked() {
 #[test]
 fn where_no_cookie_can_be_made_a_walk_tells() {
     let mut bench = Bench::walked();
-    let mut answer = bench.ask_silent(Sync::Fs);
+    let mut answer = bench.ask_silent(FreshnessLevel::Fs);
     bench.probe(&Err("read-only file system".to_owned()));
     assert_eq!(bench.fresh(&mut answer), None);
     bench.reconcile(&Scope::Full);

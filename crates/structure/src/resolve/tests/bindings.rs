@@ -1,4 +1,4 @@
-//! What binds a name, and which of several things with one name is meant.
+//! Checks the bindings of names, and the choice among definitions with one name.
 
 use super::check;
 

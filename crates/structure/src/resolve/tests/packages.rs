@@ -1,4 +1,4 @@
-//! Which files the module of an import means.
+//! Checks the files that the module of an import means.
 
 use super::check;
 

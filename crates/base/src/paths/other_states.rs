@@ -1,0 +1,126 @@
+//! Finds other places that may have the state of a repository.
+//!
+//! The state is inside the repository if that is writable, and otherwise in the user's state directory. If the repository
+//! is moved, or becomes writable or read-only, the earlier state is in another place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::locate::{all_asked_for, plain_states};
+use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
+
+/// Name of the file that identifies the owner of a state dir outside its repository.
+const OWNER_FILE: &str = "repository";
+
+/// A directory that may have state of a repository, besides the one in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherState {
+    /// The state dir, which need not exist.
+    pub dir: PathBuf,
+    /// The directory that its paths begin at, from the top of the worktree; empty if that is the top.
+    pub below: PathBuf,
+}
+
+/// The words of a notice about another state dir with memories that are missing here.
+pub const NOT_TAKEN: &str = "cannot be taken over";
+
+/// The owner of a state dir.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct StateOwner {
+    /// Common dir, or the top directory outside git.
+    path: PathBuf,
+    /// Identity of the directory, which survives moves; `None` if the file system has none.
+    identity: Option<DirIdentity>,
+}
+
+/// Identity of a directory: inodes are reused, but not with the same creation time in nanoseconds.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct DirIdentity {
+    inode: u64,
+    born_ns: u128,
+}
+
+impl RepoLayout {
+    /// Returns other directories that may have state of this repository, existing or not.
+    pub fn other_states(&self, env: &Env) -> Vec<OtherState> {
+        let homes = env.state_home().join("memod");
+        let of_path = homes.join(&self.id);
+        let mut dirs = vec![self.inner_state_dir()];
+        dirs.extend((!is_of_another(&of_path, self.top_dir())).then(|| of_path.clone()));
+        dirs.extend(self.dirs_of_before(&homes).filter(|dir| *dir != of_path));
+        dirs.retain(|dir| *dir != self.state_dir);
+        let mut states: Vec<OtherState> =
+            dirs.into_iter().map(|dir| OtherState { dir, below: PathBuf::new() }).collect();
+        if self.git_dir.is_some() {
+            states.extend(all_asked_for(env).into_iter().flat_map(|root| self.states_before_git(&root, env)));
+        }
+        states
+    }
+
+    /// Returns what a directory of this repository had as state before `git init`, there or in a directory around it.
+    fn states_before_git(&self, root: &Path, env: &Env) -> Vec<OtherState> {
+        let around = Self::locate(root, env).ok().filter(|around| around.id == self.id);
+        let below = around.and_then(|around| Some(root.strip_prefix(&around.root).ok()?.to_owned()));
+        let Some(below) = below else { return Vec::new() };
+        let dirs = plain_states(root, env).into_iter();
+        dirs.map(|dir| OtherState { dir, below: below.clone() }).collect()
+    }
+
+    /// Returns the state dirs that the repository had in the user's state directory under earlier paths.
+    fn dirs_of_before(&self, homes: &Path) -> impl Iterator<Item = PathBuf> {
+        let ours = dir_identity(self.top_dir());
+        let dirs = fs::read_dir(homes).into_iter().flatten().flatten().map(|entry| entry.path());
+        dirs.filter(move |dir| {
+            // A copy of the repository would be another directory, so an equal identity means that it was moved.
+            read_owner(dir).is_some_and(|owner| owner.identity.is_some() && owner.identity == ours)
+        })
+    }
+
+    /// Writes the owner into a state dir outside the repository.
+    pub(super) fn sign_state_dir(&self) -> Result<(), PathError> {
+        if self.state_dir == self.inner_state_dir() {
+            return Ok(());
+        }
+        let file = self.state_dir.join(OWNER_FILE);
+        let owner = StateOwner { path: self.top_dir().to_owned(), identity: dir_identity(self.top_dir()) };
+        let json = serde_json::to_vec(&owner).expect("plain strings and numbers serialize");
+        if fs::read(&file).is_ok_and(|known| known == json) {
+            return Ok(());
+        }
+        fs::write(&file, json).at("write", &file)
+    }
+
+    pub(super) fn inner_state_dir(&self) -> PathBuf {
+        match &self.common_dir {
+            Some(common_dir) => common_dir.join(STATE_DIR),
+            None => self.root.join(PLAIN_STATE_DIR),
+        }
+    }
+
+    fn top_dir(&self) -> &Path {
+        self.common_dir.as_ref().unwrap_or(&self.root)
+    }
+}
+
+/// Returns whether a state dir belongs to another repository, which was at this path before.
+pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
+    let theirs = read_owner(state_dir).and_then(|owner| owner.identity);
+    theirs.is_some_and(|theirs| dir_identity(top).is_some_and(|ours| ours != theirs))
+}
+
+/// Returns the identity of a directory as a part of a file name; `None` if the file system has none.
+pub(super) fn identity_name(top: &Path) -> Option<String> {
+    dir_identity(top).map(|DirIdentity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
+}
+
+fn read_owner(state_dir: &Path) -> Option<StateOwner> {
+    serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
+}
+
+fn dir_identity(dir: &Path) -> Option<DirIdentity> {
+    let born = fs::metadata(dir).ok()?.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let (_, inode) = super::file_identity(dir)?;
+    Some(DirIdentity { inode, born_ns: born.as_nanos() })
+}

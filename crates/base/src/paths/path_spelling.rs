@@ -1,0 +1,99 @@
+//! Finds how directories spell a path, where the system takes several spellings for one.
+//!
+//! Windows and macOS open `Readme.md` for `README.md`, and macOS takes `é` for `e` with an accent. So a path that opens need
+//! not be the one that a directory lists.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Whether the usual file systems here take several spellings for one.
+pub const FOLDS: bool = cfg!(any(windows, target_os = "macos"));
+
+/// The names in directories, each listed once.
+///
+/// Limits: a change after a directory was listed is not noticed.
+#[derive(Debug, Default)]
+pub struct SpellingCache {
+    listed: HashMap<PathBuf, Vec<String>>,
+}
+
+impl SpellingCache {
+    /// Returns a path below `root`, with `/` between its parts, as the directories spell it. A part that no directory lists
+    /// stays, and so does what follows it.
+    pub fn spell_path(&mut self, root: &Path, path: &str) -> String {
+        let mut dir = root.to_owned();
+        let mut spelled: Vec<String> = Vec::new();
+        for part in path.split('/') {
+            let names = self.listed.entry(dir.clone()).or_insert_with(|| list_names(&dir));
+            let part = find_spelling(names, part).unwrap_or(part);
+            dir.push(part);
+            spelled.push(part.to_owned());
+        }
+        spelled.join("/")
+    }
+}
+
+/// Returns the name that is the typed one, or else one that the system takes for it.
+fn find_spelling<'a>(names: &'a [String], typed: &str) -> Option<&'a str> {
+    let same = names.iter().find(|name| *name == typed);
+    same.or_else(|| names.iter().find(|name| fold_case_and_accents(name) == fold_case_and_accents(typed)))
+        .map(String::as_str)
+}
+
+fn list_names(dir: &Path) -> Vec<String> {
+    let names = fs::read_dir(dir).into_iter().flatten().flatten();
+    names.map(|entry| composed_name(&entry.file_name().to_string_lossy()).into_owned()).collect()
+}
+
+/// Returns a form that is equal for all spellings of a name.
+fn fold_case_and_accents(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).collect()
+}
+
+/// Returns a name as git writes it on this system: on macOS, a letter with its accent is one character
+/// (`core.precomposeUnicode`).
+pub fn composed_name(name: &str) -> Cow<'_, str> {
+    if cfg!(target_os = "macos") && !name.is_ascii() {
+        name.nfc().collect::<String>().into()
+    } else {
+        name.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_spelled_as_the_directories_do() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("Docs/Été")).unwrap();
+        fs::write(dir.path().join("Docs/Été/Read me.MD"), "").unwrap();
+        let mut spellings = SpellingCache::default();
+        let mut check = |typed: &str, expected: &str| {
+            assert_eq!(spellings.spell_path(dir.path(), typed), expected, "{typed}");
+        };
+        check("Docs", "Docs");
+        check("docs", "Docs");
+        check("docx", "docx");
+        check("Docs/e\u{301}te\u{301}", "Docs/Été");
+        check("Docs/Été/read ME.md", "Docs/Été/Read me.MD");
+        check("Docs/none/READ me.md", "Docs/none/READ me.md");
+    }
+
+    #[test]
+    fn a_name_that_is_there_is_no_other_one() {
+        let names = ["b.md", "a.md", "A.md"].map(str::to_owned);
+        let check = |typed: &str, expected: Option<&str>| {
+            assert_eq!(find_spelling(&names, typed), expected, "{typed}");
+        };
+        check("A.md", Some("A.md"));
+        check("a.md", Some("a.md"));
+        check("B.MD", Some("b.md"));
+        check("c.md", None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Parses and formats points in time.
+//!
+//! Typed times have the same forms everywhere: RFC 3339 with its zone (`2026-11-01T12:00:00Z`), a date with or without a
+//! time in the zone of this machine, as in git (`2026-11-01`, `2026-11-01 12:00`), a span from now (`3d`, `2h30m`,
+//! `2w`, `3 days ago`), or the name of a day (`yesterday`, `friday`). Times are shown in UTC.
+
+use jiff::civil::{Date, DateTime, Weekday};
+use jiff::{Span, Timestamp, Zoned};
+
+/// Longest span that could be a prefix of an object id: `1234d`.
+const MOST_LIKE_AN_ID: usize = 5;
+
+/// The direction of a span from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeDirection {
+    /// `3d` is three days ago.
+    Back,
+    /// `3d` is three days ahead.
+    Ahead,
+}
+
+/// Parses a typed time to unix ms. `now` has the zone of this machine.
+pub fn parse_moment(text: &str, now: &Zoned, way: TimeDirection) -> Option<i64> {
+    let text = text.trim();
+    if let Ok(timestamp) = text.parse::<Timestamp>() {
+        return Some(timestamp.as_millisecond());
+    }
+    let zoned = if text.contains('-') && text.len() >= "2026-11-01".len() {
+        let at = text.parse::<DateTime>().ok();
+        at.or_else(|| text.parse::<Date>().ok().map(Date::into))?.to_zoned(now.time_zone().clone())
+    } else if let Some(day) = day_named(&text.to_ascii_lowercase(), now, way) {
+        day.and_then(|day| day.start_of_day())
+    } else if let Some(span) = span_of(text, way) {
+        // A day is a calendar day, even when clocks change.
+        match way {
+            TimeDirection::Back => now.checked_sub(span),
+            TimeDirection::Ahead => now.checked_add(span),
+        }
+    } else {
+        return None;
+    };
+    Some(zoned.ok()?.timestamp().as_millisecond())
+}
+
+/// Returns a time of the day that a word names: `yesterday`, `friday`, `last week`; the nearest one in that direction.
+fn day_named(text: &str, now: &Zoned, way: TimeDirection) -> Option<Result<Zoned, jiff::Error>> {
+    const WEEK: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+    let (relative, direction) = match way {
+        TimeDirection::Back => (text.strip_prefix("last ").unwrap_or(text), -1),
+        TimeDirection::Ahead => (text.strip_prefix("next ").unwrap_or(text), 1),
+    };
+    let is_relative = relative.len() < text.len();
+    Some(match relative {
+        "today" if !is_relative => Ok(now.clone()),
+        "yesterday" if way == TimeDirection::Back && !is_relative => now.yesterday(),
+        "tomorrow" if way == TimeDirection::Ahead && !is_relative => now.tomorrow(),
+        "week" if is_relative => now.checked_add(Span::new().weeks(direction)),
+        "month" if is_relative => now.checked_add(Span::new().months(direction)),
+        "year" if is_relative => now.checked_add(Span::new().years(direction)),
+        name => {
+            let nth = WEEK.iter().position(|day| name.len() >= 3 && day.starts_with(name))?;
+            let day = Weekday::from_monday_zero_offset(nth as i8).ok()?;
+            now.nth_weekday(direction, day)
+        }
+    })
+}
+
+/// Parses `3d`, `2h30m`, and back from now `3 days ago`.
+fn span_of(text: &str, way: TimeDirection) -> Option<Span> {
+    let long =
+        text.strip_suffix(" ago").filter(|_| way == TimeDirection::Back).map(|text| text.replace(' ', ""));
+    let text = long.as_deref().unwrap_or(text);
+    is_span(text).then(|| text.parse().ok())?
+}
+
+/// Returns whether the text is a sequence of numbers with units, without `P…`, signs, and anything like an object id.
+fn is_span(text: &str) -> bool {
+    let is_like_an_id = text.len() > MOST_LIKE_AN_ID && text.chars().all(|c| c.is_ascii_hexdigit());
+    text.starts_with(|c: char| c.is_ascii_digit())
+        && text.ends_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_digit() || c.is_ascii_lowercase())
+        && !is_like_an_id
+}
+
+/// Formats a time for display: RFC 3339, UTC, with milliseconds.
+pub fn rfc3339(unix_ms: i64) -> String {
+    let time = Timestamp::from_millisecond(unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{time:.3}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments() {
+        let now: Zoned = "2026-11-21T12:00:00+01:00[Europe/Berlin]".parse().unwrap();
+        let check = |text: &str, expected: Option<[&str; 2]>| {
+            let unix_ms = |at: &str| at.parse::<Timestamp>().unwrap().as_millisecond();
+            let expected = expected.map(|both| both.map(unix_ms));
+            let both = parse_moment(text, &now, TimeDirection::Back).zip(parse_moment(
+                text,
+                &now,
+                TimeDirection::Ahead,
+            ));
+            assert_eq!(both.map(|(back, ahead)| [back, ahead]), expected, "{text}");
+        };
+        let at = |time| Some([time, time]);
+        let back = |text: &str, expected: &str| {
+            assert_eq!(
+                parse_moment(text, &now, TimeDirection::Back).map(rfc3339).as_deref(),
+                Some(expected),
+                "{text}"
+            );
+        };
+        back("today", "2026-11-20T23:00:00.000Z"); // now is a Saturday
+        back("yesterday", "2026-11-19T23:00:00.000Z");
+        back("Friday", "2026-11-19T23:00:00.000Z");
+        back("sat", "2026-11-13T23:00:00.000Z");
+        back("last monday", "2026-11-15T23:00:00.000Z");
+        back("last week", "2026-11-13T23:00:00.000Z");
+        back("3 days ago", "2026-11-18T11:00:00.000Z");
+        back("2 weeks ago", "2026-11-07T11:00:00.000Z");
+        for (text, way) in [
+            ("tomorrow", TimeDirection::Back),
+            ("yesterday", TimeDirection::Ahead),
+            ("3 days ago", TimeDirection::Ahead),
+        ] {
+            assert_eq!(parse_moment(text, &now, way), None, "{text}");
+        }
+        for text in ["week", "last", "last today", "fr", "fridays", "last 3d", "ago"] {
+            assert_eq!(parse_moment(text, &now, TimeDirection::Back), None, "{text}");
+        }
+        let ahead = parse_moment("next friday", &now, TimeDirection::Ahead).map(rfc3339);
+        assert_eq!(ahead.as_deref(), Some("2026-11-26T23:00:00.000Z"));
+        check("2026-11-01T10:00:00Z", at("2026-11-01T10:00:00Z"));
+        check("2026-11-01T10:00:00+02:00", at("2026-11-01T08:00:00Z"));
+        check(" 2026-11-01 ", at("2026-10-31T23:00:00Z"));
+        check("2026-11-01 10:00", at("2026-11-01T09:00:00Z"));
+        check("3d", Some(["2026-11-18T11:00:00Z", "2026-11-24T11:00:00Z"]));
+        check("2h30m", Some(["2026-11-21T08:30:00Z", "2026-11-21T13:30:00Z"]));
+        check("2w", Some(["2026-11-07T11:00:00Z", "2026-12-05T11:00:00Z"]));
+        check("86400s", Some(["2026-11-20T11:00:00Z", "2026-11-22T11:00:00Z"]));
+        check("10ms", Some(["2026-11-21T10:59:59.990Z", "2026-11-21T11:00:00.010Z"]));
+        check("1mo", Some(["2026-10-21T10:00:00Z", "2026-12-21T11:00:00Z"])); // in summer time
+        check("0s", at("2026-11-21T11:00:00Z"));
+        for text in [
+            "",
+            "3",
+            "d",
+            "12345d",
+            "deadbeef",
+            "1e4",
+            "-3d",
+            "main",
+            "v1.0",
+            "2026-13-01",
+            "P3D",
+            "99999999d",
+            "99999999999999999999s",
+            "9999y",
+            "soon",
+        ] {
+            check(text, None);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Explains to a person what a hook would print for an agent, and why.
+
+use memod_proto::{Advice, AdviseParams, AdviseResult};
+
+use super::{SilenceReason, advise_params, find_context, read_input};
+use crate::args::{GlobalArgs, HookArgs};
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::{escape, escape_lines};
+
+/// Prints the answer of a hook with its reasons. Exits with 1 when it would be empty. The daemon does not record it as delivered.
+pub(super) fn explain_hook(typed: &HookArgs, global: &GlobalArgs, output: &mut Output) -> CliResult {
+    let result = match ask_daemon(typed, global) {
+        Ok(result) => result,
+        Err(SilenceReason::Cli(error)) => return Err(error),
+        Err(silence) => AdviseResult { silent: Some(silence.to_string()), ..AdviseResult::default() },
+    };
+    output.value(&result, |output| print_advice(&result, output))?;
+    output.say_caveats(&result.caveats);
+    Ok(if result.text.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn ask_daemon(typed: &HookArgs, global: &GlobalArgs) -> Result<AdviseResult, SilenceReason> {
+    let input = read_input(typed)?;
+    let context = find_context(global.dir.as_deref(), &input)?;
+    let params = AdviseParams { explain: true, ..advise_params(typed, &input, &context) };
+    Ok(context.connect()?.call("advise", &params)?)
+}
+
+fn print_advice(result: &AdviseResult, output: &mut Output) -> Result<(), CliError> {
+    match &result.silent {
+        Some(silent) => output.line(&format!("silent: {}", escape(silent)))?,
+        None => {
+            output.line(&format!("told: {} of {} tokens", result.tokens, result.budget))?;
+            output.raw(escape_lines(&result.text).as_bytes())?;
+        }
+    }
+    for item in &result.items {
+        output.line("")?;
+        print_item(item, output)?;
+    }
+    Ok(())
+}
+
+fn print_item(item: &Advice, output: &mut Output) -> Result<(), CliError> {
+    let score = item.score.map_or(String::new(), |score| format!("  {score:+.2}"));
+    let reason = item.reason.as_deref().unwrap_or("told");
+    output.line(&format!("{}{score}  {}", escape(&item.id), escape(reason)))?;
+    for evidence in item.evidence.iter().filter(|evidence| evidence.share.abs() >= 0.005) {
+        output.line(&format!("  {:+.2}  {} {:.2}", evidence.share, evidence.name, evidence.value))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! Declares the flags of the verbs about the daemon, the set-up and the settings.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::code_args::{SyncLevel, wait_parser};
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Do not install git hooks
+    #[arg(long)]
+    pub(crate) no_hooks: bool,
+    /// Index nothing yet: the next search does, or `memo sync`
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) no_index: bool,
+    /// Discard the index and build it again; memories are kept
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// How fresh an answer must be, and how long to wait for it.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    /// List every indexed file, one per line
+    #[arg(long, group = "list")]
+    pub(crate) files: bool,
+    /// List every skipped file with its reason
+    #[arg(long, group = "list")]
+    pub(crate) skipped: bool,
+    /// End each line of a list with NUL, and print names as they are
+    #[arg(short = 'z', long, visible_short_alias = '0', requires = "list")]
+    pub(crate) null: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyncArgs {
+    /// What must be indexed
+    #[arg(long, value_name = "LEVEL", value_enum, default_value_t = SyncLevel::Fs)]
+    pub(crate) sync: SyncLevel,
+    /// How long to wait, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 30_000, value_parser = wait_parser())]
+    pub(crate) wait_ms: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Port to listen on [default: any free one]
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// Open the page in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
+    /// End it
+    #[arg(long, conflicts_with_all = ["port", "open", "status"])]
+    pub(crate) stop: bool,
+    /// Print the address if it is on, and start nothing; exits with 1 when it is off
+    #[arg(long, conflicts_with_all = ["port", "open"])]
+    pub(crate) status: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArgs {
+    /// The verb, such as `search` or `config set` [default: memo itself]
+    #[arg(value_name = "VERB", conflicts_with = "to")]
+    pub(crate) verb: Vec<String>,
+    /// Write the pages of all verbs into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) to: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Which tools to offer
+    #[arg(long, value_enum, default_value_t = ProfileArg::Default)]
+    pub(crate) profile: ProfileArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    /// Eight tools, one of which runs any verb
+    Default,
+    /// Also a tool for each verb about memories
+    Full,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Acknowledge the repairs that are told, first; nothing is deleted
+    #[arg(long)]
+    pub(crate) ack: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogsArgs {
+    /// Number of lines, from the end
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    pub(crate) lines: usize,
+    /// Keep printing as the log grows
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+}
+
+/// The subject of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TopicArg {
+    /// How far indexing is
+    Progress,
+    /// Whether the index is up to date, and when it has taken up changes
+    Views,
+    /// Which memories have changed
+    Memories,
+    /// How many memories are about code that has changed or is gone
+    Drift,
+}
+
+impl From<TopicArg> for memod_proto::Topic {
+    fn from(arg: TopicArg) -> Self {
+        match arg {
+            TopicArg::Progress => Self::Progress,
+            TopicArg::Views => Self::Views,
+            TopicArg::Memories => Self::Memories,
+            TopicArg::Drift => Self::Drift,
+        }
+    }
+}
+
+/// The format of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EventFormat {
+    /// For people
+    Text,
+    /// One object per line, as with --json
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// Only events of this topic; several may be given [default: all]
+    #[arg(long, value_name = "TOPIC", value_enum)]
+    pub(crate) topic: Vec<TopicArg>,
+    /// Stop after N events
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) count: Option<u64>,
+    /// Output format
+    #[arg(long, value_enum, conflicts_with = "json")]
+    pub(crate) format: Option<EventFormat>,
+}
+
+/// An event in the session of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentEvent {
+    /// A session begins
+    SessionStart,
+    /// A prompt was submitted
+    Prompt,
+    /// A file is about to be edited
+    BeforeEdit,
+}
+
+impl From<AgentEvent> for memod_proto::Occasion {
+    fn from(arg: AgentEvent) -> Self {
+        match arg {
+            AgentEvent::SessionStart => Self::SessionStart,
+            AgentEvent::Prompt => Self::Prompt,
+            AgentEvent::BeforeEdit => Self::BeforeEdit,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// What happens
+    #[arg(value_enum)]
+    pub(crate) event: AgentEvent,
+    /// The prompt, or the files, instead of JSON on stdin
+    #[arg(value_name = "TEXT")]
+    pub(crate) text: Vec<String>,
+    /// Whose form to print: claude-code, codex, gemini, cursor, vscode; text for any other [default: the form that the JSON
+    /// is of]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Show what would be told and why, and remember nothing
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Most tokens told [default: 400, at the start of a session 1200]
+    #[arg(short, long, value_name = "TOKENS")]
+    pub(crate) budget: Option<usize>,
+    /// Time after which it gives up, milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 300, value_parser = wait_parser())]
+    pub(crate) within_ms: u64,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HooksArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<HooksVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum HooksVerb {
+    /// Install the hooks where no other hook is in the way; exits with 1 when some could not be installed
+    ///
+    /// Uses `hook.memo` in the repository's configuration with git 2.54 or later, and files in `.git/hooks` otherwise.
+    Install {
+        /// Also extend existing shell hooks, use the directory of core.hooksPath, and take names that git-lfs may want
+        #[arg(long)]
+        chain: bool,
+    },
+    /// Remove the hooks and restore every file as it was
+    Uninstall,
+    /// Show how each hook is installed
+    Status,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell to complete in
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TeamArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<TeamVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TeamVerb {
+    /// Show the server, what is to be sent, and conflicts; exits with 1 while there is no connection
+    Status,
+    /// Ask for the password of the server, and keep it in a file that only you can read
+    ///
+    /// Without a terminal the first line of stdin is the password. Passwords of libpq's own file, ~/.pgpass, are used too.
+    Login {
+        /// Remove the password
+        #[arg(long)]
+        forget: bool,
+    },
+    /// Take what the team has and send what is queued, now
+    Push,
+    /// The same
+    Pull,
+    /// Keep all memories of the team here alone, once the repository takes no part any more
+    Leave,
+    /// List the roles that may see this repository
+    ///
+    /// The first role that connects and may create a schema owns the tables, and lets others in: `INSERT INTO memod.member(role,
+    /// repository, may_write) VALUES('ann', 'github.com/acme/*', true)`.
+    Members,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<ModelVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ModelVerb {
+    /// List the models that are installed, and those that are known by name
+    List,
+    /// Show which model answers, which one is to follow, and how far that is
+    Status,
+    /// Use a model in this repository; the present one answers until all vectors are made, or for `search --rerank`
+    Use {
+        /// `builtin`, or the name of a model that is installed or known; a known one is downloaded first
+        #[arg(value_name = "MODEL")]
+        name: String,
+        /// Write the user's own settings, for all repositories
+        #[arg(long)]
+        user: bool,
+    },
+    /// Install a model from a folder, laid out as sentence-transformers writes it
+    ///
+    /// Takes `model.onnx`, `onnx/model.onnx` or the only file that ends in `.onnx`, and `tokenizer.json`. The model is
+    /// tried in a process of its own before it takes the place of another one.
+    Import {
+        /// The folder
+        folder: PathBuf,
+        /// Its name from now on, instead of the one that the folder suggests
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Delete an installed model
+    Remove {
+        /// Its name
+        #[arg(value_name = "MODEL")]
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    /// The agents; without any, those that are found
+    #[arg(value_name = "AGENT", value_parser = PossibleValuesParser::new(memod_setup::agent_ids()))]
+    pub(crate) agents: Vec<String>,
+    /// Only show what would be changed
+    #[arg(long)]
+    pub(crate) show: bool,
+    /// Take out what `memo setup` has written
+    #[arg(long)]
+    pub(crate) undo: bool,
+    /// Whose files to change [default: user, project for agents-md]
+    #[arg(long, value_name = "SCOPE", value_enum)]
+    pub(crate) scope: Option<SetupScope>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UninstallArgs {
+    /// Do not ask
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+    /// Show what would be removed, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) dry_run: bool,
+    /// Export the memories into this new file [default: memod-memories-DATE.jsonl beside the state dir]
+    #[arg(long, value_name = "PATH")]
+    pub(crate) export: Option<PathBuf>,
+    /// Leave the agents set up, for other repositories
+    #[arg(long)]
+    pub(crate) keep_setup: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SetupScope {
+    /// Your own files, for all projects
+    User,
+    /// Files in this worktree, for all who work on it
+    Project,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) what: Option<ConfigVerb>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print one setting
+    Get {
+        /// Name of the setting, as listed by `memo config`: search.limit
+        key: String,
+    },
+    /// Change one setting in the repository's file; comments are kept
+    Set {
+        /// Name of the setting, as listed by `memo config`: search.limit
+        key: String,
+        /// The new value
+        value: String,
+        /// Change the user's file, which applies to all repositories
+        #[arg(long)]
+        user: bool,
+    },
+    /// Remove one setting from the repository's file; exits with 1 when it is not set there
+    Unset {
+        /// Name of the setting, as listed by `memo config`: search.limit
+        key: String,
+        /// Remove it from the user's file
+        #[arg(long)]
+        user: bool,
+    },
+    /// Print the paths of the settings files
+    Path,
+    /// Print a settings file with every default, commented out
+    Template,
+}

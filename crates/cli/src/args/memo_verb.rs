@@ -1,0 +1,500 @@
+//! Declares the verbs with their help.
+
+use clap::Subcommand;
+
+use super::bench_args::BenchArgs;
+use super::code_args::{
+    BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs, ShowArgs, WhyArgs,
+};
+use super::daemon_args::{
+    CompletionsArgs, ConfigArgs, DoctorArgs, EventsArgs, HookArgs, HooksArgs, InitArgs, LogsArgs, ManArgs,
+    McpArgs, ModelArgs, ServeArgs, SetupArgs, StatusArgs, SyncArgs, TeamArgs, UninstallArgs,
+};
+use super::exchange_args::{BackupArgs, DistilArgs, ExportArgs, ImportArgs, RestoreBackupArgs};
+use super::memory_args::{
+    AddArgs, AppendArgs, ConsentArgs, GetArgs, HistoryArgs, IdArgs, IdsArgs, ListArgs, PromoteArgs,
+    RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
+};
+use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
+use super::rows_args::RowsArgs;
+use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoVerb {
+    /// Index the repository now and show what was indexed and skipped
+    ///
+    /// The first search indexes as well, so this is optional; running it again is harmless. Reports each step, and whether the
+    /// agents that it finds are set up. Installs git hooks as `memo hooks install` does, unless --no-hooks is given. With --no-index it
+    /// only sets up, and what asks for the index next makes it. Exits with 3 when indexing makes no progress for a minute.
+    ///
+    /// Example: memo init
+    Init(InitArgs),
+    /// Search documents, the code map, definitions, commits and memories
+    ///
+    /// Prints the best hits with their lines. The index holds everything written before the search started, or the answer
+    /// says why it does not. Exits with 1 when nothing matches.
+    ///
+    /// Example: memo search --kind symbol --path 'src/**' "parse config file"
+    #[command(visible_alias = "s")]
+    Search(SearchArgs),
+    /// Explain how each hit of a search was ranked
+    ///
+    /// Shows the rank in each arm and every factor of the score. Takes the flags of `memo search` that say what is found. Exits with 1 when nothing
+    /// matches, or nothing that --hit or --of selects.
+    ///
+    /// Example: memo explain "token expiry" --of src/session.rs
+    Explain(ExplainArgs),
+    /// Show a file, lines of it, or a definition with its comments
+    ///
+    /// PATH#SYMBOL shows a definition, PATH:LINE the innermost one around the line (of a long one 15 lines before and after it) or else
+    /// the line, PATH:FIRST-LAST just these lines, a name without a path every definition of that name, and a number that hit of the
+    /// last search of this terminal. What is not indexed is not shown, and credentials are masked. Exits with 1 when nothing has that
+    /// name.
+    ///
+    /// Example: memo show src/session.rs#Session::login
+    Show(ShowArgs),
+    /// List what a file defines with signatures, or the sections of a document
+    ///
+    /// In the order of the text, each below what it is in. PATH#SYMBOL or a name lists a type with its members. Of more than --limit the
+    /// innermost are left out first. Exits with 1 when nothing has that name, or it defines nothing.
+    ///
+    /// Example: memo outline src/session.rs
+    Outline(OutlineArgs),
+    /// List the uses of a definition, and say how sure each is
+    ///
+    /// A use without a mark is proved by scope, package, an import or a type that is written; `likely` means that a type is inferred, that
+    /// a name of several words has one definition, or that only the types of arguments tell which overload is meant, `by name` that only the name is the same. Knows Python, JavaScript, TypeScript, Go, Rust, Java,
+    /// C and C++; a type that is not written is not inferred. Exits with 1 when nothing has that name, or nothing uses it.
+    ///
+    /// Example: memo refs src/session.rs#Session::login
+    Refs(RefsArgs),
+    /// List the definitions that call a function, or use a type
+    ///
+    /// Each with the line of the call; --depth 2 lists what calls those, too, each below what it calls. The marks are those of `memo refs`.
+    /// Exits with 1 when nothing has that name, or nothing calls it.
+    ///
+    /// Example: memo callers src/session.rs#Session::login --depth 2
+    Callers(UsesArgs),
+    /// List the definitions that a function calls
+    ///
+    /// In the order of the calls, each with its signature; --depth 2 lists what those call, too. Calls of what is defined elsewhere are
+    /// counted, not listed. Exits with 1 when nothing has that name, or it calls nothing that is defined here.
+    ///
+    /// Example: memo callees src/session.rs#Session::login
+    Callees(UsesArgs),
+    /// List what depends on a definition, a file or a change
+    ///
+    /// Follows uses up to 8 steps, the surest and nearest first, tests among them. A use that has only the name in common counts little,
+    /// and is followed where few definitions have that name. Exits with 1 when nothing has that name, or nothing depends on it.
+    ///
+    /// Example: memo impact --since HEAD~3
+    Impact(ImpactArgs),
+    /// List the tests that reach a definition, a file or a change
+    ///
+    /// The tests of `memo impact`: what to run now, first those that surely and directly use it, and whose file is named after it. A file of
+    /// tests with its name is listed even if no use leads there, and so are up to ten files of tests with similar words. Exits with 1 when nothing has that name, or no test is found.
+    ///
+    /// Example: memo tests src/session.rs#Session::login
+    Tests(ImpactArgs),
+    /// List the types that extend or implement a class, interface or trait
+    ///
+    /// Those that name it as their base, and those that name these; in Go, those that have its methods, by their names. Exits with 1 when nothing has that name, or no type names it.
+    ///
+    /// Example: memo implements Store
+    Implements(UsesArgs),
+    /// Open a hit of the last search in the editor, or what `memo show` takes
+    ///
+    /// Runs $VISUAL, else $EDITOR, at the first line that matches. The last search is that of this terminal in this repository; without
+    /// a terminal, commands of one process session share it. After --files, N is the Nth file; --vimgrep counts as none. Exits with 1 when there is no such hit
+    /// or nothing has that name.
+    ///
+    /// Example: memo open 2
+    Open(OpenArgs),
+    /// Show the most important part of the code map that fits a budget
+    ///
+    /// Ranks files by how often other files name their symbols, weighted towards --focus, which leaves nothing out as DIR and
+    /// FILE do. Exits with 1 when nothing fits, or when a DIR or FILE has no symbols.
+    ///
+    /// Example: memo map src --budget 2048 --focus src/auth.rs
+    Map(MapArgs),
+    /// Show what to know before starting work, within a budget
+    ///
+    /// Prints what the project is, how it is built and tested and of what it consists (from the README and manifests such as
+    /// Cargo.toml, package.json or a Makefile), memories tagged `pinned` or of priority 7 and above, memories whose code has
+    /// changed, HTTP routes of the code, uncommitted changes, the latest commits, and the code map weighted towards the uncommitted
+    /// changes. The budget counts what is printed, four characters a token; with --json it counts `text` alone. Exits with 1 when
+    /// there is nothing to show. With --summarise the language model of `llm.url` is asked for a summary of that.
+    ///
+    /// Example: memo brief --budget 1000
+    Brief(BriefArgs),
+    /// Show which files and definitions changed since a revision or a time, or between two
+    ///
+    /// Compares the worktree, with uncommitted changes and new files, with a commit: HEAD, a revision as git names it (an id,
+    /// a branch, a tag, HEAD~3, @{upstream}), or the newest commit at or before a local time (2026-11-01, RFC 3339) or an age
+    /// (3d, 2h30m); below, the commits since then. With A..B or A B, two commits are compared. Exits with 1 when nothing changed.
+    ///
+    /// Example: memo changed main..HEAD -- src
+    Changed(ChangedArgs),
+    /// Show the memories about a piece of code and the commits that shaped it
+    ///
+    /// Prints memories about the file, line or definition first, then commits, newest first, with their messages. PATH alone
+    /// follows the file through renames; PATH:LINE, PATH:FIRST-LAST and PATH#SYMBOL show the commits their lines come from.
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo why src/auth.rs#login
+    Why(WhyArgs),
+    /// Add a memory
+    ///
+    /// Prints its id once it is on disk. The same text in the same container is stored once. Text inside
+    /// <private>…</private> is removed before anything is stored; text that looks like a credential is refused.
+    ///
+    /// Example: memo add --tag auth "sessions are signed tokens; nothing is kept on the server"
+    Add(AddArgs),
+    /// Show memories by id
+    ///
+    /// Example: memo get mem_01KAJ
+    Get(GetArgs),
+    /// List memories
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo list --tag auth --sort priority
+    #[command(visible_alias = "ls")]
+    List(ListArgs),
+    /// Change the fields of a memory that are given
+    ///
+    /// Example: memo update mem_01KAJ --priority 8 --ttl never
+    Update(UpdateArgs),
+    /// Confirm that a memory still holds for the code it is about
+    ///
+    /// A drifted memory becomes fresh again; one that came with a file of the repository is trusted as your own. Fails when the code
+    /// is gone.
+    ///
+    /// Example: memo confirm mem_01KAJ
+    Confirm(IdArgs),
+    /// Append a line to a memory
+    ///
+    /// Example: memo append mem_01KAJ "and tokens expire after 24 hours"
+    Append(AppendArgs),
+    /// Archive memories
+    ///
+    /// Shows what would be archived and asks first; nothing is deleted. Memories must meet every condition that is given.
+    /// Exits with 1 when none do.
+    ///
+    /// Example: memo forget --tag draft --until 30d
+    Forget(RemoveArgs),
+    /// Restore memories from the archive
+    ///
+    /// Example: memo restore mem_01KAJ
+    Restore(IdsArgs),
+    /// Delete archived memories for good
+    ///
+    /// Shows what would be deleted and asks first. Without a condition it deletes the whole archive. Backups still hold what was
+    /// deleted: those of the last seven days, those asked for, exports and kept files. Exits with 1 when there is nothing to delete.
+    ///
+    /// Example: memo purge --until 90d --dry-run
+    Purge(RemoveArgs),
+    /// Delete all memories for good, the archive too
+    ///
+    /// Shows what would be deleted, asks first, and makes a backup that `memo restore-backup` restores. The last seven such
+    /// backups are kept. Exits with 1 when there are none.
+    ///
+    /// Example: memo reset --dry-run
+    Reset(ConsentArgs),
+    /// Share memories with others through git, as files of the worktree
+    ///
+    /// Writes .memod/memories/ID.md for each, to be committed as code is. The file is the truth from then on: an edit of it is an edit
+    /// of the memory, on a branch without it the memory is not there. `share.tags` shares by rule. With --team they go to the server of
+    /// the team instead, once it can be reached; `team.tags` does that by rule. Exits with 1 when there is nothing to share.
+    ///
+    /// Example: memo share --tag decision --dry-run
+    Share(ShareWithArgs),
+    /// Remove the files of shared memories; the memories stay here
+    ///
+    /// Those of the team are archived for the others. Exits with 1 when none is shared.
+    ///
+    /// Example: memo unshare mem_01KAJ
+    Unshare(ShareArgs),
+    /// Exchange the files of shared memories through a ref of their own
+    ///
+    /// For those who do not want them in their branches: git ignores the files from then on, and refs/memod/notes has them. Merges
+    /// what other worktrees and the remote have, and pushes the outcome, unless a file has what others may not have. A file that two have
+    /// changed comes back in conflict until `memo resolve`. Files that vanished without memo come back. Needs git 2.38 or later.
+    ///
+    /// Example: memo sync-notes origin
+    SyncNotes(SyncNotesArgs),
+    /// Share memories with a team, through its PostgreSQL server
+    ///
+    /// `team.url` and `team.repositories` say which server, and which repositories take part. `memo share --team` gives memories to
+    /// it, and what the team has is here: no search waits for the server. `memo resolve` ends it when two have changed a memory.
+    ///
+    /// Example: memo team status
+    Team(TeamArgs),
+    /// Add tags to a memory
+    ///
+    /// Example: memo tag mem_01KAJ auth jwt
+    Tag(TagArgs),
+    /// Remove tags from a memory
+    ///
+    /// Example: memo untag mem_01KAJ jwt
+    Untag(TagArgs),
+    /// Count memories by tag
+    ///
+    /// Example: memo tags
+    Tags(RowsArgs),
+    /// Count memories by container
+    ///
+    /// Example: memo containers
+    Containers(RowsArgs),
+    /// Search memories and extend the lifetime of what was found
+    ///
+    /// A recall adds an hour to a short memory and a day to a mid one; the fifth makes a mid memory long, and every tenth
+    /// raises the priority by one. A hit without a word of the query is shown and not extended. `memo search --kind memory`
+    /// finds the same and changes nothing. Exits with 1 when nothing matches.
+    ///
+    /// Example: memo recall token expiry
+    Recall(RecallArgs),
+    /// List the memories that were added or changed last
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo recent -n 5
+    Recent(RecentArgs),
+    /// Move a memory up a tier: short to mid, mid to long, or with --to long straight away
+    ///
+    /// Example: memo promote mem_01KAJ --to long
+    Promote(PromoteArgs),
+    /// Combine several memories into one and archive the originals
+    ///
+    /// The new memory has all their tags, the highest priority, the lowest confidence and the longest lifetime, and is linked
+    /// to each as derived from it. --auto combines memories that share container and first tag, at least three at a time, and
+    /// skips superseded ones. A group is combined completely or not at all. Exits with 1 when nothing was combined.
+    ///
+    /// Example: memo consolidate mem_01KAJ mem_01K9Z --title Tokens --summary "tokens expire after 24 hours"
+    Consolidate(ConsolidateArgs),
+    /// Link a memory to another
+    ///
+    /// related_to and contradicts hold in both directions. `memo get` shows the links of a memory.
+    ///
+    /// Example: memo link mem_01KAJ mem_01K9Z --kind supersedes
+    Link(LinkingArgs),
+    /// Remove links between two memories
+    ///
+    /// Exits with 1 when they were not linked so.
+    ///
+    /// Example: memo unlink mem_01KAJ mem_01K9Z
+    Unlink(LinkingArgs),
+    /// Show the links of a memory
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo links mem_01KAJ --depth 2
+    Links(LinksArgs),
+    /// Decide which of two contradicting memories holds, or end a conflict of git in the file of one
+    ///
+    /// Links two memories as contradicting and the first as superseding the second. The second stays, with priority 1 and confidence
+    /// 0.1, and ranks below the first. With --ours, --theirs or --text it writes the file of one memory that git could not merge; `git add`
+    /// is left to you.
+    ///
+    /// Example: memo resolve mem_01KAJ mem_01K9Z
+    Resolve(ResolveArgs),
+    /// Show memories that are linked to a memory or close to it in meaning
+    ///
+    /// Exits with 1 when there are none.
+    ///
+    /// Example: memo related mem_01KAJ
+    Related(RelatedArgs),
+    /// Show near-duplicate memories and how they could be merged
+    ///
+    /// Changes nothing without --merge. With it, the first memory of a group gets the tags of the others and the text it
+    /// lacks, and the others are archived. Texts that differ in numbers or negations are never proposed. Exits with 1 when
+    /// there are none. With --propose a language model judges memories that are near each other.
+    ///
+    /// Example: memo dedupe --container auth
+    Dedupe(DedupeArgs),
+    /// Show every change of a memory
+    ///
+    /// Example: memo history mem_01KAJ
+    History(HistoryArgs),
+    /// Count memories and show where they and their backups are stored
+    ///
+    /// Example: memo stats
+    Stats,
+    /// Export memories and their links as JSON lines
+    ///
+    /// `memo import --own` reads them again. Change histories are not exported; `memo backup` keeps them. Writes to stdout without
+    /// --out.
+    ///
+    /// Example: memo export --tag auth --out auth.jsonl
+    Export(ExportArgs),
+    /// Import memories from files and other systems
+    ///
+    /// Skips what is already here, by id or by text. Lists each entry that was refused with its position and the reason, and
+    /// imports the rest. An interrupted import can be run again. Markdown and repository maps replace what an earlier import
+    /// of the same file stored. Exits with 1 when something was refused.
+    ///
+    /// Example: memo import --from markdown --container handbook ~/handbook
+    Import(ImportArgs),
+    /// Propose memories from the transcript of a session, with a language model
+    ///
+    /// Prints lines that `memo import` takes, and adds nothing. Sends what was said in the session to the server of `llm.url`, in parts of
+    /// 12 KiB, without calls of tools, what they print, and credentials. Exits with 1 when nothing is proposed or not all was read.
+    ///
+    /// Example: memo distil session.jsonl --dry-run
+    Distil(DistilArgs),
+    /// Copy all memories, with their history, into one file
+    ///
+    /// Reads the copy back before printing its path. Without PATH it is kept beside the daemon's daily copies; the last seven
+    /// made on request stay.
+    ///
+    /// Example: memo backup ~/memories.db
+    Backup(BackupArgs),
+    /// Replace all memories by those of a backup
+    ///
+    /// Shows what would change, asks, and copies the present memories before. Files of shared memories are restored where only
+    /// verbs changed them. `memo import --merge` adds memories instead. Exits with 1 when nothing would change.
+    ///
+    /// Example: memo restore-backup latest --dry-run
+    RestoreBackup(RestoreBackupArgs),
+    /// Show the state of the daemon and the index
+    ///
+    /// Does not wait for pending work; run `memo sync` first when the lists must be complete. Paths are relative to the
+    /// current directory, in `--json` to the top of the worktree.
+    ///
+    /// Example: memo status --files -z | xargs -0 wc -l
+    Status(StatusArgs),
+    /// Bring the index up to date and wait for it
+    ///
+    /// Exits with 1 when the index is not up to date within --wait-ms.
+    ///
+    /// Example: memo sync --sync full --wait-ms 60000
+    Sync(SyncArgs),
+    /// Print a line for each event: progress of indexing, what the index takes up, changes of memories
+    ///
+    /// Runs until it is interrupted, its reader goes away, or -n events were printed. When the daemon ends it waits for the next
+    /// one, which it does not start. While it runs, the daemon does not exit by itself.
+    ///
+    /// Example: memo events --topic memories --json
+    Events(EventsArgs),
+    /// Stop the daemon; the next command starts it again
+    ///
+    /// Example: memo stop
+    Stop,
+    /// Stop the daemon and start it again
+    ///
+    /// Example: memo restart
+    Restart,
+    /// Serve the API of the daemon over HTTP, and a page for the browser
+    ///
+    /// Prints the address, the same one until the daemon or --stop ends it. Only programs of this computer can reach it, on 127.0.0.1, and
+    /// only with the token behind the `#`: whoever has that may read and write the memories of this repository.
+    ///
+    /// Example: memo serve --open
+    Serve(ServeArgs),
+    /// Show the daemon's log
+    ///
+    /// Example: memo logs -n 200 -f
+    Logs(LogsArgs),
+    /// Check that everything the daemon needs works
+    ///
+    /// A database that was damaged and repaired is told here with every file that is concerned, and in a line by `memo status`
+    /// and with each answer about memories; for a day, or until --ack. Exits with 1 when a check fails.
+    ///
+    /// Example: memo doctor
+    Doctor(DoctorArgs),
+    /// Discard the index and build it again; memories are kept
+    ///
+    /// Example: memo reindex
+    Reindex,
+    /// Tell a coding agent what it should know now, for the agent's hooks
+    ///
+    /// Reads the JSON of the agent's hook on stdin and prints what that agent expects: at the start of a session the brief, for
+    /// a prompt the memories that are clearly relevant, before an edit the memories about the file. Prints nothing where
+    /// nothing helps, and tells a session each thing once. Never fails and never waits longer than --within-ms: the exit
+    /// status is 0 whatever happens, 1 for wrong usage. With --explain it exits with 1 when nothing would be told.
+    ///
+    /// Example: memo hook prompt --explain "how long is a token valid"
+    Hook(HookArgs),
+    /// Set up coding agents to use memod, or undo it
+    ///
+    /// Shows a diff of each file, then writes it: the MCP server, a marked section of the instructions, hooks and skills, as far
+    /// as the agent has them. Everything else in these files stays as it is, byte for byte, and --undo takes out exactly what
+    /// was written. A file that does not parse, or that holds an entry `memod` of somebody else, is left alone. Exits with 1
+    /// when a file was left alone or no agent was found.
+    ///
+    /// Example: memo setup --show claude-code
+    Setup(SetupArgs),
+    /// Install, remove or show the git hooks that notify the daemon
+    ///
+    /// Without a subcommand it shows the state of each hook. Answers are correct without hooks; with them the daemon notices
+    /// changes sooner.
+    ///
+    /// Example: memo hooks install --chain
+    Hooks(HooksArgs),
+    /// Take memod out of this repository and of the agents, after an export of all memories
+    ///
+    /// Shows what would go and asks first: the git hooks, what `memo setup` has written into your files, and the state dir with
+    /// index, memories, backups and settings, which all worktrees share. All memories, archived ones and links too, are first
+    /// exported into a new file, which `memo import` reads; when that fails, nothing is removed. Stops the daemon, and indexes
+    /// nothing. Running it again finishes what was interrupted. Exits with 1 when something was left.
+    ///
+    /// Example: memo uninstall --dry-run
+    Uninstall(UninstallArgs),
+    /// Show which language model is asked, and how many tokens that has cost today
+    ///
+    /// None is asked unless `llm.url` is set in your own settings. Then `memo search --expand`, `memo brief --summarise`, `memo add --suggest`,
+    /// `memo dedupe --propose` and `memo distil` ask it; with --dry-run they show what would be sent. Credentials are cut out, and a day has at most `llm.tokens_a_day` tokens. Exits with 1 when none
+    /// can be asked.
+    ///
+    /// Example: memo llm
+    Llm,
+    /// Choose the models that make vectors and rerank hits
+    ///
+    /// The builtin model is always there. Others run in a process of their own and need the library of ONNX Runtime. Without a
+    /// subcommand it shows which model answers.
+    ///
+    /// Example: memo model use minilm-l6
+    Model(ModelArgs),
+    /// Show or change settings
+    ///
+    /// Without a subcommand it lists every setting in force and where it comes from.
+    ///
+    /// Example: memo config set search.limit 20 --user
+    Config(ConfigArgs),
+    /// Run several commands from a prompt or from stdin
+    ///
+    /// A terminal gets completion, and a history in the state dir that omits lines with texts of memories and lines that begin
+    /// with a space. Otherwise lines are read from stdin, `#` begins a comment, and the exit status is that of the last line
+    /// that failed. Ctrl-D, `exit` and `quit` end it.
+    ///
+    /// Example: memo shell < lines
+    Shell,
+    /// Serve agents over stdin and stdout by the Model Context Protocol
+    ///
+    /// Agents start it; nothing else reads its stdout. It answers in the directory where it was started, and connects to the
+    /// daemon at the first call that needs it. The default profile offers few tools, so that their list costs few tokens; every
+    /// verb is reached through one of them. Ends with its input.
+    ///
+    /// Example: memo mcp --profile full
+    Mcp(McpArgs),
+    /// Measure answers to questions of your own
+    ///
+    /// Example: memo bench quality questions.jsonl
+    Bench(BenchArgs),
+    /// Print a script that completes verbs, flags and what they take
+    ///
+    /// A running daemon knows paths, languages, ids, tags and containers. Offers only words that no shell reads anything in.
+    ///
+    /// Example: memo completions bash > ~/.local/share/bash-completion/completions/memo
+    Completions(CompletionsArgs),
+    /// Open the manual page of a verb, or write all pages into a directory
+    ///
+    /// On a terminal `man` shows the page, or the help is printed where there is no `man`. Otherwise the page is printed as roff.
+    ///
+    /// Example: memo man search
+    Man(ManArgs),
+    /// Show the versions of this program and of the running daemon
+    ///
+    /// Example: memo version --json
+    Version,
+}

@@ -1,0 +1,101 @@
+//! Runs `memo backup` and `memo restore-backup`.
+
+use std::path::{Path, PathBuf};
+
+use memod_proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
+
+use super::limited_files::canonical_string;
+use crate::args::{BackupArgs, RestoreBackupArgs};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::memories::new_caller;
+use crate::output::Output;
+use crate::text::{format_bytes, format_count};
+
+/// Prints the path of the backup.
+pub(crate) fn back_up(typed: &BackupArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let path = typed.path.as_deref().map(absolute_new_path).transpose()?;
+    let params = BackupParams { caller: new_caller(context), path };
+    let result: BackupResult = context.connect()?.call("memory.backup", &params)?;
+    output.value(&result, |output| {
+        output.line(&result.path)?;
+        output.flush()?;
+        output.say(&format!(
+            "{}, {}",
+            format_count(result.memories, "memory", "memories"),
+            format_bytes(result.bytes)
+        ));
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}
+
+/// Returns the absolute path of a new file.
+fn absolute_new_path(path: &Path) -> Result<String, CliError> {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let path = PathBuf::from(canonical_string(dir)?).join(path.file_name().unwrap_or_default());
+    path.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
+}
+
+/// Shows what would change, asks for consent, and restores the backup. Exits with 1 when nothing would change.
+pub(crate) fn restore_backup(
+    typed: &RestoreBackupArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let needs_consent = !typed.yes && !typed.dry_run;
+    if needs_consent {
+        output
+            .require_terminal("replacing all memories", "--dry-run shows what would change, --yes does it")?;
+    }
+    let path = if typed.path == Path::new("latest") { None } else { Some(canonical_string(&typed.path)?) };
+    let mut params = RestoreParams { caller: new_caller(context), path, dry_run: !typed.yes };
+    let mut client = context.connect()?;
+    let mut result: RestoreResult = client.call("memory.restore_backup", &params)?;
+    let changes_nothing = !changes_anything(&result);
+    if output.json {
+        output.json(&result)?;
+        return Ok(if changes_nothing { EXIT_NONE } else { 0 });
+    }
+    print_restore_result(&result, output)?;
+    if needs_consent && !changes_nothing && output.ask("replace all memories by the backup?")? {
+        // Restore the backup that was shown: a newer one may exist by now.
+        (params.dry_run, params.path) = (false, Some(result.path));
+        result = client.call("memory.restore_backup", &params)?;
+    }
+    match &result.kept {
+        Some(kept) => output.say(&format!("restored; the former memories are kept as {kept}")),
+        None => output.say("nothing was changed"),
+    }
+    output.say_caveats(&result.caveats);
+    Ok(if changes_nothing { EXIT_NONE } else { 0 })
+}
+
+fn changes_anything(result: &RestoreResult) -> bool {
+    let RestoreResult { only_here, only_there, differ, files_written, files_removed, .. } = result;
+    only_here + only_there + differ + files_written + files_removed > 0
+}
+
+fn print_restore_result(result: &RestoreResult, output: &mut Output) -> Result<(), CliError> {
+    let RestoreResult { path, here, there, only_here, only_there, differ, .. } = result;
+    let RestoreResult { files_written, files_removed, files_kept, files_gone, .. } = result;
+    output.line(&format!("{path}: {}, here {here}", format_count(*there, "memory", "memories")))?;
+    let [are, would] = if result.dry_run { ["would be ", "would "] } else { ["are ", ""] };
+    output
+        .line(&format!("{only_there} {would}come back, {only_here} {are}removed, {differ} {are}reverted"))?;
+    if files_written + files_removed > 0 {
+        output.line(&format!(
+            "files of shared memories: {files_written} {are}written again, {files_removed} {are}removed"
+        ))?;
+    }
+    if *files_kept > 0 {
+        output.line(&format!("files that others have changed since, which hold: {files_kept}"))?;
+    }
+    if *files_gone > 0 {
+        output.line(&format!(
+            "files that others have removed since, which stay away: {files_gone}; `memo restore` writes one again"
+        ))?;
+    }
+    output.flush()
+}

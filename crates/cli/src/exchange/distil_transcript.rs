@@ -1,0 +1,223 @@
+//! Distils transcripts of sessions into memories that can be imported, with a language model.
+
+use std::path::Path;
+
+use memod_proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
+use serde_json::{Map, Value, json};
+
+use super::import_chats::{content_text, parse_conversation, parse_conversations};
+use super::limited_files::read_text;
+use crate::args::DistilArgs;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::llm::{call_llm, show_dry_run};
+use crate::output::Output;
+use crate::text::format_count;
+use memod_memory::outgoing::{Outgoing, outgoing};
+
+/// Largest transcript, bytes.
+const MAX_TRANSCRIPT_BYTES: u64 = 64 << 20;
+/// Longest part that is sent, bytes.
+const MAX_PART_BYTES: usize = 12 << 10;
+/// Longest message that is sent, bytes: a longer one is most likely a file or the output of a tool.
+const MAX_MESSAGE_BYTES: usize = 4 << 10;
+/// Confidence of a memory from the model, which is less certain than a person.
+const CONFIDENCE: f64 = 0.5;
+
+/// Prints the memories that the model finds in a transcript, one a line as `memo import` takes them. Exits with 1 when there are none.
+pub(crate) fn distil_transcript(
+    typed: &DistilArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let text = read_text(&typed.path, MAX_TRANSCRIPT_BYTES)?;
+    let parts = join_into_parts(&parse_messages(&text));
+    if parts.is_empty() {
+        let message = format!("{}: it has no messages", typed.path.display());
+        return Err(CliError::Usage { message, hint: "a transcript of Claude Code or Codex, or a text" });
+    }
+    let (mut requests, mut n_found, mut problem) = (Vec::new(), 0, None);
+    for (nth, part) in parts.into_iter().enumerate() {
+        let params = LlmDistilParams { cwd: context.cwd.clone(), text: part.text, dry_run: typed.dry_run };
+        let result: LlmDistilResult = call_llm("llm.distil", &params, context)?;
+        let sent = result.requests.into_iter();
+        requests.extend(sent.map(|request| LlmRequest { cut: request.cut + part.n_cut, ..request }));
+        for memory in result.memories {
+            let mut line = serde_json::to_value(memory).map_err(std::io::Error::from)?;
+            line["confidence"] = json!(CONFIDENCE);
+            line["metadata"] = json!({ "distilled": { "from": file_name_of(&typed.path), "part": nth + 1 } });
+            output.line(&line.to_string())?;
+            n_found += 1;
+        }
+        output.flush()?;
+        problem = result.problem;
+        if problem.is_some() {
+            break; // the next part most likely has the same problem
+        }
+    }
+    if typed.dry_run {
+        return show_dry_run(&requests, problem.as_deref(), output);
+    }
+    if let Some(problem) = &problem {
+        output.say(&format!("not all of it was read: {problem}"));
+    }
+    if n_found > 0 {
+        let found = format_count(n_found, "memory is proposed", "memories are proposed");
+        output.say(&format!("{found}; `memo import FILE` takes these lines, once you have read them"));
+    } else {
+        output.say("nothing is proposed");
+    }
+    Ok(if n_found == 0 || problem.is_some() { EXIT_NONE } else { 0 })
+}
+
+fn file_name_of(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Returns the messages with their speakers: of lines of JSON, of an exported conversation, or of a text as a whole.
+///
+/// Text that must not leave the machine is cut before messages are shortened, because half of a credential is not recognised.
+fn parse_messages(text: &str) -> Vec<Outgoing> {
+    let of_lines: Vec<Outgoing> =
+        text.lines().filter_map(|line| parse_message(&serde_json::from_str(line).ok()?)).collect();
+    if !of_lines.is_empty() {
+        return of_lines;
+    }
+    let chats = parse_conversations(text).unwrap_or_default();
+    let of_chats =
+        chats.iter().filter_map(|value| parse_conversation(value).ok()).flat_map(|chat| chat.messages);
+    let of_chats: Vec<Outgoing> =
+        of_chats.map(|message| outgoing_message(&message.speaker, &message.text)).collect();
+    if !of_chats.is_empty() || serde_json::from_str::<Value>(text).is_ok() {
+        return of_chats;
+    }
+    let Outgoing { text, n_cut } = outgoing(text, None);
+    let parts = text.split("\n\n").map(str::trim).filter(|part| !part.is_empty());
+    let mut parts: Vec<_> = parts.map(|part| Outgoing { text: shorten_message(part), n_cut: 0 }).collect();
+    if let Some(first) = parts.first_mut() {
+        first.n_cut = n_cut;
+    }
+    parts
+}
+
+fn outgoing_message(speaker: &str, text: &str) -> Outgoing {
+    let Outgoing { text, n_cut } = outgoing(text, None);
+    Outgoing { text: format!("{speaker}: {}", shorten_message(&text)), n_cut }
+}
+
+/// Returns a message of Claude Code (`message`), of Codex (`payload`), or of a plain list. Calls of tools and their
+/// output are left out.
+fn parse_message(line: &Value) -> Option<Outgoing> {
+    let objects = [line.get("message"), line.get("payload"), Some(line)].into_iter().flatten();
+    let message = objects.filter_map(Value::as_object).find(|object| object.contains_key("role"))?;
+    let role = message["role"].as_str().filter(|role| matches!(*role, "user" | "assistant" | "human"))?;
+    let text = content_text(&spoken_content(message)?)?;
+    Some(outgoing_message(role, &text))
+}
+
+/// Returns the content of a message without the parts that are not spoken.
+fn spoken_content(message: &Map<String, Value>) -> Option<Value> {
+    match message.get("content")? {
+        Value::Array(parts) => {
+            Some(Value::Array(parts.iter().filter(|part| is_spoken_part(part)).cloned().collect()))
+        }
+        content => Some(content.clone()),
+    }
+}
+
+fn is_spoken_part(part: &Value) -> bool {
+    part.is_string() || matches!(part["type"].as_str(), Some("text" | "input_text" | "output_text"))
+}
+
+/// Returns the beginning and the end of a long message. It is cut between words, if it has some, so that no half of the key of
+/// the server is left: the daemon knows the key, and cuts only the whole one.
+fn shorten_message(text: &str) -> String {
+    if text.len() <= MAX_MESSAGE_BYTES {
+        return text.to_owned();
+    }
+    let head = &text[..text.floor_char_boundary(MAX_MESSAGE_BYTES / 2)];
+    let tail = &text[text.ceil_char_boundary(text.len() - MAX_MESSAGE_BYTES / 2)..];
+    let head = head.rfind(char::is_whitespace).map_or("", |end| &head[..end]);
+    let tail = tail.find(char::is_whitespace).map_or("", |start| &tail[start..]);
+    format!("{head}\n[…]\n{}", tail.trim_start())
+}
+
+/// Joins messages into parts of at most [`MAX_PART_BYTES`].
+fn join_into_parts(messages: &[Outgoing]) -> Vec<Outgoing> {
+    let mut parts: Vec<Outgoing> = Vec::new();
+    for message in messages {
+        match parts.last_mut().filter(|part| part.text.len() + 2 + message.text.len() <= MAX_PART_BYTES) {
+            Some(part) => {
+                part.text.push_str("\n\n");
+                part.push(message);
+            }
+            None => parts.push(message.clone()),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_read_and_nothing_else() {
+        let check = |text: &str, expected: &[&str]| {
+            let found: Vec<_> = parse_messages(text).into_iter().map(|message| message.text).collect();
+            assert_eq!(found, expected, "{text}");
+        };
+        check(
+            concat!(
+                r#"{"type":"user","message":{"role":"user","content":"fix it"}}"#,
+                "\n",
+                r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"done"},{"type":"tool_use","name":"Bash","input":{}}]}}"#,
+                "\n",
+                r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"secret output"}]}}"#,
+                "\n{\"type\":\"summary\"}\nbroken {\n",
+                r#"{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}}"#,
+                "\n",
+                r#"{"role":"system","content":"be good"}"#,
+            ),
+            &["user: fix it", "assistant: done", "assistant: ok"],
+        );
+        check(
+            r#"[{"uuid":"a","chat_messages":[{"sender":"human","text":"hi"},{"sender":"assistant","text":"ho"}]}]"#,
+            &["user: hi", "assistant: ho"],
+        );
+        check("one\n\ntwo\n", &["one", "two"]);
+        check("", &[]);
+        check("[1,2]", &[]);
+    }
+
+    #[test]
+    fn parts_are_short() {
+        let long = format!("a{}z", " é".repeat(100_000));
+        let text = shorten_message(&long);
+        assert!(text.len() <= MAX_MESSAGE_BYTES + 10 && text.starts_with('a') && text.ends_with('z'));
+        let parts = join_into_parts(&vec![Outgoing { text, n_cut: 1 }; 7]);
+        assert!(
+            parts.iter().all(|part| part.text.len() <= MAX_PART_BYTES) && parts.len() == 4,
+            "{}",
+            parts.len()
+        );
+        assert_eq!(parts.iter().map(|part| part.n_cut).sum::<usize>(), 7);
+        assert_eq!(shorten_message(&"x".repeat(100_000)), "\n[…]\n");
+    }
+
+    #[test]
+    fn what_is_private_is_cut_before_a_transcript_is_taken_apart() {
+        let check = |text: &str| {
+            let found = parse_messages(text);
+            let shown = format!("{found:?}");
+            assert!(!["Ann", "Bob", "Eve"].iter().any(|name| shown.contains(name)), "{shown}");
+            assert_eq!(found.iter().map(|message| message.n_cut).sum::<usize>(), 1, "{text}");
+        };
+        check("one\n\n<private>Ann\n\nBob\n\nEve</private>\n\ntwo");
+        let long = "Ann Bob Eve ".repeat(1_000);
+        check(&json!({ "role": "user", "content": format!("a <private>{long}</private> b") }).to_string());
+        let lines = "Ann+Bob+Eve\n".repeat(1_000);
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----");
+        check(&json!({ "role": "user", "content": key }).to_string());
+    }
+}

@@ -1,0 +1,54 @@
+//! Reads files that the user named, with limits.
+
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{IoContext, canonical};
+
+use super::limited_lines::BOM;
+use crate::error::CliError;
+
+/// Returns whether a file starts with the header of SQLite.
+pub(super) fn is_database(path: &Path) -> bool {
+    has_magic(path, b"SQLite format 3\0")
+}
+
+/// Returns whether a file starts with these bytes. Opens only regular files: reading anything else may block on another process.
+pub(super) fn has_magic(path: &Path, magic: &[u8]) -> bool {
+    let is_file = std::fs::metadata(path).is_ok_and(|meta| meta.is_file());
+    is_file && read_start(path, magic.len() as u64).is_ok_and(|start| start == magic)
+}
+
+fn read_start(path: &Path, n_bytes: u64) -> std::io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut start = Vec::new();
+    std::fs::File::open(path)?.take(n_bytes).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Returns the canonical path as text, as keys have it.
+pub(super) fn canonical_string(path: &Path) -> Result<String, CliError> {
+    let absolute = canonical(path)?;
+    absolute.into_os_string().into_string().map_err(|path| CliError::NotUtf8(PathBuf::from(path)))
+}
+
+/// Reads a whole file of at most `max_bytes` bytes of UTF-8.
+pub(super) fn read_text(path: &Path, max_bytes: u64) -> Result<String, CliError> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).at("open", path)?;
+    file.take(max_bytes + 1).read_to_end(&mut bytes).at("read", path)?;
+    if bytes.len() as u64 > max_bytes {
+        return Err(file_refused(path, &format!("over {} MiB", max_bytes >> 20), "import it in parts"));
+    }
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(file_refused(path, "a zip file", "unpack it, and import what is in it"));
+    }
+    if bytes.starts_with(BOM) {
+        bytes.drain(..BOM.len());
+    }
+    String::from_utf8(bytes).map_err(|_| file_refused(path, "not UTF-8", "the file must be a text"))
+}
+
+fn file_refused(path: &Path, why: &str, hint: &'static str) -> CliError {
+    CliError::Usage { message: format!("{}: {why}", path.display()), hint }
+}

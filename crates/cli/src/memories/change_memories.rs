@@ -1,0 +1,120 @@
+//! Runs the verbs that add and change memories.
+
+use memod_proto::memory::{
+    AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
+};
+
+use super::request::{new_caller, read_text, say_notice, say_redacted, text_or_stdin};
+use super::{print_memories, similar_memories};
+use crate::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+use crate::llm;
+use crate::output::Output;
+
+/// Adds a memory, and prints only its id on stdout, for scripts.
+pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let content = read_text(&typed.text)?;
+    if typed.dry_run {
+        return llm::show_suggestion(content, context, output);
+    }
+    let mut caller = new_caller(context);
+    caller.agent_name = typed.agent.or(caller.agent_name);
+    let params = AddParams {
+        caller,
+        content,
+        tags: typed.tag,
+        about: typed.about,
+        fields: typed.fields.into(),
+        source: typed.source.map(|source| source.socket_word().to_owned()),
+        force: typed.near.force,
+        merge: typed.near.merge,
+        ..AddParams::default()
+    };
+    let has_about = !params.about.is_empty();
+    let result: AddResult = context.connect()?.call("memory.add", &params)?;
+    output.value(&result, |output| {
+        print_id(&result.memory.id, result.redacted, output)?;
+        similar_memories::say_added(&result, has_about, output);
+        Ok(())
+    })?;
+    say_notice(result.warning.as_ref(), output);
+    output.say_caveats(&result.caveats);
+    if typed.suggest && result.created {
+        // The memory is on disk, and its id is printed, whatever the model does.
+        output.flush()?;
+        llm::suggest_title_and_tags(&result.memory.id, result.memory.content, context, output);
+    }
+    Ok(0)
+}
+
+pub(crate) fn update_memory(typed: UpdateArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = UpdateParams {
+        id: typed.id,
+        content: typed.content.map(text_or_stdin).transpose()?,
+        fields: typed.fields.into(),
+        replace_metadata: typed.replace,
+        add_about: typed.about,
+        remove_about: typed.no_about,
+        ..UpdateParams::default()
+    };
+    change_memory(params, context, output)
+}
+
+pub(crate) fn append_to_memory(
+    typed: AppendArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let append = Some(read_text(&typed.text)?);
+    let fields = FieldParams { allow_secret: typed.allow_secret, ..FieldParams::default() };
+    change_memory(UpdateParams { id: typed.id, append, fields, ..UpdateParams::default() }, context, output)
+}
+
+pub(crate) fn tag_memory(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change_memory(
+        UpdateParams { id: typed.id, add_tags: typed.tags, ..UpdateParams::default() },
+        context,
+        output,
+    )
+}
+
+pub(crate) fn untag_memory(typed: TagArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    change_memory(
+        UpdateParams { id: typed.id, remove_tags: typed.tags, ..UpdateParams::default() },
+        context,
+        output,
+    )
+}
+
+/// Prints the id before any notice, so that a reader of the pipe has it first.
+fn print_id(id: &str, n_redacted: usize, output: &mut Output) -> Result<(), CliError> {
+    output.line(id)?;
+    output.flush()?;
+    say_redacted(n_redacted, output);
+    Ok(())
+}
+
+fn change_memory(params: UpdateParams, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = UpdateParams { caller: new_caller(context), ..params };
+    let result: UpdateResult = context.connect()?.call("memory.update", &params)?;
+    output.value(&result, |output| {
+        print_id(&result.memory.id, result.redacted, output)?;
+        match result.changed.as_slice() {
+            [] => output.say("nothing to change"),
+            changed => output.say(&format!("changed: {}", changed.join(", "))),
+        }
+        Ok(())
+    })?;
+    say_notice(result.warning.as_ref(), output);
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}
+
+pub(crate) fn restore_memories(typed: IdsArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = IdsParams { caller: new_caller(context), ids: typed.ids };
+    let result: MemoriesResult = context.connect()?.call("memory.restore", &params)?;
+    output.value(&result, |output| print_memories::print_memory_lines(&result.memories, output))?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}

@@ -1,0 +1,69 @@
+//! Combines several memories into one.
+
+use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+
+use super::print_memories;
+use super::request::{new_caller, say_redacted, text_or_stdin};
+use crate::args::ConsolidateArgs;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::{escape, format_count};
+
+/// Combines memories. Exits with 1 when no group was combined, or not every group.
+pub(crate) fn consolidate_memories(
+    typed: ConsolidateArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let result: ConsolidateResult = match typed.auto {
+        true => {
+            let params = AutoConsolidateParams {
+                caller: new_caller(context),
+                container: typed.container,
+                min_count: usize::try_from(typed.min_count).unwrap_or(usize::MAX),
+                short_only: typed.short_only,
+                dry_run: typed.dry_run,
+            };
+            context.connect()?.call("memory.auto_consolidate", &params)?
+        }
+        false => {
+            let params = ConsolidateParams {
+                caller: new_caller(context),
+                ids: typed.ids,
+                title: typed.title,
+                summary: text_or_stdin(typed.summary.unwrap_or_default())?,
+                container: typed.container,
+                allow_secret: typed.allow_secret,
+            };
+            context.connect()?.call("memory.consolidate", &params)?
+        }
+    };
+    output.value(&result, |output| {
+        result.groups.iter().try_for_each(|group| print_group(group, result.dry_run, output))?;
+        output.flush()?;
+        say_redacted(result.redacted, output);
+        if result.groups.is_empty() {
+            output.say("no memories share container and first tag; nothing was changed");
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    let is_done = !result.groups.is_empty() && result.groups.iter().all(|group| group.refused.is_none());
+    Ok(if is_done { 0 } else { EXIT_NONE })
+}
+
+fn print_group(group: &Consolidated, dry_run: bool, output: &mut Output) -> Result<(), CliError> {
+    let sources = format_count(group.sources.len() as u64, "memory", "memories");
+    match (&group.refused, dry_run) {
+        (Some(why), _) => {
+            output.line(&format!("{}  not done: {}", escape(&group.memory.line), escape(why)))?;
+        }
+        (None, true) => output.line(&format!("{}  would hold {sources}", escape(&group.memory.line)))?,
+        (None, false) => print_memories::print_brief(&group.memory, output)?,
+    }
+    for source in &group.sources {
+        output.line(&format!("  {}", print_memories::brief_line(source, output)))?;
+    }
+    Ok(())
+}

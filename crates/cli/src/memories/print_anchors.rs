@@ -1,0 +1,73 @@
+//! Prints the anchors of memories, and confirms memories.
+
+use memod_base::paths::CallerDir;
+use memod_proto::anchor::{Anchor, AnchorState};
+use memod_proto::memory::{ConfirmParams, UpdateResult};
+
+use super::request::new_caller;
+use crate::args::IdArgs;
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult};
+use crate::output::Output;
+use crate::status::print_row;
+use crate::text::{escape, paint};
+
+/// Confirms that a memory still holds, and prints its id and current anchors.
+pub(crate) fn confirm_memory(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = ConfirmParams { caller: new_caller(context), id: typed.id, ..ConfirmParams::default() };
+    let result: UpdateResult = context.connect()?.call("memory.confirm", &params)?;
+    let dir = context.dir();
+    output.value(&result, |output| {
+        output.line(&result.memory.id)?;
+        output.flush()?;
+        let about: Vec<String> = result
+            .memory
+            .anchors
+            .iter()
+            .map(|anchor| escape(&dir.display_path(&anchor.to_string())))
+            .collect();
+        match about.is_empty() {
+            true => output.say("you vouch for what it says"),
+            false => output.say(&format!("holds for {} as it is now", about.join(", "))),
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}
+
+/// Writes the anchors of a memory with their states, one per line.
+pub(super) fn print_anchors(
+    anchors: &[Anchor],
+    dir: &CallerDir,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    anchors.iter().try_for_each(|anchor| {
+        let about = escape(&dir.display_path(&anchor.to_string()));
+        print_row("about", &format!("{about}{}", describe_state(anchor, dir, output)), output)
+    })
+}
+
+/// Returns the state of an anchor after a comma, with a note if there is one.
+fn describe_state(anchor: &Anchor, dir: &CallerDir, output: &Output) -> String {
+    let mut text = match anchor.state {
+        None => return String::new(),
+        Some(AnchorState::Fresh) => ", fresh".to_owned(),
+        Some(state) => format!(", {}", paint(output.styles.bad, state.as_str())),
+    };
+    if let Some(now) = &anchor.now {
+        text += &format!(", now {}", escape(&dir.display_path(now)));
+    }
+    if let Some(note) = &anchor.note {
+        text += &format!(": {}", escape(note));
+    }
+    text
+}
+
+/// Returns the mark of a memory that should be checked.
+pub(super) fn state_mark(state: Option<AnchorState>, output: &Output) -> String {
+    let bad = state.filter(|state| *state != AnchorState::Fresh);
+    bad.map_or(String::new(), |state| {
+        format!(" {}", paint(output.styles.bad, &format!("[{}]", state.as_str())))
+    })
+}

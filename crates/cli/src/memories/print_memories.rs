@@ -1,0 +1,300 @@
+//! Prints memories.
+
+use memod_base::paths::CallerDir;
+use memod_base::types::memory_file;
+use memod_proto::anchor::Anchor;
+use memod_proto::memory::{
+    Brief, Change, HistoryResult, Memory, MemoryScope, StatsResult, Tally, is_unconfirmed, reader_marks,
+};
+use serde_json::Value;
+
+use super::print_anchors;
+use crate::error::CliError;
+use crate::output::Output;
+use crate::status::print_row;
+use crate::text::{escape, escape_lines, format_age, format_bytes, format_count, paint};
+
+/// The reason for archiving a memory whose file was removed.
+const FILE_REMOVED: &str = "file";
+
+pub(super) fn print_full_memories(
+    memories: &[Memory],
+    dir: &CallerDir,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    for (at, memory) in memories.iter().enumerate() {
+        if at > 0 {
+            output.line("")?;
+        }
+        print_full_memory(memory, dir, output)?;
+    }
+    Ok(())
+}
+
+/// Writes a memory with all its fields.
+fn print_full_memory(memory: &Memory, dir: &CallerDir, output: &mut Output) -> Result<(), CliError> {
+    output.line(&paint(output.styles.path, &memory.id))?;
+    if let Some(title) = &memory.title {
+        print_row("title", &escape(title), output)?;
+    }
+    print_row("container", &escape(&memory.container), output)?;
+    if !memory.tags.is_empty() {
+        print_row("tags", &escape(&memory.tags.join(", ")), output)?;
+    }
+    print_anchors::print_anchors(&memory.anchors, dir, output)?;
+    let end = memory.expires_at.as_ref().map_or(String::new(), |at| format!(", ends {at}"));
+    let tier = paint(output.styles.tier_style(memory.tier), memory.tier.as_str());
+    print_row("tier", &format!("{tier}{end}"), output)?;
+    let bar = if output.styles.is_coloured {
+        format!(" {}", output.styles.priority_bar(memory.priority))
+    } else {
+        String::new()
+    };
+    print_row(
+        "weight",
+        &format!("priority {}{bar}, confidence {}", memory.priority, memory.confidence),
+        output,
+    )?;
+    let author = escape(&memory.author);
+    print_row(
+        "added",
+        &format!("{} by {author} ({})", time_with_age(&memory.created, output), describe_origin(memory)),
+        output,
+    )?;
+    if memory.updated != memory.created {
+        print_row("changed", &time_with_age(&memory.updated, output), output)?;
+        if let Some(agent) = &memory.agent {
+            print_row("agent", &format!("{} wrote or changed it", escape(agent)), output)?;
+        }
+    }
+    if !memory.metadata.is_empty() {
+        print_row("metadata", &escape(&Value::from(memory.metadata.clone()).to_string()), output)?;
+    }
+    if let (Some(at), Some(why)) = (&memory.archived_at, &memory.archived_why) {
+        let why = match why.as_str() {
+            FILE_REMOVED => "no worktree has its file any more; `memo restore` writes it again",
+            "unreadable" => {
+                "its file is no memory any more; correct it, or remove it and `memo restore` this"
+            }
+            why => why,
+        };
+        print_row("archived", &format!("{at}, {why}"), output)?;
+    }
+    if memory.shared && memory.archived_why.as_deref() != Some(FILE_REMOVED) {
+        print_row("shared", &escape(&memory_file(&memory.id)), output)?;
+    }
+    if let Some(repository) = &memory.repository {
+        print_row("repository", &format!("{}; it is changed there", escape(repository)), output)?;
+    } else if memory.scope == MemoryScope::Team {
+        print_row("shared", "with the team", output)?;
+    }
+    let from = match memory.scope {
+        MemoryScope::Team => "team: another member wrote it",
+        _ => "repo: from a file of the repository",
+    };
+    if is_unconfirmed(&memory.trust) {
+        let hint = if memory.repository.is_none() { "; `memo confirm` trusts it" } else { "" };
+        print_row("trust", &format!("{from}{hint}"), output)?;
+    }
+    if let Some(side) = &memory.conflict {
+        print_row("conflict", &format!("{}; `memo resolve` ends it", escape(side)), output)?;
+    }
+    for link in memory.links.iter().flatten() {
+        let archived = if link.archived { " (archived)" } else { "" };
+        let text = brief_line(&link.memory, output);
+        print_row("link", &format!("{} {text}{archived}", relation_text(&link.relation)), output)?;
+    }
+    output.line("")?;
+    output.line(escape_lines(&memory.content).trim_end_matches('\n'))
+}
+
+/// Returns how a memory was added, and by which agent.
+fn describe_origin(memory: &Memory) -> String {
+    let source = escape(&memory.source);
+    match &memory.agent {
+        // After a change, `agent` is the one that changed the memory, not the one that added it.
+        Some(_) if memory.updated != memory.created => source,
+        Some(agent) if memory.source == "agent" => format!("agent {}", escape(agent)),
+        Some(agent) => format!("{source}, agent {}", escape(agent)),
+        None => source,
+    }
+}
+
+pub(super) fn print_memory_lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+    memories.iter().try_for_each(|memory| print_memory_line(memory, output))
+}
+
+/// Writes memories in one line each, with the time of their last change instead of their creation.
+pub(super) fn print_changed_lines(memories: &[Memory], output: &mut Output) -> Result<(), CliError> {
+    memories.iter().try_for_each(|memory| {
+        let changed = Memory { created: memory.updated.clone(), ..memory.clone() };
+        print_memory_line(&changed, output)
+    })
+}
+
+/// Returns a time with its age.
+fn time_with_age(time: &str, output: &Output) -> String {
+    format!("{time} ({})", format_age(time, output.now_ms))
+}
+
+/// Writes a memory in one line.
+fn print_memory_line(memory: &Memory, output: &mut Output) -> Result<(), CliError> {
+    let first = memory.content.lines().next().unwrap_or_default();
+    let text = memory.title.as_deref().unwrap_or(first);
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
+    let styles = output.styles;
+    let weight = match styles.is_coloured {
+        true => {
+            let tier = format!("{:<5}", memory.tier.as_str());
+            format!(
+                "{} {}",
+                styles.priority_bar(memory.priority),
+                paint(styles.tier_style(memory.tier), &tier)
+            )
+        }
+        false => format!("p{:<2}", memory.priority),
+    };
+    let details = format!("{weight} {}", paint(styles.title, &escape(&memory.container)));
+    let text = format_memory_line(&memory.id, &memory.created, &details, text, output);
+    let mark = print_anchors::state_mark(memory.state, output) + &memory_marks(memory, output);
+    output.line(&format!("{text}{}{mark}", paint(output.styles.line, &tags)))
+}
+
+/// Returns the marks of a memory that nobody here vouches for, or that is a side of a conflict.
+fn memory_marks(memory: &Memory, output: &Output) -> String {
+    let marks = reader_marks(
+        &memory.trust,
+        memory.scope,
+        memory.repository.as_deref(),
+        memory.conflict.as_deref(),
+        &memory.superseded_by,
+    );
+    marks.iter().map(|mark| format!(" {}", paint(output.styles.bad, &escape(mark)))).collect()
+}
+
+pub(super) fn print_brief(brief: &Brief, output: &mut Output) -> Result<(), CliError> {
+    output.line(&brief_line(brief, output))
+}
+
+pub(super) fn brief_line(brief: &Brief, output: &Output) -> String {
+    let container = paint(output.styles.title, &escape(&brief.container));
+    format_memory_line(&brief.id, &brief.created, &container, &brief.line, output)
+}
+
+/// Returns the name of a relation in words.
+pub(super) fn relation_text(relation: &str) -> String {
+    escape(&relation.replace('_', " "))
+}
+
+/// Returns a memory in one line; `details` are escaped and painted already.
+fn format_memory_line(id: &str, created: &str, details: &str, text: &str, output: &Output) -> String {
+    const MOST_CHARS: usize = 80;
+    let (cut, more) = match text.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text, ""),
+    };
+    let id = paint(output.styles.path, &escape(id));
+    format!("{id}  {:>8}  {details}  {}{more}", format_age(created, output.now_ms), escape(cut))
+}
+
+pub(super) fn print_tallies(names: &[Tally], output: &mut Output) -> Result<(), CliError> {
+    names.iter().try_for_each(|tally| output.line(&format!("{:>6}  {}", tally.memories, escape(&tally.name))))
+}
+
+/// The field of a change that names the worktree whose version changed.
+const WORKTREE_FIELD: &str = "worktree";
+/// The field of a change that marks a file in conflict with the memory.
+const BESIDE_FIELD: &str = "beside";
+
+/// Writes the history of a memory, one line for each field that changed.
+pub(super) fn print_history(result: &HistoryResult, output: &mut Output) -> Result<(), CliError> {
+    for Change { at, action, author, source, fields } in &result.changes {
+        let action = paint(output.styles.title, &escape(action));
+        let worktree = fields.get(WORKTREE_FIELD).and_then(|pair| pair[1].as_str());
+        let worktree = worktree.map_or(String::new(), |name| format!(" in the worktree {}", escape(name)));
+        let subject = if fields.contains_key(BESIDE_FIELD) { " of the file beside it" } else { "" };
+        output.line(&format!(
+            "{at}  {action}{subject} by {} ({}){worktree}",
+            escape(author),
+            escape(source)
+        ))?;
+        for (name, pair) in
+            fields.iter().filter(|(name, _)| ![WORKTREE_FIELD, BESIDE_FIELD].contains(&name.as_str()))
+        {
+            if name == "anchors" {
+                output.line(&format!("  anchors: {}", describe_anchor_change(&pair[0], &pair[1])))?;
+                continue;
+            }
+            output.line(&format!(
+                "  {}: {} -> {}",
+                escape(name),
+                escape_json(&pair[0]),
+                escape_json(&pair[1])
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the anchors of a memory before and after a change. If they have the same names, only the state of the code changed.
+fn describe_anchor_change(before: &Value, after: &Value) -> String {
+    match (anchor_names(before), anchor_names(after)) {
+        (Some(before), Some(after)) if before == after => format!("{after}, as the code was then"),
+        (Some(before), Some(after)) => format!("{before} -> {after}"),
+        _ => format!("{} -> {}", escape_json(before), escape_json(after)),
+    }
+}
+
+/// Returns the names of anchors; `None` for a value that has none.
+fn anchor_names(anchors: &Value) -> Option<String> {
+    let anchors: Vec<Anchor> = serde_json::from_value(anchors.clone()).ok()?;
+    let names: Vec<String> = anchors.iter().map(|anchor| escape(&anchor.to_string())).collect();
+    Some(if names.is_empty() { "none".to_owned() } else { names.join(", ") })
+}
+
+fn escape_json(value: &Value) -> String {
+    escape(&value.to_string())
+}
+
+pub(super) fn print_stats(stats: &StatsResult, output: &mut Output) -> Result<(), CliError> {
+    let text = format_bytes(stats.content_bytes);
+    let mut links = format_count(stats.links, "link", "links");
+    if stats.links_archived > 0 {
+        links += &format!(" and {} into the archive", stats.links_archived);
+    }
+    let numbers = format!("{} living, {} archived, {text} of text, {links}", stats.living, stats.archived);
+    print_row("memories", &numbers, output)?;
+    if let (Some(oldest), Some(newest)) = (&stats.oldest, &stats.newest) {
+        print_row("tiers", &summarize_tallies(&stats.tiers), output)?;
+        print_row("containers", &summarize_tallies(&stats.containers), output)?;
+        print_row("added", &format!("{oldest} to {newest}"), output)?;
+    }
+    if let Some(end) = &stats.next_end {
+        print_row("ending", &format!("{} within 24 hours, the next at {end}", stats.expiring), output)?;
+    }
+    print_row("database", &format!("{}, {}", escape(&stats.path), format_bytes(stats.bytes)), output)?;
+    for path in &stats.elsewhere {
+        print_row("also in", &format!("{}, taken over from there", escape(path)), output)?;
+    }
+    let newest =
+        stats.backups.first().map_or(String::new(), |copy| format!(", newest {}", escape(&copy.path)));
+    print_row(
+        "backups",
+        &format!("{}{newest}", format_count(stats.backups.len() as u64, "copy", "copies")),
+        output,
+    )
+}
+
+/// Returns the first few counts with their names.
+fn summarize_tallies(tallies: &[Tally]) -> String {
+    const MOST_TALLIES: usize = 8;
+    let mut named: Vec<_> = tallies
+        .iter()
+        .take(MOST_TALLIES)
+        .map(|tally| format!("{} {}", tally.memories, escape(&tally.name)))
+        .collect();
+    if tallies.len() > MOST_TALLIES {
+        named.push(format!("{} more", tallies.len() - MOST_TALLIES));
+    }
+    named.join(", ")
+}

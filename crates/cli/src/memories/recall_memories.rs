@@ -1,0 +1,104 @@
+//! Recalls, promotes and lists recent memories.
+
+use memod_proto::memory::{
+    ListParams, MemoriesResult, Memory, MemorySort, PromoteParams, RecallParams, RecallResult, Recalled,
+    UpdateResult,
+};
+use serde_json::Value;
+
+use super::print_memories;
+use super::request::new_caller;
+use crate::args::{PromoteArgs, RecallArgs, RecentArgs};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::escape;
+
+/// Recalls the memories that match a query. Exits with 1 when there are none.
+pub(crate) fn recall_memories(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = RecallParams {
+        caller: new_caller(context),
+        query: typed.query.join(" "),
+        mode: typed.mode.into(),
+        container: typed.memories.container,
+        tags: typed.memories.tag,
+        since: typed.memories.since,
+        until: typed.memories.until,
+        traits: typed.memories.traits.into(),
+        limit: usize::try_from(typed.limit).ok(),
+    };
+    let result: RecallResult = context.connect()?.call("memory.recall", &params)?;
+    output.list(&result, |output| {
+        result.memories.iter().try_for_each(|recalled| print_recalled(recalled, output))?;
+        output.flush()?;
+        if result.memories.is_empty() {
+            output.say("no such memories");
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Writes a memory and the effects of recalling it.
+fn print_recalled(recalled: &Recalled, output: &mut Output) -> Result<(), CliError> {
+    print_memories::print_memory_lines(std::slice::from_ref(&recalled.memory), output)?;
+    let mut effects = vec![match recalled.memory.access_count {
+        _ if recalled.memory.repository.is_some() => "not reinforced: it is a copy".to_owned(),
+        _ if recalled.changed.is_empty() => "not reinforced: it has no word of the query".to_owned(),
+        1 => "recalled for the first time".to_owned(),
+        n => format!("recalled {n} times"),
+    }];
+    for (name, pair) in &recalled.changed {
+        match name.as_str() {
+            "access_count" | "last_access" => {}
+            "expires_at" if pair[1].is_null() => effects.push("does not end any more".to_owned()),
+            "expires_at" => effects.push(format!("ends {}", escape(&value_text(&pair[1])))),
+            name => {
+                effects.push(escape(&format!("{name} {} -> {}", value_text(&pair[0]), value_text(&pair[1]))));
+            }
+        }
+    }
+    output.line(&format!("    {}", effects.join("; ")))
+}
+
+fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Lists the memories that changed last. Exits with 1 when there are none.
+pub(crate) fn list_recent_memories(
+    typed: &RecentArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let (sort, limit) = (MemorySort::Updated, Some(typed.limit));
+    let params = ListParams { caller: new_caller(context), sort, limit, ..ListParams::default() };
+    let result: MemoriesResult = context.connect()?.call("memory.list", &params)?;
+    output.list(&result, |output| {
+        print_memories::print_changed_lines(&result.memories, output)?;
+        output.flush()?;
+        if result.memories.is_empty() {
+            output.say("no memories");
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+pub(crate) fn promote_memory(typed: PromoteArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = PromoteParams { caller: new_caller(context), id: typed.id, to: typed.to.map(Into::into) };
+    let result: UpdateResult = context.connect()?.call("memory.promote", &params)?;
+    let Memory { id, tier, expires_at, .. } = &result.memory;
+    output.value(&result, |output| {
+        output.line(id)?;
+        output.flush()?;
+        let end = expires_at.as_ref().map_or("does not end".to_owned(), |at| format!("ends {at}"));
+        let already = if result.changed.is_empty() { " already" } else { "" };
+        output.say(&format!("{}{already}, {end}", tier.as_str()));
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}

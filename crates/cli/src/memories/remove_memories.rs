@@ -1,0 +1,110 @@
+//! Runs the verbs that archive and delete memories.
+
+use memod_proto::memory::{RemoveParams, RemoveResult, Selection};
+
+use super::print_memories;
+use super::request::new_caller;
+use crate::args::{ConsentArgs, RemoveArgs};
+use crate::context::CommandContext;
+use crate::error::{CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::format_count;
+
+/// The hint where no user can be asked for a confirmation.
+pub(crate) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";
+
+/// A verb that removes memories.
+struct RemovalVerb {
+    method: &'static str,
+    verb: &'static str,
+    done: &'static str,
+    /// Whether the daemon deletes only what a dry run has shown.
+    requires_dry_run: bool,
+}
+
+pub(crate) fn forget_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let done = "forgotten; `memo restore` brings it back, `memo list --archived` shows the archive";
+    let removal = RemovalVerb { method: "memory.forget", verb: "forget", done, requires_dry_run: false };
+    remove_memories(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
+}
+
+pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let removal = RemovalVerb {
+        method: "memory.purge",
+        verb: "delete for good",
+        done: "deleted",
+        requires_dry_run: true,
+    };
+    remove_memories(&removal, typed.filter.with_ids(typed.ids), &typed.consent, context, output)
+}
+
+pub(crate) fn reset_memories(
+    typed: &ConsentArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let removal = RemovalVerb {
+        method: "memory.reset",
+        verb: "delete for good",
+        done: "deleted",
+        requires_dry_run: true,
+    };
+    remove_memories(&removal, Selection::default(), typed, context, output)
+}
+
+/// Shows the memories to remove, asks, and removes exactly these. Exits with 1 when none was removed.
+fn remove_memories(
+    removal: &RemovalVerb,
+    selection: Selection,
+    consent: &ConsentArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let is_asked = !consent.yes && !consent.dry_run;
+    let shows_first = !consent.yes || removal.requires_dry_run;
+    let mut params =
+        RemoveParams { caller: new_caller(context), selection, dry_run: shows_first, expect: None };
+    let mut client = context.connect()?;
+    let mut result: RemoveResult = client.call(removal.method, &params)?;
+    // After the request, which is only a dry run: an unknown id is reported before the confirmation.
+    if is_asked {
+        output.require_terminal(&format!("to {} memories", removal.verb), REMOVE_HINT)?;
+    }
+    if !output.json {
+        result.memories.iter().try_for_each(|memory| print_memories::print_brief(memory, output))?;
+        output.flush()?;
+    }
+    // Without a question, the caveats of the removal itself follow and are printed then.
+    let caveats = (is_asked || !shows_first || consent.dry_run).then(|| result.caveats.clone());
+    caveats.iter().for_each(|caveats| output.say_caveats(caveats));
+    let memories = format_count(result.memories.len() as u64, "memory", "memories");
+    if is_asked && !result.memories.is_empty() && !output.ask(&format!("{} {memories}?", removal.verb))? {
+        output.say("nothing was changed");
+        return Ok(0);
+    }
+    if shows_first && !consent.dry_run && (consent.yes || !result.memories.is_empty()) {
+        (params.dry_run, params.expect) = (false, Some(result.digest));
+        result = client.call(removal.method, &params)?;
+    }
+    if output.json {
+        output.json(&result)?;
+        return Ok(exit_status(&result));
+    }
+    output.keep_result(&result)?;
+    match (result.memories.is_empty(), result.dry_run) {
+        (true, _) => output.say("no such memories"),
+        (false, true) => output.say(&format!("would {} {memories}", removal.verb)),
+        (false, false) => output.say(&format!("{memories} {}", removal.done)),
+    }
+    if let Some(path) = &result.backup {
+        output.say(&format!("a backup is in {path}; `memo restore-backup` with this path brings them back"));
+    }
+    if caveats.as_ref() != Some(&result.caveats) {
+        output.say_caveats(&result.caveats);
+    }
+    Ok(exit_status(&result))
+}
+
+fn exit_status(result: &RemoveResult) -> u8 {
+    if result.memories.is_empty() { EXIT_NONE } else { 0 }
+}

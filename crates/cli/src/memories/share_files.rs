@@ -1,0 +1,113 @@
+//! Shares memories as files, and ends conflicts in those files.
+
+use std::time::Duration;
+
+use memod_proto::memory::{
+    MemoryScope, ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName,
+};
+
+use super::notes_git::NotesGit;
+use super::print_memories;
+use super::request::{new_caller, text_or_stdin};
+use crate::args::{ResolveArgs, ShareArgs, ShareWithArgs};
+use crate::context::CommandContext;
+use crate::error::{CliResult, EXIT_NONE};
+use crate::output::Output;
+use crate::text::{escape, escape_lines, format_count};
+
+/// Longest wait for an answer: each memory may be a file that is synced to disk.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Shares memories. Exits with 1 when none is left to share.
+pub(crate) fn share_memories(
+    typed: ShareWithArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let words = match typed.team {
+        true => ["shared with the team", "would be shared with the team", "shared with the team already"],
+        false => ["shared", "would be shared", "shared already"],
+    };
+    change_sharing("memory.share", words, typed, context, output)
+}
+
+/// Ends the sharing of memories. Exits with 1 when none was shared.
+pub(crate) fn unshare_memories(typed: ShareArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let typed = ShareWithArgs { share: typed, team: false };
+    let words = ["kept here alone", "would be kept here alone", "here alone already"];
+    change_sharing("memory.unshare", words, typed, context, output)
+}
+
+fn change_sharing(
+    method: &str,
+    [done, would, already]: [&str; 3],
+    ShareWithArgs { share: typed, team }: ShareWithArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let selection = typed.filter.with_ids(typed.ids);
+    let params = ShareParams { caller: new_caller(context), selection, team, dry_run: typed.dry_run };
+    let mut client = context.connect()?;
+    client.answer_within(PATIENCE);
+    let result: ShareResult = client.call(method, &params)?;
+    output.value(&result, |output| {
+        for file in &result.files {
+            let name = if file.path.is_empty() { &file.id } else { &file.path };
+            output.line(&escape(name))?;
+            if let Some(text) = &file.text {
+                output.line(escape_lines(text).trim_end_matches('\n'))?;
+            }
+        }
+        output.flush()?;
+        let memories = format_count(result.memories.len() as u64, "memory", "memories");
+        match (result.memories.is_empty(), result.dry_run) {
+            (true, _) if result.already > 0 => {
+                output
+                    .say(&format!("{} {already}", format_count(result.already, "memory is", "memories are")));
+            }
+            (true, _) => output.say("no such memories"),
+            (false, true) => output.say(&format!("{memories} {would}")),
+            (false, false) if result.files.iter().any(|file| !file.path.is_empty()) => {
+                let next = match NotesGit::is_used(context.layout.git_dir.as_deref()) {
+                    true => "`memo sync-notes` exchanges the change",
+                    false => "commit the change as you commit code",
+                };
+                output.say(&format!("{memories} {done}; {next}"));
+            }
+            (false, false) => output.say(&format!("{memories} {done}")),
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Ends the conflict in the file of a memory.
+pub(super) fn resolve_file_conflict(
+    typed: ResolveArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let sides =
+        [(typed.ours, SideName::Ours), (typed.theirs, SideName::Theirs), (typed.both, SideName::Both)];
+    let side = sides.into_iter().find(|(is_chosen, _)| *is_chosen).map(|(_, side)| side);
+    let text = typed.text.map(text_or_stdin).transpose()?;
+    let params = ResolveFileParams { caller: new_caller(context), id: typed.winner, side, text };
+    let result: ResolveFileResult = context.connect()?.call("memory.resolve_file", &params)?;
+    output.value(&result, |output| {
+        print_memories::print_memory_lines(std::slice::from_ref(&result.memory), output)?;
+        output.flush()?;
+        let next = match result.path.is_empty() {
+            true if result.memory.scope == MemoryScope::Team => "; the team gets the outcome".to_owned(),
+            true => String::new(),
+            false if NotesGit::is_used(context.layout.git_dir.as_deref()) => {
+                "; `memo sync-notes` goes on".to_owned()
+            }
+            false => format!("; `git add {}` tells git", escape(&result.path)),
+        };
+        output.say(&format!("the conflict is over{next}"));
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    Ok(0)
+}

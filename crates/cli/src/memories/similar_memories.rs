@@ -1,0 +1,131 @@
+//! Prints near-duplicate and related memories.
+
+use memod_base::types::memory_file;
+use memod_proto::memory::{
+    AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
+};
+
+use super::print_memories;
+use super::request::new_caller;
+use crate::args::{DedupeArgs, RelatedArgs};
+use crate::context::CommandContext;
+use crate::error::{CliError, CliResult, EXIT_NONE};
+use crate::llm;
+use crate::output::Output;
+use crate::text::{format_count, paint};
+
+/// Reports the outcome of adding a text.
+pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {
+    match (result.created, result.merged) {
+        (true, _) if result.memory.shared => {
+            output.say(&format!("shared as {}", memory_file(&result.memory.id)));
+        }
+        (true, _) => {}
+        (false, true) => output.say("merged into a memory that says nearly the same"),
+        (false, false) => {
+            let hint = if has_about { "; `memo update ID --about …` says what it is about" } else { "" };
+            output.say(&format!("this text exists already; nothing was changed{hint}"));
+        }
+    }
+    for other in &result.contradicted {
+        let why = match other.by.as_str() {
+            "title" => "a similar title",
+            "numbers" => "nearly the same text with other numbers",
+            _ => "nearly the same text, but one denies it",
+        };
+        let (id, line) = (&other.memory.id, &other.memory.line);
+        output.say(&format!("may contradict {id}: {line} ({why}); `memo resolve` says which holds"));
+    }
+}
+
+/// Lists the memories that are linked to one or near it in meaning. Exits with 1 when there are none.
+pub(crate) fn list_related_memories(
+    typed: RelatedArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let limit = usize::try_from(typed.limit).ok();
+    let params = RelatedParams { caller: new_caller(context), id: typed.id, limit };
+    let result: RelatedResult = context.connect()?.call("memory.related", &params)?;
+    output.list(&result, |output| {
+        for related in &result.memories {
+            let cosine = related.cosine.map_or("    ".to_owned(), |cosine| format!("{cosine:.2}"));
+            let relations: String = related
+                .relations
+                .iter()
+                .map(|name| format!("  {}", print_memories::relation_text(name)))
+                .collect();
+            let line = print_memories::brief_line(&related.memory, output);
+            output.line(&format!(
+                "{}  {line}{}",
+                paint(output.styles.line, &cosine),
+                paint(output.styles.title, &relations)
+            ))?;
+        }
+        Ok(())
+    })?;
+    output.say_caveats(&result.caveats);
+    if result.memories.is_empty() && !output.json {
+        output.say(&format!("no memory is linked to {}, and none is near it in meaning", result.id));
+    }
+    Ok(if result.memories.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Lists groups of near-duplicates, and merges them with `--merge`. Exits with 1 when there are none.
+pub(crate) fn dedupe_memories(typed: DedupeArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    if typed.propose {
+        return llm::compare_memories(typed, context, output);
+    }
+    let is_asked = typed.merge && !typed.yes;
+    if is_asked {
+        let hint = "leave out --merge to see the groups, or confirm with --yes";
+        output.require_terminal("dedupe --merge", hint)?;
+    }
+    let mut client = context.connect()?;
+    client.answer_within(std::time::Duration::from_secs(600)); // a scan for each memory
+    let params =
+        DedupeParams { caller: new_caller(context), container: typed.container, threshold: typed.threshold };
+    let result: DedupeResult = client.call("memory.dedupe", &params)?;
+    if !typed.merge || output.json {
+        output.value(&result, |output| {
+            result.groups.iter().try_for_each(|group| print_duplicates(group, output))
+        })?;
+    }
+    let mut n_merged = 0;
+    for group in result.groups.iter().filter(|_| typed.merge) {
+        if !output.json {
+            print_duplicates(group, output)?;
+            output.flush()?;
+        }
+        if is_asked && !output.ask("merge these?")? {
+            continue;
+        }
+        let ids = group.merge.iter().map(|memory| memory.id.clone()).collect();
+        let (keep, expect) = (group.keep.id.clone(), Some(group.digest.clone()));
+        let params = MergeParams { caller: new_caller(context), keep, ids, expect };
+        let merged: MergeResult = client.call("memory.merge", &params)?;
+        n_merged += merged.merged.len();
+    }
+    output.flush()?;
+    let n_more: usize = result.groups.iter().map(|group| group.merge.len()).sum();
+    match (result.groups.is_empty(), typed.merge) {
+        (true, _) => output.say("no two memories of a container say nearly the same"),
+        (_, true) => output.say(&format!("{} merged", format_count(n_merged as u64, "memory", "memories"))),
+        (_, false) => {
+            output.say(&format!(
+                "{} could be merged; --merge does it",
+                format_count(n_more as u64, "memory", "memories")
+            ));
+        }
+    }
+    output.say_caveats(&result.caveats);
+    Ok(if result.groups.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn print_duplicates(group: &Group, output: &mut Output) -> Result<(), CliError> {
+    output.line(&format!("keep   {}", print_memories::brief_line(&group.keep, output)))?;
+    for memory in &group.merge {
+        output.line(&format!("merge  {}", print_memories::brief_line(memory, output)))?;
+    }
+    output.line("")
+}

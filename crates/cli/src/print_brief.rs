@@ -1,0 +1,34 @@
+//! Prints the result of `memo brief`.
+
+use memod_proto::{BriefParams, BriefResult};
+
+use super::args::BriefArgs;
+use super::context::CommandContext;
+use super::error::{CliResult, EXIT_NONE};
+use super::llm;
+use super::output::Output;
+use super::text::{behind_message, escape_lines};
+
+/// Prints a brief, or its summary. Exits with 1 when there is nothing to show.
+pub(super) fn print_brief(typed: &BriefArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params =
+        BriefParams { cwd: context.cwd.clone(), budget: Some(typed.budget), sync: typed.sync.into() };
+    let result: BriefResult = context.connect()?.call("brief", &params)?;
+    if typed.summarise && !result.text.is_empty() {
+        let summarised = llm::summarise_brief(&result.text, typed, context, output)?;
+        if let Some(exit) = summarised {
+            return Ok(exit);
+        }
+    }
+    output.value(&result, |output| output.raw(escape_lines(&result.text).as_bytes()))?;
+    if !output.json {
+        output.flush()?;
+        if !result.fresh {
+            output.say(&behind_message(result.reason.as_deref()));
+        }
+        if result.text.is_empty() {
+            output.say("nothing to show, or the budget is too small for it");
+        }
+    }
+    Ok(if result.text.is_empty() { EXIT_NONE } else { 0 })
+}

@@ -1,0 +1,101 @@
+//! Runs the process that downloads, and passes on its reports.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use memod_proto::{FetchReport, HUB_VARIABLE, INDEX_VARIABLE};
+
+use super::{ClientError, ClientOptions, child};
+
+/// Longest silence. The process gives up by itself long before: it asks a server for at most some minutes in vain.
+const SILENCE: Duration = Duration::from_secs(900);
+
+/// Longest line, bytes.
+const MAX_LINE: u64 = 64 << 10;
+
+/// Servers of the settings; empty ones are those of the environment. Their addresses may have credentials.
+#[derive(Clone, Copy)]
+pub struct DownloadServers<'a> {
+    /// The package index.
+    pub index: &'a str,
+    /// The hub with models.
+    pub hub: &'a str,
+}
+
+/// Runs `memod fetch`, and calls `listen` with each report until all is there. The process belongs to the terminal, so Ctrl-C ends
+/// it with this one.
+///
+/// # Errors
+/// When it cannot be started, or reports why something cannot be fetched.
+pub fn run_fetch(
+    options: &ClientOptions,
+    args: &[OsString],
+    servers: &DownloadServers<'_>,
+    mut listen: impl FnMut(&FetchReport),
+) -> Result<(), ClientError> {
+    let mut command = Command::new(&options.daemon);
+    command.arg("fetch").args(args).stdin(Stdio::null()).stdout(Stdio::piped());
+    for (name, address) in [(INDEX_VARIABLE, servers.index), (HUB_VARIABLE, servers.hub)] {
+        command.env(name, address);
+    }
+    child::clear_git_env(&mut command);
+    let spawned = command.spawn();
+    let spawned = spawned.map_err(|source| ClientError::Spawn { program: options.daemon.clone(), source });
+    let mut process = FetchProcess(spawned?);
+    let stdout = process.0.stdout.take().expect("stdout is piped");
+    let reports =
+        read_reports(stdout).map_err(|error| not_fetched(format!("read its output: {error}"), None))?;
+    loop {
+        match reports.recv_timeout(SILENCE) {
+            Ok(FetchReport::Done) => return Ok(()),
+            Ok(FetchReport::Failed { error, hint }) => return Err(not_fetched(error, hint)),
+            Ok(report) => listen(&report),
+            Err(RecvTimeoutError::Timeout) => {
+                let reason = format!("memod fetch has said nothing for {} s", SILENCE.as_secs());
+                return Err(not_fetched(reason, None));
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                let status =
+                    process.0.wait().map_or_else(|error| error.to_string(), |status| status.to_string());
+                return Err(not_fetched(format!("memod fetch ended with {status}"), None));
+            }
+        }
+    }
+}
+
+fn not_fetched(message: String, hint: Option<String>) -> ClientError {
+    ClientError::NotFetched { message, hint }
+}
+
+/// The process. Dropped, it is ended.
+struct FetchProcess(Child);
+
+impl Drop for FetchProcess {
+    fn drop(&mut self) {
+        // Both fail only if it is gone.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A pipe has no read time limit, so a thread reads.
+fn read_reports(stdout: ChildStdout) -> std::io::Result<Receiver<FetchReport>> {
+    let (send, receive) = sync_channel(1);
+    thread::Builder::new().name("fetch-reports".to_owned()).spawn(move || {
+        let mut stdout = BufReader::new(stdout);
+        loop {
+            let mut line = String::new();
+            let read = stdout.by_ref().take(MAX_LINE).read_line(&mut line);
+            let report = read.ok().and_then(|_| serde_json::from_str(&line).ok());
+            let Some(report) = report else { return };
+            if send.send(report).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(receive)
+}

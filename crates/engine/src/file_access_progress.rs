@@ -1,0 +1,58 @@
+//! Distinguishes a slow access to files from one whose file system does not answer.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use memod_base::threads::lock;
+
+/// The access to the file system that is running.
+#[derive(Debug, Default)]
+pub struct FileAccessProgress(Mutex<Option<(PathBuf, Instant)>>);
+
+impl FileAccessProgress {
+    /// Records that an access begins.
+    pub fn begin_access(&self, path: &Path) {
+        self.set(Some((path.to_owned(), Instant::now())));
+    }
+
+    /// Records that the file system has answered.
+    pub fn end_access(&self) {
+        self.set(None);
+    }
+
+    /// Returns the path whose access has taken so long, if there is one.
+    pub fn unanswered_for(&self, limit: Duration) -> Option<PathBuf> {
+        let asked = lock(&self.0);
+        let (path, since) = asked.as_ref()?;
+        (since.elapsed() >= limit).then(|| path.clone())
+    }
+
+    /// Records that an access began so long ago.
+    #[cfg(test)]
+    pub(crate) fn begin_access_ago(&self, path: &Path, long: Duration) {
+        self.set(Instant::now().checked_sub(long).map(|since| (path.to_owned(), since)));
+    }
+
+    fn set(&self, asked: Option<(PathBuf, Instant)>) {
+        *lock(&self.0) = asked;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_is_not_stuck() {
+        let progress = FileAccessProgress::default();
+        assert_eq!(progress.unanswered_for(Duration::ZERO), None, "nothing was asked");
+        progress.begin_access(Path::new("/a"));
+        assert_eq!(progress.unanswered_for(Duration::from_secs(60)), None);
+        assert_eq!(progress.unanswered_for(Duration::ZERO), Some(PathBuf::from("/a")));
+        progress.begin_access(Path::new("/b"));
+        assert_eq!(progress.unanswered_for(Duration::ZERO), Some(PathBuf::from("/b")));
+        progress.end_access();
+        assert_eq!(progress.unanswered_for(Duration::ZERO), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! Declares the events that the main loop reacts to.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::{SourceKey, WorktreeId};
+use memod_git::Tip;
+use memod_indexing::{CommitStep, IndexError, ReconcileOutcome, Scope, WalkProgress};
+use memod_proto::{FreshnessLevel, IndexProgress, Pending, RpcError, ViewInfo};
+use memod_watch::WatchEvent;
+use tokio::sync::oneshot;
+
+use super::disk::task::{DiskReport, ExistenceCheck, OpenedWorktree, ThreadNumber};
+use super::disk_reads::DiskReads;
+
+/// Everything the main loop reacts to.
+#[derive(Debug)]
+pub(crate) enum LoopEvent {
+    /// An event of the watcher.
+    Watch(WatchEvent),
+    /// A request waits for a fresh worktree.
+    Request(PendingRequest),
+    /// A worktree was opened, or could not be.
+    Opened {
+        /// The thread of the worktree.
+        thread: ThreadNumber,
+        /// The opened worktree, or the error.
+        result: Result<Box<OpenedWorktree>, RpcError>,
+    },
+    /// The thread of a worktree has completed a task.
+    Disk {
+        /// The thread.
+        thread: ThreadNumber,
+        /// The result.
+        report: DiskReport,
+    },
+    /// A reconcile has ended.
+    ReconcileEnded(Box<ReconcileEnd>),
+    /// A round of embedding has ended: it covered every text that waited for a vector when it was requested.
+    Embedded {
+        /// The round.
+        round: u64,
+        /// Why some texts have no vector.
+        error: Option<String>,
+    },
+    /// Another model was chosen.
+    ModelChosen,
+    /// A `reindex` was requested.
+    Reindex,
+    /// The index has been emptied.
+    Cleared,
+    /// A step of reading commits has ended.
+    Commits {
+        /// The worktree.
+        worktree: WorktreeId,
+        /// The tip whose history was read.
+        tip: Tip,
+        /// Its result.
+        result: Result<CommitStep, IndexError>,
+    },
+    /// A client has subscribed to events: later states are compared with the present one.
+    Subscribed,
+    /// `status` needs the loop's report on each worktree.
+    Views(oneshot::Sender<Vec<WorktreeReport>>),
+    /// The daemon is to stop, for this reason.
+    Stop(&'static str),
+}
+
+/// A worktree as `status` and `doctor` show it.
+#[derive(Debug)]
+pub struct WorktreeReport {
+    /// The worktree.
+    pub worktree: WorktreeId,
+    /// The receiver counts the files of the worktree.
+    pub info: ViewInfo,
+    /// Degradations with their remedies.
+    pub degraded: Vec<String>,
+}
+
+/// A request that waits for freshness.
+#[derive(Debug)]
+pub(crate) struct PendingRequest {
+    /// The worktree, located on disk after the request arrived.
+    pub(crate) layout: RepoLayout,
+    /// How fresh it must be.
+    pub(crate) level: FreshnessLevel,
+    /// Deadline of the answer, fresh or not.
+    pub(crate) deadline: Instant,
+    /// Paths that were found to differ from the index.
+    pub(crate) dirty: Vec<SourceKey>,
+    /// Whether commits must be fresh too.
+    pub(crate) needs_commits: bool,
+    /// Round of reading commits that must end first; set by the worktree.
+    pub(crate) commits_round: u64,
+    /// Whether the walk that its level requires has ended; set by the worktree.
+    pub(crate) was_walked: bool,
+    /// Number of times that the worktree changed while it was compared for this request.
+    pub(crate) tries: u32,
+    /// Channel for the answer.
+    pub(crate) reply: oneshot::Sender<Result<Freshness, RpcError>>,
+}
+
+impl PendingRequest {
+    /// Returns a request without dirty paths that does not wait for commits.
+    pub(crate) fn new(
+        layout: RepoLayout,
+        level: FreshnessLevel,
+        deadline: Instant,
+        reply: oneshot::Sender<Result<Freshness, RpcError>>,
+    ) -> Self {
+        Self {
+            layout,
+            level,
+            deadline,
+            dirty: Vec::new(),
+            needs_commits: false,
+            commits_round: 0,
+            was_walked: false,
+            tries: 0,
+            reply,
+        }
+    }
+}
+
+/// How fresh a worktree is.
+#[derive(Clone, Debug)]
+pub struct Freshness {
+    /// Its id.
+    pub worktree: WorktreeId,
+    /// Its worktree.
+    pub layout: RepoLayout,
+    /// Whether the promise of the requested level holds.
+    pub fresh: bool,
+    /// Why it does not hold.
+    pub reason: Option<String>,
+    /// The failure of the last attempt to make the promise hold.
+    pub failed: Option<String>,
+    /// Files of the worktree or of git that could not be read.
+    pub files_note: Option<String>,
+    /// Why commits are missing from the index, if any are.
+    pub commits_note: Option<String>,
+    /// Whether whole commits are missing, and not only their changed paths.
+    pub lacks_commits: bool,
+    /// Whether the history has older commits than the index holds, because of `index.commits`.
+    pub has_older_commits: bool,
+    /// Why the last round of embedding left something without a vector, if it did.
+    pub embed_note: Option<String>,
+    /// Pending work; the receiver counts the embeddings.
+    pub pending: Pending,
+    /// Progress of the worktree's reconcile.
+    pub progress: Arc<WalkProgress>,
+    /// Progress of indexing; the receiver adds the embeddings.
+    pub indexing: Option<IndexProgress>,
+    /// [`WalkProgress::removals`] at this time.
+    pub(crate) removals: u64,
+    /// Reads the files of the answer.
+    pub disk: Arc<DiskReads>,
+}
+
+impl Freshness {
+    /// Returns whether something was removed from a manifest since; a snapshot may lack it.
+    pub fn is_outdated(&self) -> bool {
+        self.progress.removals() != self.removals
+    }
+}
+
+/// How a reconcile ended.
+#[derive(Debug)]
+pub(crate) struct ReconcileEnd {
+    /// The worktree's thread.
+    pub(crate) thread: ThreadNumber,
+    /// The scope of the comparison.
+    pub(crate) scope: Scope,
+    /// Its result.
+    pub(crate) result: Result<ReconcileOutcome, IndexError>,
+    /// Content of HEAD.
+    pub(crate) head: Option<String>,
+    /// Why some directories are not watched, and the remedy.
+    pub(crate) unwatched: Option<String>,
+    /// Whether the worktree still exists, if the reconcile failed.
+    pub(crate) existence: Option<ExistenceCheck>,
+}

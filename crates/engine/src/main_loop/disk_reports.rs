@@ -1,0 +1,79 @@
+//! Handles the results of a worktree's thread.
+
+use std::time::Instant;
+
+use memod_proto::{RpcError, code};
+use memod_watch::Role;
+
+use super::{MainLoop, refuse_request};
+use crate::disk::task::{DiskReport, ThreadNumber};
+use crate::worktree::WorktreeState;
+
+/// Number of times that a request survives the end of a worktree's thread.
+const MOST_PANICS: u32 = 3;
+
+impl MainLoop {
+    /// Handles the result of a worktree's thread. Ignores it if the worktree is not served any more.
+    pub(super) fn on_report(&mut self, thread: ThreadNumber, report: DiskReport, now: Instant) {
+        let Some(worktree) = self.worktrees.values_mut().find(|worktree| worktree.thread == thread) else {
+            if let DiskReport::Panicked = report {
+                let error = RpcError::new(code::INTERNAL, "the worktree cannot be opened; the log says why");
+                self.on_opened(thread, Err(error), now);
+            }
+            return;
+        };
+        match report {
+            DiskReport::Probed(mut probed) => {
+                if let Some(settings) = probed.settings.take() {
+                    worktree.take_settings(settings, now); // first, because a request that waits for the probe waits for its consequences too
+                }
+                worktree.on_probed(probed, now);
+            }
+            DiskReport::Tip(tip) => worktree.on_tip(tip),
+            DiskReport::Settings(settings) => worktree.take_settings(settings, now),
+            DiskReport::Watched { unwatched: Some(why), .. } => worktree.mark_unwatched(Some(why)),
+            // Changes before the watch began were not reported.
+            DiskReport::Watched { recovery: None, unwatched: None } => worktree.mark_all_dirty(now),
+            DiskReport::Watched { recovery: Some(recovery), unwatched: None } => {
+                worktree.mark_covered(recovery);
+                worktree.mark_index_written(now);
+            }
+            DiskReport::WatchedDir { role: Role::Worktree, path } => match worktree.key_of(&path) {
+                Some(key) => worktree.mark_dirty(key, now),
+                None => worktree.mark_all_dirty(now),
+            },
+            DiskReport::WatchedDir { .. } => {
+                self.worktrees.values_mut().for_each(|worktree| worktree.mark_all_dirty(now));
+            }
+            DiskReport::Rung => worktree.mark_index_written(now),
+            DiskReport::GitLock(is_held) => worktree.git_lock(is_held, now),
+            DiskReport::Silent(Some(why)) => worktree.poll_always(Some(why)),
+            DiskReport::Silent(None) => {}
+            DiskReport::Existence(existence) => self.on_existence_check(thread, existence),
+            DiskReport::Panicked => self.reopen_worktree(thread, now),
+        }
+    }
+
+    /// Reopens a worktree whose thread has panicked. Waiting requests are asked again, a limited number of times.
+    fn reopen_worktree(&mut self, thread: ThreadNumber, now: Instant) {
+        let gone: Vec<WorktreeState> = self
+            .worktrees
+            .extract_if(|_, worktree| worktree.thread == thread)
+            .map(|(_, worktree)| worktree)
+            .collect();
+        for worktree in gone {
+            let root = worktree.layout.root.display().to_string();
+            tracing::error!(root, "the thread of a worktree panicked; it is opened again");
+            self.engine.watch.remove_view(worktree.id);
+            for mut request in worktree.into_requests() {
+                request.tries += 1;
+                if request.tries > MOST_PANICS {
+                    let message = format!("{root}: looking at it fails, as the log says");
+                    refuse_request(request, RpcError::new(code::INTERNAL, message));
+                } else {
+                    self.on_request(request, now);
+                }
+            }
+        }
+    }
+}

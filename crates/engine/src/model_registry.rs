@@ -1,0 +1,200 @@
+//! Holds the models whose vectors the daemon makes.
+//!
+//! The index and the memories each have a model that answers, which their databases name, and change to the chosen one in
+//! their own time. So models are asked for by identity.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use memod_base::threads::lock;
+use memod_embed::onnx::{ModelCache, Purpose, RemoteModel, Reranker, Runtime, name_of};
+use memod_embed::{BUILTIN_DIMS, BUILTIN_ID, Builtin, Embedder, GuardedModel, LOADING};
+
+/// A model, or why there is none.
+pub type ModelResult = Result<Arc<dyn Embedder>, String>;
+
+/// Name of the builtin model in the settings.
+pub const BUILTIN: &str = "builtin";
+
+/// The models, each opened when it is needed first.
+pub struct ModelRegistry {
+    builtin: OnceLock<ModelResult>,
+    /// Installed models.
+    pub cache: ModelCache,
+    /// The library that runs them.
+    pub runtime: Runtime,
+    /// `memod`.
+    pub program: PathBuf,
+    /// Name of the cross-encoder in the settings; any that is installed if empty.
+    reranker_name: Mutex<String>,
+    reranker: Mutex<Option<Arc<Reranker>>>,
+    opened: Mutex<HashMap<String, Arc<dyn Embedder>>>,
+    /// Identity of the model that is to answer, or why it cannot.
+    chosen: Mutex<Result<String, String>>,
+    /// Identity of the model that was chosen and has been loaded since.
+    usable: Mutex<Option<String>>,
+    /// Why the chosen model does not answer yet, if something failed.
+    problem: Mutex<Option<String>>,
+}
+
+impl ModelRegistry {
+    /// Uses the model of this name once its vectors are made.
+    pub fn new(cache: ModelCache, runtime: Runtime, program: PathBuf, name: &str) -> Self {
+        let chosen = model_identity(&cache, name);
+        Self {
+            builtin: OnceLock::new(),
+            cache,
+            runtime,
+            program,
+            reranker_name: Mutex::default(),
+            reranker: Mutex::default(),
+            opened: Mutex::default(),
+            chosen: Mutex::new(chosen),
+            usable: Mutex::default(),
+            problem: Mutex::default(),
+        }
+    }
+
+    /// Reranks with the model of this name; with any that is installed if the name is empty.
+    pub fn with_reranker(self, name: &str) -> Self {
+        self.choose_reranker(name);
+        self
+    }
+
+    /// Changes the model that reranks.
+    pub fn choose_reranker(&self, name: &str) {
+        name.clone_into(&mut lock(&self.reranker_name));
+        *lock(&self.reranker) = None;
+    }
+
+    /// Returns the model that reranks.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn load_reranker(&self) -> Result<Arc<Reranker>, String> {
+        let mut opened = lock(&self.reranker);
+        // Another process may have replaced its files.
+        if let Some(reranker) = opened.as_ref().filter(|model| self.cache.by_identity(model.id()).is_ok()) {
+            return Ok(Arc::clone(reranker));
+        }
+        let name = lock(&self.reranker_name).clone();
+        let installed = match name.is_empty() {
+            true => {
+                self.cache.list_models().into_iter().find(|model| model.manifest.purpose == Purpose::Rerank)
+            }
+            false => Some(self.cache.get(&name).map_err(|error| error.to_string())?),
+        };
+        let installed =
+            installed.ok_or("no model is installed for it; `memo model use ms-marco-l6` fetches one")?;
+        if installed.manifest.purpose != Purpose::Rerank {
+            return Err(format!("{name} is no model for it"));
+        }
+        let reranker = Reranker::new(&installed, &self.runtime, &self.program);
+        let reranker = Arc::new(reranker.map_err(|error| error.to_string())?);
+        *opened = Some(Arc::clone(&reranker));
+        Ok(reranker)
+    }
+
+    /// Returns the builtin model alone.
+    #[cfg(test)]
+    pub(crate) fn only_builtin() -> Self {
+        let nowhere = std::path::Path::new("/nonexistent");
+        Self::new(ModelCache::new(nowhere), Runtime::default(), nowhere.to_owned(), BUILTIN)
+    }
+
+    /// Returns a model; loads the builtin one, which takes some milliseconds.
+    pub fn load_model(&self, id: &str) -> ModelResult {
+        if id == BUILTIN_ID {
+            return self.builtin.get_or_init(load_builtin).clone();
+        }
+        if let Some(model) = lock(&self.opened).get(id) {
+            return Ok(Arc::clone(model));
+        }
+        let installed = self.cache.by_identity(id).map_err(|error| error.to_string())?;
+        let model = RemoteModel::new(&installed, &self.runtime, &self.program);
+        let model: Arc<dyn Embedder> = Arc::new(model.map_err(|error| error.to_string())?);
+        lock(&self.opened).insert(id.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+
+    /// Forgets the opened model of a name, whose files were replaced or removed. Its processes end once they are unused.
+    pub fn forget_model(&self, name: &str) {
+        lock(&self.opened).retain(|id, _| name_of(id) != name);
+        lock(&self.reranker).take_if(|reranker| name_of(reranker.id()) == name);
+    }
+
+    /// Makes the model of this name the one that is to answer.
+    ///
+    /// # Errors
+    /// Why it cannot; the former choice stays then.
+    pub fn choose_model(&self, name: &str) -> Result<String, String> {
+        let id = model_identity(&self.cache, name)?;
+        self.load_model(&id)?;
+        *lock(&self.usable) = None;
+        *lock(&self.chosen) = Ok(id.clone());
+        self.note_choice_problem(None);
+        Ok(id)
+    }
+
+    /// Returns a model for a request that waits: the builtin one only if it is loaded.
+    pub fn load_unless_slow(&self, id: &str) -> ModelResult {
+        if id == BUILTIN_ID {
+            return self.builtin.get().cloned().unwrap_or_else(|| Err(LOADING.to_owned()));
+        }
+        self.load_model(id)
+    }
+
+    /// Returns the length of a model's vectors, without loading the builtin one.
+    pub(crate) fn vector_dims(&self, id: &str) -> Result<usize, String> {
+        if id == BUILTIN_ID { Ok(BUILTIN_DIMS) } else { Ok(self.load_model(id)?.dims()) }
+    }
+
+    /// Returns the identity of the model that is to answer.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn chosen_id(&self) -> Result<String, String> {
+        lock(&self.chosen).clone()
+    }
+
+    /// Returns whether a model has been loaded since it was chosen.
+    pub fn is_usable(&self, id: &str) -> bool {
+        lock(&self.usable).as_deref() == Some(id)
+    }
+
+    /// Records that the chosen model has been loaded: queries need not wait for it.
+    pub(crate) fn note_usable(&self, id: &str) {
+        *lock(&self.usable) = Some(id.to_owned());
+    }
+
+    /// Returns why the chosen model does not answer yet, if something failed.
+    pub fn choice_problem(&self) -> Option<String> {
+        lock(&self.problem).clone()
+    }
+
+    /// Records why the chosen model does not answer yet; nothing if nothing failed.
+    pub(crate) fn note_choice_problem(&self, problem: Option<String>) {
+        *lock(&self.problem) = problem;
+    }
+}
+
+/// Returns the identity of the model of a name.
+fn model_identity(cache: &ModelCache, name: &str) -> Result<String, String> {
+    if name == BUILTIN {
+        return Ok(BUILTIN_ID.to_owned());
+    }
+    let installed = cache.get(name).map_err(|error| error.to_string())?;
+    match installed.manifest.purpose {
+        Purpose::Embed => Ok(installed.manifest.identity()),
+        Purpose::Rerank => Err(format!("{name} makes no vectors")),
+    }
+}
+
+fn load_builtin() -> ModelResult {
+    let loaded = GuardedModel::load(|| Ok(Builtin::shared()?));
+    loaded.map(|model| Arc::new(model) as Arc<dyn Embedder>).map_err(|error| {
+        tracing::error!(%error, "no embeddings");
+        error.to_string()
+    })
+}

@@ -1,0 +1,217 @@
+//! Tracks the paths that may differ from the index, and when they are compared.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use memod_base::types::SourceKey;
+use memod_indexing::Scope;
+use memod_watch::Debouncer;
+
+use crate::disk::task::ReconcileRequest;
+
+/// Number of dirty paths above which a walk is cheaper.
+const MOST_DIRTY: usize = 5_000;
+/// Longest delay of indexing by git's own lock.
+const LOCK_HOLD: Duration = Duration::from_secs(10);
+/// Delay between two walks that no request waits for.
+pub(super) const RESCAN_GAP: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(30));
+
+/// The paths that may differ from the index, and when they are due.
+pub(super) struct DirtySet {
+    paths: BTreeSet<SourceKey>,
+    /// Any path may differ, so a walk is needed.
+    all: bool,
+    index_written: bool,
+    debouncer: Debouncer,
+    git_lock: Option<Instant>,
+    not_before: Option<Instant>,
+    gap: Duration,
+    /// Delay until unreadable files are tried again without a request.
+    unread_gap: Duration,
+}
+
+impl DirtySet {
+    /// Returns the set of a worktree that has not been compared yet.
+    pub(super) fn new(debouncer: Debouncer) -> Self {
+        Self {
+            paths: BTreeSet::new(),
+            all: true,
+            index_written: false,
+            debouncer,
+            git_lock: None,
+            not_before: None,
+            gap: RESCAN_GAP.0,
+            unread_gap: RESCAN_GAP.0,
+        }
+    }
+
+    /// Adds a path that a request found to differ; the request decides when it is compared.
+    pub(super) fn insert(&mut self, key: SourceKey) {
+        self.paths.insert(key);
+    }
+
+    /// Adds a path that has just changed.
+    pub(super) fn mark(&mut self, key: SourceKey, now: Instant) {
+        self.paths.insert(key);
+        self.debouncer.note_change(now);
+    }
+
+    /// Returns whether a walk is cheaper than comparing the paths one by one.
+    pub(super) fn has_too_many(&self) -> bool {
+        self.paths.len() > MOST_DIRTY
+    }
+
+    /// Records that anything may have changed.
+    pub(super) fn mark_all(&mut self, now: Instant) {
+        self.all = true;
+        self.paths.clear();
+        self.debouncer.note_change(now);
+    }
+
+    /// Makes the next reconcile a walk that a request waits for.
+    pub(super) fn need_walk(&mut self) {
+        self.all = true;
+    }
+
+    /// Records that git has just written its index or settings.
+    pub(super) fn mark_index_written(&mut self, now: Instant) {
+        self.index_written = true;
+        self.debouncer.note_change(now);
+    }
+
+    /// Records whether git holds its index lock.
+    pub(super) fn set_git_lock(&mut self, is_held: bool, now: Instant) {
+        self.git_lock = is_held.then(|| self.git_lock.unwrap_or(now));
+    }
+
+    /// Returns whether no path is known to differ.
+    pub(super) fn is_empty(&self) -> bool {
+        !self.all && !self.index_written && self.paths.is_empty()
+    }
+
+    /// Returns the number of paths that are known to differ.
+    pub(super) fn n_paths(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Takes all paths, which are about to be compared.
+    pub(super) fn take(&mut self) -> ReconcileRequest {
+        self.debouncer.clear();
+        let paths = std::mem::take(&mut self.paths);
+        let scope = if std::mem::take(&mut self.all) { Scope::Full } else { Scope::Paths(paths) };
+        ReconcileRequest { scope, git_changed: std::mem::take(&mut self.index_written) }
+    }
+
+    /// Returns the time of the next comparison if no request waits. After a failure there is a delay.
+    pub(super) fn due_at(&self, now: Instant, has_failed: bool) -> Instant {
+        let settled = self.debouncer.due().unwrap_or(now);
+        let lock_over = self.git_lock.map_or(settled, |since| since + LOCK_HOLD);
+        let not_before = self.not_before.filter(|_| self.all || has_failed).unwrap_or(settled);
+        settled.max(lock_over).max(not_before)
+    }
+
+    /// Records the end of a walk: each walk that follows soon doubles the delay until the next.
+    pub(super) fn note_walk(&mut self, now: Instant) {
+        let soon = self.not_before.is_some_and(|at| at + RESCAN_GAP.1 > now);
+        self.gap = if soon { (self.gap * 2).min(RESCAN_GAP.1) } else { RESCAN_GAP.0 };
+        self.not_before = Some(now + self.gap);
+    }
+
+    /// Records that a reconcile failed; a walk repeats its work.
+    pub(super) fn note_failure(&mut self, now: Instant) {
+        self.all = true;
+        self.not_before = Some(now + self.gap);
+        self.debouncer.note_change(now);
+    }
+
+    /// Records that some files could not be read; each time doubles the delay until the next attempt.
+    pub(super) fn note_unread(&mut self, now: Instant) {
+        self.not_before = Some(now + self.unread_gap);
+        self.unread_gap = (self.unread_gap * 2).min(RESCAN_GAP.1);
+    }
+
+    /// Records that all compared files could be read.
+    pub(super) fn note_all_read(&mut self) {
+        self.unread_gap = RESCAN_GAP.0;
+    }
+
+    /// Lets the next walk begin as soon as events settle.
+    pub(super) fn clear_delay(&mut self) {
+        self.not_before = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn quiet(now: Instant) -> DirtySet {
+        let mut dirty = DirtySet::new(Debouncer::new(50 * MS, 500 * MS));
+        assert_eq!(dirty.take().scope, Scope::Full, "nothing was compared yet");
+        assert!(dirty.is_empty() && dirty.due_at(now, false) == now);
+        dirty
+    }
+
+    #[test]
+    fn many_paths_are_a_walk() {
+        let now = Instant::now();
+        let mut dirty = quiet(now);
+        for number in 0..=MOST_DIRTY {
+            assert!(!dirty.has_too_many());
+            dirty.mark(SourceKey::new(format!("f{number}")), now);
+        }
+        assert!(dirty.has_too_many());
+        dirty.mark_all(now);
+        assert_eq!((dirty.n_paths(), dirty.take().scope), (0, Scope::Full));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_tried_less_and_less_often() {
+        let mut now = Instant::now();
+        let mut dirty = quiet(now);
+        for gap in [2, 4, 8, 16, 30, 30] {
+            dirty.note_unread(now);
+            dirty.mark(SourceKey::new("a"), now);
+            assert_eq!(dirty.due_at(now, true), now + Duration::from_secs(gap));
+            now += Duration::from_secs(gap);
+            dirty.take();
+        }
+        dirty.note_all_read();
+        dirty.note_unread(now);
+        assert_eq!(dirty.due_at(now, true), now + RESCAN_GAP.0);
+    }
+
+    #[test]
+    fn the_lock_of_git_delays_and_its_end_does_not() {
+        let now = Instant::now();
+        let mut dirty = quiet(now);
+        dirty.mark_index_written(now);
+        dirty.set_git_lock(true, now);
+        dirty.set_git_lock(true, now + 9 * MS);
+        assert_eq!(dirty.due_at(now, false), now + LOCK_HOLD, "counted from the first");
+        dirty.set_git_lock(false, now);
+        assert_eq!(dirty.due_at(now, false), now + 50 * MS);
+        assert!(dirty.take().git_changed);
+    }
+
+    #[test]
+    fn walks_that_follow_each_other_are_further_and_further_apart() {
+        let mut now = Instant::now();
+        let mut dirty = quiet(now);
+        for gap in [2, 4, 8, 16, 30, 30] {
+            dirty.note_walk(now);
+            dirty.mark_all(now);
+            assert_eq!(dirty.due_at(now, false), now + Duration::from_secs(gap));
+            now += Duration::from_secs(gap);
+            dirty.take();
+        }
+        dirty.note_walk(now);
+        dirty.mark(SourceKey::new("a"), now);
+        assert_eq!(dirty.due_at(now, false), now + 50 * MS, "paths need no walk");
+        assert_eq!(dirty.due_at(now, true), now + RESCAN_GAP.1, "unless the last reconcile failed");
+        dirty.clear_delay();
+        assert_eq!(dirty.due_at(now, true), now + 50 * MS);
+    }
+}

@@ -1,0 +1,43 @@
+//! Maps absolute paths to the keys of a worktree.
+
+use std::path::Path;
+use std::time::Instant;
+
+use memod_base::paths::composed_name;
+use memod_base::types::SourceKey;
+
+use super::{DOT_GIT, WorktreeState};
+use crate::disk::task::GitSettings;
+
+impl WorktreeState {
+    /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the
+    /// name is not UTF-8; for a `.git`, the directory around it, which may have become or ceased to be a repository.
+    pub(in super::super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
+        let below = path.strip_prefix(&self.layout.root).ok()?;
+        let below = below
+            .ancestors()
+            .find(|path| path.file_name().is_some_and(|name| name == DOT_GIT))
+            .and_then(Path::parent)
+            .unwrap_or(below);
+        let named = below.ancestors().find_map(Path::to_str)?;
+        let named = composed_name(named);
+        let unix = if std::path::MAIN_SEPARATOR == '/' { named } else { named.replace('\\', "/").into() };
+        (!unix.is_empty()).then(|| SourceKey::new(unix.into_owned()))
+    }
+
+    /// Returns whether a path is an ignore file outside the worktree.
+    pub(in super::super) fn is_exclude(&self, path: &Path) -> bool {
+        self.excludes.iter().any(|exclude| exclude == path)
+    }
+
+    /// Applies new settings of git: the set of files and the watched directories may change.
+    pub(in super::super) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
+        if settings.changed || self.excludes != settings.excludes {
+            self.excludes = settings.excludes;
+            self.mark_index_written(now);
+        }
+        if settings.unwatched.is_some() {
+            self.mark_unwatched(settings.unwatched);
+        }
+    }
+}

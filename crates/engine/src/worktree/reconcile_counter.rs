@@ -1,0 +1,98 @@
+//! Numbers the reconciles of one worktree.
+
+/// Reconciles of one worktree, numbered from 1. One runs at a time.
+#[derive(Debug, Default)]
+pub(super) struct ReconcileCounter {
+    started: u64,
+    ended: u64,
+    /// The last one that listed directories or met a missing file: a file that it missed may have been renamed.
+    unsteady: u64,
+    /// [`WalkProgress::removals`](memod_indexing::WalkProgress::removals) when the last one started.
+    removals_at_start: u64,
+}
+
+impl ReconcileCounter {
+    /// Records a start and returns its number.
+    pub(super) fn start(&mut self, removals: u64) {
+        self.started += 1;
+        self.removals_at_start = removals;
+    }
+
+    /// Records the end of the running one.
+    pub(super) fn end(&mut self) {
+        self.ended = self.started;
+    }
+
+    /// Returns whether one runs.
+    pub(super) fn is_running(&self) -> bool {
+        self.started > self.ended
+    }
+
+    /// Returns whether none has started yet.
+    pub(super) fn has_never_started(&self) -> bool {
+        self.started == 0
+    }
+
+    /// Returns the number of the last one that has ended.
+    pub(super) fn ended(&self) -> u64 {
+        self.ended
+    }
+
+    /// Returns the number of the one that must end before the index holds all present knowledge.
+    pub(super) fn covering_number(&self, is_dirty: bool) -> u64 {
+        if is_dirty { self.next() } else { self.started }
+    }
+
+    /// Returns the number of the next one.
+    pub(super) fn next(&self) -> u64 {
+        self.started + 1
+    }
+
+    /// Records that the last one may have missed files that were renamed during it.
+    pub(super) fn mark_unsteady(&mut self) {
+        self.unsteady = self.ended;
+    }
+
+    /// Returns whether a probe that was sent when `ended` was the last to have ended covers everything that later ones
+    /// missed.
+    pub(super) fn is_covered_by_probe(&self, ended: u64) -> bool {
+        ended >= self.unsteady
+    }
+
+    /// Returns the count of removals that a snapshot taken now certainly includes; `now` if none runs.
+    pub(super) fn included_removals(&self, now: u64) -> u64 {
+        // The running reconcile may have removed something that the previous one had left in.
+        if self.is_running() { self.removals_at_start } else { now }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_waits_for_the_next_one_where_something_is_dirty() {
+        let mut reconciles = ReconcileCounter::default();
+        assert!(reconciles.has_never_started());
+        assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (0, 1));
+        reconciles.start(7);
+        assert_eq!((reconciles.covering_number(false), reconciles.covering_number(true)), (1, 2));
+        assert!(reconciles.is_running() && reconciles.included_removals(9) == 7);
+        reconciles.end();
+        assert!(!reconciles.is_running() && reconciles.included_removals(9) == 9);
+        assert_eq!(reconciles.ended(), 1);
+    }
+
+    #[test]
+    fn what_was_sent_before_an_unsteady_one_ended_tells_nothing_of_it() {
+        let mut reconciles = ReconcileCounter::default();
+        reconciles.start(0);
+        let before = reconciles.ended();
+        assert!(reconciles.is_covered_by_probe(before));
+        reconciles.end();
+        reconciles.mark_unsteady();
+        assert!(
+            !reconciles.is_covered_by_probe(before) && reconciles.is_covered_by_probe(reconciles.ended())
+        );
+    }
+}

@@ -1,0 +1,189 @@
+//! Tracks the requests that wait for freshness.
+
+use std::path::Path;
+use std::time::Instant;
+
+use memod_git::Tip;
+use memod_indexing::MissedFiles;
+use memod_proto::FreshnessLevel;
+
+use super::WorktreeState;
+use super::probe::ProbeQueue;
+use crate::disk::task::{DiskTask, ProbeResult};
+use crate::loop_event::PendingRequest;
+
+/// Number of further reconciles that a request waits for because files moved during the last one.
+pub(super) const MOST_TRIES: u32 = 3;
+
+/// A request that waits for a reconcile, and then perhaps for embeddings.
+pub(super) struct Waiter {
+    pub(super) request: PendingRequest,
+    pub(super) reconcile: u64,
+    pub(super) round: Option<u64>,
+    /// Why further waiting is useless.
+    pub(super) restless: Option<String>,
+}
+
+impl Waiter {
+    fn new(request: PendingRequest, reconcile: u64) -> Self {
+        Self { request, reconcile, round: None, restless: None }
+    }
+}
+
+impl WorktreeState {
+    /// Accepts a request; [`Self::answer_requests`] answers it later.
+    pub(in super::super) fn accept_request(&mut self, request: PendingRequest) {
+        for key in &request.dirty {
+            self.dirty.insert(key.clone());
+        }
+        match request.level {
+            FreshnessLevel::None if !request.dirty.is_empty() => self.await_reconcile(vec![request]),
+            FreshnessLevel::None => self.waiters.push(Waiter::new(request, 0)),
+            _ => self.await_probe(request),
+        }
+    }
+
+    /// Makes a request wait for everything written before now.
+    fn await_probe(&mut self, request: PendingRequest) {
+        self.probes.queued.push(request);
+        self.send_probe();
+    }
+
+    /// Sends the next probe if none is pending and a request waits for one.
+    fn send_probe(&mut self) {
+        let mut queued = self.probes.queued.iter();
+        let has_cookie = self.watch.is_good()
+            && queued.any(|request| request.level != FreshnessLevel::Strict || request.was_walked);
+        let Some(probe) = self.probes.send_next(has_cookie, self.reconciles.ended()) else { return };
+        let tip = probe.requests.iter().any(|request| request.needs_commits);
+        let cookie = has_cookie.then(|| probe.cookie_name());
+        let task = DiskTask::Probe { number: probe.number, cookie, tip };
+        self.send_task(task);
+    }
+
+    /// Handles the result of a probe.
+    pub(in super::super) fn on_probed(&mut self, probed: ProbeResult, now: Instant) {
+        let Some(probe) = self.probes.current.as_mut().filter(|probe| probe.number == probed.number) else {
+            return;
+        };
+        probe.answered_at = Some(now);
+        if let Err(error) = probed.cookie {
+            tracing::warn!(%error, "no cookie; comparing the whole worktree");
+            probe.has_cookie = false;
+        }
+        if let Some(tip) = probed.tip {
+            let round = self.commits.note_tip(tip);
+            for request in probe.requests.iter_mut().filter(|request| request.needs_commits) {
+                request.commits_round = round;
+            }
+        }
+        self.settle_probe();
+    }
+
+    /// Handles a cookie that came back: after the last one of a probe, everything written before is in the dirty set.
+    pub(in super::super) fn cookie_back(&mut self, path: &Path) {
+        self.watch.came_back(path);
+        if let Some(probe) = self.probes.came_back(path) {
+            let (number, cookie) = (probe.number, Some(probe.cookie_name()));
+            self.send_task(DiskTask::Probe { number, cookie, tip: false });
+        }
+        self.settle_probe();
+    }
+
+    /// Gives up on a late cookie: the watcher is broken, and the disk is compared instead.
+    pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
+        if let Some(cookie) = self.probes.late_cookie(now) {
+            tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
+            self.watch.mark_late(cookie);
+            self.settle_probe();
+        }
+    }
+
+    /// Continues the requests whose probe is complete. A walk begins only here, once the file system has answered.
+    pub(super) fn settle_probe(&mut self) {
+        let Some(mut probe) = self.probes.take_answered() else { return };
+        let is_believed = probe.has_cookie && self.watch.is_good();
+        let walking = probe.requests.extract_if(.., |request| {
+            !is_believed || request.level == FreshnessLevel::Strict && !request.was_walked
+        });
+        let walking: Vec<PendingRequest> = walking.collect();
+        if is_believed && !probe.is_back {
+            self.probes.current = Some(probe);
+        } else if self.reconciles.is_covered_by_probe(probe.ended) {
+            self.await_reconcile(probe.requests);
+        } else {
+            self.probes.queued.extend(probe.requests); // only a later cookie covers the changes during that reconcile
+        }
+        if !walking.is_empty() {
+            self.dirty.need_walk();
+            self.await_reconcile(walking);
+        }
+        self.send_probe();
+    }
+
+    fn await_reconcile(&mut self, requests: Vec<PendingRequest>) {
+        let reconcile = self.reconciles.covering_number(self.is_dirty());
+        self.waiters.extend(requests.into_iter().map(|request| Waiter::new(request, reconcile)));
+    }
+
+    /// Makes every request that waits for a reconcile wait for the next one.
+    pub(super) fn postpone_waiters(&mut self) {
+        for waiter in &mut self.waiters {
+            waiter.reconcile = self.reconciles.next();
+            waiter.round = None;
+        }
+    }
+
+    /// Makes the requests that waited for the reconcile that has ended wait for changes in the meantime.
+    ///
+    /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
+    /// it.
+    pub(in super::super) fn look_again(&mut self, missed: &MissedFiles) {
+        let MissedFiles { moving, listed, shifted } = missed;
+        let is_watched = self.watch.is_good();
+        let by_cookie = is_watched && moving.is_none();
+        let by_listing = if is_watched { *listed } else { *shifted };
+        if moving.is_none() && !by_listing {
+            return;
+        }
+        self.reconciles.mark_unsteady();
+        let ended = self.reconciles.ended();
+        let served = self.waiters.extract_if(.., |waiter| {
+            waiter.reconcile <= ended
+                && waiter.request.level != FreshnessLevel::None
+                && waiter.round.is_none()
+        });
+        let waiters: Vec<Waiter> = served.collect();
+        for mut waiter in waiters {
+            waiter.request.tries += 1;
+            if waiter.request.tries > MOST_TRIES {
+                let among = moving.as_ref().map(|key| format!(", {key} among them")).unwrap_or_default();
+                waiter.restless = Some(format!("files change faster than they can be indexed{among}"));
+                self.waiters.push(waiter);
+            } else {
+                waiter.request.was_walked |= by_cookie; // it has had the walk that `strict` asks for
+                self.probes.queued.push(waiter.request);
+            }
+        }
+        self.send_probe();
+    }
+
+    /// Asks the worktree's thread to resolve `HEAD`, because git may have made a commit.
+    pub(in super::super) fn look_for_commits(&mut self) {
+        if self.commits.expect_look() {
+            self.send_task(DiskTask::Tip);
+        }
+    }
+
+    /// Records the tip of `HEAD`.
+    pub(in super::super) fn on_tip(&mut self, tip: Tip) {
+        self.commits.end_look(tip);
+    }
+
+    /// Returns all waiting requests.
+    pub(in super::super) fn into_requests(self) -> Vec<PendingRequest> {
+        let ProbeQueue { queued, current, .. } = self.probes;
+        let waiting = self.waiters.into_iter().map(|waiter| waiter.request);
+        waiting.chain(current.into_iter().flat_map(|probe| probe.requests)).chain(queued).collect()
+    }
+}

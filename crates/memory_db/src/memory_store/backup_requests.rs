@@ -1,0 +1,281 @@
+//! Makes and restores backups on request.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use memod_database::{DatabaseError, corruption_error};
+use memod_proto::Caveats;
+use memod_proto::exchange::{BackupResult, RestoreResult};
+use rusqlite::OpenFlags;
+
+use super::super::backups::BackupReason;
+use super::super::memory_rows::SAVED_COLUMNS;
+use super::super::restore_history::{RESTORED, restored_at};
+use super::file_restore_plan::FilePlan;
+use super::store_notice::StoreNotice;
+use super::unfinished_backup::UnfinishedBackup;
+use super::{JobError, MemoryDb, MemoryRows, MemoryStore};
+use crate::MemoryEvent;
+use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy};
+
+/// Why a backup was not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The database cannot be read, saved or replaced.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// The backup is unusable.
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+    /// There is no backup.
+    #[error("no backup yet")]
+    None,
+}
+
+/// Hashes of memories by id.
+type MemoryDigests = HashMap<String, [u8; 32]>;
+
+impl MemoryStore {
+    /// Copies everything into a new file, or next to our own backups, and reads it back. The backup is on disk on return.
+    /// Backups for agents are a separate group, so that they never replace one for a person.
+    ///
+    /// # Errors
+    /// When the file exists or cannot be written; nothing is left of it then.
+    pub fn back_up_to(
+        &mut self,
+        now_ms: i64,
+        path: Option<&Path>,
+        is_by_agent: bool,
+    ) -> Result<BackupResult, DatabaseError> {
+        self.ensure_open(now_ms)?;
+        let (db, _) = self.open.as_ref().expect("it was made ready");
+        let path = match path {
+            Some(path) => {
+                let unfinished = UnfinishedBackup::begin_backup(self.state_dir(), path, now_ms);
+                write_new(db, path, &unfinished)?;
+                path.to_owned()
+            }
+            None => {
+                let label = if is_by_agent { BackupReason::AskedByAgent } else { BackupReason::Asked };
+                self.backups.add_backup(db, now_ms, label)?
+            }
+        };
+        let bytes = fs::symlink_metadata(&path).map_err(|error| DatabaseError::from_io(&path, error))?.len();
+        Ok(BackupResult {
+            path: path.display().to_string(),
+            bytes,
+            memories: db.n_memories()?,
+            caveats: Caveats::default(),
+        })
+    }
+
+    /// Like [`Self::write`], but makes a backup first, and passes its path to `write`.
+    ///
+    /// # Errors
+    /// When the backup or the transaction fails. Nothing is changed then, and nothing is left of the backup.
+    pub fn write_after_backup<T, R>(
+        &mut self,
+        now_ms: i64,
+        write: impl Fn(&MemoryRows<'_>, &Path) -> Result<T, JobError<R>>,
+    ) -> Result<T, JobError<R>> {
+        self.ensure_open(now_ms)?;
+        let (db, _) = self.open.as_ref().expect("it was made ready");
+        let backup = self.backups.make_backup(db, now_ms, BackupReason::Reset)?;
+        let written = self.write(now_ms, |rows| write(rows, &backup));
+        match &written {
+            Ok(_) => self.backups.delete_surplus(&backup),
+            Err(_) => drop(fs::remove_file(&backup)),
+        }
+        written
+    }
+
+    /// Replaces all memories by those of a backup in one transaction, after making a backup of the present ones. `note` records
+    /// the result in the same transaction. Without `path` it uses memod's newest backup that has memories. A dry run only
+    /// compares.
+    ///
+    /// # Errors
+    /// When the backup is unusable, or the database is not writable; nothing is changed then.
+    pub fn restore_backup(
+        &mut self,
+        now_ms: i64,
+        path: Option<&Path>,
+        dry_run: bool,
+        note: impl FnOnce(&MemoryRows<'_>, &RestoreResult) -> Result<(), DatabaseError>,
+    ) -> Result<RestoreResult, RestoreError> {
+        self.ensure_open(now_ms)?;
+        let path: PathBuf = match (path, &self.open) {
+            (Some(path), _) => path.to_owned(),
+            (None, open) => {
+                let present = open.as_ref().map(|(db, _)| db.read_lineage()).transpose()?.unwrap_or_default();
+                self.backups.find_newest(&present).ok_or(RestoreError::None)?
+            }
+        };
+        let copied = DatabaseCopy::copy_from(&path, self.state_dir(), CopyPurpose::Restore, &[&self.path])?;
+        let mut backup = crate::import_source::open_memod(&copied)?;
+        let (present, _) = self.open.as_mut().expect("it was made ready");
+        if present.list_triggers_and_views()? != backup.list_triggers_and_views()? {
+            // Triggers would run on all later writes.
+            let why = "it has triggers or views that are not memod's".to_owned();
+            return Err(copied.unusable_error(why, "`memo import` takes the memories alone").into());
+        }
+        let plan = FilePlan::plan_changes(present, &backup)?;
+        let (ours, theirs) = (present.digest_memories()?, backup.digest_memories()?);
+        let mut result = compare_digests(&ours, &theirs, &plan);
+        (result.path, result.dry_run) = (path.display().to_string(), dry_run);
+        if dry_run {
+            return Ok(result);
+        }
+        result.kept =
+            Some(self.backups.add_backup(present, now_ms, BackupReason::Replaced)?.display().to_string());
+        make_next_version(present, &mut backup, now_ms, |rows| {
+            // Other databases have the former versions or deletions; this event makes the restored ones newer.
+            let event = MemoryEvent::of_daemon(now_ms, RESTORED);
+            let mut changed = theirs.keys().filter(|id| ours.get(*id) != theirs.get(*id));
+            changed.try_for_each(|id| rows.note_change(id, &event))?;
+            plan.record_changes(rows, self.forms.file_text)?;
+            note(rows, &result)
+        })?;
+        present.replace_by(&backup)?;
+        self.is_changed = true;
+        self.note_replaced("restore_backup");
+        self.open = None; // its cached state is stale
+        self.ensure_open(now_ms)?;
+        // Without this backup, recovery from damage would use the one made before, and undo the restore.
+        let _ =
+            self.back_up(now_ms).inspect_err(|error| tracing::warn!(%error, "no backup of what is restored"));
+        Ok(result)
+    }
+}
+
+/// Makes a backup the next version of this database, so that removed memories do not come back from other backups.
+fn make_next_version(
+    present: &MemoryDb,
+    backup: &mut MemoryDb,
+    now_ms: i64,
+    apply: impl FnOnce(&MemoryRows<'_>) -> Result<(), DatabaseError>,
+) -> Result<(), DatabaseError> {
+    let mut lineage = present.read_lineage()?;
+    lineage.include_database(&backup.read_lineage()?);
+    let (deleted, seen) = (present.list_deleted()?, present.merged_stamps());
+    let former = present.list_versions()?;
+    backup.write(now_ms, |rows| {
+        for (id, updated, at) in deleted {
+            if !rows.has_memory(&id)? {
+                rows.record_deletion(&id, updated, at)?;
+            }
+        }
+        for (id, version) in former {
+            if !rows.has_memory(&id)? {
+                // A backup may have brought back a version that is older than those in other databases.
+                let restored = restored_at(&present.read(now_ms, |rows| rows.list_history(&id))?);
+                rows.record_deletion(&id, version.updated.max(restored), now_ms)?;
+            }
+        }
+        rows.set_merged_stamps(&seen)?;
+        StoreNotice::copy_notices(rows, present)?;
+        apply(rows)?;
+        rows.begin_lineage(&lineage)
+    })
+}
+
+fn compare_digests(present: &MemoryDigests, backup: &MemoryDigests, plan: &FilePlan) -> RestoreResult {
+    let count =
+        |ids: &mut dyn Iterator<Item = &String>| ids.filter(|id| !plan.kept.contains(*id)).count() as u64;
+    let only =
+        |of: &MemoryDigests, not: &MemoryDigests| count(&mut of.keys().filter(|id| !not.contains_key(*id)));
+    let mut differing =
+        present.keys().filter(|id| backup.get(*id).is_some_and(|other| present.get(*id) != Some(other)));
+    let (files_written, files_removed) = plan.count_changes();
+    RestoreResult {
+        here: present.len() as u64,
+        there: backup.len() as u64,
+        only_here: only(present, backup),
+        only_there: only(backup, present),
+        differ: count(&mut differing),
+        files_written,
+        files_removed,
+        files_kept: plan.kept.len() as u64,
+        files_gone: plan.n_gone,
+        ..RestoreResult::default()
+    }
+}
+
+/// Writes a backup under its `unfinished` name, reads it back, and renames it. Never replaces a file.
+fn write_new(db: &MemoryDb, path: &Path, unfinished: &UnfinishedBackup) -> Result<(), DatabaseError> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Err(DatabaseError::from_io(path, std::io::ErrorKind::AlreadyExists.into()));
+    }
+    let part = unfinished.temporary_path();
+    db.copy_safely(part)?;
+    // Not `rename`, which would replace a file that was created in the meantime.
+    fs::hard_link(part, path)
+        .or_else(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Err(error),
+            _ => fs::rename(part, path), // a file system without hard links
+        })
+        .map_err(|error| DatabaseError::from_io(path, error))
+}
+
+impl MemoryDb {
+    /// Copies into a new private file, syncs it, and reads it back.
+    pub(crate) fn copy_safely(&self, to: &Path) -> Result<(), DatabaseError> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        drop(options.open(to).map_err(|error| DatabaseError::from_io(to, error))?);
+        self.copy_to(to)?;
+        if let Some(dir) = to.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            let _ = File::open(dir).and_then(|dir| dir.sync_all()); // not every file system can sync a directory
+        }
+        let copy = Self::open_unmigrated(to, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        copy.check_quickly()?;
+        match (copy.n_memories()?, self.n_memories()?) {
+            (copied, ours) if copied == ours => Ok(()),
+            (copied, ours) => {
+                let message = format!("{copied} of {ours} memories were copied");
+                Err(DatabaseError::from_sqlite(to, corruption_error(message)))
+            }
+        }
+    }
+
+    /// Returns a hash of each memory with its links, without recalls: it changes when anything else of the memory does.
+    fn digest_memories(&self) -> Result<MemoryDigests, DatabaseError> {
+        let columns = SAVED_COLUMNS
+            .replace("m.last_access, m.access_count", "NULL, NULL")
+            // Recalls extend a lifetime and raise a priority; every other change of these also changes `updated`.
+            .replace("m.tier, m.expires_at, m.priority", "NULL, NULL, NULL");
+        self.run(|conn| {
+            let mut statement = conn.prepare(&format!(
+                "SELECT {columns}, m.shared, m.repository,
+                     EXISTS (SELECT 1 FROM trusted_version t WHERE t.memory = m.row AND t.hash = m.version),
+                     (SELECT group_concat(k.kind || ' ' || o.id, ',' ORDER BY k.kind, o.id)
+                          FROM link k JOIN memory o ON o.row = k.target WHERE k.source = m.row)
+                 FROM memory m WHERE instr(m.id, '#') = 0"
+            ))?;
+            let n_columns = statement.column_count();
+            let mut rows = statement.query([])?;
+            let mut digests = MemoryDigests::new();
+            while let Some(row) = rows.next()? {
+                let mut hasher = blake3::Hasher::new();
+                for column in 0..n_columns {
+                    hasher.update(format!("{:?};", row.get_ref(column)?).as_bytes());
+                }
+                digests.insert(row.get(0)?, *hasher.finalize().as_bytes());
+            }
+            Ok(digests)
+        })
+    }
+
+    /// Returns the names and definitions of triggers and views.
+    fn list_triggers_and_views(&self) -> Result<Vec<(String, String)>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare(
+                "SELECT name, sql FROM sqlite_schema WHERE type IN ('trigger', 'view') ORDER BY name",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })
+    }
+}

@@ -1,0 +1,125 @@
+//! Decides which files of worktrees are restored with a backup.
+//!
+//! Later writes and removals by verbs are undone. Changes by git or an editor stay: the file is the truth, and may belong to
+//! another branch.
+
+use std::collections::{BTreeSet, HashMap};
+
+use memod_database::DatabaseError;
+
+use super::super::shared_files::{FilePlace, KnownFile};
+use super::super::{MemoryDb, MemoryRows, PendingFile, WorktreeRow};
+use super::RenderFileText;
+
+/// A file that gets its state in the backup.
+#[derive(Debug)]
+struct PlannedFileChange {
+    place: FilePlace,
+    /// Hash of its present text.
+    former: Option<[u8; 32]>,
+    then: Option<KnownFile>,
+}
+
+/// The changes to files of worktrees when a backup is restored.
+#[derive(Debug, Default)]
+pub(super) struct FilePlan {
+    changes: Vec<PlannedFileChange>,
+    /// Ids of memories whose files stay, because git or an editor has changed them.
+    pub(super) kept: BTreeSet<String>,
+    /// Number of files in the backup that git or an editor has removed.
+    pub(super) n_gone: u64,
+    written: HashMap<FilePlace, Option<[u8; 32]>>,
+    worktrees: Vec<WorktreeRow>,
+}
+
+impl FilePlan {
+    /// Compares the present files with those of a backup.
+    pub(super) fn plan_changes(present: &MemoryDb, backup: &MemoryDb) -> Result<Self, DatabaseError> {
+        let (now, written, worktrees) = present.read(0, |rows| {
+            Ok::<_, DatabaseError>((
+                rows.list_known_files()?,
+                rows.list_written_files()?,
+                rows.list_worktrees()?,
+            ))
+        })?;
+        let (then, former) = backup
+            .read(0, |rows| Ok::<_, DatabaseError>((rows.list_known_files()?, rows.list_worktrees()?)))?;
+        let mut plan = Self::default();
+        let places: BTreeSet<&FilePlace> = now.keys().chain(then.keys()).collect();
+        for place in places.into_iter().filter(|place| is_same_worktree(&worktrees, &former, &place.0)) {
+            let (now, then) = (now.get(place).copied(), then.get(place).copied());
+            // Its row may have been deleted with the memory while the file is still there.
+            let hash_now = now.map(|file| file.hash).or_else(|| written.get(place).copied().flatten());
+            if hash_now == then.map(|file| file.hash) || then.is_some_and(|file| file.row.is_none()) {
+                continue;
+            }
+            if written.get(place) == Some(&hash_now) {
+                plan.changes.push(PlannedFileChange { place: place.clone(), former: hash_now, then });
+            } else if hash_now.is_some() {
+                plan.kept.insert(place.1.trim_end_matches(".md").to_owned());
+            } else {
+                plan.n_gone += 1;
+            }
+        }
+        (plan.written, plan.worktrees) = (written, worktrees);
+        Ok(plan)
+    }
+
+    /// Returns the numbers of files to write and to remove.
+    pub(super) fn count_changes(&self) -> (u64, u64) {
+        let n_written = self.changes.iter().filter(|change| change.then.is_some()).count() as u64;
+        (n_written, self.changes.len() as u64 - n_written)
+    }
+
+    /// Records the pending writes in a backup; the next look at each worktree carries them out.
+    pub(super) fn record_changes(
+        &self,
+        rows: &MemoryRows<'_>,
+        text: RenderFileText,
+    ) -> Result<(), DatabaseError> {
+        for worktree in &self.worktrees {
+            rows.enter_worktree(rows.worktree_number(&worktree.git_dir)?);
+            if let (Some(root), Some(made_ns)) = (&worktree.root, worktree.made_ns) {
+                rows.set_worktree_location(root, made_ns)?;
+            }
+        }
+        rows.set_written_files(&self.written)?;
+        for change in &self.changes {
+            rows.enter_worktree(rows.worktree_number(&change.place.0)?);
+            change.record_change(rows, text)?;
+        }
+        rows.enter_worktree(0);
+        rows.delete_unshown_rows()
+    }
+}
+
+/// Returns whether a worktree is the one of the backup, or unknown there. A new worktree under the same name has the files of
+/// its own branch.
+fn is_same_worktree(worktrees: &[WorktreeRow], former: &[WorktreeRow], git_dir: &str) -> bool {
+    let [present, former] =
+        [worktrees, former].map(|rows| rows.iter().find(|row| row.git_dir == git_dir).map(|row| row.made_ns));
+    present.is_some_and(|made_ns| former.is_none_or(|former| former == made_ns))
+}
+
+impl PlannedFileChange {
+    fn record_change(&self, rows: &MemoryRows<'_>, text: RenderFileText) -> Result<(), DatabaseError> {
+        let name = self.place.1.clone();
+        let mut new = None;
+        if let Some((file, row)) = self.then.and_then(|file| Some((file, file.row?))) {
+            let ours = rows.read_file_memory(row)?;
+            let theirs = file.theirs.map(|row| rows.read_file_memory(row)).transpose()?;
+            let conflict = theirs.and_then(|theirs| text(&ours, Some(&theirs)));
+            let is_conflict = conflict.is_some();
+            // A memory that may not be shared any more is archived, without a file.
+            let Some((text, hash)) = conflict.or_else(|| text(&ours, None)) else { return Ok(()) };
+            if is_conflict {
+                rows.set_conflict_hash(&name, &hash)?;
+            } else if hash != file.hash {
+                rows.set_file_text(&name, row, &hash)?;
+            }
+            new = Some((text, hash));
+        }
+        rows.record_written_file(&name, new.as_ref().map(|(_, hash)| hash))?;
+        rows.put_pending_file(&PendingFile { name, former: self.former, text: new.map(|(text, _)| text) })
+    }
+}

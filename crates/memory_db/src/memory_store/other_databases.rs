@@ -1,0 +1,259 @@
+//! Merges memories of this repository from other state dirs.
+//!
+//! The state moves to another directory when the repository becomes read-only, and back. The database in use merges what
+//! only the other one has, by id, whenever that has changed. The other file is only read, so its writer is not affected.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{NOT_TAKEN, OtherState, is_same_dir};
+use memod_database::DatabaseError;
+use rusqlite::OpenFlags;
+
+use super::super::backups::BackupDir;
+use super::super::database_contents::DatabaseContents;
+use super::super::lineage::Lineage;
+use super::super::merge_contents::MergeCounts;
+use super::super::{MemoryDb, MemoryRows};
+use super::FileSignature;
+use super::MemoryStore;
+use super::recovery::{has_log, open_copied_backup, remove_database};
+use super::store_notice::StoreNotice;
+use crate::import_source::{CopyError, CopyPurpose, DatabaseCopy, FileStamps, open_memod, read_stamps};
+
+/// The key in `meta` of the signatures of merged databases.
+const SEEN: &str = "elsewhere";
+
+/// Signatures of the files of other databases.
+type SeenStamps = BTreeMap<PathBuf, FileStamps>;
+
+/// Another state dir that may have memories of this repository.
+pub(super) struct OtherStateDir {
+    dir: PathBuf,
+    /// The directory at which its paths begin, relative to the top of the worktree.
+    below: PathBuf,
+    /// Signatures of its files when they were merged.
+    seen: Option<FileStamps>,
+    /// Why its memories were not merged, or only in part.
+    trouble: Option<String>,
+}
+
+/// Why a database in another state dir cannot be merged.
+#[derive(Debug, thiserror::Error)]
+enum OtherDatabaseError {
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Copy(#[from] CopyError),
+}
+
+/// A database in another state dir, with its open copy.
+struct OtherDatabase {
+    /// Its path.
+    path: PathBuf,
+    lineage: Lineage,
+    db: MemoryDb,
+    /// Drop order is significant: the files are removed after the connection is closed.
+    _copied: Option<DatabaseCopy>,
+}
+
+impl OtherStateDir {
+    fn database_path(&self) -> PathBuf {
+        self.dir.join("memory.db")
+    }
+
+    fn has_database(&self) -> bool {
+        self.database_path().exists() || has_log(&self.database_path()) || BackupDir::new(&self.dir).is_any()
+    }
+}
+
+impl MemoryStore {
+    /// Merges memories from these state dirs from now on.
+    pub fn set_other_state_dirs(&mut self, states: &[OtherState]) {
+        let place =
+            |OtherState { dir, below }: OtherState| OtherStateDir { dir, below, seen: None, trouble: None };
+        self.elsewhere = states.iter().cloned().map(place).collect();
+    }
+
+    /// Returns the other databases with memories of this repository.
+    pub fn other_databases(&self) -> Vec<PathBuf> {
+        self.elsewhere.iter().filter(|place| place.has_database()).map(OtherStateDir::database_path).collect()
+    }
+
+    /// Lists all databases of this repository if there are several.
+    pub fn describe_places(&self) -> Option<String> {
+        let others: Vec<String> =
+            self.other_databases().iter().map(|path| path.display().to_string()).collect();
+        let path = self.path.display();
+        (!others.is_empty()).then(|| format!("{path}, which takes over what is in {}", others.join(" and ")))
+    }
+
+    /// Returns why memories in other state dirs could not be read.
+    pub(super) fn list_troubles(&self) -> impl Iterator<Item = &str> {
+        self.elsewhere.iter().filter_map(|place| place.trouble.as_deref())
+    }
+
+    /// Merges changes in other state dirs since the last call. Failures are reported with every answer.
+    pub(super) fn merge_other_databases(&mut self, now_ms: i64) {
+        for number in 0..self.elsewhere.len() {
+            let place = &self.elsewhere[number];
+            let now = read_stamps(&place.database_path());
+            let is_ours = is_same_dir(self.state_dir(), &place.dir);
+            if place.seen.as_ref() == Some(&now) || is_ours {
+                continue;
+            }
+            let (dir, below, is_there) = (place.dir.clone(), place.below.clone(), place.has_database());
+            let merged = if is_there { self.merge_state_dir((&dir, &below), &now, now_ms) } else { Ok(None) };
+            let (seen, trouble) = match merged {
+                Ok(trouble) => (Some(now), trouble),
+                Err(why) => (None, Some(describe_not_taken(&dir, &why))),
+            };
+            let place = &mut self.elsewhere[number];
+            if let Some(trouble) = trouble.as_ref().filter(|trouble| place.trouble.as_ref() != Some(trouble))
+            {
+                tracing::error!("{trouble}");
+            }
+            (place.seen, place.trouble) = (seen, trouble);
+        }
+    }
+
+    /// Merges the database of a state dir with these signatures; returns the problem, if any.
+    ///
+    /// # Errors
+    /// When this database cannot be written.
+    fn merge_state_dir(
+        &mut self,
+        (dir, below): (&Path, &Path),
+        now: &FileStamps,
+        now_ms: i64,
+    ) -> Result<Option<String>, DatabaseError> {
+        let path = dir.join("memory.db");
+        if self.open.as_ref().is_some_and(|(db, _)| db.merged_stamps().get(&path) == Some(now)) {
+            return Ok(None);
+        }
+        let (source, trouble) = match self.open_other(&path) {
+            Ok(source) => (source, None),
+            Err(why) => {
+                let trouble = describe_not_taken(&path, &why);
+                let Some(copy) = self.open_backup_of(dir) else { return Ok(Some(trouble)) };
+                let used = format!("{trouble}; a copy of it is used, {}", copy.path.display());
+                (copy, (path.exists() || has_log(&path)).then_some(used))
+            }
+        };
+        let seen = trouble.is_none().then(|| (path, now.clone()));
+        self.merge_database(&source, below, seen, now_ms)?;
+        Ok(trouble)
+    }
+
+    /// Opens a copy of a database in another state dir.
+    fn open_other(&self, path: &Path) -> Result<OtherDatabase, OtherDatabaseError> {
+        let copied = DatabaseCopy::copy_from(path, self.state_dir(), CopyPurpose::Unite, &[&self.path])?;
+        // Before it is migrated, because the migration of an older schema gives a new id each time.
+        let lineage = MemoryDb::open_unmigrated(copied.copy_path(), OpenFlags::SQLITE_OPEN_READ_WRITE)?
+            .read_lineage()?;
+        let db = open_memod(&copied)?;
+        db.check_readable()?;
+        Ok(OtherDatabase { path: path.to_owned(), lineage, db, _copied: Some(copied) })
+    }
+
+    /// Opens the newest good backup of a database in another state dir.
+    fn open_backup_of(&self, dir: &Path) -> Option<OtherDatabase> {
+        let to = self.path.with_extension("db.copy");
+        BackupDir::new(dir).list_all().into_iter().find_map(|copy| {
+            let (_, db) = open_copied_backup(&copy.path, &to).ok()?;
+            Some(OtherDatabase { path: copy.path, lineage: copy.lineage?, db, _copied: None })
+        })
+    }
+
+    /// Merges a database, and records the signatures of its files.
+    fn merge_database(
+        &mut self,
+        source: &OtherDatabase,
+        below: &Path,
+        seen: Option<(PathBuf, FileStamps)>,
+        now_ms: i64,
+    ) -> Result<(), DatabaseError> {
+        let old = self.recent_notice(now_ms).cloned();
+        let Some((db, _)) = &mut self.open else { return Ok(()) };
+        let mut lineage = db.read_lineage()?;
+        let is_held = lineage.includes_database(&source.lineage) && db.includes_each_memory(&source.db)?;
+        let mut contents = if is_held { DatabaseContents::default() } else { source.db.read_contents()? };
+        let sharing = if is_held { None } else { source.db.read_saved_sharing()? };
+        contents.begin_anchors_at(below);
+        lineage.include_database(&source.lineage);
+        let is_new = db.n_memories()? == 0;
+        let all_seen: SeenStamps = db.merged_stamps().into_iter().chain(seen).collect();
+        let notice = db.write(now_ms, |rows| {
+            if is_new {
+                rows.copy_elapsed_time(&source.db)?;
+            }
+            let merged = rows.merge_contents(&contents, "unite", self.forms.derive)?;
+            sharing.iter().try_for_each(|sharing| rows.apply_saved_trust(sharing))?;
+            rows.set_lineage(&lineage)?;
+            rows.set_merged_stamps(&all_seen)?;
+            let Some(notice) = merge_notice(merged, &source.path, old.as_ref(), now_ms) else {
+                return Ok(None);
+            };
+            notice.store_in(rows)?;
+            Ok::<_, DatabaseError>(Some(notice))
+        })?;
+        if let Some(notice) = notice {
+            tracing::warn!("{}", notice.details);
+            self.notice = Some(notice);
+        }
+        (self.is_changed, self.lacks_vectors) = (self.is_changed || !is_held, true);
+        if let (Some((_, mark)), Ok(Some(now))) = (&mut self.open, FileSignature::read_from(&self.path)) {
+            *mark = now;
+        }
+        remove_database(&self.path.with_extension("db.copy"));
+        Ok(())
+    }
+}
+
+impl MemoryDb {
+    /// Returns the signatures that the files of other databases had when they were merged completely.
+    pub(super) fn merged_stamps(&self) -> SeenStamps {
+        let json = self.read(0, |rows| rows.read_meta(SEEN)).ok().flatten();
+        json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
+    }
+}
+
+impl MemoryRows<'_> {
+    pub(super) fn set_merged_stamps(&self, seen: &SeenStamps) -> Result<(), DatabaseError> {
+        match serde_json::to_string(seen) {
+            Ok(json) => self.set_meta(SEEN, &json),
+            Err(_) => Ok(()), // a path that is not UTF-8 is compared each time
+        }
+    }
+}
+
+/// Builds the notice about memories that were not merged; `memo uninstall` recognises it by [`NOT_TAKEN`].
+fn describe_not_taken(place: &Path, why: &impl Display) -> String {
+    format!("memories of this repository in {} {NOT_TAKEN}: {why}", place.display())
+}
+
+/// Returns the notice with the merged memories added; `None` if there are none.
+fn merge_notice(
+    merged: MergeCounts,
+    path: &Path,
+    old: Option<&StoreNotice>,
+    now_ms: i64,
+) -> Option<StoreNotice> {
+    let memories = match merged {
+        MergeCounts { n_put: 0, n_deleted: 0 } => return None,
+        MergeCounts { n_put, n_deleted: 0 } => format!("{n_put} memories"),
+        MergeCounts { n_put, n_deleted } => {
+            format!("{n_put} memories, and {n_deleted} that were deleted there,")
+        }
+    };
+    let from = format!("taken over from {}", path.display());
+    let message = format!(
+        "{memories} are {from}, where this repository's memories are kept too; that file stays unchanged"
+    );
+    Some(match old {
+        // The other database may be written often; it is named once.
+        Some(old) if old.text.contains(&from) => StoreNotice { at_ms: now_ms, ..old.clone() },
+        old => StoreNotice::continued_from(old, now_ms, &message),
+    })
+}

@@ -1,0 +1,76 @@
+//! Keeps the notice of an event of memory.db for a day, or until a person acknowledges it.
+
+use memod_database::DatabaseError;
+
+use super::super::MemoryDb;
+use super::super::memory_rows::MemoryRows;
+use super::super::shared_files::GONE_WORKTREES;
+
+/// Duration of a notice, ms.
+const NOTICE_MS: i64 = 86_400_000;
+/// The key in `meta` of the notice.
+const NOTICE: &str = "notice";
+/// The key in `meta` of the time of the notice that was acknowledged.
+pub(super) const ACKNOWLEDGED: &str = "notice_acknowledged";
+
+/// The notice of an event.
+#[derive(Clone, Debug)]
+pub(super) struct StoreNotice {
+    pub(super) at_ms: i64,
+    /// One line.
+    pub(super) text: String,
+    /// One line with the paths of all files.
+    pub(super) details: String,
+}
+
+impl StoreNotice {
+    pub(super) fn new(at_ms: i64, text: &str, details: &str) -> Self {
+        let [text, details] = [text, details].map(|line| line.replace('\n', " "));
+        Self { at_ms, text, details }
+    }
+
+    /// Returns a notice that adds an event to the present notice, if there is one.
+    pub(super) fn continued_from(old: Option<&Self>, at_ms: i64, message: &str) -> Self {
+        match old {
+            Some(Self { text, details, .. }) => {
+                Self::new(at_ms, &format!("{text}; {message}"), &format!("{details}; {message}"))
+            }
+            None => Self::new(at_ms, message, message),
+        }
+    }
+
+    /// Returns whether the event was in the last day.
+    pub(super) fn is_recent(&self, now_ms: i64) -> bool {
+        now_ms - self.at_ms < NOTICE_MS
+    }
+
+    /// Returns the notice that a database holds, and the time of the one that was acknowledged.
+    pub(super) fn find_stored(rows: &MemoryRows<'_>) -> Result<(Option<Self>, Option<i64>), DatabaseError> {
+        let acknowledged_ms = rows.read_meta(ACKNOWLEDGED)?.and_then(|at_ms| at_ms.parse().ok());
+        Ok((rows.read_meta(NOTICE)?.as_deref().and_then(Self::parse_stored), acknowledged_ms))
+    }
+
+    /// Reads what [`Self::store_in`] has written; an earlier version wrote one line.
+    fn parse_stored(stored: &str) -> Option<Self> {
+        let (at, lines) = stored.split_once(' ')?;
+        let (text, details) = lines.split_once('\n').unwrap_or((lines, lines));
+        Some(Self::new(at.parse().ok()?, text, details))
+    }
+
+    /// Copies the notices of a database into the one that is about to replace it: they are about the file, not about its memories.
+    pub(super) fn copy_notices(rows: &MemoryRows<'_>, former: &MemoryDb) -> Result<(), DatabaseError> {
+        for key in [NOTICE, ACKNOWLEDGED, GONE_WORKTREES] {
+            match former.read(rows.now_ms(), |rows| rows.read_meta(key))? {
+                Some(value) => rows.set_meta(key, &value)?,
+                None => rows.unset_meta(key)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stores the notice in the database that it is about.
+    pub(super) fn store_in(&self, rows: &MemoryRows<'_>) -> Result<(), DatabaseError> {
+        let Self { at_ms, text, details } = self;
+        rows.set_meta(NOTICE, &format!("{at_ms} {text}\n{details}"))
+    }
+}

@@ -1,0 +1,89 @@
+//! Removes from a result the fields that only clients of the socket need.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Hashes, parts of scores, times, and what repeats the question or is the same for every hit.
+const LEFT_OUT: &[&str] =
+    &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
+
+/// Scores have steps of 0.0001: more digits add nothing and cost tokens.
+const SCORE_STEPS: f64 = 10_000.0;
+
+/// A value of JSON whose keys keep their order.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OrderedJson {
+    /// An object.
+    Object(IndexMap<String, Self>),
+    /// An array.
+    Array(Vec<Self>),
+    /// Anything else.
+    Scalar(Value),
+}
+
+impl OrderedJson {
+    /// Converts a result, leaving out hashes, parts of scores, times, what is null, and the keys `also`, wherever they are.
+    /// Scores are rounded.
+    ///
+    /// # Errors
+    /// When the result is no JSON.
+    pub fn from_result<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
+        // A `Value` would sort the keys.
+        let mut lean = serde_json::from_slice(&serde_json::to_vec(result)?)?;
+        strip_left_out(&mut lean, also);
+        Ok(lean)
+    }
+}
+
+fn strip_left_out(value: &mut OrderedJson, also: &[&str]) {
+    match value {
+        OrderedJson::Object(fields) => {
+            let is_left_out = |key: &str| LEFT_OUT.contains(&key) || also.contains(&key);
+            fields.retain(|key, value| {
+                !matches!(value, OrderedJson::Scalar(Value::Null)) && !is_left_out(key.as_str())
+            });
+            for (key, value) in fields {
+                match (key.as_str(), value) {
+                    // The metadata belong to the author.
+                    ("metadata", _) => {}
+                    ("score", OrderedJson::Scalar(score)) => round_score_value(score),
+                    (_, value) => strip_left_out(value, also),
+                }
+            }
+        }
+        OrderedJson::Array(items) => items.iter_mut().for_each(|item| strip_left_out(item, also)),
+        OrderedJson::Scalar(_) => {}
+    }
+}
+
+fn round_score_value(score: &mut Value) {
+    if let Some(number) = score.as_f64() {
+        *score = rounded_score(number).into();
+    }
+}
+
+/// Returns a score with four digits.
+pub fn rounded_score(score: f64) -> f64 {
+    (score * SCORE_STEPS).round() / SCORE_STEPS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_and_what_an_author_attached_stay() {
+        let result: Box<serde_json::value::RawValue> = serde_json::from_str(
+            r#"{"query":"q","hits":[{"path":"a","blob":"00","lines":[1,2],"rank":1,"score":0.98765432,"state":null,
+               "metadata":{"view":null,"score":0.123456}}],"fresh":true,"took_ms":1.5}"#,
+        )
+        .expect("JSON");
+        let lean = OrderedJson::from_result(&result, &["rank"]).expect("JSON");
+        assert_eq!(
+            serde_json::to_string(&lean).expect("JSON"),
+            r#"{"hits":[{"path":"a","lines":[1,2],"score":0.9877,"metadata":{"view":null,"score":0.123456}}],"fresh":true}"#
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! Builds the tree of a query.
+
+use std::fmt;
+
+use super::lexer::Lexeme;
+use super::stop_words;
+
+/// Alternatives: any of these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Alternatives(pub(super) Vec<Requirements>);
+
+/// Requirements: each of these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Requirements(pub(super) Vec<WordBag>);
+
+/// Words side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct WordBag {
+    pub(super) wanted: Vec<QueryItem>,
+    pub(super) unwanted: Vec<QueryItem>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum QueryItem {
+    Word(String),
+    Prefix(String),
+    Phrase(String),
+    Group(Alternatives),
+}
+
+/// Builds the tree of all lexemes.
+pub(super) fn build_tree(lexemes: Vec<Lexeme>) -> Alternatives {
+    TreeParser { rest: lexemes.into_iter().peekable() }.parse_alternatives()
+}
+
+/// Parses lexemes. The lexer bounds the recursion, because it limits the depth of brackets.
+struct TreeParser {
+    rest: std::iter::Peekable<std::vec::IntoIter<Lexeme>>,
+}
+
+impl TreeParser {
+    fn parse_alternatives(&mut self) -> Alternatives {
+        let mut any = vec![self.parse_requirements()];
+        while self.rest.next_if_eq(&Lexeme::Or).is_some() {
+            any.push(self.parse_requirements());
+        }
+        any.retain(|all| !all.0.is_empty());
+        Alternatives(any)
+    }
+
+    /// Leaves out bags without items, beside which an operator has no operand.
+    fn parse_requirements(&mut self) -> Requirements {
+        let mut all = vec![self.parse_bag()];
+        while self.rest.next_if_eq(&Lexeme::And).is_some() {
+            all.push(self.parse_bag());
+        }
+        all.retain(|bag| !bag.wanted.is_empty() || !bag.unwanted.is_empty());
+        Requirements(all)
+    }
+
+    fn parse_bag(&mut self) -> WordBag {
+        let mut bag = WordBag::default();
+        loop {
+            let is_unwanted = self.rest.next_if_eq(&Lexeme::Not).is_some();
+            match self.parse_item() {
+                Some(item) if is_unwanted => bag.unwanted.push(item),
+                Some(QueryItem::Group(any)) => bag.add_group(any),
+                Some(item) => bag.wanted.push(item),
+                None if is_unwanted => {}
+                None => return bag,
+            }
+        }
+    }
+
+    fn parse_item(&mut self) -> Option<QueryItem> {
+        match self.rest.next_if(|lexeme| matches!(lexeme, Lexeme::Item(_) | Lexeme::Open))? {
+            Lexeme::Item(item) => Some(item),
+            _ => {
+                let group = self.parse_alternatives();
+                self.rest.next_if_eq(&Lexeme::Close);
+                Some(QueryItem::Group(group))
+            }
+        }
+    }
+}
+
+impl WordBag {
+    /// Adds a group in brackets; adds its items alone when no operator binds them.
+    fn add_group(&mut self, mut any: Alternatives) {
+        match any.0.as_mut_slice() {
+            [] => {}
+            [Requirements(bags)]
+                if bags.len() == 1 && (bags[0].wanted.is_empty() || bags[0].unwanted.is_empty()) =>
+            {
+                self.wanted.append(&mut bags[0].wanted);
+                self.unwanted.append(&mut bags[0].unwanted);
+            }
+            _ => self.wanted.push(QueryItem::Group(any)),
+        }
+    }
+
+    /// Returns whether every hit must have this item: a phrase, or a group with operators.
+    fn is_required(item: &QueryItem) -> bool {
+        matches!(item, QueryItem::Phrase(_) | QueryItem::Group(_))
+    }
+
+    /// Returns the required items, and the others.
+    pub(super) fn by_requirement(&self) -> (Vec<&QueryItem>, Vec<&QueryItem>) {
+        self.wanted.iter().partition(|item| Self::is_required(item))
+    }
+}
+
+impl Alternatives {
+    fn bags_mut(&mut self) -> impl Iterator<Item = &mut WordBag> {
+        self.0.iter_mut().flat_map(|all| all.0.iter_mut())
+    }
+
+    pub(super) fn bags(&self) -> impl Iterator<Item = &WordBag> {
+        self.0.iter().flat_map(|all| all.0.iter())
+    }
+
+    /// Returns whether an operator binds: the query is not only words side by side.
+    pub(super) fn is_binding(&self) -> bool {
+        self.bags().count() > 1
+            || !self.bags().all(|bag| {
+                bag.unwanted.is_empty() && bag.wanted.iter().all(|item| matches!(item, QueryItem::Word(_)))
+            })
+    }
+
+    /// Returns the wanted items that are no groups, in order.
+    pub(super) fn wanted_items(&self) -> Vec<&QueryItem> {
+        let mut wanted = Vec::new();
+        for item in self.bags().flat_map(|bag| &bag.wanted) {
+            match item {
+                QueryItem::Group(any) => wanted.extend(any.wanted_items()),
+                _ => wanted.push(item),
+            }
+        }
+        wanted
+    }
+
+    /// Returns the items after `NOT`, in order.
+    pub(super) fn unwanted_items(&self) -> Vec<&QueryItem> {
+        let mut unwanted = Vec::new();
+        for bag in self.bags() {
+            let groups = bag.wanted.iter().filter_map(|item| match item {
+                QueryItem::Group(any) => Some(any.unwanted_items()),
+                _ => None,
+            });
+            unwanted.extend(groups.flatten());
+            unwanted.extend(&bag.unwanted);
+        }
+        unwanted
+    }
+
+    /// Drops stop words beside other items; every operand of an operator stays.
+    pub(super) fn drop_stop_words(&mut self) {
+        for bag in self.bags_mut() {
+            if !bag.wanted.iter().all(QueryItem::is_stop_word) {
+                bag.wanted.retain(|item| !item.is_stop_word());
+            }
+            for item in &mut bag.wanted {
+                if let QueryItem::Group(any) = item {
+                    any.drop_stop_words();
+                }
+            }
+        }
+    }
+
+    /// Replaces texts of wanted words and phrases.
+    pub(super) fn replace_wanted(&mut self, replace: &mut dyn FnMut(&str) -> Option<String>) {
+        for item in self.bags_mut().flat_map(|bag| bag.wanted.iter_mut()) {
+            match item {
+                QueryItem::Group(any) => any.replace_wanted(replace),
+                QueryItem::Prefix(_) => {}
+                QueryItem::Word(text) | QueryItem::Phrase(text) => {
+                    if let Some(other) = replace(text) {
+                        *text = other;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl QueryItem {
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Word(text) | Self::Prefix(text) | Self::Phrase(text) => Some(text),
+            Self::Group(_) => None,
+        }
+    }
+
+    fn is_stop_word(&self) -> bool {
+        matches!(self, Self::Word(text) if stop_words::is_stop_text(text))
+    }
+}
+
+/// Writes the items of an iterator with something between them.
+fn write_joined<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl Iterator<Item = T>,
+    between: &str,
+) -> fmt::Result {
+    for (nth, item) in items.enumerate() {
+        f.write_str(if nth > 0 { between } else { "" })?;
+        write!(f, "{item}")?;
+    }
+    Ok(())
+}
+
+impl fmt::Display for Alternatives {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_joined(f, self.0.iter(), " OR ")
+    }
+}
+
+impl fmt::Display for Requirements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_joined(f, self.0.iter(), " AND ")
+    }
+}
+
+impl fmt::Display for WordBag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unwanted = self.unwanted.iter().map(|item| format!("NOT {item}"));
+        write_joined(f, self.wanted.iter().map(ToString::to_string).chain(unwanted), " ")
+    }
+}
+
+impl fmt::Display for QueryItem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(text) => f.write_str(text),
+            Self::Prefix(text) => write!(f, "{text}*"),
+            Self::Phrase(text) => write!(f, "\"{text}\""),
+            Self::Group(any) => write!(f, "({any})"),
+        }
+    }
+}

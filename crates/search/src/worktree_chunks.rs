@@ -1,0 +1,318 @@
+//! Holds the chunks and paths of a worktree in memory.
+//!
+//! An arm finds ids of chunks; this module looks up which of them the worktree and a filter admit, without the database.
+//! Pure: the caller of [`WorktreeChunks::update`] reads the rows.
+
+mod admitted_chunks;
+mod filter_cache;
+mod patch;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, MOST_CHUNKS};
+
+use super::class_rules::{self, FormatGroup};
+use super::filter::PathGlobs;
+use super::filter::SearchFilter;
+use super::id_places::IdPlaces;
+use super::path_word_index::PathWordIndex;
+use super::translation;
+pub(crate) use admitted_chunks::AdmittedChunks;
+use filter_cache::FilterCache;
+use memod_index_db::{ChunkSummary, IndexedContent};
+pub use patch::ChangedPath;
+
+/// The chunks of one worktree.
+#[derive(Clone, Default)]
+pub struct WorktreeChunks {
+    /// The contents, in no order.
+    contents: Vec<ListedContent>,
+    /// The chunks, by id.
+    chunks: Vec<WorktreeChunk>,
+    places: IdPlaces,
+    /// The paths, in order.
+    paths: Vec<ListedPath>,
+    path_index: Arc<PathWordIndex>,
+    /// Number of words of all chunks.
+    n_words: u64,
+    filter_cache: FilterCache,
+    /// Size in memory, bytes.
+    size: usize,
+}
+
+/// A path of the worktree.
+#[derive(Clone)]
+struct ListedPath {
+    path: Box<str>,
+    /// Place of its content in `contents`.
+    content: u32,
+    /// Classes whose signs are in the path.
+    by_path: ClassSet,
+    may_be_translation: bool,
+    /// All classes.
+    classes: ClassSet,
+}
+
+/// A content with its paths.
+#[derive(Clone)]
+struct ListedContent {
+    content: Arc<IndexedContent>,
+    group: FormatGroup,
+    /// Places in `paths`.
+    paths: Vec<u32>,
+    /// Number of words of all its chunks.
+    n_words: u32,
+}
+
+impl ListedContent {
+    fn new(content: IndexedContent) -> Self {
+        let group = FormatGroup::from_format(&content.lang);
+        let n_words = content.chunks.iter().fold(0, |sum: u32, chunk| sum.saturating_add(chunk.n_words));
+        Self { content: Arc::new(content), group, paths: Vec::new(), n_words }
+    }
+
+    fn first_chunk(&self) -> Option<ChunkId> {
+        self.content.chunks.first().map(|chunk| chunk.id)
+    }
+
+    fn is_commit(&self) -> bool {
+        self.content.chunks.first().is_some_and(|chunk| chunk.kind == ChunkKind::Commit)
+    }
+}
+
+/// The paths of the former list, in order.
+struct FormerPaths<'a> {
+    paths: &'a [ListedPath],
+    /// Number of paths that were passed.
+    n_passed: usize,
+    /// For each path of the new list, its position in the former list.
+    places: Vec<Option<u32>>,
+}
+
+impl FormerPaths<'_> {
+    /// Returns a path with the classes of its name, copied if it was in the former list. Paths come in order.
+    fn list_path(&mut self, path: Box<str>, content: u32) -> ListedPath {
+        while self.paths.get(self.n_passed).is_some_and(|next| next.path < path) {
+            self.n_passed += 1;
+        }
+        let known = self.paths.get(self.n_passed).filter(|next| next.path == path);
+        self.places.push(known.map(|_| self.n_passed as u32));
+        match known {
+            Some(known) => ListedPath { path, content, ..*known },
+            None => ListedPath {
+                by_path: class_rules::classes_by_path(&path),
+                may_be_translation: translation::may_be_translation(&path),
+                classes: ClassSet::default(),
+                path,
+                content,
+            },
+        }
+    }
+}
+
+/// Sets the classes of each path. Whether a file is a translation depends on the other paths.
+fn classify_paths(paths: &mut [ListedPath], contents: &[ListedContent]) {
+    for nth in 0..paths.len() {
+        let listed = &contents[paths[nth].content as usize];
+        let mut by_path = paths[nth].by_path;
+        if listed.is_commit() {
+            continue;
+        }
+        if paths[nth].may_be_translation
+            && translation::is_translation(&paths[nth].path, listed.group, |path| has_path(paths, path))
+        {
+            by_path.insert(FileClass::Translation);
+        }
+        paths[nth].classes = class_rules::classify_file(by_path, listed.group, listed.content.class);
+    }
+}
+
+fn has_path(paths: &[ListedPath], path: &str) -> bool {
+    paths.binary_search_by(|known| (*known.path).cmp(path)).is_ok()
+}
+
+/// A chunk of the worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WorktreeChunk {
+    /// Id, kind and length.
+    pub chunk: ChunkSummary,
+    /// The content that the chunk is part of, 0 to [`WorktreeChunks::n_contents`].
+    pub content: u32,
+}
+
+impl WorktreeChunks {
+    /// Replaces everything by a list of paths, in order, each with the first chunk of its content. `read` returns new
+    /// contents.
+    ///
+    /// # Errors
+    /// When `read` fails.
+    pub fn update<E>(
+        &mut self,
+        list: Vec<(Box<str>, ChunkId)>,
+        mut read: impl FnMut(ChunkId) -> Result<IndexedContent, E>,
+    ) -> Result<(), E> {
+        let known: HashMap<ChunkId, &ListedContent> =
+            self.contents.iter().filter_map(|listed| Some((listed.first_chunk()?, listed))).collect();
+        let mut former =
+            FormerPaths { paths: &self.paths, n_passed: 0, places: Vec::with_capacity(list.len()) };
+        let mut places: HashMap<ChunkId, u32> = HashMap::with_capacity(list.len());
+        let mut contents: Vec<ListedContent> = Vec::new();
+        let mut paths = Vec::with_capacity(list.len());
+        for (nth, (path, id)) in (0..).zip(list) {
+            let place = match places.get(&id) {
+                Some(place) => *place,
+                None => {
+                    contents.push(match known.get(&id) {
+                        Some(known) => ListedContent { paths: Vec::new(), ..(*known).clone() },
+                        None => ListedContent::new(read(id)?),
+                    });
+                    let place = contents.len() as u32 - 1;
+                    places.insert(id, place);
+                    place
+                }
+            };
+            contents[place as usize].paths.push(nth);
+            paths.push(former.list_path(path, place));
+        }
+        classify_paths(&mut paths, &contents);
+        let path_index = self.path_index_of(&paths, &contents, &former.places);
+        let mut chunks: Vec<WorktreeChunk> = (0..)
+            .zip(&contents)
+            .flat_map(|(place, listed)| -> Vec<WorktreeChunk> {
+                listed
+                    .content
+                    .chunks
+                    .iter()
+                    .map(|chunk| WorktreeChunk { chunk: *chunk, content: place })
+                    .collect()
+            })
+            .collect();
+        chunks.sort_unstable_by_key(|chunk| chunk.chunk.id);
+        let n_words = chunks.iter().map(|chunk| u64::from(chunk.chunk.n_words)).sum();
+        let places = IdPlaces::new(chunks.iter().map(|chunk| chunk.chunk.id.0));
+        let filter_cache = FilterCache::default();
+        *self = Self { contents, chunks, places, paths, path_index, n_words, filter_cache, size: 0 };
+        self.size = self.measure_size();
+        Ok(())
+    }
+
+    /// Returns the word index of paths, given the former position of each; the current index if no path has changed.
+    fn path_index_of(
+        &self,
+        paths: &[ListedPath],
+        contents: &[ListedContent],
+        former: &[Option<u32>],
+    ) -> Arc<PathWordIndex> {
+        if former.len() == self.path_index.n_paths()
+            && former.iter().enumerate().all(|(nth, place)| *place == Some(nth as u32))
+        {
+            return Arc::clone(&self.path_index);
+        }
+        let is_outgrown = self.path_index.is_outgrown();
+        let words = paths.iter().zip(former).map(|(listed, former)| {
+            let is_file = !contents[listed.content as usize].is_commit();
+            is_file.then_some((&*listed.path, former.filter(|_| !is_outgrown)))
+        });
+        match is_outgrown {
+            true => Arc::new(PathWordIndex::default().with_paths(words)),
+            false => Arc::new(self.path_index.with_paths(words)),
+        }
+    }
+
+    /// Returns all chunks by id.
+    pub(crate) fn chunks(&self) -> &[WorktreeChunk] {
+        &self.chunks
+    }
+
+    /// Returns the number of words of all chunks.
+    pub(crate) fn n_words(&self) -> u64 {
+        self.n_words
+    }
+
+    /// Returns the number of different contents.
+    pub fn n_contents(&self) -> usize {
+        self.contents.len()
+    }
+
+    /// Returns the contents that are cut: only their first chunks are indexed, so their last names are in no chunk.
+    pub fn cut_contents(&self) -> impl Iterator<Item = u32> {
+        (0..)
+            .zip(&self.contents)
+            .filter(|(_, listed)| listed.content.chunks.len() >= MOST_CHUNKS)
+            .map(|(content, _)| content)
+    }
+
+    /// Returns the paths of a content, in order.
+    pub fn paths_of(&self, content: u32) -> impl Iterator<Item = &str> {
+        self.contents[content as usize].paths.iter().map(|path| &*self.paths[*path as usize].path)
+    }
+
+    /// Returns whether some file has a path that matches.
+    pub fn has_path(&self, globs: &PathGlobs) -> bool {
+        self.paths
+            .iter()
+            .filter(|listed| !self.contents[listed.content as usize].is_commit())
+            .any(|listed| globs.is_match(&listed.path))
+    }
+
+    /// Returns the content of a chunk.
+    pub(crate) fn content_at(&self, place: u32) -> &IndexedContent {
+        &self.contents[place as usize].content
+    }
+
+    /// Returns the number of words of all chunks of a content.
+    pub(crate) fn content_word_count(&self, content: u32) -> u32 {
+        self.contents[content as usize].n_words
+    }
+
+    /// Returns the chunk with an id, if the worktree has it.
+    pub fn get(&self, id: ChunkId) -> Option<&WorktreeChunk> {
+        self.position_of(id).map(|place| &self.chunks[place])
+    }
+
+    /// Returns the position of a chunk in [`Self::chunks`], if the worktree has it.
+    #[inline]
+    pub(crate) fn position_of(&self, id: ChunkId) -> Option<usize> {
+        self.places.get(id.0)
+    }
+
+    /// Returns the size in memory, bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    fn measure_size(&self) -> usize {
+        let chunks = self.chunks.len() * (size_of::<WorktreeChunk>() + size_of::<ChunkSummary>());
+        let paths: usize = self.paths.iter().map(|listed| listed.path.len() + size_of::<ListedPath>()).sum();
+        let contents = self.contents.len() * (size_of::<ListedContent>() + size_of::<IndexedContent>() + 16);
+        chunks + self.places.size() + self.path_index.size() + paths + contents
+    }
+
+    /// Returns the classes of the file at a path.
+    pub fn path_classes(&self, path: &str) -> ClassSet {
+        self.path_position(path).map(|place| self.paths[place].classes).unwrap_or_default()
+    }
+
+    /// Returns the classes of a file with this content.
+    pub(crate) fn classes_of(&self, content: u32, path: &str) -> ClassSet {
+        match self.contents[content as usize].paths.as_slice() {
+            [only] => self.paths[*only as usize].classes,
+            _ => self.path_classes(path),
+        }
+    }
+
+    fn path_position(&self, path: &str) -> Option<usize> {
+        self.paths.binary_search_by(|known| (*known.path).cmp(path)).ok()
+    }
+
+    fn admits_path(&self, filter: &SearchFilter, listed: &ListedContent, path: &ListedPath) -> bool {
+        match listed.is_commit() {
+            true => filter.admits_commits(),
+            false => filter.admits_file(&path.path, path.classes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Changes a few paths of a worktree, without reading all others.
+
+use memod_base::types::{ChunkId, ClassSet};
+use memod_index_db::IndexedContent;
+
+use super::filter_cache::FilterCache;
+use super::{
+    ListedContent, ListedPath, WorktreeChunk, WorktreeChunks, class_rules, classify_paths, translation,
+};
+use crate::id_places::IdPlaces;
+
+/// A path with the first chunk of its content; `None` if the path is gone.
+pub type ChangedPath = (Box<str>, Option<ChunkId>);
+
+impl WorktreeChunks {
+    /// Updates the changed paths. `read` returns new contents.
+    ///
+    /// # Errors
+    /// When `read` fails; nothing is changed then.
+    pub fn patch<E>(
+        &mut self,
+        changed: Vec<ChangedPath>,
+        mut read: impl FnMut(ChunkId) -> Result<IndexedContent, E>,
+    ) -> Result<(), E> {
+        let mut new: Vec<(ChunkId, ListedContent)> = Vec::new();
+        for first in
+            changed.iter().filter_map(|(_, first)| first.as_ref()).filter(|first| self.get(**first).is_none())
+        {
+            if new.iter().all(|(known, _)| known != first) {
+                new.push((*first, ListedContent::new(read(*first)?)));
+            }
+        }
+        let mut former: Vec<Option<u32>> = (0..self.paths.len() as u32).map(Some).collect();
+        for (_, listed) in &new {
+            self.add_content(listed.clone());
+        }
+        for (path, first) in changed {
+            let content = first.map(|first| self.content_of_chunk(first));
+            match (self.paths.binary_search_by(|known| known.path.cmp(&path)), content) {
+                (Err(_), None) => {}
+                (Ok(at), Some(content)) => self.move_path(at, content),
+                (Ok(at), None) => {
+                    self.remove_path(at);
+                    former.remove(at);
+                }
+                (Err(at), Some(content)) => {
+                    self.insert_path(at, path, content);
+                    former.insert(at, None);
+                }
+            }
+        }
+        self.remove_unused_contents();
+        self.finish_patch(&former);
+        Ok(())
+    }
+
+    fn finish_patch(&mut self, former: &[Option<u32>]) {
+        self.filter_cache = FilterCache::default();
+        classify_paths(&mut self.paths, &self.contents);
+        self.path_index = self.path_index_of(&self.paths, &self.contents, former);
+        self.n_words = self.contents.iter().map(|listed| u64::from(listed.n_words)).sum();
+        self.places = IdPlaces::new(self.chunks.iter().map(|chunk| chunk.chunk.id.0));
+        self.size = self.measure_size();
+    }
+
+    fn find_position(&self, id: ChunkId) -> Result<usize, usize> {
+        self.chunks.binary_search_by_key(&id, |chunk| chunk.chunk.id)
+    }
+
+    /// Returns the content that has a chunk.
+    fn content_of_chunk(&self, chunk: ChunkId) -> u32 {
+        let place = self.find_position(chunk).expect("it was there, or has been added");
+        self.chunks[place].content
+    }
+
+    fn add_content(&mut self, listed: ListedContent) {
+        let content = self.contents.len() as u32;
+        let chunks = listed.content.chunks.iter().map(|chunk| WorktreeChunk { chunk: *chunk, content });
+        // The ids of the chunks of one content follow each other.
+        if let Some(first) = listed.content.chunks.first() {
+            let at = self.find_position(first.id).unwrap_or_else(|at| at);
+            self.chunks.splice(at..at, chunks);
+        }
+        self.contents.push(listed);
+    }
+
+    /// Gives a path another content.
+    fn move_path(&mut self, at: usize, content: u32) {
+        let path = at as u32;
+        let former = std::mem::replace(&mut self.paths[at].content, content);
+        self.contents[former as usize].paths.retain(|other| *other != path);
+        self.attach_path(path, content);
+    }
+
+    fn attach_path(&mut self, path: u32, content: u32) {
+        let paths = &mut self.contents[content as usize].paths;
+        let at = paths.partition_point(|other| *other < path);
+        paths.insert(at, path);
+    }
+
+    fn insert_path(&mut self, at: usize, path: Box<str>, content: u32) {
+        self.renumber_paths(|other| if other >= at as u32 { other + 1 } else { other });
+        let listed = ListedPath {
+            by_path: class_rules::classes_by_path(&path),
+            may_be_translation: translation::may_be_translation(&path),
+            classes: ClassSet::default(),
+            path,
+            content,
+        };
+        self.paths.insert(at, listed);
+        self.attach_path(at as u32, content);
+    }
+
+    fn remove_path(&mut self, at: usize) {
+        let ListedPath { content, .. } = self.paths.remove(at);
+        self.contents[content as usize].paths.retain(|other| *other != at as u32);
+        self.renumber_paths(|other| if other > at as u32 { other - 1 } else { other });
+    }
+
+    fn renumber_paths(&mut self, number: impl Fn(u32) -> u32) {
+        for path in self.contents.iter_mut().flat_map(|listed| &mut listed.paths) {
+            *path = number(*path);
+        }
+    }
+
+    fn remove_unused_contents(&mut self) {
+        while let Some(content) = self.contents.iter().position(|listed| listed.paths.is_empty()) {
+            let removed = self.contents.swap_remove(content);
+            if let Some(first) = removed.content.chunks.first()
+                && let Ok(at) = self.find_position(first.id)
+            {
+                self.chunks.drain(at..at + removed.content.chunks.len());
+            }
+            let Some(moved) = self.contents.get(content) else { continue };
+            for path in &moved.paths {
+                self.paths[*path as usize].content = content as u32;
+            }
+            let Some(first) = moved.content.chunks.first() else { continue };
+            let n_chunks = moved.content.chunks.len();
+            if let Ok(at) = self.find_position(first.id) {
+                self.chunks[at..at + n_chunks].iter_mut().for_each(|chunk| chunk.content = content as u32);
+            }
+        }
+    }
+}

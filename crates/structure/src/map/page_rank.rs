@@ -1,0 +1,205 @@
+//! Ranks files and symbols with PageRank.
+
+use super::graph::UseGraph;
+use super::{CodeFile, CodeMap};
+
+/// Share of a file's rank that follows its uses; the rest restarts.
+/// Brin and Page, "The anatomy of a large-scale hypertextual Web search engine", 1998.
+const DAMPING: f64 = 0.85;
+
+/// Maximum number of rounds. Each multiplies the error by [`DAMPING`], to 1 % in total.
+const MAX_ROUNDS: usize = 30;
+
+/// Sum of changes of the ranks, which sum to 1, below which iteration stops.
+const CONVERGED: f64 = 1e-6;
+
+/// Share of restarts in the focused files and their neighbours; the rest is uniform.
+const FOCUS_SHARE: f64 = 0.7;
+const NEIGHBOUR_SHARE: f64 = 0.2;
+
+/// An order of files and of their symbols.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// Positions of the files, the most important first.
+    pub files: Vec<usize>,
+    /// Weight of the uses of each symbol in other files; the symbols of file `n` begin at `starts[n]`.
+    uses: Vec<f64>,
+    starts: Vec<usize>,
+}
+
+/// Orders files by PageRank over their uses, then by path; files that are aside come last, unless they are in focus.
+///
+/// `focus` has worktree-relative paths of files or folders to favour. Paths that match nothing are ignored; without any, all
+/// files are equal.
+pub fn rank_files(map: &CodeMap, focus: &[&str]) -> Ranking {
+    let (scores, ranks) = score_files(map, focus);
+    let (uses, starts) = uses_by_symbol(map, &ranks);
+    let mut files: Vec<usize> = (0..map.n_files()).collect();
+    files.sort_unstable_by(|&left, &right| {
+        let by_place = is_last(map, left, focus).cmp(&is_last(map, right, focus));
+        by_place
+            .then(scores[right].total_cmp(&scores[left]))
+            .then_with(|| map.file_at(left).path.cmp(&map.file_at(right).path))
+    });
+    Ranking { files, uses, starts }
+}
+
+/// Returns whether a file comes last: it is aside, and not in focus.
+fn is_last(map: &CodeMap, file: usize, focus: &[&str]) -> bool {
+    let CodeFile { path, is_aside, .. } = map.file_at(file);
+    *is_aside && !focus.iter().any(|at| contains_path(at, path))
+}
+
+/// Returns the score of each file, half its PageRank and half its share of the focus, and its PageRank; both sum to 1.
+pub(super) fn score_files(map: &CodeMap, focus: &[&str]) -> (Vec<f64>, Vec<f64>) {
+    let start = start_shares(map, focus);
+    let ranks = page_rank(&map.edges, &start);
+    // Restarts at a file count as much as uses of it: otherwise a focused file that no other uses would rank below the files
+    // that it uses.
+    let scores = ranks.iter().zip(&start).map(|(rank, start)| f64::midpoint(*rank, *start)).collect();
+    (scores, ranks)
+}
+
+impl Ranking {
+    /// Returns the order without the files outside of `paths`; all files if `paths` is empty.
+    pub fn retain_below(mut self, map: &CodeMap, paths: &[String]) -> Self {
+        self.files.retain(|file| {
+            paths.is_empty() || paths.iter().any(|path| contains_path(path, map.files()[*file].path()))
+        });
+        self
+    }
+
+    /// Returns the positions of a file's symbols: by uses, then by line; symbols without uses in other files come last.
+    pub fn ordered_symbols(&self, map: &CodeMap, file: usize) -> Vec<usize> {
+        let lines = map.files()[file].symbols();
+        let uses = &self.uses[self.starts[file]..];
+        let mut symbols: Vec<usize> = (0..lines.len()).collect();
+        symbols.sort_by(|&left, &right| {
+            uses[right].total_cmp(&uses[left]).then(lines[left].line.cmp(&lines[right].line))
+        });
+        symbols
+    }
+}
+
+/// Uses between files, summed, as shares of all uses in a file.
+#[derive(Clone, Default)]
+pub(super) struct FileEdges {
+    /// Definer and share; those of file `n` are `ends[starts[n]..starts[n + 1]]`.
+    ends: Vec<(u32, f64)>,
+    starts: Vec<usize>,
+}
+
+impl FileEdges {
+    pub(super) fn from_graph(graph: &UseGraph, n_files: usize) -> Self {
+        let mut edges = Self { ends: Vec::new(), starts: vec![0] };
+        let mut sums = vec![0.0; n_files];
+        for user in 0..n_files {
+            let mut definers: Vec<u32> = Vec::new();
+            for found in graph.uses_of(user) {
+                if sums[found.definer as usize] == 0.0 {
+                    definers.push(found.definer);
+                }
+                sums[found.definer as usize] += found.weight;
+            }
+            let total: f64 = definers.iter().map(|&definer| sums[definer as usize]).sum();
+            for definer in definers {
+                let sum = std::mem::take(&mut sums[definer as usize]);
+                edges.ends.push((definer, sum / total));
+            }
+            edges.starts.push(edges.ends.len());
+        }
+        edges
+    }
+
+    fn ends_of(&self, user: usize) -> &[(u32, f64)] {
+        &self.ends[self.starts[user]..self.starts[user + 1]]
+    }
+
+    /// Returns the size in memory, bytes.
+    pub(super) fn size(&self) -> usize {
+        size_of_val(&*self.ends) + size_of_val(&*self.starts)
+    }
+}
+
+/// Returns the restart probabilities, `[n_files]`, summing to 1.
+fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
+    let n_files = map.n_files();
+    let is_focused: Vec<bool> =
+        map.files().iter().map(|file| focus.iter().any(|at| contains_path(at, file.path()))).collect();
+    let mut is_near = vec![false; n_files];
+    for user in 0..n_files {
+        for (definer, _) in map.edges.ends_of(user) {
+            is_near[*definer as usize] |= is_focused[user];
+            is_near[user] |= is_focused[*definer as usize];
+        }
+    }
+    let n_focused = is_focused.iter().filter(|is| **is).count() as f64;
+    let n_near = is_near.iter().filter(|is| **is).count() as f64;
+    let focus_share = if n_focused > 0.0 { FOCUS_SHARE } else { 0.0 };
+    let near_share = if n_near > 0.0 { NEIGHBOUR_SHARE } else { 0.0 };
+    let anywhere = (1.0 - focus_share - near_share) / n_files as f64;
+    let shares = is_focused.iter().zip(&is_near);
+    shares
+        .map(|(&is_focused, &is_near)| {
+            let focus = if is_focused { focus_share / n_focused } else { 0.0 };
+            let near = if is_near { near_share / n_near } else { 0.0 };
+            anywhere + focus + near
+        })
+        .collect()
+}
+
+/// Returns whether `path` is `focus` or inside of it.
+pub fn contains_path(focus: &str, path: &str) -> bool {
+    let focus = focus.trim_start_matches("./").trim_end_matches('/');
+    let rest = path.strip_prefix(focus);
+    matches!(focus, "" | ".") || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns the ranks, `[n_files]`, summing to 1. The rank of files without uses restarts.
+fn page_rank(edges: &FileEdges, start: &[f64]) -> Vec<f64> {
+    let mut ranks = start.to_vec();
+    for _ in 0..MAX_ROUNDS {
+        let mut next = vec![0.0; ranks.len()];
+        let mut unspent = 0.0;
+        for (user, rank) in ranks.iter().enumerate() {
+            let ends = edges.ends_of(user);
+            if ends.is_empty() {
+                unspent += rank;
+            }
+            for (definer, share) in ends {
+                next[*definer as usize] += DAMPING * rank * share;
+            }
+        }
+        let restarted = 1.0 - DAMPING + DAMPING * unspent;
+        next.iter_mut().zip(start).for_each(|(rank, share)| *rank += restarted * share);
+        let change: f64 = next.iter().zip(&ranks).map(|(new, old)| (new - old).abs()).sum();
+        ranks = next;
+        if change < CONVERGED {
+            break;
+        }
+    }
+    ranks
+}
+
+/// Returns the weight of each symbol, and the start of each file's symbols. The weight is the sum over the users of their
+/// rank times the share of the use.
+fn uses_by_symbol(map: &CodeMap, ranks: &[f64]) -> (Vec<f64>, Vec<usize>) {
+    let mut n_symbols = 0;
+    let starts: Vec<usize> = map
+        .files()
+        .iter()
+        .map(|file| {
+            n_symbols += file.symbols().len();
+            n_symbols - file.symbols().len()
+        })
+        .collect();
+    let mut weights = vec![0.0; n_symbols];
+    for (user, rank) in ranks.iter().enumerate() {
+        let found = map.graph.uses_of(user);
+        let total: f64 = found.iter().map(|one| one.weight).sum();
+        for one in found {
+            weights[starts[one.definer as usize] + one.symbol as usize] += rank * one.weight / total;
+        }
+    }
+    (weights, starts)
+}

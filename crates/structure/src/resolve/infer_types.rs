@@ -1,0 +1,358 @@
+//! Infers the type of a value from the types that the text writes for it, or for the functions and fields it comes from.
+
+use std::collections::{HashMap, HashSet};
+
+use memod_base::types::{DeclaredRole, TypedValue, own_part};
+
+use super::use_place::UsePlace;
+use super::{Certainty, DefinitionCandidate, FileNumber, LanguageFamily, Resolver, StructureStore};
+
+/// Most values, functions and levels of bases that are followed to one type.
+pub(super) const MOST_STEPS: u32 = 12;
+
+/// Functions that return the value of an `Option` or a `Result`.
+const UNWRAPPING: [&str; 5] = ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "unwrap_or_else"];
+/// Functions that return the same type, if it has no function of that name.
+const KEEPING: [&str; 6] = ["as_deref", "as_mut", "as_ref", "clone", "cloned", "to_owned"];
+/// Most types of one name that are distinguished.
+const MOST_TYPES: usize = 50;
+/// Names of the type around in a signature.
+const OWN_TYPES: [&str; 2] = ["Self", "this"];
+
+/// A type, by its name in a place.
+#[derive(Clone, Debug)]
+pub(super) struct TypeName {
+    pub(super) name: String,
+    /// The module or package that qualifies the name: `http` of `http.Server`.
+    pub(super) module: Option<String>,
+    /// Whether it is in an `Option` or a `Result`.
+    pub(super) is_wrapped: bool,
+    /// Whether the text writes it; otherwise it is the type whose function creates the value, which may return another type.
+    pub(super) is_written: bool,
+    /// The file with the name.
+    pub(super) file: FileNumber,
+    pub(super) within: Option<u32>,
+}
+
+impl<S: StructureStore> Resolver<'_, S> {
+    /// Returns the type of an expression: names joined by `.`, with `()` after calls, and `?` after tried values; `None` if the
+    /// text does not show it.
+    pub(super) fn type_of(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
+        let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
+        if !self.structures.may_step() {
+            return None;
+        }
+        let untried = path.trim_end_matches('?');
+        let type_name = match untried.strip_suffix("()") {
+            Some(called) => self.type_of_call(place, called),
+            None => self.type_of_value(place, untried),
+        }?;
+        let is_wrapped = type_name.is_wrapped && untried.len() == path.len();
+        Some(TypeName { is_wrapped, ..type_name })
+    }
+
+    /// Returns the members of a type, or of its bases, with the resolver's name, and whether they certainly belong to the type.
+    pub(super) fn members_of(&self, type_name: &TypeName, steps: u32) -> (bool, Vec<DefinitionCandidate>) {
+        if !self.structures.may_step() {
+            return (false, Vec::new());
+        }
+        if self.is_of_another_library(type_name) {
+            return (true, Vec::new());
+        }
+        let family = LanguageFamily::from_path(self.paths.path_of(type_name.file));
+        let own = self.candidates.iter().filter(|(candidate, structure)| {
+            let declared = &structure.declared[candidate.declared as usize];
+            declared.role == DeclaredRole::Member
+                && own_part(declared.owner()) == type_name.name
+                && LanguageFamily::from_path(self.paths.path_of(candidate.file)) == family
+        });
+        let own: Vec<DefinitionCandidate> = own.map(|(candidate, _)| *candidate).collect();
+        let (same, unknown) = self.members_of_same_type(type_name, own);
+        if !same.is_empty() {
+            return (true, same);
+        }
+        if !unknown.is_empty() {
+            return (false, unknown);
+        }
+        let bases = steps.checked_sub(1).map(|steps| (steps, self.base_types(type_name)));
+        let of_bases = bases
+            .into_iter()
+            .flat_map(|(steps, bases)| bases.into_iter().map(move |base| self.members_of(&base, steps)));
+        let of_bases: Vec<_> = of_bases.filter(|(_, found)| !found.is_empty()).collect();
+        // Which of several bases comes first is a rule of each language.
+        let is_one = of_bases.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        let is_certain = is_one && of_bases.iter().all(|(is_certain, _)| *is_certain);
+        let mut found: Vec<DefinitionCandidate> = of_bases.into_iter().flat_map(|(_, found)| found).collect();
+        // Two bases may have one base.
+        let mut known = HashSet::new();
+        found.retain(|found| known.insert(*found));
+        (is_certain, found)
+    }
+
+    /// Splits the members of types with one name into members of the meant type, and members whose type is not known. An `impl`
+    /// block may be in any file, so the declarations that the name means there are compared.
+    fn members_of_same_type(
+        &self,
+        type_name: &TypeName,
+        members: Vec<DefinitionCandidate>,
+    ) -> (Vec<DefinitionCandidate>, Vec<DefinitionCandidate>) {
+        let seen = self.visible_types(type_name, &members);
+        if !seen.is_empty() || members.is_empty() {
+            return (seen, Vec::new());
+        }
+        let types = self.types_with_name(type_name);
+        if types.len() > MOST_TYPES {
+            return (Vec::new(), members);
+        }
+        let meant = self.visible_types(type_name, &types);
+        let mut declared: HashMap<FileNumber, Vec<DefinitionCandidate>> = HashMap::new();
+        let (mut same, mut unknown) = (Vec::new(), Vec::new());
+        for member in members {
+            let declarations = declared.entry(member.file).or_insert_with(|| {
+                self.visible_types(&TypeName { file: member.file, within: None, ..type_name.clone() }, &types)
+            });
+            match declarations.is_empty() || meant.is_empty() {
+                true => unknown.push(member),
+                false if *declarations == meant => same.push(member),
+                false => {}
+            }
+        }
+        (same, unknown)
+    }
+
+    /// Returns the type around a place.
+    pub(super) fn type_around(place: &UsePlace<'_>) -> Option<TypeName> {
+        let (file, within) = (place.file, place.within);
+        Some(TypeName {
+            name: place.owner_name()?,
+            module: None,
+            is_wrapped: false,
+            is_written: true,
+            file,
+            within,
+        })
+    }
+
+    fn type_of_value(&self, place: &UsePlace<'_>, path: &str) -> Option<TypeName> {
+        match path.rsplit_once('.') {
+            None if path == "self" => Self::type_around(place),
+            None => self.type_of_variable(place, path),
+            Some((prefix, name)) => match self.type_of(place, prefix) {
+                Some(type_name) => self.type_of_field(place, &type_name, name),
+                None => self.type_of_constant(place, Some(prefix), name),
+            },
+        }
+    }
+
+    fn type_of_variable(&self, place: &UsePlace<'_>, name: &str) -> Option<TypeName> {
+        let scopes = place.definitions_around().map(|id| id + 1).chain([0]);
+        match scopes
+            .map(|scope| -> Vec<&TypedValue> {
+                let values = place.structure.values.iter();
+                values
+                    .filter(|value| value.within == scope && place.structure.name(value.name) == name)
+                    .collect()
+            })
+            .find(|values| !values.is_empty())
+        {
+            Some(values) => self.common_type(place, &values),
+            None => self.type_of_constant(place, None, name),
+        }
+    }
+
+    /// Returns the type of a value at the top of a file, in this package or in a module.
+    fn type_of_constant(&self, place: &UsePlace<'_>, module: Option<&str>, name: &str) -> Option<TypeName> {
+        let candidates = self.structures.definitions_named(name);
+        let other = self.resolver_for(name, &candidates);
+        let place = &UsePlace { written: name, ..*place };
+        let (certainty, meant) = match module {
+            Some(module) => other.resolve_in_modules(place, module)?,
+            None => other.resolve_alone(place),
+        };
+        if certainty != Certainty::Exact {
+            return None;
+        }
+        agreed_type(meant.iter().map(|meant| {
+            let structure = self.structures.structure_of(meant.file);
+            let declared = &structure.declared[meant.declared as usize];
+            let within = declared.parent.map_or(0, |parent| parent + 1);
+            let values: Vec<&TypedValue> = structure
+                .values
+                .iter()
+                .filter(|value| {
+                    declared.role == DeclaredRole::Free
+                        && value.within == within
+                        && structure.name(value.name) == name
+                })
+                .collect();
+            self.common_type(&UsePlace { file: meant.file, structure: &structure, ..*place }, &values)
+        }))
+    }
+
+    /// Returns the type of a field of a type or of its bases; a base that Go embeds is a field too. A field whose type the text
+    /// does not show may hide the field of a base.
+    fn type_of_field(&self, place: &UsePlace<'_>, type_name: &TypeName, field: &str) -> Option<TypeName> {
+        if type_name.is_wrapped {
+            return None;
+        }
+        if let Some(own) = self.type_of_own_field(place, type_name, field) {
+            return Some(TypeName { is_written: own.is_written && type_name.is_written, ..own });
+        }
+        let place = &UsePlace { steps: place.steps.checked_sub(1)?, ..*place };
+        if !self.structures.may_step() || self.is_of_another_library(type_name) {
+            return None;
+        }
+        let bases = self.base_types(type_name);
+        let embedded = bases.iter().find(|base| place.family == LanguageFamily::Go && base.name == field);
+        embedded.cloned().or_else(|| {
+            let found = bases.iter().find_map(|base| self.type_of_field(place, base, field))?;
+            Some(TypeName { is_written: false, ..found })
+        })
+    }
+
+    fn type_of_own_field(&self, place: &UsePlace<'_>, type_name: &TypeName, field: &str) -> Option<TypeName> {
+        let set = format!("self.{field}");
+        self.find_declarations(type_name).into_iter().find_map(|declared| {
+            let structure = self.structures.structure_of(declared.file);
+            let declared_place = UsePlace { file: declared.file, structure: &structure, ..*place };
+            let fields: Vec<&TypedValue> = structure
+                .values
+                .iter()
+                .filter(|value| match structure.name(value.name) {
+                    name if name == field => value.within == declared.declared + 1,
+                    name if name == set => {
+                        UsePlace { within: value.within.checked_sub(1), ..declared_place }
+                            .owner_name()
+                            .as_ref()
+                            == Some(&type_name.name)
+                    }
+                    _ => false,
+                })
+                .collect();
+            self.common_type(&declared_place, &fields)
+        })
+    }
+
+    /// Returns the type of all values, if the text shows the same for each.
+    fn common_type(&self, place: &UsePlace<'_>, values: &[&TypedValue]) -> Option<TypeName> {
+        let (first, rest) = values.split_first()?;
+        if !rest.iter().all(|value| value.of == first.of && value.is_written == first.is_written) {
+            return None;
+        }
+        let declared_place = UsePlace { within: first.within.checked_sub(1), ..*place };
+        let type_name = place.structure.name(first.of);
+        if first.is_written {
+            Some(Self::written_type(&declared_place, type_name))
+        } else {
+            self.type_of(&declared_place, type_name)
+        }
+    }
+
+    fn written_type(place: &UsePlace<'_>, type_name: &str) -> TypeName {
+        let name = type_name.trim_end_matches('?');
+        let own = place.owner_name().filter(|_| OWN_TYPES.contains(&name));
+        let (module, name) =
+            name.rsplit_once('.').map_or((None, name), |(module, name)| (Some(module.to_owned()), name));
+        TypeName {
+            name: own.unwrap_or_else(|| name.to_owned()),
+            module,
+            is_wrapped: type_name.ends_with('?'),
+            is_written: true,
+            file: place.file,
+            within: place.within,
+        }
+    }
+
+    fn type_of_call(&self, place: &UsePlace<'_>, called: &str) -> Option<TypeName> {
+        let Some((prefix, name)) = called.rsplit_once('.') else {
+            let candidates = self.structures.definitions_named(called);
+            let (certainty, meant) = self.resolver_for(called, &candidates).resolve_alone(&UsePlace {
+                written: called,
+                is_call: true,
+                ..*place
+            });
+            return (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten();
+        };
+        if let Some(type_name) = self.type_of(place, prefix) {
+            return self.type_of_method(place, &type_name, name);
+        }
+        let last_name = own_part(prefix);
+        let type_name = TypeName { name: last_name.to_owned(), ..Self::written_type(place, last_name) };
+        let is_type = last_name.starts_with(char::is_uppercase) && !prefix.ends_with([')', '?']);
+        if is_type && !self.find_declarations(&type_name).is_empty() {
+            return self.type_of_method(place, &type_name, name).or_else(|| {
+                (place.family == LanguageFamily::Rust)
+                    .then(|| TypeName { is_written: false, ..type_name.clone() })
+            });
+        }
+        let candidates = self.structures.definitions_named(name);
+        let other = self.resolver_for(name, &candidates);
+        let (certainty, meant) = other.resolve_in_modules(&UsePlace { written: name, ..*place }, prefix)?;
+        (certainty == Certainty::Exact).then(|| self.returned_type(place, &meant)).flatten()
+    }
+
+    fn type_of_method(&self, place: &UsePlace<'_>, type_name: &TypeName, name: &str) -> Option<TypeName> {
+        if type_name.is_wrapped {
+            let unchanged = KEEPING.contains(&name).then(|| type_name.clone());
+            return unchanged.or_else(|| {
+                UNWRAPPING.contains(&name).then(|| TypeName { is_wrapped: false, ..type_name.clone() })
+            });
+        }
+        let candidates = self.structures.definitions_named(name);
+        let (is_certain, meant) = self.resolver_for(name, &candidates).members_of(type_name, place.steps);
+        if meant.is_empty() {
+            return KEEPING.contains(&name).then(|| type_name.clone());
+        }
+        let found = self.returned_type(place, &meant)?;
+        Some(TypeName { is_written: found.is_written && type_name.is_written && is_certain, ..found })
+    }
+
+    /// Returns the type that all functions return, or the type itself for types; `None` if they differ.
+    fn returned_type(&self, place: &UsePlace<'_>, meant: &[DefinitionCandidate]) -> Option<TypeName> {
+        agreed_type(meant.iter().map(|meant| {
+            let structure = self.structures.structure_of(meant.file);
+            let declared = &structure.declared[meant.declared as usize];
+            let family = LanguageFamily::from_path(self.paths.path_of(meant.file));
+            let within = Some(meant.declared);
+            let declared_place =
+                UsePlace { file: meant.file, structure: &structure, family, within, ..*place };
+            if declared.role == DeclaredRole::Type {
+                return Some(Self::written_type(&declared_place, declared.names.split(' ').next()?));
+            }
+            let returned: Vec<&TypedValue> = structure
+                .values
+                .iter()
+                .filter(|value| value.within == meant.declared + 1 && structure.name(value.name) == "()")
+                .collect();
+            self.common_type(&declared_place, &returned)
+        }))
+    }
+
+    /// Returns the members of bases that a member of a type overrides, given a definition with the resolver's name.
+    pub fn overridden_members(&self, member: DefinitionCandidate) -> Vec<DefinitionCandidate> {
+        let structure = self.structures.structure_of(member.file);
+        let place = self.place_within(member.file, &structure, Some(member.declared));
+        let around = Self::type_around(&place)
+            .filter(|_| structure.declared[member.declared as usize].role == DeclaredRole::Member);
+        let bases = around.iter().flat_map(|type_name| self.base_types(type_name));
+        bases.flat_map(|base| self.members_of(&base, MOST_STEPS).1).filter(|base| *base != member).collect()
+    }
+
+    pub(super) fn resolver_for<'b>(
+        &'b self,
+        name: &'b str,
+        candidates: &[DefinitionCandidate],
+    ) -> Resolver<'b, S> {
+        Resolver::new(self.paths, self.structures, name, candidates)
+    }
+}
+
+/// Returns the type that all have; `None` if they differ, or one is not known.
+fn agreed_type(mut types: impl Iterator<Item = Option<TypeName>>) -> Option<TypeName> {
+    let first = types.next()??;
+    types
+        .all(|other| {
+            other.is_some_and(|other| other.name == first.name && other.is_wrapped == first.is_wrapped)
+        })
+        .then_some(first)
+}

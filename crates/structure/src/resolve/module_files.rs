@@ -1,0 +1,293 @@
+//! Finds the files of a module by the rules of each language.
+
+use memod_base::types::ImportedName;
+
+use super::FileNumber;
+use super::path_index::{PathIndex, split_path};
+use super::use_place::{C_SOURCES, LanguageFamily};
+
+/// Endings of modules of JavaScript and TypeScript that an import may leave out.
+const JAVASCRIPT_ENDINGS: [&str; 9] = [".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts"];
+
+impl PathIndex {
+    /// Returns whether an import of one file brings in another file, or a name of it.
+    pub fn imports_file(&self, importer: FileNumber, import: &ImportedName, exporter: FileNumber) -> bool {
+        let family = LanguageFamily::from_path(self.path_of(importer));
+        self.files_of(family, &import.module, importer).contains(&exporter)
+            || self.files_of(family, &import.full_module(), importer).contains(&exporter)
+    }
+
+    /// Returns whether a path in the text of one file means the module of another, without an import: `crate::a` of Rust.
+    pub fn names_file(&self, from: FileNumber, path: &str, module: FileNumber) -> bool {
+        let family = LanguageFamily::from_path(self.path_of(from));
+        family == LanguageFamily::Rust
+            && self.files_of(family, &path.replace('.', "::"), from).contains(&module)
+    }
+
+    /// Returns the files that a module means when `from` names it; none if it is of another library.
+    pub(super) fn files_of(&self, family: LanguageFamily, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        if module.is_empty() {
+            return Vec::new();
+        }
+        match family {
+            LanguageFamily::Python => self.python_files(module, from),
+            LanguageFamily::JavaScript => self.javascript_files(module, from),
+            LanguageFamily::Go => self.go_files(module, from),
+            LanguageFamily::Rust => self.rust_files(module, from),
+            LanguageFamily::Java => self.java_files(module),
+            LanguageFamily::C => self.c_files(module, from),
+            LanguageFamily::Other => Vec::new(),
+        }
+    }
+
+    /// Returns the files of `a.b`: `a/b.py` and `a/b/__init__.py` below a directory that is in no package; of several, those
+    /// nearest to the importing file.
+    fn python_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let n_dots = module.len() - module.trim_start_matches('.').len();
+        let path = module[n_dots..].replace('.', "/");
+        if n_dots == 0 {
+            let ends = [path.clone(), format!("{path}/__init__")];
+            let found = ends.iter().flat_map(|end| {
+                let found = self.files_ending_with(end).into_iter();
+                found.filter(|file| self.is_root_of_packages(self.path_of(*file), end))
+            });
+            return self.nearest_files(&found.collect::<Vec<_>>(), from);
+        }
+        let mut dir = self.dir_of(from);
+        for _ in 1..n_dots {
+            dir = split_path(dir).0;
+        }
+        let base = join_path(dir, &path);
+        let of_dir = join_path(&base, "__init__.py");
+        [format!("{base}.py"), format!("{base}.pyi"), of_dir]
+            .iter()
+            .filter_map(|path| self.number_of(path))
+            .collect()
+    }
+
+    /// Returns whether the directory in which a module path begins is in no package itself.
+    fn is_root_of_packages(&self, path: &str, module: &str) -> bool {
+        let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
+        let root = bare.strip_suffix(module).unwrap_or_default().trim_end_matches('/');
+        self.number_of(&join_path(root, "__init__.py")).is_none()
+    }
+
+    /// Returns the files that share the most directories with `from`.
+    fn nearest_files(&self, files: &[FileNumber], from: FileNumber) -> Vec<FileNumber> {
+        let own = self.dir_of(from);
+        let n_shared: Vec<usize> =
+            files.iter().map(|file| count_shared_dirs(self.dir_of(*file), own)).collect();
+        let most = n_shared.iter().max();
+        files.iter().zip(&n_shared).filter(|(_, n)| Some(*n) == most).map(|(file, _)| *file).collect()
+    }
+
+    /// Returns the file of a relative path with or without an ending, of a directory's `index`, or of a package of the same
+    /// repository.
+    fn javascript_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        if let Some(path) =
+            module.starts_with('.').then(|| resolve_relative(self.dir_of(from), module)).flatten()
+        {
+            let bare =
+                JAVASCRIPT_ENDINGS.iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(&path);
+            let index = join_path(&path, "index");
+            let all = [path.clone()]
+                .into_iter()
+                .chain(with_javascript_endings(bare))
+                .chain(with_javascript_endings(&index));
+            return all.filter_map(|path| self.number_of(&path)).take(1).collect();
+        }
+        if let Some(path) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
+            let found = self.files_ending_with(path);
+            return if found.is_empty() { self.files_ending_with(&format!("{path}/index")) } else { found };
+        }
+        let Some((dir, rest)) = self.packages.npm_package(module) else { return Vec::new() };
+        let entry = if rest.is_empty() { "index" } else { rest };
+        let places = [format!("src/{entry}"), entry.to_owned(), format!("src/{entry}/index")];
+        let files = places.iter().flat_map(|place| {
+            let path = join_path(dir, place);
+            with_javascript_endings(&path)
+        });
+        files.filter_map(|path| self.number_of(&path)).take(1).collect()
+    }
+
+    /// Returns the files of an import path in a module of the repository, or in `vendor`. Outside of known modules it returns
+    /// those of the directory that the longest end of the path names; there, a first part without a dot is the standard
+    /// library.
+    fn go_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        if let Some((dir, rest)) = self.packages.go_module(module) {
+            return self.go_files_in(&join_path(dir, rest));
+        }
+        if self.packages.is_in_go_module(self.dir_of(from)) {
+            return self.go_files_in(&join_path("vendor", module));
+        }
+        if !module.split('/').next().is_some_and(|first| first.contains('.')) {
+            return Vec::new();
+        }
+        let mut end = module;
+        loop {
+            let found: Vec<FileNumber> =
+                self.files_in_dirs(end).into_iter().filter(|file| self.is_go(*file)).collect();
+            if !found.is_empty() || end.is_empty() {
+                return found;
+            }
+            // The module itself is the top directory, whose name is empty.
+            end = end.split_once('/').map_or("", |(_, rest)| rest);
+        }
+    }
+
+    fn go_files_in(&self, dir: &str) -> Vec<FileNumber> {
+        let files = self.files_in_dirs(dir).into_iter();
+        files.filter(|file| self.is_go(*file) && self.dir_of(*file) == dir).collect()
+    }
+
+    fn is_go(&self, file: FileNumber) -> bool {
+        self.path_of(file).ends_with(".go")
+    }
+
+    /// Returns the files of `crate::a::b`, `super::b`, `self::b`, a sibling module, or a module of another crate of the
+    /// repository.
+    fn rust_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let mut parts: Vec<&str> = module.split("::").collect();
+        let first = parts.remove(0);
+        let (base, is_relative) = match first {
+            "crate" => (self.crate_root(from), false),
+            "self" => (self.module_dir(from), true),
+            "super" => {
+                let mut dir = split_path(self.module_dir(from)).0;
+                while parts.first() == Some(&"super") {
+                    parts.remove(0);
+                    dir = split_path(dir).0;
+                }
+                // In `mod tests` of a file, `super` means that file.
+                let own = if parts.is_empty() { vec![from] } else { Vec::new() };
+                return [own, self.rust_module(dir, &parts)].concat();
+            }
+            name => {
+                let dir = self.module_dir(from);
+                let sibling = self.rust_module(&join_path(dir, name), &parts);
+                if !sibling.is_empty() {
+                    return sibling;
+                }
+                if let Some(dir) = self.packages.crate_dir(name) {
+                    return self.rust_module(&join_path(dir, "src"), &parts);
+                }
+                let named = [name.replace('_', "-"), name.to_owned()];
+                let roots = named.iter().flat_map(|name| self.files_ending_with(&format!("{name}/src/lib")));
+                return roots.flat_map(|root| self.rust_module(self.dir_of(root), &parts)).collect();
+            }
+        };
+        let own = if is_relative && parts.is_empty() { vec![from] } else { Vec::new() };
+        [own, self.rust_module(base, &parts)].concat()
+    }
+
+    /// Returns the file of a module below a directory: the deepest existing file, because a file may hold modules and types.
+    fn rust_module(&self, dir: &str, parts: &[&str]) -> Vec<FileNumber> {
+        for n_parts in (0..=parts.len()).rev() {
+            // One remaining part may be a module inside of the file, or a type; more may not.
+            if parts.len() - n_parts > 1 {
+                break;
+            }
+            let base = parts[..n_parts].iter().fold(dir.to_owned(), |path, part| join_path(&path, part));
+            let names = ["mod.rs", "lib.rs", "main.rs"].map(|name| join_path(&base, name));
+            let all = [format!("{base}.rs")].into_iter().chain(names);
+            let found: Vec<FileNumber> = all.filter_map(|path| self.number_of(&path)).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Returns the directory with the `lib.rs` or `main.rs` above a file.
+    fn crate_root(&self, from: FileNumber) -> &str {
+        let mut dir = self.dir_of(from);
+        loop {
+            let is_root =
+                ["lib.rs", "main.rs"].iter().any(|name| self.number_of(&join_path(dir, name)).is_some());
+            if is_root || dir.is_empty() {
+                return dir;
+            }
+            dir = split_path(dir).0;
+        }
+    }
+
+    /// Returns the directory that holds the modules inside of a file's module.
+    fn module_dir(&self, file: FileNumber) -> &str {
+        let path = self.path_of(file);
+        let (dir, name) = split_path(path);
+        if matches!(name, "mod.rs" | "lib.rs" | "main.rs") {
+            dir
+        } else {
+            path.strip_suffix(".rs").unwrap_or(path)
+        }
+    }
+
+    /// Returns the file of the class `a.b.C`, or the files of the package `a.b`.
+    fn java_files(&self, module: &str) -> Vec<FileNumber> {
+        let path = module.replace('.', "/");
+        let found = self.files_ending_with(&path);
+        if found.is_empty() { self.files_in_dirs(&path) } else { found }
+    }
+
+    /// Returns the headers of this name nearest to the including file, and the sources of the same name nearest to these:
+    /// `dict.h` of a vendored library is a different header.
+    fn c_files(&self, module: &str, from: FileNumber) -> Vec<FileNumber> {
+        let name = module.rsplit('/').next().unwrap_or(module);
+        let (mut headers, sources): (Vec<_>, Vec<_>) =
+            self.files_ending_with_name(module).into_iter().partition(|file| self.is_header(*file));
+        headers.retain(|file| split_path(self.path_of(*file)).1 == name);
+        let beside = resolve_relative(self.dir_of(from), module).and_then(|path| self.number_of(&path));
+        let mut files = beside.map_or_else(|| self.nearest_files(&headers, from), |file| vec![file]);
+        if files.len() > 1 {
+            return Vec::new(); // options of the compiler decide
+        }
+        let sources = self.nearest_files(&sources, files.first().copied().unwrap_or(from));
+        files.extend(sources);
+        files.dedup();
+        files
+    }
+
+    /// Returns whether a file of C or C++ is meant to be included: `.h`, `.hpp`, `.inl`.
+    pub(super) fn is_header(&self, file: FileNumber) -> bool {
+        is_header(self.path_of(file))
+    }
+
+    fn files_ending_with_name(&self, path: &str) -> Vec<FileNumber> {
+        let bare = path.rsplit_once('.').map_or(path, |(bare, _)| bare);
+        self.files_ending_with(bare.trim_start_matches("../").trim_start_matches("./"))
+    }
+}
+
+/// Returns whether a path of C or C++ is meant to be included, see [`PathIndex::is_header`].
+pub(super) fn is_header(path: &str) -> bool {
+    !C_SOURCES.contains(&path.rsplit_once('.').map_or("", |(_, ending)| ending))
+}
+
+fn join_path(dir: &str, path: &str) -> String {
+    match (dir, path) {
+        ("", path) => path.to_owned(),
+        (dir, "") => dir.to_owned(),
+        (dir, path) => format!("{dir}/{path}"),
+    }
+}
+
+/// Joins a path with `.` and `..` to a directory; `None` if it leaves the worktree.
+fn resolve_relative(dir: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+fn with_javascript_endings(path: &str) -> [String; 9] {
+    JAVASCRIPT_ENDINGS.map(|ending| format!("{path}{ending}"))
+}
+
+fn count_shared_dirs(left: &str, right: &str) -> usize {
+    left.split('/').zip(right.split('/')).take_while(|(one, other)| one == other).count()
+}

@@ -1,0 +1,101 @@
+//! Resolves names by the imports that bring them in.
+
+use std::collections::HashSet;
+
+use memod_base::types::{DeclaredRole, ImportedName, own_part};
+
+use super::use_place::{LanguageFamily, UsePlace};
+use super::{DefinitionCandidate, FileNumber, Resolver, StructureStore};
+
+/// Most files that are followed from one import: each may export the names of others again, as `__init__.py` of Python and
+/// headers of C do.
+const MOST_REEXPORTS: usize = 512;
+
+impl<S: StructureStore> Resolver<'_, S> {
+    /// Returns the definitions that the file imports without naming them, which are the same for all of its uses.
+    pub(super) fn resolve_wildcards(&self, place: &UsePlace<'_>) -> Vec<DefinitionCandidate> {
+        if let Some(known) = self.wildcards.borrow().get(&place.file) {
+            return known.clone();
+        }
+        let found = self.resolve_imported(place, |import| import.local.is_empty());
+        self.wildcards.borrow_mut().insert(place.file, found.clone());
+        found
+    }
+
+    /// Resolves a name by the imports that bring it in.
+    pub(super) fn resolve_imported(
+        &self,
+        place: &UsePlace<'_>,
+        is_wanted: impl Fn(&ImportedName) -> bool,
+    ) -> Vec<DefinitionCandidate> {
+        let mut from: Vec<(FileNumber, String)> = Vec::new();
+        for import in place.structure.imports.iter().filter(|import| is_wanted(import)) {
+            let name =
+                if import.name.is_empty() || import.name == "default" { self.name } else { &import.name };
+            // `import a.b.C` names a file in some languages.
+            for module in [import.module.clone(), import.full_module()] {
+                let files = self.files_of(place.family, &module, place.file);
+                from.extend(files.into_iter().map(|file| (file, name.to_owned())));
+            }
+        }
+        let exported = self.visible_from(place, self.resolve_exported(from));
+        if !exported.is_empty() || place.family != LanguageFamily::Java {
+            return exported;
+        }
+        self.resolve_imported_members(place, is_wanted)
+    }
+
+    /// Returns the members of types that `import static a.Type.f` of Java brings in.
+    fn resolve_imported_members(
+        &self,
+        place: &UsePlace<'_>,
+        is_wanted: impl Fn(&ImportedName) -> bool,
+    ) -> Vec<DefinitionCandidate> {
+        let imports = place.structure.imports.iter().filter(|import| is_wanted(import));
+        let members = imports.flat_map(|import| {
+            let files = self.files_of(place.family, &import.module, place.file);
+            let owner = own_part(&import.module).to_owned();
+            self.candidates_of_family(place, move |candidate, found| {
+                found.role == DeclaredRole::Member
+                    && own_part(found.owner()) == owner
+                    && files.contains(&candidate.file)
+            })
+        });
+        members.collect()
+    }
+
+    /// Returns the definitions that files export under names, their own and those that they import.
+    pub(super) fn resolve_exported(&self, mut open: Vec<(FileNumber, String)>) -> Vec<DefinitionCandidate> {
+        let mut found: Vec<DefinitionCandidate> = Vec::new();
+        // Files may import each other.
+        let mut seen: HashSet<(FileNumber, String)> = HashSet::new();
+        while let Some((file, name)) = open.pop() {
+            if seen.len() >= MOST_REEXPORTS || !seen.insert((file, name.clone())) {
+                continue;
+            }
+            let own = self.candidates.iter().filter(|(candidate, structure)| {
+                let declared = &structure.declared[candidate.declared as usize];
+                candidate.file == file && name == self.name && declared.role != DeclaredRole::Member
+            });
+            let n_before = found.len();
+            found.extend(own.map(|(candidate, _)| *candidate));
+            if found.len() > n_before {
+                continue;
+            }
+            let family = LanguageFamily::from_path(self.paths.path_of(file));
+            if family == LanguageFamily::C && !self.paths.is_header(file) {
+                continue; // a header brings in the definitions of its source, not the includes of its source
+            }
+            let structure = self.structures.structure_of(file);
+            let reexports = structure.imports.iter();
+            for import in reexports.filter(|import| import.local == name || import.local.is_empty()) {
+                let exported = if import.name.is_empty() { &name } else { &import.name };
+                let modules = self.files_of(family, &import.module, file);
+                open.extend(modules.into_iter().map(|module| (module, exported.clone())));
+            }
+        }
+        found.sort_unstable_by_key(|found| (found.file, found.declared));
+        found.dedup();
+        found
+    }
+}

@@ -1,0 +1,98 @@
+//! Describes the place of a use: its language, and the definitions around it.
+
+use memod_base::types::{DeclaredItem, DeclaredRole, FileStructure, own_part};
+
+use super::path_index::FileNumber;
+
+/// Endings of files of C++ alone.
+pub(super) const CPP: [&str; 15] =
+    ["C", "c++", "cc", "cpp", "cu", "cuh", "cxx", "h++", "hh", "hpp", "hxx", "inl", "ino", "ipp", "tpp"];
+
+/// Endings of files of C and C++ that are compiled, and not included by others.
+pub(super) const C_SOURCES: [&str; 8] = ["C", "c", "c++", "cc", "cpp", "cu", "cxx", "ino"];
+
+/// A group of languages whose files can use each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LanguageFamily {
+    Python,
+    JavaScript,
+    Go,
+    Rust,
+    Java,
+    C,
+    Other,
+}
+
+impl LanguageFamily {
+    pub(super) fn from_path(path: &str) -> Self {
+        match path.rsplit('.').next().unwrap_or_default() {
+            "py" | "pyi" | "pyw" => Self::Python,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" => Self::JavaScript,
+            "go" => Self::Go,
+            "rs" => Self::Rust,
+            "java" => Self::Java,
+            "c" | "h" => Self::C,
+            ending if CPP.contains(&ending) => Self::C,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns whether members need no receiver inside of their type.
+    pub(super) fn has_implicit_self(self) -> bool {
+        matches!(self, Self::Java | Self::C)
+    }
+
+    /// Returns whether the path of a module may also be a type.
+    pub(super) fn has_types_as_modules(self) -> bool {
+        matches!(self, Self::Rust | Self::Java | Self::Python | Self::JavaScript)
+    }
+
+    pub(super) fn separator(self) -> &'static str {
+        if self == Self::Rust { "::" } else { "." }
+    }
+}
+
+/// The place of a use.
+pub(super) struct UsePlace<'a> {
+    pub(super) file: FileNumber,
+    pub(super) structure: &'a FileStructure,
+    pub(super) family: LanguageFamily,
+    /// The name as it is written there.
+    pub(super) written: &'a str,
+    pub(super) within: Option<u32>,
+    /// Whether the use is a call.
+    pub(super) is_call: bool,
+    /// Number of values and functions that may still be followed to a type.
+    pub(super) steps: u32,
+}
+
+impl UsePlace<'_> {
+    /// Returns the definitions around, innermost first.
+    pub(super) fn definitions_around(&self) -> impl Iterator<Item = u32> {
+        self.structure.enclosing_ids(self.within)
+    }
+
+    /// Returns whether a function of JavaScript has methods: `View.prototype.lookup = function () {}`.
+    fn has_methods(&self, function: &DeclaredItem) -> bool {
+        self.family == LanguageFamily::JavaScript
+            && self
+                .structure
+                .declared
+                .iter()
+                .any(|other| other.role == DeclaredRole::Member && other.owner() == function.names)
+    }
+
+    /// Returns the own name of the type around.
+    pub(super) fn owner_name(&self) -> Option<String> {
+        let around = self.structure.declared_around(self.within);
+        let mut owners = around.filter_map(|around| match around.role {
+            DeclaredRole::Type | DeclaredRole::Scope => Some(own_part(&around.title).to_owned()),
+            DeclaredRole::Member => {
+                Some(own_part(around.owner()).to_owned()).filter(|owner| !owner.is_empty())
+            }
+            DeclaredRole::Free if self.has_methods(around) => Some(around.names.clone()),
+            DeclaredRole::Free | DeclaredRole::Module => None,
+        });
+        owners.next()
+    }
+}

@@ -1,0 +1,172 @@
+//! Finds the memories that are relevant to a prompt.
+
+use std::sync::Arc;
+
+use memod_engine::errors::RpcResult;
+use memod_index_db::IndexReader;
+use memod_proto::anchor::{Anchor, AnchorState};
+use memod_proto::memory::Memory;
+use memod_proto::{Advice, AdviseResult, AnswerPart, Evidence, FreshnessLevel};
+use memod_search::memory_search::{FoundMemory, MemorySearchRequest};
+use memod_search::prompt_terms::{PromptTerms, parse_prompt};
+use memod_search::query::parse_query;
+use memod_search::relevance::{Relevance, WordRarity, rate_memories, relevance_terms};
+use memod_search::superseded::{Superseded, put_above_superseded};
+
+use super::advice_note::{AdviceNote, UnreadPart};
+use super::{AdviseCall, silent_result};
+use crate::daemon::memories::about_code::anchor_states::{check_states, note_uncertain_states};
+use crate::daemon::memories::finding::read_records::show_record;
+use crate::daemon::request::caveats;
+use crate::daemon::request::{locate_worktree, run_blocking};
+use crate::daemon::shared::Shared;
+
+/// Number of memories that are weighed.
+const N_WEIGHED: usize = 12;
+/// Longest part of a memory that is weighed, bytes.
+const MOST_TEXT: usize = 8 << 10;
+/// Additions to a memory's score by its state. A memory that may be wrong must be more relevant to be shown.
+const SUPERSEDED: f64 = -1.5;
+const DRIFTED: f64 = -0.3;
+const ORPHANED: f64 = -1.0;
+/// Largest distance from the best score. Memories beside a clear answer are rarely needed.
+const MOST_BEHIND: f64 = 0.8;
+
+/// A memory that was weighed.
+struct WeighedMemory {
+    memory: Memory,
+    relevance: Relevance,
+}
+
+impl AdviseCall {
+    /// Delivers the memories that are clearly relevant to the prompt.
+    pub(super) async fn answer_prompt(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+        locate_worktree(shared, &self.params.cwd, self.until).await?;
+        let asked = parse_prompt(&self.params.prompt);
+        if asked.is_empty() {
+            return Ok(silent_result("the prompt has no word to go by"));
+        }
+        if let Some(why) = caveats::find_caveat(AnswerPart::Memories) {
+            return self.deliver_unread_note(shared, UnreadPart::Memories(why)).await;
+        }
+        let mut weighed = run_blocking(shared, move |shared| weigh_memories(shared, &asked)).await?;
+        self.set_states(shared, &mut weighed).await?;
+        sort_by_relevance(&mut weighed);
+        let delivered = self.list_delivered(shared).await?;
+        let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
+        let memories = weighed.into_iter().map(|weighed| {
+            let advice = build_advice(&weighed.relevance, best);
+            (weighed.memory, Some(advice))
+        });
+        self.deliver(shared, AdviceNote::from_memories(memories.collect(), &delivered, self.budget), false)
+            .await
+    }
+
+    /// Sets the states of memories that may be delivered.
+    async fn set_states(&self, shared: &Arc<Shared>, weighed: &mut [WeighedMemory]) -> RpcResult<()> {
+        let meant: Vec<&mut WeighedMemory> = weighed
+            .iter_mut()
+            .filter(|weighed| {
+                !weighed.memory.anchors.is_empty() && (self.params.explain || weighed.relevance.score >= 0.0)
+            })
+            .collect();
+        if meant.is_empty() {
+            return Ok(());
+        }
+        let lists: Vec<Vec<Anchor>> = meant.iter().map(|weighed| weighed.memory.anchors.clone()).collect();
+        let judged = check_states(shared, &self.params.cwd, FreshnessLevel::Fs, self.until, lists).await?;
+        note_uncertain_states(judged.reason);
+        for (weighed, anchors) in meant.into_iter().zip(judged.value) {
+            let state = AnchorState::from_anchors(&anchors);
+            match state {
+                Some(AnchorState::Drifted) => weighed.relevance.add_reason("drifted", DRIFTED),
+                Some(AnchorState::Orphaned) => weighed.relevance.add_reason("orphaned", ORPHANED),
+                Some(AnchorState::Fresh) | None => {}
+            }
+            (weighed.memory.state, weighed.memory.anchors) = (state, anchors);
+        }
+        Ok(())
+    }
+}
+
+/// Returns the candidates with their relevance. Blocks.
+fn weigh_memories(shared: &Shared, asked: &PromptTerms) -> RpcResult<Vec<WeighedMemory>> {
+    let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
+    let mut ask = MemorySearchRequest {
+        query: parse_query(&query),
+        limit: N_WEIGHED,
+        ..MemorySearchRequest::default()
+    };
+    ask.topic = Some(asked.topic.clone());
+    ask.set_query_vector(shared.memories.ready_model().as_deref().map_err(String::as_str));
+    let found = shared.memories.find_memories(&ask)?.found;
+    let texts: Vec<_> =
+        found.iter().map(|found| (text_to_weigh(found), found.ranked.candidate.signals.cosine)).collect();
+    let terms = relevance_terms(asked, &texts);
+    let (counts, n_chunks) = shared
+        .engine
+        .read(|reader: &IndexReader| reader.read_snapshot(|reader| reader.term_counts(&terms)))?;
+    let relevance = rate_memories(asked, &WordRarity::new(counts, n_chunks), &texts);
+    let weighed = found.into_iter().zip(relevance).map(|(found, mut relevance)| {
+        let FoundMemory { ranked, record } = found;
+        let facts = ranked.candidate.facts;
+        if !facts.successors.is_empty() {
+            relevance.add_reason("superseded", SUPERSEDED);
+        }
+        WeighedMemory { memory: Memory { superseded_by: facts.successors, ..show_record(record) }, relevance }
+    });
+    let mut weighed = weighed.collect();
+    sort_by_relevance(&mut weighed);
+    Ok(weighed)
+}
+
+fn text_to_weigh(found: &FoundMemory) -> String {
+    let record = &found.record;
+    let content = &record.content[..record.content.floor_char_boundary(MOST_TEXT)];
+    format!("{} {} {content}", record.title.as_deref().unwrap_or_default(), record.tags.join(" "))
+}
+
+/// Sorts by relevance. What supersedes a memory goes right before it, and is at least as relevant.
+fn sort_by_relevance(weighed: &mut Vec<WeighedMemory>) {
+    weighed.sort_by(|left, right| {
+        let scores = right.relevance.score.total_cmp(&left.relevance.score);
+        scores.then_with(|| right.memory.id.cmp(&left.memory.id))
+    });
+    put_above_superseded(weighed);
+}
+
+impl Superseded for WeighedMemory {
+    fn id(&self) -> Option<&str> {
+        Some(&self.memory.id)
+    }
+
+    fn successors(&self) -> &[String] {
+        &self.memory.superseded_by
+    }
+
+    fn raise_to(&mut self, superseded: &Self) {
+        let behind = superseded.relevance.score - self.relevance.score;
+        if behind > 0.0 {
+            self.relevance.add_reason("supersedes", behind);
+        }
+    }
+}
+
+fn build_advice(relevance: &Relevance, best: f64) -> Advice {
+    let reason = match relevance.score {
+        score if score < 0.0 => Some("not relevant enough"),
+        score if score < best - MOST_BEHIND => Some("others are more relevant"),
+        _ => None,
+    };
+    let evidence = relevance.evidence.iter().map(|(name, value, share)| Evidence {
+        name: (*name).to_owned(),
+        value: *value,
+        share: *share,
+    });
+    Advice {
+        score: Some(relevance.score),
+        evidence: evidence.collect(),
+        reason: reason.map(str::to_owned),
+        ..Advice::default()
+    }
+}

@@ -1,0 +1,51 @@
+//! Compares the trees of two commits.
+
+use memod_engine::errors::RpcResult;
+use memod_git::{GitError, ObjectId, PathChange, TreeEntry};
+
+use super::compare_worktree::{ModifiedFile, NewContent, TreeChanges};
+use super::renames;
+use super::version_texts::VersionTexts;
+use crate::daemon::history::change_cache::ContentChange;
+
+/// Most files that are compared.
+const MOST_FILES: usize = 100_000;
+
+/// Returns the changes from one commit to another, by path, and the number of those that were not compared; without `base`
+/// every file is added. Of a submodule the commit counts.
+///
+/// # Errors
+/// When a commit or a tree cannot be read.
+pub(super) fn compare_trees(
+    texts: &VersionTexts<'_>,
+    base: Option<ObjectId>,
+    until: ObjectId,
+) -> RpcResult<(Vec<ContentChange>, usize)> {
+    let objects = &texts.history.objects;
+    let tree = |id| Ok::<_, GitError>(objects.node(id)?.tree);
+    let found = objects.changes(base.map(tree).transpose()?, tree(until)?, MOST_FILES)?;
+    let n_left_out = found.total - found.paths.len();
+    let mut changes = TreeChanges::default();
+    let mut submodules = Vec::new();
+    for change in found.paths {
+        if [&change.old, &change.new].into_iter().flatten().all(TreeEntry::is_submodule) {
+            submodules.push(change);
+            continue;
+        }
+        let new = change.new.map(|new| NewContent { id: new.id, hash: None });
+        match (change.old, new) {
+            (None, Some(new)) => drop(changes.added.insert(change.path, new)),
+            (Some(old), None) => drop(changes.removed.insert(change.path, old)),
+            // Another content, permission to execute, or type.
+            (Some(old), Some(new)) => {
+                changes.modified.insert(change.path, ModifiedFile { old: old.id, new });
+            }
+            (None, None) => {}
+        }
+    }
+    renames::pair_renames(&mut changes, texts);
+    for PathChange { path, old, new } in submodules {
+        changes.add_submodule(path, old.map(|old| old.id), new.map(|new| new.id));
+    }
+    Ok((changes.into_list(), n_left_out))
+}

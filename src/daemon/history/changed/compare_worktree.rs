@@ -1,0 +1,302 @@
+//! Compares the tree of a commit with a manifest.
+//!
+//! Git's index knows the content of most files; the others are read.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+
+use memod_base::paths::{IoContext as _, if_readable};
+use memod_base::types::{ReadRefusal, SourceKey};
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_git::{EntryKind, ObjectId, Tracked, TreeEntry};
+use memod_index_db::ManifestEntry;
+use memod_proto::{ChangedFile, FileStatus};
+
+use super::conversions::WorktreeConversions;
+use super::renames;
+use super::unlisted_paths::UnindexedPaths;
+use super::version_texts::VersionTexts;
+use crate::daemon::history::change_cache::{ContentChange, OnDisk};
+use crate::daemon::history::object_ids::{ContentKey, ObjectIds};
+use crate::daemon::shared::Shared;
+
+/// Files larger than this count as changed unless git knows that they are not, bytes.
+const MOST_HASHED_BYTES: u64 = 64 << 20;
+
+/// The differences between a tree and a worktree.
+#[derive(Default)]
+pub(super) struct TreeChanges {
+    pub(super) added: BTreeMap<String, NewContent>,
+    pub(super) removed: BTreeMap<String, TreeEntry>,
+    pub(super) modified: BTreeMap<String, ModifiedFile>,
+    renamed: BTreeMap<String, (String, ModifiedFile)>,
+    /// Submodules and paths of the tree that the manifest does not list, as they were found.
+    pub(super) on_disk: Vec<(String, OnDisk)>,
+    /// Whether it follows from the commit, the manifest and git's index: nothing newer was read.
+    pub(super) is_settled: bool,
+}
+
+/// The new content of a file; `hash` is its blake3 where it is indexed.
+pub(super) struct NewContent {
+    pub(super) id: ObjectId,
+    pub(super) hash: Option<[u8; 32]>,
+}
+
+/// A file with another content than before.
+pub(super) struct ModifiedFile {
+    pub(super) old: ObjectId,
+    pub(super) new: NewContent,
+}
+
+impl TreeChanges {
+    /// Makes one file of an added and a removed one.
+    pub(super) fn record_rename(&mut self, new: String, old: String) {
+        if let (Some(added), Some(was)) = (self.added.remove(&new), self.removed.remove(&old)) {
+            self.renamed.insert(new, (old, ModifiedFile { old: was.id, new: added }));
+        }
+    }
+
+    /// Records a submodule that was added, removed or moved to another commit; `None` means no submodule.
+    pub(super) fn add_submodule(&mut self, path: String, old: Option<ObjectId>, new: Option<ObjectId>) {
+        let added = new.map(|id| NewContent { id, hash: None });
+        match (old, added) {
+            (Some(old), Some(new)) if old != new.id => {
+                self.modified.insert(path, ModifiedFile { old, new });
+            }
+            (None, Some(new)) => drop(self.added.insert(path, new)),
+            (Some(id), None) => drop(self.removed.insert(path, TreeEntry { id, kind: EntryKind::Commit })),
+            _ => {}
+        }
+    }
+
+    /// Returns them by path.
+    pub(super) fn into_list(self) -> Vec<ContentChange> {
+        let added = self.added.into_iter();
+        let added =
+            added.map(|(path, added)| build_change((path, FileStatus::Added), None, None, Some(added)));
+        let removed = self.removed.into_iter();
+        let removed =
+            removed.map(|(path, was)| build_change((path, FileStatus::Removed), None, Some(was.id), None));
+        let modified = self.modified.into_iter();
+        let modified = modified.map(|(path, ModifiedFile { old, new })| {
+            build_change((path, FileStatus::Modified), None, Some(old), Some(new))
+        });
+        let renamed = self.renamed.into_iter();
+        let renamed = renamed.map(|(path, (from, ModifiedFile { old, new }))| {
+            build_change((path, FileStatus::Renamed), Some(from), Some(old), Some(new))
+        });
+        let mut list: Vec<ContentChange> = added.chain(removed).chain(modified).chain(renamed).collect();
+        list.sort_by(|a, b| a.file.path.cmp(&b.file.path));
+        list
+    }
+}
+
+fn build_change(
+    (path, status): (String, FileStatus),
+    from: Option<String>,
+    old: Option<ObjectId>,
+    new: Option<NewContent>,
+) -> ContentChange {
+    let file = ChangedFile { path, status, from, ..ChangedFile::default() };
+    let (new, hash) = new.map_or((None, None), |new| (Some(new.id), new.hash));
+    ContentChange { file, old, new, hash }
+}
+
+/// The worktree that a tree is compared with.
+pub(super) struct ComparedWorktree<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) texts: &'a VersionTexts<'a>,
+    pub(super) tracked: &'a Tracked,
+    pub(super) manifest: &'a HashMap<SourceKey, ManifestEntry>,
+    pub(super) conversions: &'a WorktreeConversions<'a>,
+    pub(super) unlisted: &'a UnindexedPaths<'a>,
+}
+
+impl ComparedWorktree<'_> {
+    /// Returns the differences from the tree of a commit; without one every file is added.
+    ///
+    /// # Errors
+    /// When an object of the tree cannot be read.
+    pub(super) fn compare_with(&self, base: Option<ObjectId>) -> RpcResult<TreeChanges> {
+        let mut old = HashMap::new();
+        if let Some(base) = base {
+            let objects = &self.texts.history.objects;
+            old = objects.node(base).and_then(|node| objects.files(node.tree))?.into_iter().collect();
+        }
+        let is_settled = Cell::new(true);
+        let mut changes = TreeChanges::default();
+        for (key, entry) in self.manifest {
+            if entry.refusal == Some(ReadRefusal::NestedRepository) {
+                continue; // another repository has a history of its own
+            }
+            let was = old.remove(key.as_str());
+            let Some(now) = self.find_object_id(key, entry, was.as_ref(), &is_settled) else { continue };
+            let (path, hash) = (key.to_string(), entry.hash);
+            match was {
+                None => drop(changes.added.insert(path, NewContent { id: now, hash })),
+                Some(was) if was.id != now || self.has_other_kind(key, &was, entry) => {
+                    let new = NewContent { id: now, hash };
+                    changes.modified.insert(path, ModifiedFile { old: was.id, new });
+                }
+                Some(_) => {}
+            }
+        }
+        self.compare_unlisted(old, &mut changes);
+        changes.is_settled = is_settled.get() && self.texts.first_error().is_none();
+        Ok(changes)
+    }
+
+    /// Adds the differences of what the manifest does not list: the rest of a tree, and the submodules.
+    fn compare_unlisted(&self, old: HashMap<String, TreeEntry>, changes: &mut TreeChanges) {
+        let mut submodules = self.list_submodules(changes);
+        let mut former = Vec::new();
+        for (path, was) in old {
+            let submodule = submodules.remove(&path);
+            if was.is_submodule() {
+                former.push((path, was.id, submodule));
+                continue;
+            }
+            // A sparse checkout omits files, and so do our own ignore files.
+            if !was.has_text() || self.tracked.left_out(path.as_str().into()).is_some() {
+                continue;
+            }
+            let is_file = self.tracked.kind(path.as_str().into()).is_some();
+            let commit = match submodule {
+                Some(commit) => Some(commit),
+                None => match self.look_at(&path, changes) {
+                    // Git takes a repository for a submodule where the index has a file.
+                    Some(OnDisk::Directory(commit)) => commit.filter(|_| is_file),
+                    Some(OnDisk::Nothing) => None,
+                    Some(OnDisk::Other) | None => continue,
+                },
+            };
+            match commit {
+                Some(id) => {
+                    let new = NewContent { id, hash: None };
+                    changes.modified.insert(path, ModifiedFile { old: was.id, new });
+                }
+                None => drop(changes.removed.insert(path, was)),
+            }
+        }
+        renames::pair_renames(changes, self.texts);
+        former.into_iter().for_each(|(path, was, now)| changes.add_submodule(path, Some(was), now));
+        submodules.into_iter().for_each(|(path, now)| changes.add_submodule(path, None, Some(now)));
+    }
+
+    /// Returns the submodules that are there, each with the commit that is checked out, else with the one that is recorded.
+    fn list_submodules(&self, changes: &mut TreeChanges) -> BTreeMap<String, ObjectId> {
+        let mut submodules = self.tracked.submodules();
+        submodules.retain(|path, commit| match self.look_at(path, changes) {
+            Some(OnDisk::Directory(checked_out)) => {
+                *commit = checked_out.unwrap_or(*commit);
+                true
+            }
+            Some(OnDisk::Nothing) => self.tracked.left_out(path.as_str().into()).is_some(),
+            Some(OnDisk::Other) => false, // the manifest has a file
+            None => true,
+        });
+        submodules
+    }
+
+    fn look_at(&self, path: &str, changes: &mut TreeChanges) -> Option<OnDisk> {
+        let found = self.unlisted.look_at(path)?;
+        changes.on_disk.push((path.to_owned(), found));
+        Some(found)
+    }
+
+    /// Returns whether a file is of another type than before, or has another permission to execute.
+    fn has_other_kind(&self, key: &SourceKey, was: &TreeEntry, entry: &ManifestEntry) -> bool {
+        let settings = &self.texts.history.settings;
+        let indexed_kind = self.tracked.kind(key.as_str().into()).unwrap_or(was.kind);
+        let now = match entry.stat.is_executable() {
+            None if entry.stat.mode & 0o170_000 == 0o120_000 => EntryKind::Link,
+            None => return false, // git stores nothing of it
+            // Where the file system cannot tell, what git's index says counts.
+            Some(_) if indexed_kind == EntryKind::Link && !settings.symlinks => indexed_kind,
+            Some(is_executable) if settings.file_mode && cfg!(unix) => kind_of_file(is_executable),
+            Some(_) => kind_of_file(indexed_kind == EntryKind::BlobExecutable),
+        };
+        now != was.kind
+    }
+
+    /// Returns the object id that git would give to the content of a path: that of `was` if only line ends differ; `None` if
+    /// the file is gone.
+    fn find_object_id(
+        &self,
+        key: &SourceKey,
+        entry: &ManifestEntry,
+        was: Option<&TreeEntry>,
+        is_settled: &Cell<bool>,
+    ) -> Option<ObjectId> {
+        // Neither a file with credentials nor a huge file is read.
+        let is_secret = entry.refusal == Some(ReadRefusal::SecretName);
+        let unknown = ObjectId::null(self.texts.history.object_hash);
+        match self.tracked.recorded_content(key.as_str().into(), &entry.stat) {
+            Some((id, is_racy)) if !is_racy || is_secret => return Some(id),
+            _ if is_secret => return Some(unknown),
+            _ => {}
+        }
+        let content = ContentKey::from_entry(key, entry);
+        let ids = match self.shared.object_ids.find_ids(&content) {
+            Some(known) => Some(known),
+            None => self.read_ids(key, content, is_settled)?,
+        };
+        let now = ids.map_or(unknown, |ids| ids.raw);
+        let Some(was) = was else { return Some(now) };
+        if now == was.id || ids.is_some_and(|ids| ids.lf == was.id) {
+            return Some(was.id);
+        }
+        if !was.is_file() || entry.stat.is_executable().is_none() {
+            return Some(now); // where a link leads is not converted
+        }
+        match self.conversions.is_stored_as(key, was.id, MOST_HASHED_BYTES) {
+            Some(false) => Some(now),
+            Some(true) => Some(was.id),
+            None => {
+                is_settled.set(false);
+                Some(was.id)
+            }
+        }
+    }
+
+    /// Reads a file and returns the object ids of its content: `Some(None)` if it is too large, `None` if it is gone.
+    fn read_ids(
+        &self,
+        key: &SourceKey,
+        listed: ContentKey,
+        is_settled: &Cell<bool>,
+    ) -> Option<Option<ObjectIds>> {
+        let root = &self.texts.at.layout.root;
+        let path = root.join(key.as_str());
+        let read_at_ns = now_ms() * 1_000_000;
+        let read = if_readable(self.texts.at.disk.read_bytes(root, key, MOST_HASHED_BYTES)).at("read", &path);
+        let bytes = match self.texts.record_error(read) {
+            Some(Some(Some(bytes))) => bytes,
+            Some(Some(None)) => return Some(None),
+            _ => {
+                is_settled.set(false);
+                return None;
+            }
+        };
+        let ids = ObjectIds::from_bytes(self.texts.history.object_hash, &bytes);
+        // The content may be newer than the manifest.
+        let is_listed = match &listed {
+            ContentKey::Hash(hash) => blake3::hash(&bytes) == *hash,
+            ContentKey::Stat(_, stat) => {
+                self.texts.at.disk.lstat(&path).is_ok_and(|now| now == *stat)
+                    && !memod_scan::is_racy(stat, read_at_ns)
+            }
+        };
+        if is_listed {
+            self.shared.object_ids.add_ids(listed, ids);
+        } else {
+            is_settled.set(false);
+        }
+        Some(Some(ids))
+    }
+}
+
+fn kind_of_file(is_executable: bool) -> EntryKind {
+    if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
+}

@@ -1,0 +1,82 @@
+//! Finds the changes of a worktree since a commit, or returns those of an earlier question.
+
+use std::sync::Arc;
+
+use memod_base::paths::{IoContext as _, if_readable};
+use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_git::{Attributes, GitError, ObjectId, OutsideAttributes, Tracked, UserDirs};
+use memod_index_db::IndexReader;
+
+use super::compare_worktree::ComparedWorktree;
+use super::conversions::{Uncompared, WorktreeConversions};
+use super::unlisted_paths::UnindexedPaths;
+use super::version_texts::VersionTexts;
+use crate::daemon::history::change_cache::{CachedChanges, ChangeInputs, ContentChange};
+use crate::daemon::request::format_clock;
+use crate::daemon::shared::Shared;
+
+/// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
+///
+/// # Errors
+/// When the database, git's index or an object of the commit cannot be read.
+pub(super) fn find_changes(
+    shared: &Shared,
+    texts: &VersionTexts<'_>,
+    base: Option<ObjectId>,
+) -> RpcResult<(Arc<[ContentChange]>, Vec<Uncompared>)> {
+    let layout = &texts.at.layout;
+    let index = layout.git_dir.as_ref().map(|dir| dir.join("index")).unwrap_or_default();
+    let index_stat = if_readable(memod_scan::lstat(&index)).at("look at", &index).map_err(GitError::from)?;
+    // Read before everything else, so that a later question finds them to be others if they have changed meanwhile.
+    let settings = &texts.history.settings;
+    let outside = OutsideAttributes::read(layout, settings, &UserDirs::read());
+    let source = |reader: &IndexReader| {
+        format_clock(reader, texts.at).map(|clock| ChangeInputs {
+            clock,
+            base,
+            index: index_stat,
+            settings: settings.clone(),
+            outside: outside.clone(),
+        })
+    };
+    let source_now = shared.engine.read(source)?;
+    let unlisted = UnindexedPaths::new(shared, texts);
+    if let Some(kept) = shared.changes.find_changes(texts.at.worktree).filter(|kept| {
+        kept.source == source_now
+            && kept.on_disk.iter().all(|(path, found)| unlisted.look_at(path) == Some(*found))
+            && kept.attributes.iter().all(|file| {
+                texts.at.disk.lstat(&layout.root.join(&file.0)).is_ok()
+                    && Attributes::is_same(&layout.root, file)
+            })
+    }) {
+        return Ok((kept.changes, Vec::new()));
+    }
+    let tracked = Tracked::read(&index, settings.object_hash, settings.ignore_case)?;
+    let from = (&tracked, Some(&texts.history.objects));
+    let conversions =
+        WorktreeConversions::new(texts, Attributes::new(&layout.root, settings, &outside, from));
+    let (source, manifest) = shared.engine.read(|reader: &IndexReader| {
+        reader.read_snapshot(|reader| {
+            Ok::<_, DatabaseError>((source(reader)?, reader.list_entries(texts.at.worktree, None)?))
+        })
+    })?;
+    let worktree = ComparedWorktree {
+        shared,
+        texts,
+        tracked: &tracked,
+        manifest: &manifest,
+        conversions: &conversions,
+        unlisted: &unlisted,
+    };
+    let mut found = worktree.compare_with(base)?;
+    let is_settled = found.is_settled;
+    let on_disk = std::mem::take(&mut found.on_disk).into();
+    let attributes = conversions.attribute_files().into();
+    let changes: Arc<[ContentChange]> = found.into_list().into();
+    if is_settled && if_readable(memod_scan::lstat(&index)).is_ok_and(|now| now == index_stat) {
+        let kept = CachedChanges { source, on_disk, attributes, changes: Arc::clone(&changes) };
+        shared.changes.keep_changes(texts.at.worktree, kept);
+    }
+    Ok((changes, conversions.into_uncompared()))
+}

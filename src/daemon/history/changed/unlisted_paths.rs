@@ -1,0 +1,59 @@
+//! Looks at the paths that the manifest does not list: files that may be deleted, and submodules.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use memod_base::paths::{IoContext as _, RepoLayout, if_readable};
+use memod_git::{ObjectId, Refs};
+
+use super::version_texts::VersionTexts;
+use crate::daemon::history::change_cache::OnDisk;
+use crate::daemon::shared::Shared;
+
+/// The paths of one worktree that the manifest does not list.
+pub(super) struct UnindexedPaths<'a> {
+    shared: &'a Shared,
+    texts: &'a VersionTexts<'a>,
+    /// Directories, and whether a link leads there.
+    linked: RefCell<HashMap<String, bool>>,
+}
+
+impl<'a> UnindexedPaths<'a> {
+    pub(super) fn new(shared: &'a Shared, texts: &'a VersionTexts<'a>) -> Self {
+        Self { shared, texts, linked: RefCell::default() }
+    }
+
+    /// Returns what is at a path; `None` after a transient error, which is recorded.
+    pub(super) fn look_at(&self, path: &str) -> Option<OnDisk> {
+        let at = self.texts.at;
+        let full = at.layout.root.join(path);
+        let stat = self.texts.record_error(if_readable(at.disk.lstat(&full)).at("look at", &full))?;
+        Some(match stat {
+            Some(_) if self.is_beyond_link(path) => OnDisk::Nothing,
+            Some(stat) if stat.is_dir() => OnDisk::Directory(self.find_checked_out(path)),
+            Some(_) => OnDisk::Other,
+            None => OnDisk::Nothing,
+        })
+    }
+
+    /// Returns whether a directory of a path is a link, which git does not follow.
+    fn is_beyond_link(&self, path: &str) -> bool {
+        let Some((dir, _)) = path.rsplit_once('/') else { return false };
+        if let Some(known) = self.linked.borrow().get(dir) {
+            return *known;
+        }
+        let stat = self.texts.at.disk.lstat(&self.texts.at.layout.root.join(dir));
+        let is_linked = stat.is_ok_and(|stat| !stat.is_dir()) || self.is_beyond_link(dir);
+        self.linked.borrow_mut().insert(dir.to_owned(), is_linked);
+        is_linked
+    }
+
+    /// Returns the commit that is checked out in a directory that is a repository of its own.
+    fn find_checked_out(&self, path: &str) -> Option<ObjectId> {
+        let (at, history) = (self.texts.at, self.texts.history);
+        let layout = RepoLayout::locate(&at.layout.root.join(path), &self.shared.engine.env).ok()?;
+        // A directory without a repository of its own is one of the repository around it.
+        let is_own = layout.root != at.layout.root && layout.root.ends_with(path);
+        Refs::new(&layout, history.object_hash).filter(|_| is_own)?.find("HEAD").ok().flatten()
+    }
+}

@@ -1,0 +1,79 @@
+//! Reads the texts of changed files, as they were and as they are.
+
+use std::cell::OnceCell;
+
+use memod_base::paths::PathError;
+use memod_base::types::SourceKey;
+use memod_engine::loop_event::Freshness;
+use memod_git::ObjectId;
+use memod_scan::{Content, Read, ReadError};
+
+use crate::daemon::request::commit_history::CommitHistory;
+
+/// Files larger than this are not compared line by line, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Reads past and present contents of a worktree.
+pub(super) struct VersionTexts<'a> {
+    pub(super) at: &'a Freshness,
+    pub(super) history: &'a CommitHistory,
+    pub(super) max_file_bytes: u64,
+    /// Whether two commits are compared, so that nothing is on the disk.
+    is_past: bool,
+    /// The first transient error.
+    unread: OnceCell<String>,
+}
+
+impl<'a> VersionTexts<'a> {
+    pub(super) fn new(
+        at: &'a Freshness,
+        history: &'a CommitHistory,
+        max_file_bytes: u64,
+        is_past: bool,
+    ) -> Self {
+        Self { at, history, max_file_bytes, is_past, unread: OnceCell::new() }
+    }
+
+    /// Returns the new text of a file: that of the disk, while it still has this hash, or of the newer commit.
+    pub(super) fn new_text(&self, path: &str, hash: Option<[u8; 32]>, id: ObjectId) -> Option<String> {
+        if self.is_past {
+            return self.past_text(id);
+        }
+        let (key, hash) = (SourceKey::new(path), hash?);
+        match self.at.disk.read(&self.at.layout.root, &key, self.max_file_bytes) {
+            Ok(Read { content, hash: found, .. }) if found == hash => match content {
+                Content::Text(text) => Some(text),
+                Content::Refused(_) => None,
+            },
+            Err(ReadError::Transient(error)) => self.record_error(Err(error)),
+            Err(ReadError::Unreadable(_)) => None,
+            // The definitions of its new content are not known, so they are left out.
+            Ok(_) | Err(ReadError::Gone(_) | ReadError::NotRegular(_) | ReadError::Unsettled(_)) => {
+                let _ = self.unread.set(format!("{path} changed while the answer was made"));
+                None
+            }
+        }
+    }
+
+    /// Returns the text of a past content.
+    pub(super) fn past_text(&self, id: ObjectId) -> Option<String> {
+        let read = self.history.objects.blob(id, MOST_BYTES);
+        let bytes = read.inspect_err(|error| {
+            if error.is_unread() {
+                let _ = self.unread.set(error.to_string()); // the first is enough
+            }
+        });
+        let text = String::from_utf8(bytes.ok().flatten()?);
+        text.ok().filter(|text| !text.contains('\0'))
+    }
+
+    /// Returns what was read; `None` after a transient error, which is recorded.
+    pub(super) fn record_error<T>(&self, read: Result<T, PathError>) -> Option<T> {
+        read.inspect_err(|error| drop(self.unread.set(error.to_string()))).ok()
+    }
+
+    /// Returns the first transient error.
+    pub(super) fn first_error(&self) -> Option<&String> {
+        self.unread.get()
+    }
+}

@@ -1,0 +1,100 @@
+//! Confirms that a memory still holds, by anchoring it to the present code.
+
+use memod_engine::errors::RpcResult;
+use memod_memory::anchor;
+use memod_memory_db::{JobError, MemoryEvent, MemoryRecord, MemoryRows};
+use memod_proto::anchor::{Anchor, AnchorState};
+use memod_proto::memory::{ConfirmParams, UpdateResult};
+use memod_proto::{FreshnessLevel, RpcError, code};
+use serde_json::Value;
+
+use crate::daemon::memories::anchors::{AnchorChecker, check_on_snapshot};
+use crate::daemon::memories::memory_thread::derive_data;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{JobResult, find_living, find_memory};
+use crate::daemon::memories::methods::method_call::{MethodCall, read};
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::request::request_deadline;
+use crate::daemon::request::request_errors::bad_params_error;
+
+/// Anchors a memory to the present code.
+pub(in crate::daemon::memories) async fn confirm_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
+    call.write_with_found(find_with_anchors(call), store_confirmed).await
+}
+
+/// Returns the memory, and anchors for the present state of its locations.
+async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Vec<Anchor>)> {
+    let params: ConfirmParams = call.parse_params()?;
+    let record = read(call.shared, move |rows| find_memory(rows, &params.id)).await?;
+    let id = record.id.clone();
+    let is_unconfirmed = record.is_unconfirmed;
+    if is_unconfirmed && call.caller.is_agent() {
+        let message = format!("id: {id} is of others, and only a person confirms what it says");
+        return Err(bad_params_error(message)
+            .with_hint(format!("a person reads it with `memo get {id}` and confirms it")));
+    }
+    if is_unconfirmed && record.anchors.is_empty() {
+        return Ok((record, Vec::new()));
+    }
+    if record.anchors.is_empty() {
+        let hint = format!("`memo update {id} --about PATH#SYMBOL` says what it is about");
+        return Err(bad_params_error(format!("id: {id} is about nothing in the code")).with_hint(hint));
+    }
+    let anchors = record.anchors.clone();
+    let until = request_deadline(call.shared, None);
+    let anchors = check_on_snapshot(
+        call.shared,
+        &call.caller.cwd,
+        FreshnessLevel::Fs,
+        until,
+        move |checker| -> RpcResult<Vec<Anchor>> {
+            anchors.iter().map(|anchor| anchor_present_code(checker, anchor, &id)).collect()
+        },
+    )
+    .await?
+    .require_certain()?;
+
+    Ok((record, anchor::each_once(&anchors)))
+}
+
+/// Returns an anchor for the present state of its location.
+fn anchor_present_code(checker: &mut AnchorChecker<'_>, anchor: &Anchor, id: &str) -> RpcResult<Anchor> {
+    let mut checked = anchor.clone();
+    let location = checker.check_anchor(&mut checked)?;
+    let now = match location {
+        Some(location) if checked.state != Some(AnchorState::Orphaned) => checker.build_anchor(&location)?,
+        _ => None,
+    };
+    now.ok_or_else(|| {
+        let note = checked.note.map_or(String::new(), |note| format!("; {note}"));
+        let hint =
+            format!("`memo update {id} --no-about {anchor} --about PATH#SYMBOL`, or `memo forget {id}`");
+        bad_params_error(format!("about: {anchor} is gone{note}")).with_hint(hint)
+    })
+}
+
+fn store_confirmed(
+    rows: &MemoryRows<'_>,
+    (seen, anchors): &(MemoryRecord, Vec<Anchor>),
+    stamp: &ChangeStamp,
+) -> JobResult<UpdateResult> {
+    let before = find_living(rows, &seen.id, stamp.now_ms)?;
+    if before.updated != seen.updated {
+        let message = format!("id: {} was changed meanwhile; nothing was confirmed", seen.id);
+        let hint = format!("`memo get {}` shows it as it is now; confirm that", seen.id);
+        return Err(JobError::Refused(RpcError::new(code::BUSY, message).with_hint(hint)));
+    }
+    let updated = stamp.now_ms.max(before.updated + 1);
+    let after = MemoryRecord { anchors: anchors.clone(), updated, is_unconfirmed: false, ..before.clone() };
+    let fields = protocol_values::diff_fields(&before, &after);
+    let changed = fields.keys().cloned().collect();
+    if before.is_unconfirmed {
+        rows.trust_memory(&before.id)?;
+    }
+    rows.put_memory(&after, &derive_data(&after), &MemoryEvent { fields, ..stamp.new_event("confirm") })?;
+    Ok(UpdateResult {
+        changed,
+        memory: protocol_values::to_memory(after, stamp.now_ms),
+        ..UpdateResult::default()
+    })
+}

@@ -1,0 +1,114 @@
+//! Finds the memories about a location in the code.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_memory_db::{AnchoredMemory, MemoryFilter};
+use memod_proto::anchor::{Anchor, AnchorState};
+use memod_proto::memory::MemorySort;
+use memod_proto::{FreshnessLevel, WhyMemory};
+
+use super::anchor_states::read_anchored;
+use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, check_on_snapshot};
+use crate::daemon::memories::methods::method_call::read;
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::shared::Shared;
+
+/// A file or directory, and ranges of its lines; no range means all lines.
+pub(in crate::daemon) type PathLines = (String, Vec<(u32, u32)>);
+
+/// Returns the living memories about a file, some of its lines, or anything in a directory, in the order of the file; and
+/// why their states may be out of date.
+pub(in crate::daemon) async fn memories_for_path(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    path: &str,
+    lines: &[(u32, u32)],
+    until: Instant,
+) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
+    memories_for_places(shared, cwd, vec![(path.to_owned(), lines.to_vec())], until).await
+}
+
+/// Like [`memories_for_path`], for several locations. A memory about several of them is returned once.
+pub(in crate::daemon) async fn memories_for_places(
+    shared: &Arc<Shared>,
+    cwd: &str,
+    places: Vec<PathLines>,
+    until: Instant,
+) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
+    let all = read_anchored(shared, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
+    if all.is_empty() {
+        return Ok((Vec::new(), None));
+    }
+    let mut checked = check_on_snapshot(shared, cwd, FreshnessLevel::Fs, until, move |checker| {
+        Ok(find_memories_at(checker, &all, &places)?)
+    })
+    .await?;
+    checked.value.sort_by(|a, b| (&a.path, a.lines, &a.id).cmp(&(&b.path, b.lines, &b.id)));
+    if checked.value.is_empty() {
+        return Ok((Vec::new(), None)); // no state to be wrong
+    }
+    Ok((add_lines(shared, checked.value).await?, checked.reason))
+}
+
+/// Returns the memories that are about one of several locations.
+fn find_memories_at(
+    checker: &mut AnchorChecker<'_>,
+    memories: &[AnchoredMemory],
+    places: &[PathLines],
+) -> Result<Vec<WhyMemory>, DatabaseError> {
+    let mut found = Vec::new();
+    for (id, anchors) in memories {
+        for (path, lines) in places {
+            if let Some(memory) = find_anchor_at(checker, id, anchors, path, lines)? {
+                found.push(memory);
+                break;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the first anchor of a memory that is at a location.
+fn find_anchor_at(
+    checker: &mut AnchorChecker<'_>,
+    id: &str,
+    anchors: &[Anchor],
+    path: &str,
+    lines: &[(u32, u32)],
+) -> Result<Option<WhyMemory>, DatabaseError> {
+    for anchor in anchors {
+        let mut anchor = anchor.clone();
+        let location = checker.check_anchor(&mut anchor)?;
+        let is_gone = anchor.state == Some(AnchorState::Orphaned);
+        let now = location.filter(|_| !is_gone).unwrap_or_else(|| AnchorLocation::from_anchor(&anchor));
+        let is_below = now.key.as_str().strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let is_on_lines = lines.is_empty()
+            || now.lines.is_none_or(|(first, last)| {
+                !is_gone && lines.iter().any(|(from, to)| first <= *to && *from <= last)
+            });
+        if is_below || now.key.as_str() == path && is_on_lines {
+            let about = anchor.now.clone().unwrap_or_else(|| anchor.to_string());
+            let (path, lines) = (now.key.to_string(), now.lines);
+            let (id, state, note) = (id.to_owned(), anchor.state, anchor.note);
+            return Ok(Some(WhyMemory { id, about, path, lines, state, note, line: String::new() }));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the summary line of each memory, and drops memories that were deleted meanwhile.
+async fn add_lines(shared: &Arc<Shared>, memories: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
+    read(shared, move |rows| {
+        let mut with_line = Vec::new();
+        for memory in &memories {
+            let record = rows.find_memory(&memory.id)?;
+            let line = record.map(|record| protocol_values::to_brief(&record).line);
+            with_line.extend(line.map(|line| WhyMemory { line, ..memory.clone() }));
+        }
+        Ok(with_line)
+    })
+    .await
+}

@@ -1,0 +1,5 @@
+//! Ends conflicts between a memory and the version of a file or of the team.
+
+pub(super) mod resolve_file;
+pub(super) mod resolve_own;
+pub(super) mod resolve_team;

@@ -1,0 +1,143 @@
+//! Ends the conflict of a memory in its file.
+
+use std::collections::BTreeSet;
+
+use memod_base::types::memory_file;
+use memod_engine::errors::RpcResult;
+use memod_memory::file::MemoryFile;
+use memod_memory::{fields, file};
+use memod_memory_db::{FileState, JobError, MemoryRecord, MemoryRows, ShownMemories};
+use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
+use memod_proto::{Caveats, RpcError, code};
+use serde_json::Value;
+
+use super::resolve_own;
+use super::resolve_team;
+use crate::daemon::memories::memory_files::check_files::list_unmerged;
+use crate::daemon::memories::memory_files::file_conversion::{
+    build_shared_file, is_rebasing, read_remarks_file, to_outcome_version,
+};
+use crate::daemon::memories::memory_files::plan_files::text_on_disk;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{
+    JobResult, field_error, find_memory, refused_error, unreadable_error,
+};
+use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::memories::methods::protocol_values;
+
+/// Writes the outcome of a conflict. Marking the file as resolved in git is left to the user.
+pub(in crate::daemon::memories) async fn resolve_conflict(call: &MethodCall<'_>) -> RpcResult<Value> {
+    call.write(write_resolution).await
+}
+
+fn write_resolution(
+    rows: &MemoryRows<'_>,
+    params: &ResolveFileParams,
+    stamp: &ChangeStamp,
+) -> JobResult<ResolveFileResult> {
+    let found = find_memory(rows, &params.id)?;
+    if found.team {
+        return resolve_team::resolve_team_conflict(rows, &found, params, stamp);
+    }
+    if rows.has_other_version(&found.id)? {
+        return resolve_own::resolve_own_conflict(rows, &found, params, stamp);
+    }
+    if let Some(why) = rows.why_file_hidden(&found.id)?.filter(|_| !found.shared) {
+        return Err(unreadable_error(&found.id, &why)); // the outcome would conflict with the private memory
+    }
+    let id = found.id;
+    let name = file::file_name(&id);
+    let text = text_on_disk(stamp, &name)?.unwrap_or_default();
+    let mut parsed = match (file::own_side_first(&text, is_rebasing(&stamp.layout)), params.side) {
+        (Ok(None), _) => return Err(not_in_conflict_error(&id, stamp)),
+        (Ok(Some([_, theirs])), Some(SideName::Theirs)) => MemoryFile::parse(&theirs).map_err(field_error)?,
+        (Ok(Some([ours, _])), Some(SideName::Ours)) => MemoryFile::parse(&ours).map_err(field_error)?,
+        (_, Some(SideName::Both)) => return Err(no_own_side_error(&id)),
+        (_, None) if params.text.is_none() => return Err(nothing_chosen_error()),
+        // Only the text was chosen.
+        (Ok(Some([ours, theirs])), None) => MemoryFile::combine_sides(&ours, &theirs).map_err(field_error)?,
+        // With an explicit text, the other fields stay as before the conflict.
+        (Err(_), None) => {
+            build_shared_file(rows, &find_memory(rows, &id)?, Some(&read_remarks_file(rows, &id)?))?
+        }
+        (Err(why), Some(_)) => {
+            return Err(refused_error(
+                format!("id: {id} is {why}"),
+                "`memo resolve ID --text TEXT` says what holds",
+            ));
+        }
+    };
+    if let Some(text) = &params.text {
+        parsed.content = validate_outcome(text)?;
+    }
+    let theirs = rows.find_their_side(&id)?;
+    write_outcome(rows, &id, parsed, theirs.as_ref(), stamp)?;
+    let record = find_memory(rows, &id)?;
+    let path = memory_file(&id);
+    Ok(ResolveFileResult {
+        memory: protocol_values::to_memory(record, stamp.now_ms),
+        path,
+        caveats: Caveats::default(),
+    })
+}
+
+/// Returns the error for a memory without two sides. The file may still be unmerged in git, because one side has removed it.
+fn not_in_conflict_error(id: &str, stamp: &ChangeStamp) -> JobError<RpcError> {
+    let path = memory_file(id);
+    match list_unmerged(&stamp.layout).unwrap_or_default().into_iter().find(|check| check.name == path) {
+        None => refused_error(format!("id: {id} is not in conflict"), "`memo update` changes it"),
+        Some(check) => {
+            let error = RpcError::new(code::INVALID_PARAMS, format!("{path}: {}", check.detail));
+            JobError::Refused(error.with_hint(check.hint.unwrap_or_default()))
+        }
+    }
+}
+
+/// Validates a text that was given as the outcome, and returns it with LF.
+pub(super) fn validate_outcome(given: &str) -> JobResult<String> {
+    Ok(fields::validate_content(given, false).map_err(field_error)?.text.replace("\r\n", "\n"))
+}
+
+/// Stores the outcome of a conflict in the memory and its file. The text of `theirs` goes into the history.
+pub(super) fn write_outcome(
+    rows: &MemoryRows<'_>,
+    id: &str,
+    mut file: MemoryFile,
+    theirs: Option<&MemoryRecord>,
+    stamp: &ChangeStamp,
+) -> JobResult<()> {
+    file.updated = stamp.now_ms.max(file.updated.min(stamp.now_ms) + 1);
+    let version = to_outcome_version(id, &file)?;
+    stamp.set_resolved(id, file);
+    let event = stamp.new_event("resolve");
+    let resolved = FileState {
+        name: file::file_name(id),
+        hash: version.hash,
+        shown: ShownMemories::Versions(vec![version]),
+        event: Some(event.clone()),
+        edited: None,
+    };
+    let n_former = rows.list_history(id)?.len();
+    rows.apply_files(&[resolved], &BTreeSet::new())?;
+    // The change was noted only if the memory differs from before, and without the text of theirs.
+    let is_noted = rows.list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
+    if theirs.is_some() || !is_noted {
+        rows.note_their_side(theirs, &find_memory(rows, id)?, &event)?;
+    }
+    if !stamp.is_agent() {
+        rows.trust_memory(id)?; // a person who chooses has read it
+    }
+    Ok(())
+}
+
+pub(super) fn nothing_chosen_error() -> JobError<RpcError> {
+    refused_error("side, text: neither is given".to_owned(), "take one side, or give the text")
+}
+
+/// Returns the error for `both` if neither side is private.
+pub(super) fn no_own_side_error(id: &str) -> JobError<RpcError> {
+    refused_error(
+        format!("side: both: neither side of {id} is yours alone"),
+        "take one side with --ours or --theirs, and `memo add` the other text",
+    )
+}

@@ -1,0 +1,214 @@
+//! Proposes which memories to merge.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use memod_base::types::MemoryRow;
+use memod_config::LEAST_NEAR_COSINE;
+use memod_engine::errors::RpcResult;
+use memod_memory::fields;
+use memod_memory::text_difference::find_difference;
+use memod_memory_db::{MemoryFilter, MemoryRecord, MemoryRows};
+use memod_proto::Caveats;
+use memod_proto::memory::{DedupeParams, DedupeResult, Group};
+use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
+use serde_json::{Value, json};
+
+use super::near_memories::{SAME_WORDS, is_near};
+use crate::daemon::memories::methods::memory_rules::{JobResult, digest_records, field_error, refused_error};
+use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::verbs::remove_memories::{ARCHIVED_THERE, removal_notice};
+use crate::daemon::request::run_blocking;
+use crate::daemon::shared::Shared;
+
+/// Number of neighbours that are compared with each memory.
+const MOST_NEAR: usize = 50;
+
+/// Number of neighbours of each memory that also count as near if they have the same words.
+const MOST_BY_WORDS: usize = 3;
+
+/// Two memories and their cosine.
+type NearPair = (MemoryRow, MemoryRow, f64);
+
+/// Compares the memories of each container pairwise, outside the thread that owns the memories.
+pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -> RpcResult<Value> {
+    let params: DedupeParams = call.parse_params()?;
+    let threshold = check_threshold(&params, call.shared.engine.config.memory.near_cosine)?;
+    // An explicit threshold applies without exceptions.
+    let n_by_words = if params.threshold.is_none() { MOST_BY_WORDS } else { 0 };
+    let containers = read(call.shared, move |rows| group_by_container(rows, &params)).await?;
+    let vectors = call.shared.memories.finder.with_vectors(Clone::clone);
+    let pairs: Vec<NearPair> = run_blocking(call.shared, move |_| {
+        let pairs =
+            containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, n_by_words));
+        Ok(pairs.collect())
+    })
+    .await?;
+    with_store(call.shared, move |store, now_ms| {
+        store.read(now_ms, |rows| -> JobResult<Value> {
+            Ok(json!(group_duplicates(rows, &pairs, threshold)?))
+        })
+    })
+    .await
+}
+
+/// Returns the nearest pairs of living memories of a container that are not linked yet, the older memory of each pair first.
+pub(in crate::daemon) async fn find_near_pairs(
+    shared: &Arc<Shared>,
+    params: DedupeParams,
+    most: usize,
+) -> RpcResult<Vec<(MemoryRecord, MemoryRecord, f64)>> {
+    let threshold = check_threshold(&params, SAME_WORDS)?;
+    let containers = read(shared, move |rows| group_by_container(rows, &params)).await?;
+    let vectors = shared.memories.finder.with_vectors(Clone::clone);
+    let mut near: Vec<NearPair> = run_blocking(shared, move |_| {
+        Ok(containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, 0)).collect())
+    })
+    .await?;
+    near.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
+    read(shared, move |rows| {
+        let mut found = Vec::new();
+        for &(left, right, cosine) in &near {
+            let rows_of_pair = rows.select_rows(&MemoryFilter::default(), Some(&[left, right]))?;
+            let mut records = rows.find_records(&rows_of_pair)?.into_iter().map(|(_, record)| record);
+            let (Some(left), Some(right)) = (records.next(), records.next()) else { continue };
+            let is_linked =
+                rows.list_links(&left.id)?.iter().any(|link| [&link.from, &link.to].contains(&&right.id));
+            if !is_linked {
+                let is_ordered = (left.created, &left.id) <= (right.created, &right.id);
+                found.push(if is_ordered { (left, right, cosine) } else { (right, left, cosine) });
+            }
+            if found.len() == most {
+                break;
+            }
+        }
+        Ok(found)
+    })
+    .await
+}
+
+/// Returns the living memories of each selected container.
+fn group_by_container(rows: &MemoryRows<'_>, params: &DedupeParams) -> JobResult<Vec<Vec<MemoryRow>>> {
+    let names = match &params.container {
+        Some(name) => vec![fields::validate_container(name).map_err(field_error)?],
+        None => rows.tally_containers()?.into_iter().map(|tally| tally.name).collect(),
+    };
+    Ok(names
+        .into_iter()
+        .map(|name| {
+            rows.select_rows(&MemoryFilter { container: Some(name), ..MemoryFilter::default() }, None)
+        })
+        .collect::<Result<_, _>>()?)
+}
+
+/// Returns the pairs of `rows` with at least the cosine `threshold`. The nearest `n_by_words` neighbours of each row need only
+/// [`SAME_WORDS`], because their words are compared later. Scans all vectors for each row, so it holds no lock.
+fn compare_pairwise(
+    vectors: &MutableVectorIndex<MemoryRow>,
+    rows: &[MemoryRow],
+    threshold: f64,
+    n_by_words: usize,
+) -> Vec<NearPair> {
+    let own_rows: IdSet = rows.iter().copied().collect();
+    let mut pairs = Vec::new();
+    for row in rows {
+        let Some(vector) = vectors.stored_query(*row) else { continue };
+        let near = vectors.find_nearest(&vector, MOST_NEAR, |other| other > *row && own_rows.contains(other));
+        let near = near.into_iter().enumerate().take_while(|(nth, (_, cosine))| {
+            *cosine >= if *nth < n_by_words { threshold.min(SAME_WORDS) } else { threshold }
+        });
+        pairs.extend(near.map(|(_, (other, cosine))| (*row, other, cosine)));
+    }
+    pairs
+}
+
+/// Returns the minimum cosine of the request, or else that of the settings.
+fn check_threshold(params: &DedupeParams, setting: f64) -> JobResult<f64> {
+    let threshold = params.threshold.unwrap_or(setting);
+    match (LEAST_NEAR_COSINE..=1.0).contains(&threshold) {
+        true => Ok(threshold),
+        false => Err(refused_error(
+            format!("threshold: {threshold} is not between {LEAST_NEAR_COSINE} and 1"),
+            "a cosine; memory.near_cosine when absent",
+        )),
+    }
+}
+
+/// Groups near-duplicates. Each group keeps the memory with the highest priority, then the most used, then the newest.
+fn group_duplicates(rows: &MemoryRows<'_>, pairs: &[NearPair], threshold: f64) -> JobResult<DedupeResult> {
+    let mut ids: Vec<MemoryRow> = pairs.iter().flat_map(|(left, right, _)| [*left, *right]).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let living = rows.select_rows(&MemoryFilter::default(), Some(&ids))?;
+    let mut records: BTreeMap<MemoryRow, MemoryRecord> = rows.find_records(&living)?.into_iter().collect();
+    let same: Vec<_> = pairs
+        .iter()
+        .filter(|(left, right, cosine)| {
+            let (Some(left), Some(right)) = (records.get(left), records.get(right)) else { return false };
+            left.container == right.container
+                && is_near(*cosine, threshold, left, right)
+                && find_difference(&left.content, &right.content).is_none()
+        })
+        .copied()
+        .collect();
+    let (mut groups, mut merged) = (Vec::new(), Vec::new());
+    for (members, cosine) in connect_pairs(&same) {
+        let mut members: Vec<MemoryRecord> = members.iter().filter_map(|row| records.remove(row)).collect();
+        members.sort_by_key(|record| {
+            std::cmp::Reverse((record.priority, record.access_count, record.updated, record.id.clone()))
+        });
+        let others = members.split_off(1);
+        let [keep] = members.as_slice() else { continue };
+        let digest = digest_records([keep].into_iter().chain(&others));
+        let merge = others.iter().map(protocol_values::to_brief).collect();
+        groups.push(Group { keep: protocol_values::to_brief(keep), merge, cosine, digest });
+        merged.extend(others);
+    }
+    groups.sort_by(|a, b| b.merge.len().cmp(&a.merge.len()).then_with(|| a.keep.id.cmp(&b.keep.id)));
+    let caveats = Caveats::of_notice(removal_notice(&merged, ARCHIVED_THERE, true));
+    Ok(DedupeResult { groups, threshold, caveats })
+}
+
+/// Returns the connected groups of pairs, each with its lowest cosine.
+fn connect_pairs(pairs: &[NearPair]) -> Vec<(Vec<MemoryRow>, f64)> {
+    let mut group_of: HashMap<MemoryRow, usize> = HashMap::new();
+    let mut groups: Vec<(Vec<MemoryRow>, f64)> = Vec::new();
+    for (left, right, cosine) in pairs {
+        let [left_at, right_at] = [*left, *right].map(|row| {
+            *group_of.entry(row).or_insert_with(|| {
+                groups.push((vec![row], 1.0));
+                groups.len() - 1
+            })
+        });
+        groups[left_at].1 = groups[left_at].1.min(*cosine);
+        if left_at != right_at {
+            let (members, lowest) = std::mem::take(&mut groups[right_at]);
+            group_of.extend(members.iter().map(|row| (*row, left_at)));
+            groups[left_at].0.extend(members);
+            groups[left_at].1 = groups[left_at].1.min(lowest);
+        }
+    }
+    groups.retain(|(members, _)| members.len() > 1);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_become_groups() {
+        let pair = |left, right, cosine| (MemoryRow(left), MemoryRow(right), cosine);
+        let groups = connect_pairs(&[pair(1, 2, 0.95), pair(3, 4, 0.92), pair(2, 3, 0.91), pair(7, 8, 0.99)]);
+        let groups: Vec<_> = groups
+            .into_iter()
+            .map(|(mut members, cosine)| {
+                members.sort_unstable();
+                (members.into_iter().map(|row| row.0).collect::<Vec<_>>(), cosine)
+            })
+            .collect();
+        assert_eq!(groups, [(vec![1, 2, 3, 4], 0.91), (vec![7, 8], 0.99)]);
+        assert!(connect_pairs(&[]).is_empty());
+    }
+}

@@ -1,0 +1,132 @@
+//! Searches memories, and converts them to hits.
+
+use memod_base::types::{ChunkKind, rfc3339};
+use memod_database::DatabaseError;
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_memory::text;
+use memod_memory_db::{MemoryRecord, MemoryRows};
+use memod_proto::anchor::AnchorState;
+use memod_proto::{Hit, MemoryInfo, RpcError};
+use memod_search::correction::Vocabulary;
+use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchRequest, search_memories};
+use memod_search::snippet::SnippetCutter;
+use memod_search::{explain_score, ranks_by_arm};
+
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::protocol_values;
+
+impl MemoryThread {
+    /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
+    /// nothing that is archived or expired.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(in crate::daemon) fn find_memories(&self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
+        let found = self.find_once(wanted)?;
+        if !found.is_outdated {
+            return Ok(found);
+        }
+        // The model was switched after the query was embedded.
+        let mut again = wanted.clone();
+        again.set_query_vector(self.ready_model().as_deref().map_err(String::as_str));
+        self.find_once(&again)
+    }
+
+    fn find_once(&self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
+        if let Some(Ok(found)) =
+            self.finder.read(now_ms(), |rows, vectors| search_memories(rows, vectors, wanted))
+        {
+            return Ok(found);
+        }
+        // Not open, or damaged: the thread that owns the memories opens or repairs them.
+        let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.finder));
+        let answer = self.send_job(move |store| {
+            let _ = store.open_now(now_ms()); // the read below reports why it cannot be opened
+            finder.follow_changes(store);
+            store
+                .read(now_ms(), |rows: &MemoryRows<'_>| {
+                    Ok(finder.with_vectors(|vectors| search_memories(rows, vectors, &wanted))?)
+                })
+                .map_err(RpcError::from)
+        })?;
+        answer.blocking_recv().map_err(|_| self.thread_error())?
+    }
+
+    /// Waits until every living memory has its vector.
+    pub(in crate::daemon) async fn embed_all(&self) -> RpcResult<()> {
+        self.run_job(|store| {
+            while store.embed_some(now_ms())? {}
+            Ok(())
+        })
+        .await?
+        .map_err(|error: DatabaseError| error.into())
+    }
+}
+
+/// The words of the memories; none while no database is open.
+impl Vocabulary for MemoryThread {
+    fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
+        self.finder.read(now_ms(), |rows, _| rows.count_with_term(term)).unwrap_or(Ok(0))
+    }
+
+    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
+        self.finder.read(now_ms(), |rows, _| rows.each_term(see)).unwrap_or(Ok(()))
+    }
+}
+
+/// Returns a memory as a hit of a search in the worktree `root`.
+pub(in crate::daemon) fn build_hit(
+    found: &FoundMemory,
+    wanted: &MemorySearchRequest,
+    snippets: &SnippetCutter<'_>,
+    n_before: usize,
+    root: &str,
+    explains: bool,
+) -> Hit {
+    let FoundMemory { ranked, record } = found;
+    let snippet = snippets.cut_snippet(&record.content, 1, &Default::default(), n_before);
+    let anchors = wanted.judged.get(&record.id).unwrap_or(&record.anchors).clone();
+    let signals = &ranked.candidate.signals;
+    let n_lines = u32::try_from(record.content.lines().count()).unwrap_or(u32::MAX);
+    Hit {
+        classes: Vec::new(),
+        signature: None,
+        signature_line: None,
+        copies: None,
+        kind: ChunkKind::Memory,
+        path: format!("memory:{}", record.id),
+        cwd_path: None,
+        lines: (1, n_lines.max(1)),
+        symbol: None,
+        title: record.title.clone(),
+        snippet: snippet.lines,
+        snippet_line: snippet.line,
+        text: snippet.text,
+        rank: 0, // set once all hits are known
+        score: ranked.score,
+        arms: ranks_by_arm(signals),
+        id: Some(record.id.clone()),
+        view: root.to_owned(),
+        blob: blake3::Hash::from_bytes(text::hash(&record.content)).to_hex().to_string(),
+        trust: protocol_values::trust_of(record).to_owned(),
+        state: AnchorState::from_anchors(&anchors).map(|state| state.as_str().to_owned()),
+        commit: None,
+        memory: Some(MemoryInfo {
+            container: record.container.clone(),
+            tags: record.tags.clone(),
+            created: rfc3339(record.created),
+            anchors,
+            scope: protocol_values::scope_of(record),
+            repository: record.repository.clone(),
+            conflict: protocol_values::conflict_name(record.side).map(str::to_owned),
+            superseded_by: ranked.candidate.facts.successors.clone(),
+        }),
+        explain: explains.then(|| explain_score(signals, ranked.fused, &ranked.factors)),
+    }
+}
+
+/// Returns whether a memory was written here rather than imported.
+pub(in crate::daemon::memories) fn is_written_here(record: &MemoryRecord) -> bool {
+    protocol_values::trust_of(record) == "own"
+}

@@ -1,0 +1,39 @@
+//! Lists the pinned memories, with which a briefing begins.
+
+use std::collections::HashSet;
+
+use memod_engine::errors::RpcResult;
+use memod_memory_db::{MemoryFilter, MemoryRecord};
+use memod_proto::memory::{Memory, MemorySort};
+
+use super::read_records::add_successors;
+use crate::daemon::memories::methods::method_call::read;
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::shared::Shared;
+
+/// Tag of pinned memories.
+const PINNED_TAG: &str = "pinned";
+/// Lowest priority at which a memory is in every briefing.
+const HIGH_PRIORITY: u8 = 7;
+/// Most memories of each kind that are read.
+const MOST_READ: u64 = 200;
+
+/// Returns the pinned memories and those of high priority, sorted by pinned, priority and age.
+pub(in crate::daemon) async fn list_pinned(shared: &Shared) -> RpcResult<Vec<Memory>> {
+    read(shared, |rows| {
+        let tagged = MemoryFilter { tags: vec![PINNED_TAG.to_owned()], ..MemoryFilter::default() };
+        let mut records = rows.list_page(&tagged, MemorySort::Priority, 0, Some(MOST_READ))?.0;
+        records.extend(rows.list_page(&MemoryFilter::default(), MemorySort::Priority, 0, Some(MOST_READ))?.0);
+        let mut seen = HashSet::new();
+        records.retain(|record| is_pinned_or_high(record) && seen.insert(record.id.clone()));
+        let mut memories: Vec<Memory> =
+            records.into_iter().map(|record| protocol_values::to_memory(record, rows.now_ms())).collect();
+        add_successors(rows, &mut memories)?;
+        Ok(memories)
+    })
+    .await
+}
+
+fn is_pinned_or_high(record: &MemoryRecord) -> bool {
+    record.priority >= HIGH_PRIORITY || record.tags.iter().any(|tag| tag == PINNED_TAG)
+}

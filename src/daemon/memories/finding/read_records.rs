@@ -1,0 +1,41 @@
+//! Reads memories for the modules outside this one.
+
+use memod_database::DatabaseError;
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_memory_db::{MemoryRecord, MemoryRows};
+use memod_proto::memory::Memory;
+
+use crate::daemon::memories::methods::method_call::read;
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::shared::Shared;
+
+/// Returns memories by their ids, in that order, without those that no longer exist.
+pub(in crate::daemon) async fn find_by_ids(shared: &Shared, ids: Vec<String>) -> RpcResult<Vec<Memory>> {
+    read(shared, move |rows| {
+        let mut found = Vec::new();
+        for id in &ids {
+            found.extend(
+                rows.find_memory(id)?.map(|record| protocol_values::to_memory(record, rows.now_ms())),
+            );
+        }
+        add_successors(rows, &mut found)?;
+        Ok(found)
+    })
+    .await
+}
+
+/// Sets the ids of the memories that supersede each of these.
+pub(super) fn add_successors(rows: &MemoryRows<'_>, memories: &mut [Memory]) -> Result<(), DatabaseError> {
+    for memory in memories {
+        let row = rows.find_row(&memory.id)?;
+        let facts = rows.ranking_facts(&Vec::from_iter(row))?;
+        memory.superseded_by = facts.into_iter().flat_map(|facts| facts.successors).collect();
+    }
+    Ok(())
+}
+
+/// Converts a stored memory to the type of the protocol.
+pub(in crate::daemon) fn show_record(record: MemoryRecord) -> Memory {
+    protocol_values::to_memory(record, now_ms())
+}

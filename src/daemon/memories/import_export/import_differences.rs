@@ -1,0 +1,67 @@
+//! Compares imported memories with those that have their ids.
+
+use std::cmp::Ordering;
+
+use memod_memory_db::MemoryRecord;
+use memod_proto::exchange::Draft;
+use serde_json::{Map, Value, json};
+
+use crate::daemon::memories::methods::protocol_values;
+
+/// Returns whether two records are equal, apart from how often they were read.
+pub(super) fn has_same_fields(known: &MemoryRecord, record: &MemoryRecord) -> bool {
+    comparable_fields(known) == comparable_fields(record)
+        && known.archived_at.is_some() == record.archived_at.is_some()
+}
+
+/// Returns the fields of a record by which an import compares it.
+fn comparable_fields(record: &MemoryRecord) -> Map<String, Value> {
+    const IGNORED: [&str; 8] =
+        ["updated", "last_access", "access_count", "expires_at", "archived_at", "trust", "shared", "scope"];
+    let mut fields = protocol_values::to_fields(record);
+    for name in IGNORED {
+        fields.remove(name);
+    }
+    fields
+}
+
+/// Returns a record with the fields that an import does not change: its scope, and its side of a conflict.
+pub(super) fn with_scope_of(known: &MemoryRecord, record: &MemoryRecord) -> MemoryRecord {
+    MemoryRecord {
+        shared: known.shared,
+        team: known.team,
+        repository: known.repository.clone(),
+        is_unconfirmed: known.is_unconfirmed,
+        side: known.side,
+        ..record.clone()
+    }
+}
+
+/// Times of the last change of an imported memory, unix ms.
+pub(super) struct ImportAge {
+    /// The time in the import.
+    pub(super) read: i64,
+    /// The time to store. It is later than `read` if the import wins over a version of the same time.
+    pub(super) taken: i64,
+}
+
+/// Returns why a draft that differs from a memory with its id is refused.
+pub(super) fn explain_difference(
+    known: &MemoryRecord,
+    record: &MemoryRecord,
+    draft: &Draft,
+    age: &ImportAge,
+) -> String {
+    let names: Vec<String> =
+        protocol_values::diff_fields(known, record).into_iter().map(|(name, _)| name).collect();
+    let newer = match known.updated.cmp(&age.read) {
+        Ordering::Less => "the one to import is newer (--merge keeps the newer)",
+        Ordering::Greater => "the one here is newer (--merge keeps the newer)",
+        Ordering::Equal if age.taken > age.read => {
+            "both are as old (with --merge beside the other options, the one to import holds)"
+        }
+        Ordering::Equal => "both are as old (with --merge, the one here holds)",
+    };
+    let what = draft.original.as_ref().map_or(String::new(), |original| format!(" ({})", json!(original)));
+    format!("{}{what} is here and differs in {}; {newer}", known.id, names.join(", "))
+}

@@ -1,0 +1,466 @@
+//! Stores imported memories.
+//!
+//! Each request is one transaction. An invalid draft is refused with a reason, and the others are stored.
+
+use std::collections::HashMap;
+
+use memod_embed::is_quantized_unit;
+use memod_engine::errors::RpcResult;
+use memod_memory::{Refused, fields, id, text, time};
+use memod_memory_db::{
+    DerivedData, JobError, LinkOutcome, MemoryEvent, MemoryLink, MemoryRecord, MemoryRows,
+};
+use memod_proto::Caveats;
+use memod_proto::anchor::Anchor;
+use memod_proto::exchange::{
+    Draft, ImportParams, ImportResult, ImportStatus, Imported, KeysParams, KeysResult, LinkDraft,
+    MOST_DRAFTS, Snapshot,
+};
+use memod_proto::memory::{LinkKind, StoredVector};
+use serde_json::{Map, Value, json};
+
+use super::import_differences::{ImportAge, explain_difference, has_same_fields, with_scope_of};
+use super::markdown_drafts::split_document;
+use crate::daemon::memories::memory_files::plan_files::{check_as_file, register_file};
+use crate::daemon::memories::memory_thread::derive_data;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, refused_error};
+use crate::daemon::memories::methods::method_call::{MethodCall, model_id};
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::verbs::link_memories;
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::request::run_blocking;
+
+pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) -> RpcResult<Value> {
+    let params: ImportParams = call.parse_params()?;
+    let given: Map<String, Value> = call.parse_params()?;
+    if !["drafts", "memories", "links", "snapshot"].iter().any(|name| given.contains_key(*name)) {
+        return Err(bad_params_error(
+            "drafts: missing; send memories as `drafts`, or a page of `memory.export` as it is",
+        ));
+    }
+    let is_any = params.drafts.iter().any(|draft| draft.vector.is_some());
+    let kind = if is_any { VectorKind::in_use(call).await? } else { None };
+    call.write_or_rehearse_with(
+        params,
+        move |rows: &MemoryRows<'_>, params: &ImportParams, stamp: &ChangeStamp| {
+            check_and_take(rows, params, stamp, kind.as_ref())
+        },
+    )
+    .await
+}
+
+/// The vectors that can be stored.
+struct VectorKind {
+    /// Identity of the model.
+    model: String,
+    dims: usize,
+}
+
+impl VectorKind {
+    /// Returns the kind of the model in use; `None` if the model cannot be used.
+    async fn in_use(call: &MethodCall<'_>) -> RpcResult<Option<Self>> {
+        let model = model_id(call.shared).await?;
+        // It may have to be loaded.
+        let loaded = run_blocking(call.shared, |shared| Ok(shared.memories.finder.load_model().ok())).await?;
+        Ok(loaded.map(|loaded| Self { model, dims: loaded.dims() }))
+    }
+
+    /// Returns whether the model may have made a vector from the text of a memory.
+    fn fits_vector(&self, vector: &StoredVector, record: &MemoryRecord) -> bool {
+        vector.model == self.model
+            && vector.int8.len() == self.dims
+            && is_quantized_unit(&vector.int8)
+            && vector.text_hash == text::vector_hash(record.title.as_deref(), &record.content)
+    }
+}
+
+fn check_and_take(
+    rows: &MemoryRows<'_>,
+    params: &ImportParams,
+    stamp: &ChangeStamp,
+    kind: Option<&VectorKind>,
+) -> JobResult<ImportResult> {
+    if params.drafts.len().max(params.links.len()) > MOST_DRAFTS {
+        let message = format!("drafts, links: more than {MOST_DRAFTS} at once");
+        return Err(refused_error(message, "send them in several requests"));
+    }
+    take_drafts(rows, params, stamp, kind)
+}
+
+/// Imports a document. It is split outside the thread that owns the memories.
+pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) -> RpcResult<Value> {
+    let params = call.parse_params()?;
+    let (params, notes) =
+        run_blocking(call.shared, move |_| split_document(params).map_err(bad_params_error)).await?;
+    let mut answer = call
+        .write_or_rehearse_with(
+            params,
+            |rows: &MemoryRows<'_>, params: &ImportParams, stamp: &ChangeStamp| {
+                take_drafts(rows, params, stamp, None)
+            },
+        )
+        .await?;
+    answer["notes"] = json!(notes);
+    Ok(answer)
+}
+
+/// Stores any number of drafts.
+fn take_drafts(
+    rows: &MemoryRows<'_>,
+    params: &ImportParams,
+    stamp: &ChangeStamp,
+    kind: Option<&VectorKind>,
+) -> JobResult<ImportResult> {
+    if let Some(snapshot) = &params.snapshot {
+        fields::validate_key(&snapshot.key).map_err(field_error)?;
+    }
+    let import = DraftImport { rows, params, stamp, ids: ids_by_ending(rows, params)? };
+    let (mut result, mut n_remade) = (ImportResult::default(), 0);
+    for draft in &params.drafts {
+        let imported = match import.build_record(draft) {
+            Ok((record, n_redacted)) => {
+                result.redacted += n_redacted as u64;
+                let imported = match &params.snapshot {
+                    Some(snapshot) => import.put_entry(record, snapshot)?,
+                    None => import.put_draft(record, draft)?,
+                };
+                if let (Some(vector), Some(id), true) = (&draft.vector, &imported.id, imported.is_stored())
+                    && !import.put_vector(id, vector, kind)?
+                {
+                    n_remade += 1;
+                }
+                imported
+            }
+            Err(why) => refused_draft(render_refusal(&why)),
+        };
+        result.drafts.push(Imported { line: draft.line, ..imported });
+    }
+    for link in &params.links {
+        result.links.push(Imported { line: link.line, ..import.put_link(link)? });
+    }
+    if let Some(snapshot) = params.snapshot.as_ref().filter(|snapshot| snapshot.is_last) {
+        result.archived = rows.archive_missing(&snapshot.key, snapshot.run, &import.import_event())?;
+    }
+    if n_remade > 0 {
+        result
+            .notes
+            .push("some vectors do not fit the model or the stored text; they are computed again".to_owned());
+    }
+    Ok(result)
+}
+
+pub(in crate::daemon::memories) fn list_keys(
+    rows: &MemoryRows<'_>,
+    params: &KeysParams,
+) -> JobResult<KeysResult> {
+    Ok(KeysResult { keys: rows.list_keys(&params.beginning)?, caveats: Caveats::default() })
+}
+
+/// Renders why a draft was refused, with the hint.
+fn render_refusal(refused: &Refused) -> String {
+    let hint = refused.hint.map_or(String::new(), |hint| format!("; {hint}"));
+    format!("{refused}{hint}")
+}
+
+/// Returns the ids of all memories by their random digits; empty if no draft has a name in another system.
+fn ids_by_ending(rows: &MemoryRows<'_>, params: &ImportParams) -> JobResult<HashMap<String, String>> {
+    if params.drafts.iter().all(|draft| draft.id.is_some() || draft.original.is_none()) {
+        return Ok(HashMap::new());
+    }
+    Ok(rows.list_ids()?.into_iter().map(|id| (id::random_digits(&id).to_owned(), id)).collect())
+}
+
+fn refused_draft(why: String) -> Imported {
+    Imported { fate: ImportStatus::Refused, why: Some(why), ..Imported::default() }
+}
+
+fn stored_draft(fate: ImportStatus, id: String) -> Imported {
+    Imported { fate, id: Some(id), ..Imported::default() }
+}
+
+/// Source of memories that were not written here.
+const IMPORT: &str = "import";
+
+/// An import of drafts in one transaction.
+struct DraftImport<'a> {
+    rows: &'a MemoryRows<'a>,
+    params: &'a ImportParams,
+    stamp: &'a ChangeStamp,
+    /// The ids of all memories by their random digits.
+    ids: HashMap<String, String>,
+}
+
+impl DraftImport<'_> {
+    fn import_event(&self) -> MemoryEvent {
+        MemoryEvent { source: IMPORT.to_owned(), ..self.stamp.new_event("import") }
+    }
+
+    /// Returns the record of a draft, with an empty id if it is new, and the number of private parts that were removed.
+    fn build_record(&self, draft: &Draft) -> Result<(MemoryRecord, usize), Refused> {
+        let allow_secret = self.params.allow_secret;
+        let content = fields::validate_content(&draft.content, allow_secret)?;
+        let title = draft.title.as_deref().map(|title| fields::validate_title(title, allow_secret));
+        let title = title.transpose()?.flatten();
+        let redacted = content.redacted + title.as_ref().map_or(0, |title| title.redacted);
+        let created = parse_time("created", draft.created.as_deref())?.unwrap_or(self.stamp.now_ms);
+        let tier = draft.tier.unwrap_or_default();
+        // A memory written by hand expires as if it were added now; others keep their expiry.
+        let is_new = draft.id.is_none() && draft.original.is_none();
+        let archived_at = parse_time("archived_at", draft.archived_at.as_deref())?;
+        let why = validate_name("archived_why", draft.archived_why.as_deref())?
+            .unwrap_or_else(|| "forgotten".to_owned());
+        draft.key.as_deref().map_or(Ok(()), |key| fields::check_public_text("key", key))?;
+        let key = self.params.snapshot.as_ref().map(|snapshot| &snapshot.key).or(draft.key.as_ref());
+        let record = MemoryRecord {
+            id: self.find_id(draft, created)?,
+            content: content.text,
+            title: title.map(|title| title.text),
+            container: self.stamp.choose_container(draft.container.as_deref())?,
+            tags: fields::validate_tags(&draft.tags)?,
+            tier,
+            expires_at: parse_time("expires_at", draft.expires_at.as_deref())?
+                .or_else(|| self.stamp.tiers.expiry_in(tier, self.stamp.now_ms).filter(|_| is_new)),
+            priority: draft.priority.map_or(Ok(fields::DEFAULT_PRIORITY), fields::validate_priority)?,
+            confidence: draft.confidence.map_or(Ok(1.0), fields::validate_confidence)?,
+            source: draft
+                .source
+                .as_deref()
+                .map_or(Ok(IMPORT.to_owned()), |given| self.check_source(given))?,
+            author: validate_name("author", draft.author.as_deref())?
+                .unwrap_or_else(|| self.stamp.author.clone()),
+            agent: validate_name("agent", draft.agent.as_deref())?,
+            created,
+            updated: parse_time("updated", draft.updated.as_deref())?.unwrap_or(created),
+            last_access: parse_time("last_access", draft.last_access.as_deref())?,
+            access_count: fields::validate_access_count(draft.access_count)?,
+            metadata: fields::validate_metadata(draft.metadata.clone(), allow_secret)?,
+            archived_at,
+            archived_why: archived_at.map(|_| why),
+            key: key.map(|key| fields::validate_key(key)).transpose()?,
+            anchors: check_anchors(&draft.anchors)?,
+            ..MemoryRecord::default()
+        };
+        Ok((record, redacted))
+    }
+
+    /// Returns the source of a draft. It counts as written here only if a person has said so.
+    fn check_source(&self, given: &str) -> Result<String, Refused> {
+        fields::check_public_text("source", given)?;
+        let source = fields::imported_source(given);
+        let is_taken = !fields::is_own_source(source) || self.params.own;
+        Ok(if is_taken { source } else { IMPORT }.to_owned())
+    }
+
+    /// Returns the id of a draft; empty if it has none.
+    fn find_id(&self, draft: &Draft, created: i64) -> Result<String, Refused> {
+        match (&draft.id, &draft.original) {
+            (Some(given), _) => id::parse_id(given),
+            (None, Some(original)) => {
+                let hash = blake3::hash(original.as_bytes());
+                let bits = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
+                let id = id::new_id(created, *bits);
+                // Only the name identifies it: the time of a part of a conversation depends on how the parts are cut.
+                Ok(self.ids.get(id::random_digits(&id)).cloned().unwrap_or(id))
+            }
+            (None, None) => Ok(String::new()),
+        }
+    }
+
+    /// Stores a memory, unless its id or text exists.
+    fn put_draft(&self, mut record: MemoryRecord, draft: &Draft) -> JobResult<Imported> {
+        let derived = derive_data(&record);
+        let is_named = !record.id.is_empty();
+        let known = if is_named { self.rows.find_memory(&record.id)? } else { None };
+        let twin = if record.is_living(self.stamp.now_ms) {
+            self.rows.find_same_text(&record, &derived.hash)?
+        } else {
+            None
+        };
+        let read_updated = record.updated;
+        if let Some(known) = &known {
+            self.adopt_times(known, &mut record, draft);
+        }
+        // Without `own`, an import does not change the source of a known memory.
+        let source = known.as_ref().filter(|_| !self.params.own).map(|known| known.source.clone());
+        let as_imported =
+            MemoryRecord { source: source.unwrap_or_else(|| record.source.clone()), ..record.clone() };
+        let as_imported = match &known {
+            Some(known) => with_scope_of(known, &as_imported),
+            None => as_imported,
+        };
+        match (known, twin) {
+            (Some(known), _) if has_same_fields(&known, &as_imported) => {
+                Ok(stored_draft(ImportStatus::Same, known.id))
+            }
+            (Some(known), _) if self.params.merge && known.updated >= record.updated => {
+                Ok(stored_draft(ImportStatus::Older, known.id))
+            }
+            (Some(known), _) if !self.params.merge => {
+                let age = ImportAge { read: read_updated, taken: record.updated };
+                let why = explain_difference(&known, &as_imported, draft, &age);
+                Ok(Imported { id: Some(known.id.clone()), ..refused_draft(why) })
+            }
+            (Some(known), Some(twin)) if twin.id != known.id => {
+                let why = format!("content: {} in {} has this text", twin.id, twin.container);
+                Ok(Imported { id: Some(known.id), ..refused_draft(why) })
+            }
+            (Some(known), _) if known.shared => self.put_over_file(&known, &record),
+            (Some(known), _) => {
+                let fields = protocol_values::diff_fields(&known, &with_scope_of(&known, &record));
+                self.rows.put_memory(&record, &derived, &MemoryEvent { fields, ..self.import_event() })?;
+                Ok(stored_draft(ImportStatus::Updated, known.id))
+            }
+            (None, _) if is_named && self.rows.has_memory(&record.id)? => {
+                let why = format!("id: {} is a file of another worktree", record.id);
+                Ok(refused_draft(format!("{why}; `memo restore {}` brings it into this one", record.id)))
+            }
+            (None, Some(twin)) => Ok(stored_draft(ImportStatus::Same, twin.id)),
+            (None, None) => {
+                if !is_named {
+                    record.id = id::new_id(self.stamp.now_ms, self.rows.random_bytes()?);
+                }
+                self.rows.put_memory(&record, &derived, &self.import_event())?;
+                Ok(stored_draft(ImportStatus::Added, record.id))
+            }
+        }
+    }
+
+    /// Stores a newer version of a memory that is a file. The file is rewritten, begun or removed accordingly.
+    fn put_over_file(&self, known: &MemoryRecord, record: &MemoryRecord) -> JobResult<Imported> {
+        if let Err(stopped) = check_as_file(self.rows, &with_scope_of(known, record)) {
+            return match stopped {
+                JobError::Refused(error) => {
+                    let hint = error.data.and_then(|data| data.hint).map(|hint| format!("; {hint}"));
+                    let why = format!("{}{}", error.message, hint.unwrap_or_default());
+                    Ok(Imported { id: Some(known.id.clone()), ..refused_draft(why) })
+                }
+                stopped => Err(stopped),
+            };
+        }
+        if known.archived_at.is_some() && record.archived_at.is_none() {
+            self.rows.restore_memories(std::slice::from_ref(known), &self.import_event())?;
+            register_file(self.rows, &known.id, self.stamp)?;
+        }
+        // An archived import first gets its last text, then it is archived with its file.
+        let ends = record.archived_why.as_ref().filter(|_| known.archived_at.is_none());
+        let mut stored = record.clone();
+        if ends.is_some() {
+            (stored.archived_at, stored.archived_why) = (None, None);
+        }
+        let fields = protocol_values::diff_fields(known, &with_scope_of(known, &stored));
+        if !fields.is_empty() {
+            self.rows.put_memory(
+                &stored,
+                &derive_data(&stored),
+                &MemoryEvent { fields, ..self.import_event() },
+            )?;
+        }
+        if let Some(why) = ends {
+            let living = self.rows.find_memory(&known.id)?;
+            self.rows.archive_memories(living.as_slice(), why, &self.import_event())?;
+        }
+        Ok(stored_draft(ImportStatus::Updated, known.id.clone()))
+    }
+
+    /// Sets the times of a record that was imported before. Of two equal versions the import counts as the newer one: it may now
+    /// contain the names of people, or be the user's own.
+    fn adopt_times(&self, known: &MemoryRecord, record: &mut MemoryRecord, draft: &Draft) {
+        if draft.original.is_some() && draft.created.is_none() {
+            // Without times it is as old as its first import, so later changes here are newer.
+            (record.created, record.updated) = (known.created, known.created);
+        }
+        if (draft.original.is_some() || self.params.own) && record.updated == known.updated {
+            record.updated += 1;
+        }
+    }
+
+    /// Stores the vector of an imported memory, and returns whether it fits. A vector that does not fit is computed later.
+    fn put_vector(&self, id: &str, vector: &StoredVector, kind: Option<&VectorKind>) -> JobResult<bool> {
+        let stored = self.rows.find_memory(id)?;
+        let Some(kind) =
+            kind.filter(|kind: &&VectorKind| stored.is_some_and(|record| kind.fits_vector(vector, &record)))
+        else {
+            return Ok(false);
+        };
+        self.rows.put_vector(id, &kind.model, &vector.int8)?;
+        Ok(true)
+    }
+
+    /// Stores an entry of a source; a text that the source had before keeps its id.
+    fn put_entry(&self, mut record: MemoryRecord, snapshot: &Snapshot) -> JobResult<Imported> {
+        let derived: DerivedData = derive_data(&record);
+        let imported = match self.rows.find_same_text(&record, &derived.hash)? {
+            Some(known) => {
+                let MemoryRecord { title, tags, metadata, .. } = record;
+                let is_same = (&known.title, &known.tags, &known.metadata) == (&title, &tags, &metadata);
+                if !is_same {
+                    let updated = self.stamp.now_ms.max(known.updated + 1);
+                    let after = MemoryRecord { title, tags, metadata, updated, ..known.clone() };
+                    let fields = protocol_values::diff_fields(&known, &after);
+                    self.rows.put_memory(
+                        &after,
+                        &derive_data(&after),
+                        &MemoryEvent { fields, ..self.import_event() },
+                    )?;
+                }
+                stored_draft(if is_same { ImportStatus::Same } else { ImportStatus::Updated }, known.id)
+            }
+            None => {
+                record.id = id::new_id(self.stamp.now_ms, self.rows.random_bytes()?);
+                self.rows.put_memory(&record, &derived, &self.import_event())?;
+                stored_draft(ImportStatus::Added, record.id)
+            }
+        };
+        self.rows.set_import_run(imported.id.as_deref().unwrap_or_default(), snapshot.run)?;
+        Ok(imported)
+    }
+
+    fn put_link(&self, draft: &LinkDraft) -> JobResult<Imported> {
+        let Some(kind) = LinkKind::parse(&draft.kind) else {
+            let known = LinkKind::ALL.map(LinkKind::as_str).join(", ");
+            return Ok(refused_draft(format!("kind: {} is none of {known}", json!(draft.kind))));
+        };
+        let created =
+            draft.created.as_deref().map(|written| time::parse_rfc3339("created", written)).transpose();
+        let created = match created {
+            Ok(created) => created.unwrap_or(self.stamp.now_ms),
+            Err(why) => return Ok(refused_draft(render_refusal(&why))),
+        };
+        for id in [&draft.source, &draft.target] {
+            if !self.rows.has_memory(id)? {
+                return Ok(refused_draft(format!("no memory {}", json!(id))));
+            }
+        }
+        let link = MemoryLink { created, from: draft.source.clone(), to: draft.target.clone(), kind };
+        let event = MemoryEvent { action: "link".to_owned(), ..self.import_event() };
+        Ok(match self.rows.add_link(&link, &event)? {
+            LinkOutcome::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
+            LinkOutcome::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
+            LinkOutcome::Ring => refused_draft(link_memories::ring_error(&link)),
+        })
+    }
+}
+
+/// Parses a time of a draft.
+fn parse_time(field: &'static str, written: Option<&str>) -> Result<Option<i64>, Refused> {
+    written.map(|written| time::parse_rfc3339(field, written)).transpose()
+}
+
+/// Validates a name of a draft.
+fn validate_name(field: &'static str, given: Option<&str>) -> Result<Option<String>, Refused> {
+    given.map(|given| fields::validate_name(field, given)).transpose()
+}
+
+/// Returns imported anchors without their states, which are computed here.
+fn check_anchors(given: &[Anchor]) -> Result<Vec<Anchor>, Refused> {
+    let anchors: Vec<_> =
+        given.iter().map(|anchor| Anchor { state: None, now: None, note: None, ..anchor.clone() }).collect();
+    anchors.iter().try_for_each(|anchor| fields::check_public_text("anchors", &anchor.to_string()))?;
+    let n_bytes = json!(anchors).to_string().len();
+    if n_bytes > fields::MAX_METADATA {
+        let why = format!("{n_bytes} bytes, over {}", fields::MAX_METADATA);
+        return Err(Refused { field: "anchors", why, hint: None });
+    }
+    Ok(anchors)
+}

@@ -1,0 +1,161 @@
+//! Lists the files of memories that are in conflict or cannot be read.
+
+use std::sync::Arc;
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::SourceKey;
+use memod_engine::clock::now_ms;
+use memod_git::{GitError, Settings, Tracked, UserDirs};
+use memod_memory::file;
+use memod_memory_db::{FileRow, FileSide, MemoryStore};
+use memod_proto::{AnswerPart, Check, RpcError};
+
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::request::caveats;
+use crate::daemon::request::memory_scope;
+use crate::daemon::request::{locate_worktree, request_deadline, run_reading};
+use crate::daemon::shared::Shared;
+
+/// Lists the files of memories that are unmerged in git's index though memod finds no conflict in their text: one side removed
+/// the file, or its markers are too short.
+pub(in crate::daemon) async fn check_unmerged(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
+    let Ok(layout) = locate_worktree(shared, cwd, request_deadline(shared, None)).await else {
+        return Vec::new(); // the worktree has a check of its own
+    };
+    let root = layout.root.clone();
+    let found = run_reading(shared, &root, move |_| Ok(list_unmerged(&layout)?)).await;
+    found.unwrap_or_else(|error| vec![failed_check(file::DIR, error.message, None)])
+}
+
+/// Returns a check for each file of memories that is unmerged and has no markers that memod knows.
+///
+/// # Errors
+/// When git's index cannot be read.
+pub(in crate::daemon::memories) fn list_unmerged(layout: &RepoLayout) -> Result<Vec<Check>, GitError> {
+    let Some(git_dir) = &layout.git_dir else { return Ok(Vec::new()) };
+    let settings = Settings::read(layout, &UserDirs::read())?;
+    let tracked = Tracked::read(&git_dir.join("index"), settings.object_hash, settings.ignore_case)?;
+    let unmerged = tracked.unmerged_below(file::DIR.into()).into_iter();
+    Ok(unmerged.filter_map(|(path, sides)| check_sides(layout, &path.to_string(), sides)).collect())
+}
+
+/// Returns a check for an unmerged file, by the sides that have it; `None` if memod finds the conflict in its text.
+fn check_sides(layout: &RepoLayout, path: &str, sides: [bool; 2]) -> Option<Check> {
+    let [here, there] = match sides {
+        [true, true] => {
+            let detail = "unmerged, and the markers of the conflict are too short to be told from its text";
+            let hint =
+                "merge it by hand, and let git write markers of seven characters (conflict-marker-size)";
+            let is_hidden = has_short_markers(layout, path);
+            return is_hidden.then(|| failed_check(path, detail.to_owned(), Some(hint.to_owned())));
+        }
+        [true, false] => ["changed", "removed"],
+        _ => ["removed", "changed"],
+    };
+    let detail = format!("{here} by the side that git calls ours, {there} by theirs");
+    let hint = format!("`git add :/{path}` keeps the memory, `git rm :/{path}` archives it");
+    Some(failed_check(path, detail, Some(hint)))
+}
+
+/// Returns whether a file has markers of a conflict that are too short to be recognized.
+fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
+    let bytes = memod_scan::read_bytes(&layout.root, &SourceKey::new(path), file::MAX_FILE).ok().flatten();
+    let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
+    text.is_some_and(|text| matches!(file::parse_sides(&text), Ok(None)) && file::may_have_sides(&text))
+}
+
+/// Most files that are listed one by one.
+const MOST_CHECKS: usize = 50;
+
+impl MemoryThread {
+    /// Checks the files of the worktree. Returns nothing if there are none.
+    pub(in crate::daemon) async fn check_files(&self) -> Vec<Check> {
+        let n_unlisted = self.files.n_unlisted(memory_scope::current_worktree());
+        let files = self.run_job(|store| read_file_rows(store, now_ms())).await;
+        let files = match files.map(|files| files.map_err(RpcError::from)) {
+            Ok(Ok(files)) => files,
+            Ok(Err(error)) | Err(error) => return vec![failed_check(file::DIR, error.message, None)],
+        };
+        let mut checks: Vec<Check> = files.iter().filter_map(check_row).collect();
+        if checks.len() > MOST_CHECKS {
+            let n_more = checks.len() - MOST_CHECKS;
+            checks.truncate(MOST_CHECKS);
+            checks.push(failed_check(file::DIR, format!("{n_more} more files like these"), None));
+        }
+        if n_unlisted > 0 {
+            let detail = format!("{n_unlisted} more files that are no memories");
+            let hint = "only files that are named by the id of a memory belong there: move the others away";
+            checks.push(failed_check(file::DIR, detail, Some(hint.to_owned())));
+        }
+        let are_read = caveats::find_caveat(AnswerPart::Memories).is_none();
+        if are_read && checks.is_empty() && !files.is_empty() {
+            let detail = format!("{} files of shared memories, none in conflict", files.len());
+            checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
+        }
+        checks
+    }
+
+    /// Returns a notice if files are in conflict or unreadable. Blocks.
+    pub(in crate::daemon) fn files_notice(&self) -> Option<String> {
+        let counted = self.finder.read(now_ms(), |rows, _| rows.count_file_troubles());
+        render_troubles(
+            counted.and_then(Result::ok).unwrap_or_default(),
+            self.files.n_unlisted(memory_scope::current_worktree()),
+        )
+    }
+}
+
+fn read_file_rows(store: &mut MemoryStore, now_ms: i64) -> JobResult<Vec<FileRow>> {
+    store.read(now_ms, |rows| Ok(rows.list_file_rows()?))
+}
+
+fn check_row(file: &FileRow) -> Option<Check> {
+    let path = format!("{}/{}", file::DIR, file.name);
+    match (&file.why, &file.id, file.side) {
+        (Some(why), ..) => {
+            let hint = "correct it, or remove it; until then it is no memory";
+            Some(failed_check(&path, why.clone(), Some(hint.to_owned())))
+        }
+        (None, Some(id), FileSide::Ours) => {
+            let hint = format!(
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+            );
+            Some(failed_check(&path, "in conflict".to_owned(), Some(hint)))
+        }
+        (None, Some(id), FileSide::Theirs) if file.is_beside_own => {
+            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            Some(failed_check(&path, detail.to_owned(), Some(explain_resolve_own(id))))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a hint on resolving a conflict between a private memory and a shared one with the same id.
+pub(in crate::daemon) fn explain_resolve_own(id: &str) -> String {
+    format!(
+        "`memo get {id}` shows both; `memo resolve {id} --theirs` takes theirs, `--ours` or `--text TEXT` gives them yours, `--both` keeps both, yours under an id of its own"
+    )
+}
+
+fn failed_check(name: &str, detail: String, hint: Option<String>) -> Check {
+    Check { name: name.to_owned(), ok: false, detail, hint }
+}
+
+/// Returns a notice if files are in conflict or unreadable.
+pub(in crate::daemon::memories) fn find_troubles(
+    store: &mut MemoryStore,
+    now_ms: i64,
+    n_unlisted: usize,
+) -> Option<String> {
+    let counted: JobResult<[u64; 2]> = store.read(now_ms, |rows| Ok(rows.count_file_troubles()?));
+    render_troubles(counted.unwrap_or_default(), n_unlisted)
+}
+
+fn render_troubles([n_disputed, n_unreadable]: [u64; 2], n_unlisted: usize) -> Option<String> {
+    let counted = [n_disputed, n_unreadable + n_unlisted as u64];
+    let parts = counted.into_iter().zip(["in conflict", "unreadable"]).filter(|(n, _)| *n > 0);
+    let parts: Vec<String> = parts.map(|(n, trouble)| format!("{n} {trouble}")).collect();
+    (!parts.is_empty())
+        .then(|| format!("files of shared memories: {}; `memo doctor` lists them", parts.join(", ")))
+}

@@ -1,0 +1,83 @@
+//! Checks and restores files of memories for `memo sync-notes`, which exchanges them without a branch.
+
+use memod_memory::file::{self, MemoryFile};
+use memod_memory::{fields, id};
+use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
+use memod_proto::Caveats;
+use memod_proto::memory::{
+    CheckFilesParams, CheckFilesResult, FileFate, RestoreFileParams, RestoreFileResult,
+};
+
+use super::file_conversion::to_version;
+use super::plan_files::register_file;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{JobResult, field_error};
+
+/// Why a memory is archived whose file is gone.
+const ARCHIVED_BY_FILE: &str = "file";
+
+/// Returns why files or texts may not be exchanged. Does not depend on the stored memories.
+pub(in crate::daemon::memories) fn check_texts(
+    _: &MemoryRows<'_>,
+    params: &CheckFilesParams,
+) -> JobResult<CheckFilesResult> {
+    Ok(CheckFilesResult {
+        files: params.files.iter().map(|text| explain_invalid_file(text)).collect(),
+        texts: params.texts.iter().map(|text| explain_invalid_text(text)).collect(),
+    })
+}
+
+/// Returns why a text is not the file of a memory; `None` if it is.
+fn explain_invalid_file(text: &str) -> Option<String> {
+    let parsed = file::text_of(text.as_bytes()).and_then(|text| MemoryFile::parse(&text));
+    parsed.err().map(|why| why.to_string())
+}
+
+/// Returns why a text may not be exchanged; `None` if it may.
+fn explain_invalid_text(text: &str) -> Option<String> {
+    fields::check_public_text("text", text).err().map(|why| why.to_string())
+}
+
+/// Restores a file that vanished without a verb, if the memory was changed after the file was exchanged.
+pub(in crate::daemon::memories) fn restore_file(
+    rows: &MemoryRows<'_>,
+    params: &RestoreFileParams,
+    stamp: &ChangeStamp,
+) -> JobResult<RestoreFileResult> {
+    let id = id::parse_id(&params.id).map_err(field_error)?;
+    let known = rows.find_memory(&id)?;
+    let fate = match known.filter(|known| known.archived_why.as_deref() == Some(ARCHIVED_BY_FILE)) {
+        Some(known) => bring_back(rows, &known, &params.text, stamp)?,
+        // Another worktree may have it, and a verb may have taken it out of this one.
+        None if rows.has_memory(&id)? && rows.is_removed_by_verb(&file::file_name(&id))? => FileFate::Removed,
+        // A memory that the database does not know has vanished too: the database may be older.
+        None => FileFate::AsItWas,
+    };
+    Ok(RestoreFileResult { fate, caveats: Caveats::default() })
+}
+
+fn bring_back(
+    rows: &MemoryRows<'_>,
+    known: &MemoryRecord,
+    text: &str,
+    stamp: &ChangeStamp,
+) -> JobResult<FileFate> {
+    let exchanged = match file::parse_sides(text) {
+        Ok(None) => MemoryFile::parse(text).ok(),
+        Ok(Some([ours, _])) => match MemoryFile::parse(&ours) {
+            Ok(ours) => Some(ours),
+            Err(_) => return Ok(FileFate::AsItWas), // a side of the conflict cannot be read
+        },
+        Err(_) => return Ok(FileFate::AsItWas),
+    };
+    let hash = exchanged.as_ref().map(|file| to_version(&known.id, FileSide::Whole, file.clone()).hash);
+    if hash.is_some() && hash == rows.main_file_hash(&known.id)? {
+        return Ok(FileFate::AsItWas);
+    }
+    rows.restore_memories(std::slice::from_ref(known), &stamp.new_event("restore"))?;
+    register_file(rows, &known.id, stamp)?;
+    if let Some(exchanged) = exchanged {
+        stamp.set_resolved(&known.id, exchanged); // its comments, and keys that this version does not know
+    }
+    Ok(FileFate::Written)
+}

@@ -1,0 +1,165 @@
+//! Converts between a memory and its file.
+
+use memod_base::paths::RepoLayout;
+use memod_database::DatabaseError;
+use memod_memory::Refused;
+use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{
+    FROM_FILE, FileSide, FileState, FileVersion, JobError, MemoryRecord, MemoryRows, ShownMemories,
+};
+use memod_proto::RpcError;
+use memod_proto::memory::LinkKind;
+
+use super::render_file::build_file;
+use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error, unreadable_error};
+
+/// Returns the memory that a file contains, and its links.
+fn to_record(id: String, file: MemoryFile) -> (MemoryRecord, Vec<(LinkKind, String)>) {
+    let record = MemoryRecord {
+        id,
+        content: file.content,
+        title: file.title,
+        container: file.container,
+        tags: file.tags,
+        anchors: file.anchors,
+        tier: file.tier,
+        priority: file.priority,
+        confidence: file.confidence,
+        source: FROM_FILE.to_owned(),
+        author: file.author,
+        agent: file.agent,
+        created: file.created,
+        updated: file.updated,
+        metadata: file.metadata,
+        shared: true,
+        ..MemoryRecord::default()
+    };
+    (record, file.links)
+}
+
+/// Returns whether git is rebasing a worktree, which swaps the sides that it calls ours and theirs.
+pub(in crate::daemon::memories) fn is_rebasing(layout: &RepoLayout) -> bool {
+    let marks = ["rebase-merge", "rebase-apply/rebasing"];
+    layout.git_dir.as_ref().is_some_and(|dir| marks.iter().any(|mark| dir.join(mark).exists()))
+}
+
+/// Returns a file as a version, with the hash of the file as memod writes it: other line ends or a different order of keys
+/// make no different version.
+pub(in crate::daemon::memories) fn to_version(id: &str, side: FileSide, file: MemoryFile) -> FileVersion {
+    let (hash, remarks) = (file::hash(&file.render()), file.remarks());
+    let (record, links) = to_record(id.to_owned(), file);
+    FileVersion { side, hash, record, links, remarks }
+}
+
+/// Returns the state of a file with this text.
+pub(in crate::daemon::memories) fn parse_state(
+    name: &str,
+    id: &str,
+    text: &str,
+    is_rebasing: bool,
+) -> FileState {
+    let versions = match file::own_side_first(text, is_rebasing) {
+        Err(why) => Err(why.to_owned()),
+        Ok(None) => {
+            parse_side(id, FileSide::Whole, text).map(|version| vec![version]).map_err(|why| why.to_string())
+        }
+        Ok(Some([ours, theirs])) => parse_side(id, FileSide::Ours, &ours)
+            .and_then(|ours| Ok(vec![ours, parse_side(id, FileSide::Theirs, &theirs)?]))
+            .map_err(|why| format!("in conflict, and one side cannot be read: {why}")),
+    };
+    let shown = versions.map_or_else(ShownMemories::Nothing, ShownMemories::Versions);
+    FileState { name: name.to_owned(), hash: file::hash(text), shown, event: None, edited: None }
+}
+
+/// Parses one side of a file as a version.
+fn parse_side(id: &str, side: FileSide, text: &str) -> Result<FileVersion, Refused> {
+    Ok(to_version(id, side, MemoryFile::parse(text)?))
+}
+
+/// Returns a text as a version. Fails if it would not be read back equal, or has content that `add` refuses.
+pub(in crate::daemon::memories) fn check_shareable(
+    id: &str,
+    text: &str,
+    new: &MemoryFile,
+) -> JobResult<FileVersion> {
+    let size = text.len();
+    if size as u64 > file::MAX_FILE {
+        let why = format!("it has {size} bytes with all that is beside the text, over {}", file::MAX_FILE);
+        return Err(not_shareable_error(id, &why));
+    }
+    match MemoryFile::parse(text) {
+        Ok(read) if read == *new => Ok(to_version(id, FileSide::Whole, read)),
+        Ok(_) => Err(not_shareable_error(id, "it would not be read as it is")),
+        Err(why) => Err(not_shareable_error(id, &why.to_string())),
+    }
+}
+
+/// Returns the outcome of a conflict as a version. Fails like [`check_shareable`].
+pub(in crate::daemon::memories) fn to_outcome_version(
+    id: &str,
+    outcome: &MemoryFile,
+) -> JobResult<FileVersion> {
+    check_shareable(id, &outcome.render(), outcome).map_err(|stopped| match stopped {
+        JobError::Refused(error) => JobError::Refused(
+            error.with_hint("take one side, with --ours or --theirs, or give a shorter text"),
+        ),
+        stopped => stopped,
+    })
+}
+
+/// Returns the error for a memory that cannot be shared.
+pub(super) fn not_shareable_error(id: &str, why: &str) -> JobError<RpcError> {
+    let message = format!("{id} cannot be shared: {why}");
+    refused_error(message, "change it, or keep it here with `memo unshare`")
+}
+
+/// Builds the file of a memory. Comments, keys that this version does not know, and links to memories that do not exist here
+/// are taken over from the `former` file.
+pub(in crate::daemon::memories) fn build_shared_file(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    former: Option<&MemoryFile>,
+) -> JobResult<MemoryFile> {
+    let links = list_file_links(rows, record, former.map_or(&[], |former| &former.links))?;
+    Ok(build_file(record, links, former))
+}
+
+/// Returns the comments, unknown keys and links that the last file of a memory had, as a file without content.
+pub(in crate::daemon::memories) fn read_remarks_file(
+    rows: &MemoryRows<'_>,
+    id: &str,
+) -> JobResult<MemoryFile> {
+    let known = rows.file_memory_of(id)?;
+    MemoryFile::of_remarks(&known.remarks, known.links).map_err(|why| unreadable_error(id, &why.to_string()))
+}
+
+/// Returns the links to memories that are shared with the same people. A mutual link is in the file of its first end, unless
+/// the file of the second end has it already.
+fn list_file_links(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    former: &[(LinkKind, String)],
+) -> JobResult<Vec<(LinkKind, String)>> {
+    let mut links = Vec::new();
+    for link in rows.list_links(&record.id)? {
+        let is_from = link.from == record.id;
+        let entry = (link.kind, if is_from { link.to } else { link.from });
+        let is_in_former = former.contains(&entry) && (is_from || link.kind.is_mutual());
+        if is_in_former || is_from && has_scope_of(rows, record, &entry.1)? {
+            links.push(entry);
+        }
+    }
+    for entry in former {
+        if !rows.has_memory(&entry.1)? {
+            links.push(entry.clone());
+        }
+    }
+    links.sort();
+    links.dedup();
+    Ok(links)
+}
+
+/// Returns whether a memory is shared with the same people as a record.
+fn has_scope_of(rows: &MemoryRows<'_>, record: &MemoryRecord, id: &str) -> Result<bool, DatabaseError> {
+    if record.team { rows.is_team(id) } else { rows.is_shared(id) }
+}

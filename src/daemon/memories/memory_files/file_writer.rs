@@ -1,0 +1,92 @@
+//! Writes the files of memories within a transaction: under temporary names before the commit, in place after it.
+//!
+//! Likely failures such as a full disk happen before the commit. If the daemon is killed after it, the next look finds the
+//! pending files in the rows.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memod_memory::file::hash;
+use memod_memory_db::{MemoryRows, MemoryStore, PendingFile};
+
+use super::place_files::{PlacedFiles, aside_path, file_error, not_written_error, put_in_place, write_aside};
+use super::plan_files::FilesBefore;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::team_memories::queue_changes;
+use crate::daemon::memories::worktree_files::known_files::FileCounters;
+
+/// No worktree has this number.
+const NO_WORKTREE: i64 = 0;
+
+/// The files that one transaction writes.
+pub(in crate::daemon::memories) struct FileWriter {
+    root: PathBuf,
+    counters: FileCounters,
+    prepared: RefCell<Vec<PendingFile>>,
+}
+
+impl FileWriter {
+    pub(in crate::daemon::memories) fn new(root: &Path, counters: FileCounters) -> Self {
+        Self { root: root.to_owned(), counters, prepared: RefCell::default() }
+    }
+
+    /// Runs a verb, and writes the changed files under temporary names.
+    pub(in crate::daemon::memories) fn run_verb<T>(
+        &self,
+        rows: &MemoryRows<'_>,
+        stamp: &ChangeStamp,
+        run: impl FnOnce() -> JobResult<T>,
+    ) -> JobResult<T> {
+        if self.counters.set_linked(rows.current_worktree()?) {
+            rows.update_file_links()?; // they were linked as another worktree says
+        }
+        let before = FilesBefore::read_rows(rows)?;
+        let value = run()?;
+        rows.settle_own_memories()?;
+        queue_changes::queue_changed_memories(rows, before.last_change, stamp)?;
+        let changes = before.plan_changes(rows, stamp)?;
+        if changes.is_empty() {
+            return Ok(value);
+        }
+        for file in &changes {
+            rows.put_pending_file(file)?;
+            rows.record_written_file(&file.name, file.text.as_deref().map(hash).as_ref())?;
+        }
+        self.counters.note_write();
+        *self.prepared.borrow_mut() = changes;
+        write_aside(&self.root, &self.prepared.borrow()).map_err(|error| file_error(&error))?;
+        Ok(value)
+    }
+
+    /// Removes the temporary files of a transaction that failed.
+    pub(in crate::daemon::memories) fn remove_prepared(&self) {
+        self.counters.set_linked(NO_WORKTREE); // the links are as before
+        for file in self.prepared.take() {
+            let _ = fs::remove_file(aside_path(&self.root, &file.name));
+        }
+    }
+
+    /// Puts the temporary files of a committed transaction in place.
+    pub(in crate::daemon::memories) fn place_prepared(
+        &self,
+        store: &mut MemoryStore,
+        now_ms: i64,
+    ) -> JobResult<()> {
+        let files = self.prepared.take();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let PlacedFiles { done, failed, was_edited } = put_in_place(&self.root, &files);
+        self.counters.note_write(); // files may have been read before they were in place
+        let mut ended = store.write(now_ms, |rows| Ok(rows.remove_pending_files(&done)?));
+        if let (Ok(()), Some((_, error))) = (&ended, failed.first()) {
+            ended = Err(not_written_error(error));
+        }
+        if was_edited {
+            store.renew_generation();
+        }
+        ended.inspect_err(|_| store.renew_generation()) // the next look tries again
+    }
+}

@@ -1,0 +1,241 @@
+//! Plans which files of shared memories a verb writes, and their texts.
+//!
+//! A file is written only if it still equals its row. Otherwise nothing is changed, and the client asks again after the next
+//! look.
+
+use std::collections::HashSet;
+use std::io;
+
+use memod_base::paths::IoContext as _;
+use memod_base::types::SourceKey;
+use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{FileRow, FileSide, FileVersion, JobError, MemoryRecord, MemoryRows, PendingFile};
+use memod_proto::{RpcError, code};
+
+use super::check_files::explain_resolve_own;
+use super::file_conversion::{build_shared_file, check_shareable, not_shareable_error, read_remarks_file};
+use super::place_files::file_error;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{JobResult, unreadable_error};
+use crate::daemon::memories::worktree_files::gone_worktrees::worktree_place;
+use crate::daemon::request::request_errors::busy_error;
+
+/// The files of a worktree before a verb runs.
+pub(in crate::daemon::memories) struct FilesBefore {
+    pub(in crate::daemon::memories) last_change: i64,
+    files: Vec<FileRow>,
+    /// Names of files that an earlier change has not written yet.
+    unwritten: HashSet<String>,
+}
+
+impl FilesBefore {
+    pub(in crate::daemon::memories) fn read_rows(rows: &MemoryRows<'_>) -> JobResult<Self> {
+        let unwritten = rows.list_pending_files()?.into_iter().map(|file| file.name).collect();
+        Ok(Self { last_change: rows.last_change_number()?, files: rows.list_file_rows()?, unwritten })
+    }
+
+    /// Updates the rows to the planned files, and returns the files to write.
+    pub(in crate::daemon::memories) fn plan_changes(
+        &self,
+        rows: &MemoryRows<'_>,
+        stamp: &ChangeStamp,
+    ) -> JobResult<Vec<PendingFile>> {
+        let mut ids = rows.list_changed_since(self.last_change)?;
+        if ids.is_empty() && !rows.has_deleted() {
+            return Ok(Vec::new());
+        }
+        for id in ids.clone() {
+            // A file contains the links to shared memories only, so files that link to a newly shared one change too.
+            let new = rows.is_shared(&id)? && !self.files.iter().any(|file| file.id.as_ref() == Some(&id));
+            if new {
+                ids.extend(
+                    rows.list_links(&id)?.into_iter().map(|link| link.from).filter(|from| *from != id),
+                );
+            }
+        }
+        let mut changes = Vec::new();
+        for id in ids {
+            if let Some(record) = rows.find_memory(&id)?.filter(|record| record.archived_at.is_none()) {
+                changes.extend(self.plan_change(rows, record, stamp)?);
+            }
+        }
+        // Files that remain. A conflict has two rows, so each name is handled once.
+        let mut handled: HashSet<String> = rows.list_file_rows()?.into_iter().map(|row| row.name).collect();
+        for file in &self.files {
+            if !handled.insert(file.name.clone()) {
+                continue;
+            }
+            self.check_same(stamp, &file.name, Some(file.hash))?;
+            changes.push(PendingFile { name: file.name.clone(), former: Some(file.hash), text: None });
+        }
+        rows.delete_unshown_rows()?;
+        Ok(changes)
+    }
+
+    /// Plans the change of the file of one memory, if the memory is or becomes shared and its file changes.
+    fn plan_change(
+        &self,
+        rows: &MemoryRows<'_>,
+        mut record: MemoryRecord,
+        stamp: &ChangeStamp,
+    ) -> JobResult<Option<PendingFile>> {
+        if !record.shared {
+            if record.team || !stamp.shares.shares_record(&record) || rows.is_unshared(&record.id)? {
+                return Ok(None);
+            }
+            record = share_as_file(rows, &record, stamp)?;
+        }
+        if record.side != FileSide::Whole {
+            return Err(conflict_error(&record));
+        }
+        let name = file::file_name(&record.id);
+        let known = self.files.iter().find(|file| file.name == name);
+        let resolved = stamp.take_resolved(&record.id);
+        if let Some(why) = known.and_then(|file| file.why.as_ref()).filter(|_| resolved.is_none()) {
+            return Err(unreadable_error(&record.id, why));
+        }
+        let text = self.check_same(stamp, &name, known.map(|file| file.hash))?;
+        let is_resolved = resolved.is_some();
+        let former = match (resolved, &text) {
+            (Some(chosen), _) => chosen,
+            (None, Some(text)) => parse_former(&record.id, text)?,
+            (None, None) => read_remarks_file(rows, &record.id)?,
+        };
+        let new = build_shared_file(rows, &record, Some(&former))?;
+        if !is_resolved && former.says_same(&new) {
+            return Ok(None);
+        }
+        let former = text.as_deref().map(file::hash);
+        let text = new.render();
+        let version = check_version(&record.id, &new, &text)?;
+        rows.set_file_written(&record.id, &name, &version, !record.is_unconfirmed)?;
+        Ok(Some(PendingFile { name, former, text: Some(text) }))
+    }
+
+    /// Returns the present text of a file. Fails if it differs from the row.
+    fn check_same(
+        &self,
+        stamp: &ChangeStamp,
+        name: &str,
+        expected: Option<[u8; 32]>,
+    ) -> JobResult<Option<String>> {
+        let path = stamp.layout.root.join(file::DIR).join(name);
+        if self.unwritten.contains(name) {
+            let message = format!("{}: an earlier change could not be written to it yet", path.display());
+            let hint = "`memo doctor` says why; nothing was changed now";
+            return Err(JobError::Refused(RpcError::new(code::IO, message).with_hint(hint)));
+        }
+        let text = text_on_disk(stamp, name)?;
+        if text.as_deref().map(file::hash) == expected {
+            return Ok(text);
+        }
+        let why = format!("{}: was edited meanwhile; nothing was changed, ask again", path.display());
+        Err(JobError::Refused(busy_error(why)))
+    }
+}
+
+/// Returns the present text of a file, with LF; `None` if there is none.
+///
+/// # Errors
+/// When the file exists and cannot be read as text.
+pub(in crate::daemon::memories) fn text_on_disk(
+    stamp: &ChangeStamp,
+    name: &str,
+) -> JobResult<Option<String>> {
+    let key = SourceKey::new(format!("{}/{name}", file::DIR));
+    let path = stamp.layout.root.join(key.as_str());
+    let bytes = match memod_scan::read_bytes(&stamp.layout.root, &key, file::MAX_FILE) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        read => read.at("read", &path).map_err(|error| file_error(&error))?,
+    };
+    let text = bytes.and_then(|bytes| file::text_of(&bytes).ok());
+    text.map(Some).ok_or_else(|| {
+        let message = format!("{}: cannot be read as a memory", path.display());
+        let error = RpcError::new(code::INVALID_PARAMS, message);
+        JobError::Refused(error.with_hint("`memo doctor` says why; correct or remove it"))
+    })
+}
+
+/// Registers a file of the worktree for a memory. It is written at the end of the transaction.
+pub(in crate::daemon::memories) fn register_file(
+    rows: &MemoryRows<'_>,
+    id: &str,
+    stamp: &ChangeStamp,
+) -> JobResult<()> {
+    if rows.is_without_worktree()? {
+        rows.enter_worktree(rows.worktree_number(&stamp.worktree_key())?);
+        if let Some((root, made_ns)) = worktree_place(&stamp.layout) {
+            rows.set_worktree_location(&root, made_ns)?;
+        }
+    }
+    Ok(rows.share_with_file(id, &file::file_name(id))?)
+}
+
+/// Shares a memory as a file. It no longer expires, and its line ends become LF.
+pub(in crate::daemon::memories) fn share_as_file(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    stamp: &ChangeStamp,
+) -> JobResult<MemoryRecord> {
+    register_file(rows, &record.id, stamp)?;
+    let content = record.content.replace("\r\n", "\n");
+    let shared = MemoryRecord { shared: true, expires_at: None, key: None, content, ..record.clone() };
+    // Sharing alone must not count as a change of the memory.
+    let before = MemoryRecord { shared: true, ..record.clone() };
+    let (shared, changed) = stamp.put_changed(rows, "share", &before, shared)?;
+    if changed.is_empty() {
+        rows.note_change(&record.id, &stamp.new_event("share"))?;
+    }
+    Ok(shared)
+}
+
+/// Fails if a shared memory is in conflict, or a record cannot be written as a file.
+pub(in crate::daemon::memories) fn check_as_file(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+) -> JobResult<()> {
+    if record.side != FileSide::Whole {
+        return Err(conflict_error(record));
+    }
+    let file = build_shared_file(rows, record, None)?;
+    check_version(&record.id, &file, &file.render()).map(drop)
+}
+
+/// Returns a file as a version. Fails if it would not be read back equal, or has content that `add` refuses.
+fn check_version(id: &str, new: &MemoryFile, text: &str) -> JobResult<FileVersion> {
+    if !matches!(file::parse_sides(text), Ok(None)) {
+        return Err(not_shareable_error(id, "its text has lines like the markers of a conflict of git"));
+    }
+    check_shareable(id, text, new)
+}
+
+/// Parses the file that a verb is about to replace.
+fn parse_former(id: &str, text: &str) -> JobResult<MemoryFile> {
+    if !matches!(file::parse_sides(text), Ok(None)) {
+        return Err(file_conflict_error(id));
+    }
+    MemoryFile::parse(text).map_err(|why| unreadable_error(id, &why.to_string()))
+}
+
+/// Returns the error for a change of a memory in conflict.
+pub(in crate::daemon::memories) fn conflict_error(record: &MemoryRecord) -> JobError<RpcError> {
+    match record.shared {
+        true => file_conflict_error(&record.id),
+        false => {
+            let message = format!("id: {} is in conflict with what others have under its id", record.id);
+            let error = RpcError::new(code::INVALID_PARAMS, message);
+            JobError::Refused(error.with_hint(explain_resolve_own(&record.id)))
+        }
+    }
+}
+
+fn file_conflict_error(id: &str) -> JobError<RpcError> {
+    let error = RpcError::new(code::INVALID_PARAMS, format!("id: {id} is in conflict in its file"));
+    JobError::Refused(
+        error.with_hint(format!(
+            "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs` ends it"
+        )),
+    )
+}

@@ -1,0 +1,235 @@
+//! Completes changes of the files of memories that a daemon or `memo sync-notes` left unfinished when it was killed or failed.
+//!
+//! A file is swapped with its new text under a name that contains the hash of that text. So the swapped-out text is recognized
+//! without any other record, and an edit that somebody saved meanwhile is put back.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{
+    FORMER, IoContext as _, NOTES_LOCK, NOTES_NEW, NOTES_OUT, PathError, RepoLayout, hash_digits,
+    remove_if_there, rename_over, rename_to_free, renamed_to_free, swap_files,
+};
+use memod_memory::file;
+use memod_memory_db::{FileState, MemoryStore, PendingFile, ShownMemories};
+
+use super::file_conversion::parse_state;
+use super::place_files::{
+    FileHash, NEW_ENDING, NO_TEXT, PlacedFiles, SWAPPED_ENDING, hash_on_disk, put_in_place, write_aside,
+};
+use crate::daemon::memories::methods::memory_rules::JobResult;
+
+/// Ending of a file that `memo sync-notes` was changing.
+const NOTES_FORMER: &str = ".notes";
+/// Ending of the name of a saved file without a memory. The name does not begin with a dot, so `memo doctor` lists the file.
+const SAVED_ENDING: &str = ".saved";
+
+/// The result of recovering the left files of a worktree.
+#[derive(Default)]
+pub(in crate::daemon::memories) struct RecoveryResult {
+    /// Whether files or rows were changed, so that the files must be read again.
+    pub(in crate::daemon::memories) is_changed: bool,
+    /// Names of files that differ from the rows.
+    pub(in crate::daemon::memories) unwritten: BTreeSet<String>,
+    /// Why the first of them could not be written.
+    pub(in crate::daemon::memories) why: Option<PathError>,
+}
+
+impl RecoveryResult {
+    fn note_result(&mut self, name: &str, done: Result<bool, PathError>) {
+        match done {
+            Ok(is_changed) => self.is_changed |= is_changed,
+            Err(error) => {
+                self.unwritten.insert(name.to_owned());
+                self.why.get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// Completes or undoes each unfinished change in a worktree. A failure does not stop the others.
+pub(in crate::daemon::memories) fn recover_files(
+    layout: &RepoLayout,
+    store: &mut MemoryStore,
+    now_ms: i64,
+) -> JobResult<RecoveryResult> {
+    let root = &layout.root;
+    let pending = store.read(now_ms, |rows| Ok(rows.list_pending_files()?))?;
+    let mut recovered = RecoveryResult::default();
+    let (aside, out): (Vec<LeftFile>, Vec<LeftFile>) =
+        list_left(layout).into_iter().partition(|left| matches!(left.kind, LeftKind::Aside));
+    for left in &out {
+        let change = pending.iter().find(|change| change.name == left.name);
+        let done = match left.bring_back(change) {
+            Ok(LeftOutcome::Passed(state)) => {
+                // The history gets this text before the next look takes the one that was saved after it.
+                store.write(now_ms, |rows| {
+                    Ok(rows.apply_files(std::slice::from_ref(&*state), &BTreeSet::new())?)
+                })?;
+                remove_if_there(&left.path).map(|()| true)
+            }
+            Ok(LeftOutcome::Settled(is_changed)) => Ok(is_changed),
+            Err(error) => Err(error),
+        };
+        recovered.note_result(&left.name, done);
+    }
+    let files: Vec<PendingFile> =
+        pending.into_iter().filter(|file| !recovered.unwritten.contains(&file.name)).collect();
+    let PlacedFiles { done, failed, .. } = write_pending(root, files);
+    if !done.is_empty() {
+        recovered.is_changed = true;
+        store.write(now_ms, |rows| Ok(rows.remove_pending_files(&done)?))?;
+    }
+    failed.into_iter().for_each(|(name, error)| recovered.note_result(&name, Err(error)));
+    for left in aside {
+        let _ = fs::remove_file(left.path); // its transaction was not committed
+    }
+    Ok(recovered)
+}
+
+fn write_pending(root: &Path, files: Vec<PendingFile>) -> PlacedFiles {
+    let (mut prepared, mut unprepared) = (Vec::new(), Vec::new());
+    for file in files {
+        match write_aside(root, std::slice::from_ref(&file)) {
+            Ok(()) => prepared.push(file),
+            Err(error) => unprepared.push((file.name, error)),
+        }
+    }
+    let mut placed = put_in_place(root, &prepared);
+    placed.failed.extend(unprepared);
+    placed
+}
+
+/// A temporary file that an unfinished change left.
+struct LeftFile {
+    path: PathBuf,
+    /// Name of the memory's file.
+    name: String,
+    kind: LeftKind,
+    /// Whether a running `memo sync-notes` may own a file of this name.
+    is_of_notes: bool,
+}
+
+enum LeftKind {
+    /// Written for a transaction that was not committed, or not written completely.
+    Aside,
+    /// Swapped with the file of a memory. Contains the first digits of the hash of the new text.
+    Swapped(String),
+    /// Moved away so that another file could take its place.
+    Former,
+}
+
+/// The outcome for a left file.
+enum LeftOutcome {
+    /// The file is in its place, or was removed because its text is known. Contains whether files were changed.
+    Settled(bool),
+    /// The file was saved before the one that is in its place now.
+    Passed(Box<FileState>),
+}
+
+/// Lists the left files. Returns none if the directory cannot be listed; the look reports that.
+fn list_left(layout: &RepoLayout) -> Vec<LeftFile> {
+    let entries = fs::read_dir(layout.root.join(file::DIR)).into_iter().flatten().flatten();
+    let mut left: Vec<LeftFile> = entries.filter_map(|entry| LeftFile::from_path(entry.path())).collect();
+    if left.iter().any(|left| left.is_of_notes) && is_exchanging(layout) {
+        left.retain(|left| !left.is_of_notes); // checked after the listing, so no file of a later run is among them
+    }
+    left
+}
+
+/// Returns whether `memo sync-notes` runs in a worktree. Its temporary files are in use then.
+fn is_exchanging(layout: &RepoLayout) -> bool {
+    let lock = layout.git_dir.as_ref().map(|dir| File::open(dir.join(NOTES_LOCK)));
+    let Some(Ok(lock)) = lock else { return false };
+    matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+/// Returns whether `memo sync-notes` may have left a file under this name.
+pub(in crate::daemon::memories) fn may_be_left_by_notes(name: &str) -> bool {
+    name.starts_with('.')
+        && [NOTES_NEW, NOTES_OUT, FORMER, NOTES_FORMER].iter().any(|ending| name.ends_with(ending))
+}
+
+impl LeftFile {
+    fn from_path(path: PathBuf) -> Option<Self> {
+        let file_name = path.file_name()?.to_str()?;
+        let is_of_notes = may_be_left_by_notes(file_name);
+        let visible_name = file_name.strip_prefix('.')?;
+        let (name, kind) = if let Some(name) = strip_either(visible_name, [NEW_ENDING, NOTES_NEW]) {
+            (name, LeftKind::Aside)
+        } else if let Some(name) = strip_either(visible_name, [FORMER, NOTES_FORMER]) {
+            (name, LeftKind::Former)
+        } else {
+            let (name, digits) = strip_either(visible_name, [SWAPPED_ENDING, NOTES_OUT])?.rsplit_once('.')?;
+            (name, LeftKind::Swapped(digits.to_owned()))
+        };
+        file::id_of(name).ok()?;
+        let name = name.to_owned();
+        Some(Self { path, name, kind, is_of_notes })
+    }
+
+    /// Moves the file back to its place if somebody saved it, and removes it if its text is known.
+    fn bring_back(&self, change: Option<&PendingFile>) -> Result<LeftOutcome, PathError> {
+        let place = self.path.with_file_name(&self.name);
+        let Some(hash) = hash_on_disk(&self.path)? else { return Ok(LeftOutcome::Settled(false)) };
+        let present = hash_on_disk(&place)?;
+        let is_moved_away = matches!(self.kind, LeftKind::Former) && present.is_none();
+        let is_of_before = change.is_some_and(|change| change.former == Some(hash)) && !is_moved_away;
+        let is_known = is_of_before || present == Some(hash) && hash != NO_TEXT;
+        if self.is_new(&hash, change) || is_known {
+            return remove_if_there(&self.path).map(|()| LeftOutcome::Settled(false));
+        }
+        match present {
+            None => {
+                let renamed = renamed_to_free(rename_to_free(&self.path, &place));
+                renamed.at("rename to", &place).map(|_| LeftOutcome::Settled(true))
+            }
+            Some(present) if self.is_new(&present, change) => {
+                match self.kind {
+                    LeftKind::Former => rename_over(&self.path, &place).at("rename to", &place)?,
+                    // The next look removes the swapped-out file if its text is known.
+                    _ => swap_files(&self.path, &place).at("swap", &place)?,
+                }
+                Ok(LeftOutcome::Settled(true))
+            }
+            Some(_) => self.keep_passed(),
+        }
+    }
+
+    /// Returns whether a hash is that of the new text of the change.
+    fn is_new(&self, hash: &FileHash, change: Option<&PendingFile>) -> bool {
+        let new_text = change.and_then(|change| change.text.as_deref());
+        matches!(&self.kind, LeftKind::Swapped(digits) if *digits == hash_digits(hash))
+            || new_text.is_some_and(|text| file::hash(text) == *hash)
+    }
+
+    /// Returns the state of the file, which was saved before the one in its place. A file without a memory gets a visible name.
+    fn keep_passed(&self) -> Result<LeftOutcome, PathError> {
+        let bytes = fs::read(&self.path).at("read", &self.path)?;
+        let state = file::id_of(&self.name).ok().zip(file::text_of(&bytes).ok());
+        let state = state.map(|(id, text)| parse_state(&self.name, &id, &text, false));
+        match state.filter(|state| matches!(state.shown, ShownMemories::Versions(_))) {
+            Some(state) => Ok(LeftOutcome::Passed(Box::new(state))),
+            None => {
+                for number in 1.. {
+                    let ending = if number == 1 {
+                        SAVED_ENDING.to_owned()
+                    } else {
+                        format!("{SAVED_ENDING}-{number}")
+                    };
+                    let seen = self.path.with_file_name(format!("{}{ending}", self.name));
+                    if renamed_to_free(rename_to_free(&self.path, &seen)).at("rename to", &seen)? {
+                        break;
+                    }
+                }
+                Ok(LeftOutcome::Settled(true))
+            }
+        }
+    }
+}
+
+/// Returns a name without its ending, if it has one of two endings.
+fn strip_either<'a>(name: &'a str, endings: [&str; 2]) -> Option<&'a str> {
+    endings.iter().find_map(|ending| name.strip_suffix(ending))
+}

@@ -1,0 +1,53 @@
+//! Renders the file of a memory.
+
+use memod_memory::file::{self, MemoryFile};
+use memod_memory_db::{FileMemory, MemoryRecord};
+use memod_proto::memory::LinkKind;
+
+/// Builds the file of a memory. Comments and keys that this version does not know are taken over from the `former` file.
+pub(super) fn build_file(
+    record: &MemoryRecord,
+    links: Vec<(LinkKind, String)>,
+    former: Option<&MemoryFile>,
+) -> MemoryFile {
+    MemoryFile {
+        title: record.title.clone(),
+        container: record.container.clone(),
+        tags: record.tags.clone(),
+        tier: record.tier,
+        priority: record.priority,
+        confidence: record.confidence,
+        author: record.author.clone(),
+        agent: record.agent.clone(),
+        created: record.created,
+        updated: record.updated,
+        anchors: record.anchors.clone(),
+        links,
+        metadata: record.metadata.clone(),
+        others: former.map(|former| former.others.clone()).unwrap_or_default(),
+        comments: former.map(|former| former.comments.clone()).unwrap_or_default(),
+        content: record.content.replace("\r\n", "\n"),
+    }
+}
+
+/// Renders a file and returns its text and hash, with conflict markers if there is another side; `None` if the text would not be
+/// read back equal, or has content that `add` refuses.
+pub(in crate::daemon::memories) fn render_file(
+    content: &FileMemory,
+    theirs: Option<&FileMemory>,
+) -> Option<(String, [u8; 32])> {
+    let text = match theirs {
+        Some(theirs) => file::render_conflict(&render_whole(content)?, &render_whole(theirs)?)?,
+        None => render_whole(content)?,
+    };
+    let hash = file::hash(&text);
+    (text.len() as u64 <= file::MAX_FILE).then_some((text, hash))
+}
+
+fn render_whole(content: &FileMemory) -> Option<String> {
+    let former = MemoryFile::of_remarks(&content.remarks, Vec::new()).ok()?;
+    let file = build_file(&content.record, content.links.clone(), Some(&former));
+    let text = file.render();
+    let is_whole = matches!(file::parse_sides(&text), Ok(None)) && text.len() as u64 <= file::MAX_FILE;
+    (is_whole && MemoryFile::parse(&text).is_ok_and(|read| read == file)).then_some(text)
+}

@@ -1,0 +1,406 @@
+//! Runs the thread that owns memory.db.
+
+pub(super) mod memory_finder;
+mod thread_panics;
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use memod_base::threads::{catch_panic, lock};
+use memod_database::DatabaseError;
+use memod_embed::BUILTIN_ID;
+use memod_engine::Engine;
+use memod_engine::clock::{now_ms, read_uptime};
+use memod_engine::errors::{RpcResult, stopping_error};
+use memod_engine::model_registry::{ModelRegistry, ModelResult};
+use memod_engine::subscriptions::{EventBroker, TopicSet};
+use memod_engine::threads::spawn_thread;
+use memod_memory::{id, text};
+use memod_memory_db::{
+    DerivedData, ImportSource, IntegrityReport, MemoryRecord, MemoryStore, ModelPreparation, RecordFunctions,
+    remove_left_copies, remove_unfinished,
+};
+use memod_proto::{Check, RpcError, code};
+use tokio::sync::{Notify, oneshot};
+
+use self::memory_finder::{MemoryFinder, build_vector_model};
+use self::thread_panics::PanicLog;
+use crate::daemon::memories::memory_files::render_file::render_file;
+use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::worktree_files::known_files::KnownFiles;
+use crate::daemon::request::client_connection::ClientConnection;
+use crate::daemon::request::memory_scope;
+
+/// A database of another system that is being read.
+pub(super) struct OpenForeign {
+    pub(super) path: PathBuf,
+    /// Name of the system.
+    pub(super) system: String,
+    /// The connection that reads it.
+    pub(super) connection: Weak<ClientConnection>,
+    /// The copy that is read.
+    pub(super) copy: ImportSource,
+}
+
+/// Minimum time between two backups, and so the most that is lost if the file is deleted while no daemon runs.
+const BACKUP_INTERVAL: Duration = Duration::from_secs(600);
+/// Maximum share of time for making backups.
+const BACKUP_SHARE: u32 = 100;
+/// Delay after a failure to compute or store vectors, or while a model is loading, before they are tried again.
+const EMBED_RETRY: Duration = Duration::from_secs(2);
+
+/// A handle to the thread that owns the memories.
+pub(in crate::daemon) struct MemoryThread {
+    jobs: Sender<MemoryJob>,
+    pub(super) finder: Arc<MemoryFinder>,
+    models: Arc<ModelRegistry>,
+    events: Arc<EventBroker>,
+    /// The database of another system that is being read.
+    pub(super) foreign: Mutex<Option<OpenForeign>>,
+    /// The last look at the files of each worktree.
+    pub(super) files: KnownFiles,
+    /// The generation of the rows, see [`MemoryStore::file_generation`].
+    pub(super) generation: Arc<AtomicU64>,
+    /// Rung when there may be something to send to the team.
+    pub(in crate::daemon) outbox_bell: Arc<Notify>,
+    panics: Arc<PanicLog>,
+    /// Whether the state dir is gone, or is that of another repository.
+    is_lost: Arc<AtomicBool>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl MemoryThread {
+    /// Starts the thread, which opens the database.
+    pub(in crate::daemon) fn start(engine: &Engine) -> anyhow::Result<Self> {
+        let Engine { layout, env, config, .. } = engine;
+        let purges_expired = config.memory.on_expiry == "purge";
+        let models = Arc::clone(&engine.models);
+        let (jobs, queue) = channel();
+        remove_left_copies(&layout.state_dir);
+        let left_in = layout.state_dir.clone();
+        // It may be on a file system that hangs.
+        drop(spawn_thread("left-backup", move || remove_unfinished(&left_in))?);
+        let (state_dir, elsewhere) = (layout.state_dir.clone(), layout.other_states(env));
+        let for_store = Arc::clone(&models);
+        let (finder, panics) =
+            (Arc::new(MemoryFinder::new(Arc::clone(&models))), Arc::new(PanicLog::default()));
+        let (finder_of_thread, panics_of_thread) = (Arc::clone(&finder), Arc::clone(&panics));
+        let (models_of_thread, is_lost) = (Arc::clone(&models), Arc::<AtomicBool>::default());
+        let is_lost_at_end = Arc::clone(&is_lost);
+        let new_store = move || {
+            let models = Arc::clone(&for_store);
+            let make_model = Box::new(move |id: &str| build_vector_model(&models, id));
+            let mut store = MemoryStore::new(&state_dir, FORMS, BUILTIN_ID, make_model);
+            store.enable_expiry(read_uptime, purges_expired);
+            store.set_other_state_dirs(&elsewhere);
+            store
+        };
+        let close_store = move |store: &mut MemoryStore| match is_lost_at_end.load(Ordering::Acquire) {
+            true => store.close_abandoned(),
+            false => drop(store.close(now_ms()).inspect_err(warn_of_backup)),
+        };
+        let thread = spawn_thread("memory", move || {
+            let ends = (new_store, close_store);
+            run_thread(ends, &finder_of_thread, &models_of_thread, &queue, &panics_of_thread);
+        })?;
+        let thread = Mutex::new(Some(thread));
+        let events = Arc::clone(&engine.events);
+        let (files, generation) = (KnownFiles::default(), Arc::default());
+        Ok(Self {
+            jobs,
+            finder,
+            models,
+            events,
+            foreign: Mutex::default(),
+            files,
+            generation,
+            outbox_bell: Arc::default(),
+            panics,
+            is_lost,
+            thread,
+        })
+    }
+
+    /// Makes the thread check whether another model was chosen.
+    pub(in crate::daemon) fn note_choice(&self) {
+        let _ = self.jobs.send(MemoryJob::Run(Box::new(|_| Ok(())))); // it may have ended
+    }
+
+    /// Returns the identity of the model whose vectors memories have.
+    pub(in crate::daemon) fn model_id(&self) -> String {
+        self.finder.with_vectors(|vectors| vectors.model().to_owned())
+    }
+
+    /// Returns the model whose vectors memories have, or why it cannot be used.
+    pub(in crate::daemon) fn ready_model(&self) -> ModelResult {
+        self.models.load_unless_slow(&self.finder.with_vectors(|vectors| vectors.model().to_owned()))
+    }
+
+    /// Runs a job on the thread and waits for the result.
+    pub(super) async fn run_job<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
+    ) -> RpcResult<T> {
+        self.send_job(run)?.await.map_err(|_| self.thread_error())
+    }
+
+    pub(super) fn send_job<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
+    ) -> RpcResult<oneshot::Receiver<T>> {
+        let (reply, answer) = oneshot::channel();
+        let (finder, events) = (Arc::clone(&self.finder), Arc::clone(&self.events));
+        let (worktree, generation) = (memory_scope::current_worktree(), Arc::clone(&self.generation));
+        let job = MemoryJob::Run(Box::new(move |store| {
+            store.watch_changes(events.has_subscriber(TopicSet::OF_MEMORIES));
+            store.enter_worktree(worktree);
+            let value = run(store);
+            generation.store(store.file_generation(), Ordering::Release);
+            // The copy is updated before the answer, so that acknowledged changes are found. The answer is sent in any case.
+            let followed = catch_unwind(AssertUnwindSafe(|| finder.follow_changes(store)));
+            drop(reply.send(value));
+            events.publish_memory_changes(store.take_changes());
+            followed
+        }));
+        self.jobs.send(job).map_err(|_| stopping_error())?;
+        Ok(answer)
+    }
+
+    /// Returns the number of living memories, and notices for the user.
+    pub(in crate::daemon) async fn read_overview(&self) -> (u64, Vec<String>) {
+        let numbers = self.run_job(|store| {
+            let now_ms = now_ms();
+            let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.count_memories()?.living));
+            (read.map_err(RpcError::from), store.user_notice(now_ms))
+        });
+        match numbers.await {
+            Ok((Ok(living), notice)) => {
+                (living, notice.into_iter().chain(self.panics.panic_notice(Instant::now())).collect())
+            }
+            Ok((Err(error), notice)) => {
+                (0, notice.into_iter().chain([format!("memories: {}", error.message)]).collect())
+            }
+            Err(error) => (0, vec![format!("memories: {}", error.message)]),
+        }
+    }
+
+    /// Checks the database, and reports a repair that nobody has acknowledged.
+    pub(in crate::daemon) async fn check_database(&self) -> Vec<Check> {
+        let checked = self.run_job(|store| {
+            let now_ms = now_ms();
+            let result = store.check_integrity(now_ms).map_err(|error| error.to_string());
+            (result, store.describe_problems(), store.describe_places(), store.event_details(now_ms))
+        });
+        let (result, problems, places, event) =
+            checked.await.unwrap_or_else(|error| (Err(error.message), None, None, None));
+        let panic = self.panics.panic_notice(Instant::now());
+        let has_notice = problems.is_some() || panic.is_some();
+        let ok = result.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && !has_notice;
+        let detail = result.map_or_else(|error| error, |checked| render_check(&checked));
+        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), problems, panic];
+        let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let check = Check { name: "memory.db".to_owned(), ok, detail, hint: None };
+        [check].into_iter().chain(event.map(|event| repair_notice("memory.db", event))).collect()
+    }
+
+    /// Acknowledges a repair of the database, which ends its notice, and returns its description.
+    pub(in crate::daemon) async fn acknowledge_repair(&self) -> RpcResult<Option<String>> {
+        Ok(self.run_job(|store| store.acknowledge_event(now_ms())).await??)
+    }
+
+    /// Returns the error for a thread that did not answer.
+    pub(super) fn thread_error(&self) -> RpcError {
+        self.panics.restart_refusal(Instant::now()).unwrap_or_else(|| {
+            RpcError::new(
+                code::INTERNAL,
+                "an internal error, noted in the log; nothing was changed, and the daemon goes on",
+            )
+        })
+    }
+
+    /// Records whether the state dir is lost. If it is, the thread writes nothing there when it ends.
+    pub(in crate::daemon) fn note_lost(&self, is_lost: bool) {
+        self.is_lost.store(is_lost, Ordering::Release);
+    }
+
+    /// Ends the thread after its queued jobs.
+    pub(in crate::daemon) fn stop(&self) {
+        let _ = self.jobs.send(MemoryJob::Stop); // it may have ended
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            let _ = thread.join(); // a panic is in the log already
+        }
+    }
+}
+
+/// Reports a repair that nobody has acknowledged.
+pub(in crate::daemon) fn repair_notice(database: &str, event: String) -> Check {
+    let hint = "nothing to do if all is there; a file that is kept may be deleted then; `memo doctor --ack` ends this notice";
+    Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
+}
+
+/// Reports the result of a check.
+fn render_check(checked: &IntegrityReport) -> String {
+    let IntegrityReport { faults, living, vectorless } = checked;
+    match faults.as_slice() {
+        [] => format!(
+            "integrity_check: ok; links, anchors and full text hold; {} of {living} have a vector",
+            living - vectorless
+        ),
+        faults => faults.join("; "),
+    }
+}
+
+/// The functions that the store gets from this module.
+const FORMS: RecordFunctions = RecordFunctions {
+    derive: derive_data,
+    differences: protocol_values::diff_fields,
+    new_id: id::new_id,
+    file_text: render_file,
+};
+
+/// Computes the derived data of a record.
+pub(super) fn derive_data(record: &MemoryRecord) -> DerivedData {
+    DerivedData {
+        hash: text::hash(&record.content),
+        words: text::index_memory(record.title.as_deref(), &record.tags, &record.anchors, &record.content),
+    }
+}
+
+/// A job for the thread.
+enum MemoryJob {
+    Run(Box<JobFn>),
+    Stop,
+}
+
+/// A job that returns the panic of the work after its answer, if any.
+type JobFn = dyn FnOnce(&mut MemoryStore) -> thread::Result<()> + Send;
+
+/// Runs jobs until the last, and then `close_store`. After a panic outside of a job it continues with a reopened store, a limited
+/// number of times; then jobs fail with the reason.
+fn run_thread(
+    (new_store, close_store): (impl Fn() -> MemoryStore, impl Fn(&mut MemoryStore)),
+    finder: &MemoryFinder,
+    models: &ModelRegistry,
+    queue: &Receiver<MemoryJob>,
+    panics: &PanicLog,
+) {
+    let (mut first, mut is_over) = (None, false);
+    loop {
+        let Err(why) = catch_panic(|| {
+            let mut store = new_store();
+            serve_jobs(&mut store, first.take(), finder, models, queue);
+            is_over = true;
+            finder.close();
+            close_store(&mut store);
+        }) else {
+            return;
+        };
+        if is_over {
+            return;
+        }
+        finder.close();
+        panics.note_panic(why, Instant::now());
+        tracing::error!("the thread that keeps the memories panicked");
+        while panics.restart_refusal(Instant::now()).is_some() {
+            match queue.recv() {
+                Ok(MemoryJob::Stop) | Err(_) => return,
+                // Otherwise the dropped channel reports the failure.
+                Ok(job) => first = panics.restart_refusal(Instant::now()).is_none().then_some(job),
+            }
+        }
+    }
+}
+
+/// Runs jobs until the last. Vectors and backups are made while the queue is empty, so that no job waits for them.
+fn serve_jobs(
+    store: &mut MemoryStore,
+    mut first: Option<MemoryJob>,
+    finder: &MemoryFinder,
+    models: &ModelRegistry,
+    queue: &Receiver<MemoryJob>,
+) {
+    let (mut backup_at, mut embed_at): (Option<Instant>, Option<Instant>) = (None, None);
+    let _ = store.open_now(now_ms()).inspect_err(|error| tracing::error!(%error, "memories"));
+    finder.follow_changes(store);
+    loop {
+        let job = match first.take().ok_or(()).or_else(|()| queue.recv_timeout(Duration::ZERO)) {
+            Err(RecvTimeoutError::Timeout) => {
+                if store.lacks_vectors() && is_due(embed_at) {
+                    if store.embed_some(now_ms()).inspect_err(warn_of_vectors).unwrap_or(false) {
+                        finder.follow_changes(store);
+                        continue;
+                    }
+                    embed_at = Some(Instant::now() + EMBED_RETRY);
+                }
+                if prepare_model(store, finder, models) {
+                    continue;
+                }
+                if is_due(backup_at) {
+                    let started = Instant::now();
+                    if store.back_up(now_ms()).inspect_err(warn_of_backup).unwrap_or(true) {
+                        backup_at =
+                            Some(Instant::now() + BACKUP_INTERVAL.max(started.elapsed() * BACKUP_SHARE));
+                    }
+                }
+                if store.lacks_vectors() || is_switching(store, models) {
+                    match queue.recv_timeout(EMBED_RETRY) {
+                        Err(RecvTimeoutError::Timeout) => continue,
+                        received => received.ok(),
+                    }
+                } else {
+                    queue.recv().ok()
+                }
+            }
+            received => received.ok(),
+        };
+        match job {
+            Some(MemoryJob::Run(job)) => match catch_unwind(AssertUnwindSafe(|| job(store))) {
+                // The caller notices the closed channel; the panic hook has logged the panic.
+                Ok(Ok(())) | Err(_) => {}
+                Ok(Err(panic)) => resume_unwind(panic),
+            },
+            Some(MemoryJob::Stop) | None => return,
+        }
+    }
+}
+
+/// Returns whether a time has come; `None` counts as past.
+fn is_due(at: Option<Instant>) -> bool {
+    at.is_none_or(|at| at <= Instant::now())
+}
+
+/// Returns whether another model was chosen, which may still be loading.
+fn is_switching(store: &MemoryStore, models: &ModelRegistry) -> bool {
+    models.chosen_id().is_ok_and(|chosen| chosen != store.model_id() && models.is_usable(&chosen))
+}
+
+/// Computes some vectors with the chosen model, and switches to it when none is missing. Returns whether there is more to do.
+fn prepare_model(store: &mut MemoryStore, finder: &MemoryFinder, models: &ModelRegistry) -> bool {
+    let Ok(chosen) = models.chosen_id() else { return false };
+    if !models.is_usable(&chosen) {
+        return false; // the loader sends a job when it is done
+    }
+    match store.prepare_model(now_ms(), &chosen).inspect_err(warn_of_vectors) {
+        Ok(ModelPreparation::Some) => true,
+        Ok(ModelPreparation::Switched) => {
+            finder.follow_changes(store);
+            tracing::info!(model = chosen, "memories have the vectors of another model");
+            true
+        }
+        Ok(ModelPreparation::Idle) | Err(_) => false,
+    }
+}
+
+fn warn_of_vectors(error: &DatabaseError) {
+    tracing::warn!(%error, "vectors of memories could not be kept");
+}
+
+fn warn_of_backup(error: &DatabaseError) {
+    tracing::warn!(%error, "no copy of the memories could be made");
+}

@@ -1,0 +1,78 @@
+//! Counts the panics of the thread that keeps the memories.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use memod_base::threads::lock;
+use memod_proto::{RpcError, code};
+
+/// Most panics within [`PANIC_WINDOW`] after which the thread is still restarted.
+const MOST_PANICS: usize = 3;
+/// Time after which a panic no longer counts.
+const PANIC_WINDOW: Duration = Duration::from_secs(300);
+
+/// The latest panics outside of a job. Each of them has ended the thread.
+#[derive(Default)]
+pub(in crate::daemon::memories) struct PanicLog(Mutex<VecDeque<(Instant, String)>>);
+
+impl PanicLog {
+    pub(in crate::daemon::memories) fn note_panic(&self, why: String, now: Instant) {
+        let mut panics = lock(&self.0);
+        panics.push_back((now, why));
+        if panics.len() > MOST_PANICS + 1 {
+            panics.pop_front();
+        }
+    }
+
+    /// Returns the error after too many panics, when the thread is not restarted.
+    pub(in crate::daemon::memories) fn restart_refusal(&self, now: Instant) -> Option<RpcError> {
+        let (n_panics, why) = self.count_recent(now)?;
+        let minutes = PANIC_WINDOW.as_secs() / 60;
+        let message = format!(
+            "the thread that keeps the memories panicked {n_panics} times in {minutes} minutes: {why}"
+        );
+        let hint =
+            "what was acknowledged is on the disk; `memo logs` says more, `memo restart` starts it anew";
+        (n_panics > MOST_PANICS).then(|| RpcError::new(code::INTERNAL, message).with_hint(hint))
+    }
+
+    /// Returns a notice for answers while a recent panic counts.
+    pub(in crate::daemon::memories) fn panic_notice(&self, now: Instant) -> Option<String> {
+        let (_, why) = self.count_recent(now)?;
+        Some(format!(
+            "memories: their thread panicked and was started anew: {why}; what was acknowledged is on the disk, and \
+             `memo logs` says more"
+        ))
+    }
+
+    fn count_recent(&self, now: Instant) -> Option<(usize, String)> {
+        let panics = lock(&self.0);
+        let n_panics =
+            panics.iter().filter(|(at, _)| now.saturating_duration_since(*at) < PANIC_WINDOW).count();
+        let (_, why) = panics.back()?;
+        (n_panics > 0).then(|| (n_panics, why.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fourth_panic_within_minutes_is_one_too_many() {
+        let (panics, began) = (PanicLog::default(), Instant::now());
+        assert_eq!(panics.panic_notice(began), None);
+        for number in 1..=4 {
+            assert!(panics.restart_refusal(began).is_none(), "before the panic {number}");
+            panics.note_panic(format!("reason {number}"), began + Duration::from_secs(number));
+        }
+        let refusal = panics.restart_refusal(began + Duration::from_secs(5)).unwrap();
+        let said = "the thread that keeps the memories panicked 4 times in 5 minutes: reason 4";
+        assert_eq!(refusal.message, said);
+        let later = began + PANIC_WINDOW + Duration::from_secs(1);
+        assert!(panics.restart_refusal(later).is_none(), "the first is long ago");
+        assert!(panics.panic_notice(later).unwrap().contains("reason 4"));
+        assert_eq!(panics.panic_notice(later + Duration::from_secs(3)), None);
+    }
+}

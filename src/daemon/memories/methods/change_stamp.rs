@@ -1,0 +1,106 @@
+//! Holds what the daemon adds to a change: who made it, when, and in which worktree.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use memod_base::paths::RepoLayout;
+use memod_memory::file::MemoryFile;
+use memod_memory::tiers::Tiers;
+use memod_memory::{Refused, fields};
+use memod_memory_db::{MemoryEvent, MemoryRecord, MemoryRows};
+use tokio::sync::Notify;
+
+use super::memory_rules::JobResult;
+use super::protocol_values;
+use crate::daemon::memories::memory_thread::derive_data;
+use crate::daemon::memories::team_memories::share_rules::{ShareRules, TeamAccess};
+use crate::daemon::memories::worktree_files::known_files::FileCounters;
+use crate::daemon::memories::worktree_files::look_at_files::worktree_key;
+
+/// The data that the daemon adds to a change.
+pub(in crate::daemon::memories) struct ChangeStamp {
+    pub(in crate::daemon::memories) now_ms: i64,
+    pub(in crate::daemon::memories) author: String,
+    /// Name of the agent that calls.
+    pub(in crate::daemon::memories) agent: Option<String>,
+    pub(in crate::daemon::memories) source: &'static str,
+    /// The worktree of the caller.
+    pub(in crate::daemon::memories) layout: RepoLayout,
+    pub(in crate::daemon::memories) tiers: Tiers,
+    /// The memories that are shared as files when they are written.
+    pub(in crate::daemon::memories) shares: ShareRules,
+    /// The team, if there is one, and the memories that become the team's when they are written.
+    pub(in crate::daemon::memories) team: TeamAccess,
+    /// Rung when there is something to send.
+    pub(in crate::daemon::memories) outbox_bell: Arc<Notify>,
+    /// The container of a memory that is added without one, or `auto`.
+    pub(in crate::daemon::memories) container: String,
+    /// Name of the repository.
+    pub(in crate::daemon::memories) repository: Option<String>,
+    pub(super) file_counters: FileCounters,
+    /// The outcome of a conflict.
+    pub(in crate::daemon::memories) resolved: RefCell<Option<(String, MemoryFile)>>,
+}
+
+impl ChangeStamp {
+    /// Returns whether an agent calls.
+    pub(in crate::daemon::memories) fn is_agent(&self) -> bool {
+        self.source == fields::AGENT
+    }
+
+    /// Returns the name of the caller's worktree.
+    pub(in crate::daemon::memories) fn worktree_key(&self) -> String {
+        worktree_key(&self.layout)
+    }
+
+    /// Records the file that resolves a conflict.
+    pub(in crate::daemon::memories) fn set_resolved(&self, id: &str, chosen: MemoryFile) {
+        self.resolved.replace(Some((id.to_owned(), chosen)));
+    }
+
+    /// Takes the file that [`Self::set_resolved`] recorded for a memory.
+    pub(in crate::daemon::memories) fn take_resolved(&self, id: &str) -> Option<MemoryFile> {
+        self.resolved.borrow_mut().take_if(|(resolved_id, _)| resolved_id == id).map(|(_, chosen)| chosen)
+    }
+
+    pub(in crate::daemon::memories) fn new_event(&self, action: &str) -> MemoryEvent {
+        let (author, source) = (self.author.clone(), self.source.to_owned());
+        MemoryEvent { at: self.now_ms, action: action.to_owned(), author, source, ..MemoryEvent::default() }
+    }
+
+    /// Returns the named container, or else that of the settings. `auto` means the container of the repository, and is refused if
+    /// the name of the repository is unknown.
+    pub(in crate::daemon::memories) fn choose_container(
+        &self,
+        named: Option<&str>,
+    ) -> Result<String, Refused> {
+        match named.unwrap_or(&self.container) {
+            fields::AUTO_CONTAINER => {
+                let own = self.repository.as_deref().and_then(|name| fields::validate_container(name).ok());
+                own.ok_or_else(|| Refused {
+                    field: "container",
+                    why: "auto: the name of the repository is not known".to_owned(),
+                    hint: Some("name a container, as in `--container NAME`"),
+                })
+            }
+            name => fields::validate_container(name),
+        }
+    }
+
+    /// Stores a changed memory, if anything differs. Returns it with the names of the changed fields.
+    pub(in crate::daemon::memories) fn put_changed(
+        &self,
+        rows: &MemoryRows<'_>,
+        action: &str,
+        before: &MemoryRecord,
+        mut after: MemoryRecord,
+    ) -> JobResult<(MemoryRecord, Vec<String>)> {
+        let fields = protocol_values::diff_fields(before, &after);
+        let changed = fields.keys().cloned().collect();
+        if !fields.is_empty() {
+            after.updated = self.now_ms.max(before.updated + 1);
+            rows.put_memory(&after, &derive_data(&after), &MemoryEvent { fields, ..self.new_event(action) })?;
+        }
+        Ok((after, changed))
+    }
+}

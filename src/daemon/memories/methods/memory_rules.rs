@@ -1,0 +1,310 @@
+//! Resolves ids and conditions to memories, and checks texts before they are stored.
+
+use memod_base::types::memory_file;
+use memod_engine::clock::to_local_time;
+use memod_memory::{Refused, fields, id, text, time};
+use memod_memory_db::{FileSide, JobError, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
+use memod_proto::memory::{Selection, Traits};
+use memod_proto::{RpcError, code};
+
+use super::protocol_values;
+
+/// Most ids that are listed for an ambiguous prefix.
+const MOST_CANDIDATES: usize = 10;
+
+/// Result of a job on the rows: a value, a refusal, or a failure of the database.
+pub(in crate::daemon::memories) type JobResult<T> = Result<T, JobError<RpcError>>;
+
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
+pub(in crate::daemon::memories) fn field_error(refused: Refused) -> JobError<RpcError> {
+    stopped_error(code::INVALID_PARAMS, refused.to_string(), refused.hint)
+}
+
+pub(in crate::daemon::memories) fn refused_error(message: String, hint: &'static str) -> JobError<RpcError> {
+    stopped_error(code::INVALID_PARAMS, message, Some(hint))
+}
+
+pub(in crate::daemon::memories) fn not_found_error(
+    message: String,
+    hint: &'static str,
+) -> JobError<RpcError> {
+    stopped_error(code::NOT_FOUND, message, Some(hint))
+}
+
+fn stopped_error(code: i64, message: String, hint: Option<&str>) -> JobError<RpcError> {
+    let error = RpcError::new(code, message);
+    JobError::Refused(match hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    })
+}
+
+/// Returns the memory of this repository with this id or id prefix.
+pub(in crate::daemon::memories) fn find_memory(
+    rows: &MemoryRows<'_>,
+    typed: &str,
+) -> JobResult<MemoryRecord> {
+    let record = find_copies_too(rows, typed)?;
+    match &record.repository {
+        None => Ok(record),
+        Some(repository) => {
+            let message = format!("id: {} is of {repository}, and only read here", record.id);
+            Err(refused_error(
+                message,
+                "`memo get` and searches show it; change it in a clone of that repository",
+            ))
+        }
+    }
+}
+
+/// Like [`find_memory`], but prefers the archived one of two memories under one id.
+pub(in crate::daemon::memories) fn find_archived(
+    rows: &MemoryRows<'_>,
+    typed: &str,
+) -> JobResult<MemoryRecord> {
+    let living = find_memory(rows, typed)?;
+    let archived = rows.list_with_prefix(&living.id, FileSide::ALL.len())?;
+    Ok(archived.into_iter().find(|record| !record.is_living(rows.now_ms())).unwrap_or(living))
+}
+
+/// Like [`find_memory`], also among copies from other repositories.
+pub(in crate::daemon::memories) fn find_copies_too(
+    rows: &MemoryRows<'_>,
+    typed: &str,
+) -> JobResult<MemoryRecord> {
+    let beginning = id::parse_prefix(typed).map_err(field_error)?;
+    let mut found = rows.list_with_prefix(&beginning, MOST_CANDIDATES + 1)?;
+    // Our side of a conflict comes first, and a living memory before an archived one.
+    found.sort_by_key(|record| (record.id.clone(), !record.is_living(rows.now_ms()), record.side));
+    found.dedup_by(|other, first| other.id == first.id);
+    match found.len() {
+        0 => Err(not_found_here_error(rows, &beginning)?),
+        1 => Ok(found.remove(0)),
+        n => {
+            let candidates: String = found
+                .iter()
+                .take(MOST_CANDIDATES)
+                .map(|record| format!("\n  {}  {}", record.id, protocol_values::to_brief(record).line))
+                .collect();
+            let (n, more) = if n > MOST_CANDIDATES { (MOST_CANDIDATES, "\n  …") } else { (n, "") };
+            let message = format!("id: {beginning} begins {n} ids{}{candidates}{more}", count_ending(more));
+            Err(refused_error(message, "type more of the one that is meant"))
+        }
+    }
+}
+
+/// Returns the error for an id prefix without a memory in this worktree.
+fn not_found_here_error(rows: &MemoryRows<'_>, beginning: &str) -> JobResult<JobError<RpcError>> {
+    Ok(match rows.find_in_other_worktree(beginning)? {
+        None => {
+            not_found_error(format!("id: no memory begins with {beginning}"), "`memo list` shows the ids")
+        }
+        Some((id, place)) => {
+            if let Some(why) = rows.why_file_hidden(&id)? {
+                return Ok(unreadable_error(&id, &why));
+            }
+            let hint = format!("`memo restore {id}` brings it into this one");
+            let message = format!("id: {id} is a file of another worktree alone: {place}");
+            JobError::Refused(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
+        }
+    })
+}
+
+/// Like [`find_memory`], among living memories.
+pub(in crate::daemon::memories) fn find_living(
+    rows: &MemoryRows<'_>,
+    typed: &str,
+    now_ms: i64,
+) -> JobResult<MemoryRecord> {
+    let record = find_memory(rows, typed)?;
+    check_file_readable(rows, &record)?;
+    check_living(&record, now_ms)?;
+    match rows.find_archived_beside(&record)? {
+        Some(_) => Err(archived_beside_error(&record.id)),
+        None => Ok(record),
+    }
+}
+
+/// Returns the error for a memory of the team while a private one is archived under the same id, which a verb would change.
+pub(in crate::daemon::memories) fn archived_beside_error(id: &str) -> JobError<RpcError> {
+    let message = format!("id: {id} is the team's here, because yours of that id is in the archive");
+    let hint = format!(
+        "`memo restore {id}` shows yours beside it; then `memo resolve {id} --theirs|--both` ends that, and verbs change it"
+    );
+    JobError::Refused(RpcError::new(code::INVALID_PARAMS, message).with_hint(hint))
+}
+
+/// Fails if a memory is in the archive because its file in the worktree cannot be read.
+fn check_file_readable(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResult<()> {
+    match record.archived_at.map(|_| rows.why_file_hidden(&record.id)).transpose()?.flatten() {
+        Some(why) => Err(unreadable_error(&record.id, &why)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error for a memory whose file cannot be read.
+pub(in crate::daemon::memories) fn unreadable_error(id: &str, why: &str) -> JobError<RpcError> {
+    let message = format!("{}: is no memory: {why}; nothing was changed", memory_file(id));
+    stopped_error(
+        code::INVALID_PARAMS,
+        message,
+        Some("correct the file, or remove it and `memo restore` the memory"),
+    )
+}
+
+/// Returns whether the title or the text of a memory was changed.
+pub(in crate::daemon::memories) fn has_changed_text(before: &MemoryRecord, after: &MemoryRecord) -> bool {
+    (&before.title, &before.content) != (&after.title, &after.content)
+}
+
+/// Returns the error for a change of an archived memory.
+pub(in crate::daemon::memories) fn check_living(record: &MemoryRecord, now_ms: i64) -> JobResult<()> {
+    if record.is_living(now_ms) {
+        return Ok(());
+    }
+    Err(refused_error(format!("id: {} is in the archive", record.id), "`memo restore` takes it out"))
+}
+
+fn count_ending(more: &str) -> &'static str {
+    if more.is_empty() { ":" } else { " or more:" }
+}
+
+/// Parses the selection of a request.
+pub(in crate::daemon::memories) fn parse_selection(
+    rows: &MemoryRows<'_>,
+    selection: &Selection,
+    archived: bool,
+    now_ms: i64,
+) -> JobResult<MemoryFilter> {
+    let container =
+        selection.container.as_deref().map(fields::validate_container).transpose().map_err(field_error)?;
+    let ids = match selection.ids.as_slice() {
+        [] => None,
+        typed => Some(check_ids(rows, typed, container.as_deref(), archived, now_ms)?),
+    };
+    let expression = match &selection.words {
+        Some(words) => Some(text::all_words(words).ok_or_else(|| {
+            refused_error("match: no word in it".to_owned(), "name words of title, tags or content")
+        })?),
+        None => None,
+    };
+    let (since, until) = (selection.since.as_deref(), selection.until.as_deref());
+    let (since, before) = time::parse_period(since, until, &to_local_time(now_ms)).map_err(field_error)?;
+    Ok(MemoryFilter {
+        ids,
+        container,
+        tags: fields::validate_tags(&selection.tags).map_err(field_error)?,
+        traits: validate_traits(&selection.traits).map_err(field_error)?,
+        since,
+        before,
+        expression,
+        archived,
+        ..MemoryFilter::default()
+    })
+}
+
+/// Validates the conditions on fields.
+pub(in crate::daemon) fn validate_traits(traits: &Traits) -> Result<Traits, Refused> {
+    traits.min_priority.map(fields::validate_priority).transpose()?;
+    Ok(traits.clone())
+}
+
+/// Resolves typed ids, and fails with the reason if one of the memories is not in the selection.
+fn check_ids(
+    rows: &MemoryRows<'_>,
+    typed: &[String],
+    container: Option<&str>,
+    archived: bool,
+    now_ms: i64,
+) -> JobResult<Vec<String>> {
+    let mut ids = Vec::new();
+    for typed in typed {
+        let record = if archived { find_archived(rows, typed)? } else { find_memory(rows, typed)? };
+        if !archived {
+            check_file_readable(rows, &record)?;
+        }
+        if record.is_living(now_ms) == archived {
+            let (place, hint) = match archived {
+                true => ("not in the archive", "`memo forget` puts it there"),
+                false => ("in the archive already", "`memo restore` takes it out, `memo purge` deletes it"),
+            };
+            return Err(not_found_error(format!("id: {} is {place}", record.id), hint));
+        }
+        if let Some(container) = container.filter(|container| *container != record.container) {
+            let message =
+                format!("id: {} is in container {}, not in {container}", record.id, record.container);
+            return Err(refused_error(message, "leave out --container, or name the right one"));
+        }
+        ids.push(record.id);
+    }
+    Ok(ids)
+}
+
+/// Fails if only some of these memories are the team's: archiving those affects everybody.
+pub(in crate::daemon::memories) fn check_same_scope(records: &[MemoryRecord]) -> JobResult<()> {
+    let n_of_team = records.iter().filter(|record| record.team).count();
+    if n_of_team == 0 || n_of_team == records.len() {
+        return Ok(());
+    }
+    let message = "ids: the team has some of them, and others are yours alone".to_owned();
+    Err(refused_error(message, "`memo share --team` or `memo unshare` makes them alike"))
+}
+
+/// Fails if another living memory of the container has the same text.
+pub(in crate::daemon::memories) fn check_unique_text(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+) -> JobResult<()> {
+    match rows.find_same_text(record, &text::hash(&record.content))? {
+        Some(twin) if twin.id != record.id => {
+            let line = protocol_values::to_brief(&twin).line;
+            let message = format!("content: {} in {} has this text: {line}", twin.id, twin.container);
+            Err(refused_error(message, "forget one of the two, or use another container"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Gives an archived private memory a new id, if a file has another memory under its id that a verb takes over. Returns a notice;
+/// the notice of a dry run, which is rolled back, names no id.
+pub(in crate::daemon::memories) fn move_archived_to_new_id(
+    rows: &MemoryRows<'_>,
+    id: &str,
+    event: &MemoryEvent,
+    dry_run: bool,
+) -> JobResult<Option<String>> {
+    let new_id = rows.separate_from_archived(id, event)?;
+    Ok(new_id.map(|new_id| match dry_run {
+        true => format!("what you have of {id} in the archive would get an id of its own"),
+        false => format!("what you had of {id} in the archive is {new_id} now"),
+    }))
+}
+
+/// Joins notices into one; `None` if there are none.
+pub(in crate::daemon::memories) fn join_notices(notices: &[String]) -> Option<String> {
+    (!notices.is_empty()).then(|| notices.join("; "))
+}
+
+/// Returns a hash that changes when any of these memories changes.
+pub(in crate::daemon::memories) fn digest_records<'a>(
+    records: impl IntoIterator<Item = &'a MemoryRecord>,
+) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for record in records {
+        hasher.update(record.id.as_bytes()).update(&record.updated.to_le_bytes());
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// Fails if the selected memories have changed since they were shown.
+pub(in crate::daemon::memories) fn check_expected(
+    expected: Option<&String>,
+    digest: &str,
+    done: &str,
+) -> JobResult<()> {
+    if expected.is_none_or(|expected| expected == digest) {
+        return Ok(());
+    }
+    let message = format!("expect: these memories have changed since they were shown; nothing was {done}");
+    Err(refused_error(message, "look at them again"))
+}

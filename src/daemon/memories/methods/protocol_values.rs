@@ -1,0 +1,122 @@
+//! Converts stored memories to the types of the protocol.
+
+use memod_base::types::rfc3339;
+use memod_memory::{fields, text};
+use memod_memory_db::{FROM_FILE, FROM_TEAM, FileSide, MemoryEvent, MemoryRecord};
+use memod_proto::memory::{Brief, Change, Memory, MemoryScope, reader_marks};
+use serde_json::{Map, Value};
+
+/// Converts a memory. An expired one is shown as archived even before it is.
+pub(in crate::daemon::memories) fn to_memory(record: MemoryRecord, now_ms: i64) -> Memory {
+    let is_over = record.archived_at.is_none() && !record.is_living(now_ms);
+    let archived_at = if is_over { record.expires_at } else { record.archived_at };
+    let (trust, scope) = (trust_of(&record).to_owned(), scope_of(&record));
+    Memory {
+        id: record.id,
+        content: record.content,
+        title: record.title,
+        container: record.container,
+        tags: record.tags,
+        anchors: record.anchors,
+        state: None,
+        tier: record.tier,
+        expires_at: record.expires_at.map(rfc3339),
+        priority: record.priority,
+        confidence: record.confidence,
+        source: record.source,
+        author: record.author,
+        agent: record.agent,
+        created: rfc3339(record.created),
+        updated: rfc3339(record.updated),
+        last_access: record.last_access.map(rfc3339),
+        access_count: record.access_count,
+        metadata: record.metadata,
+        archived_at: archived_at.map(rfc3339),
+        archived_why: if is_over { Some("expired".to_owned()) } else { record.archived_why },
+        trust,
+        conflict: conflict_name(record.side).map(str::to_owned),
+        superseded_by: Vec::new(),
+        shared: record.shared,
+        scope,
+        repository: record.repository,
+        key: record.key,
+        vector: None,
+        links: None,
+    }
+}
+
+/// Returns with whom a memory is shared.
+pub(in crate::daemon::memories) fn scope_of(record: &MemoryRecord) -> MemoryScope {
+    match () {
+        () if record.team => MemoryScope::Team,
+        () if record.shared => MemoryScope::Repo,
+        () => MemoryScope::Mine,
+    }
+}
+
+/// Returns how far a memory is trusted: `own`, `import`, or `repo` or `team` by its origin if nobody here has confirmed it.
+pub(in crate::daemon) fn trust_of(record: &MemoryRecord) -> &'static str {
+    match () {
+        () if record.is_unconfirmed && record.team => "team",
+        () if record.is_unconfirmed => "repo",
+        () if record.source == FROM_FILE || record.source == FROM_TEAM => "own",
+        () if fields::is_own_source(&record.source) && record.key.is_none() => "own",
+        () => "import",
+    }
+}
+
+pub(in crate::daemon::memories) fn conflict_name(side: FileSide) -> Option<&'static str> {
+    match side {
+        FileSide::Whole | FileSide::Same => None,
+        FileSide::Ours => Some("ours"),
+        FileSide::Theirs => Some("theirs"),
+    }
+}
+
+pub(in crate::daemon) fn to_brief(record: &MemoryRecord) -> Brief {
+    Brief {
+        id: record.id.clone(),
+        container: record.container.clone(),
+        created: rfc3339(record.created),
+        line: summary_line(record),
+    }
+}
+
+/// Returns a memory as one line, with marks for its trust, scope and conflict.
+fn summary_line(record: &MemoryRecord) -> String {
+    let marks = reader_marks(
+        trust_of(record),
+        scope_of(record),
+        record.repository.as_deref(),
+        conflict_name(record.side),
+        &[],
+    );
+    let marks: String = marks.iter().map(|mark| format!("{mark} ")).collect();
+    format!("{marks}{}", text::summary_line(record.title.as_deref(), &record.content))
+}
+
+pub(in crate::daemon::memories) fn to_change(event: MemoryEvent) -> Change {
+    let MemoryEvent { at, action, author, source, fields } = event;
+    Change { at: rfc3339(at), action, author, source, fields }
+}
+
+/// Returns all fields as in the protocol.
+pub(in crate::daemon::memories) fn to_fields(record: &MemoryRecord) -> Map<String, Value> {
+    match serde_json::to_value(to_memory(record.clone(), i64::MIN)) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// Returns the fields that differ, except the time of the change: `{field: [before, after]}`.
+pub(in crate::daemon::memories) fn diff_fields(
+    before: &MemoryRecord,
+    after: &MemoryRecord,
+) -> Map<String, Value> {
+    let mut before = to_fields(before);
+    let changed = to_fields(after).into_iter().filter_map(|(name, after)| {
+        let before = before.remove(&name).unwrap_or_default();
+        (before != after && name != "updated").then(|| (name, Value::from(vec![before, after])))
+    });
+    changed.collect()
+}

@@ -1,0 +1,97 @@
+//! Stores copies of the memories of other repositories of the team.
+
+use std::collections::HashSet;
+
+use memod_engine::errors::RpcResult;
+use memod_memory_db::{FollowedRow, MemoryRows};
+use memod_team::{MemoryVersion, VersionMark};
+use serde::{Deserialize, Serialize};
+
+use super::take_versions;
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error};
+
+/// The place up to which the changes of another repository are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::daemon) struct FollowedPlace {
+    /// The last version that is known.
+    pub(in crate::daemon) mark: VersionMark,
+    /// Identity of the server; empty until all memories were taken once.
+    pub(in crate::daemon) server_id: String,
+}
+
+/// A move from one place in another repository to the next.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) struct FollowedStep {
+    pub(in crate::daemon) from: FollowedPlace,
+    pub(in crate::daemon) to: FollowedPlace,
+}
+
+impl FollowedPlace {
+    /// Parses a stored place.
+    pub(in crate::daemon) fn from_json(place: &str) -> Self {
+        serde_json::from_str(place).unwrap_or_default()
+    }
+}
+
+impl MemoryThread {
+    /// Returns the repositories that are followed.
+    pub(in crate::daemon) async fn list_followed(&self) -> RpcResult<Vec<FollowedRow>> {
+        self.team_read(|rows| Ok(rows.list_followed()?)).await
+    }
+
+    /// Stores versions of another repository, and the place after them. Fails if the stored place is not where the step begins:
+    /// memories were replaced meanwhile.
+    pub(in crate::daemon) async fn take_copies(
+        &self,
+        repository: String,
+        versions: Vec<MemoryVersion>,
+        step: FollowedStep,
+    ) -> RpcResult<()> {
+        self.team_write(move |rows| {
+            check_place(rows, &repository, &step.from)?;
+            for version in &versions {
+                take_versions::take_copy(rows, &repository, version)?;
+            }
+            store_place(rows, &repository, &step.to)
+        })
+        .await
+    }
+
+    /// Deletes copies that another repository no longer has, and stores the place up to which its changes are known.
+    pub(in crate::daemon) async fn keep_copies(
+        &self,
+        repository: String,
+        ids: HashSet<String>,
+        step: FollowedStep,
+    ) -> RpcResult<()> {
+        let ids = Vec::from_iter(ids);
+        self.team_write(move |rows| {
+            check_place(rows, &repository, &step.from)?;
+            rows.delete_other_copies(&repository, &ids)?;
+            store_place(rows, &repository, &step.to)
+        })
+        .await
+    }
+
+    /// Deletes all copies from another repository.
+    pub(in crate::daemon) async fn unfollow_repository(&self, repository: String) -> RpcResult<()> {
+        self.team_write(move |rows| Ok(rows.unfollow_repository(&repository)?)).await
+    }
+}
+
+fn check_place(rows: &MemoryRows<'_>, repository: &str, from: &FollowedPlace) -> JobResult<()> {
+    let place =
+        rows.followed_cursor(repository)?.as_deref().map(FollowedPlace::from_json).unwrap_or_default();
+    match place == *from {
+        true => Ok(()),
+        false => {
+            Err(refused_error("memories were replaced meanwhile".to_owned(), "the exchange begins anew"))
+        }
+    }
+}
+
+fn store_place(rows: &MemoryRows<'_>, repository: &str, place: &FollowedPlace) -> JobResult<()> {
+    let json = serde_json::to_string(place).expect("strings and numbers are JSON");
+    Ok(rows.set_followed_cursor(repository, &json)?)
+}

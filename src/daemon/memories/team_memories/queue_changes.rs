@@ -1,0 +1,131 @@
+//! Queues the changes that a verb made to the team's memories, in its transaction.
+
+use memod_memory::file::MemoryFile;
+use memod_memory_db::{FileSide, JobError, MemoryRecord, MemoryRows};
+use memod_proto::RpcError;
+
+use super::share_rules::{NoTeam, TeamAccess};
+use crate::daemon::memories::memory_files::file_conversion::{
+    build_shared_file, check_shareable, read_remarks_file, to_version,
+};
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{JobResult, archived_beside_error, refused_error};
+
+/// Queues the memories that were changed after a row of the history.
+pub(in crate::daemon::memories) fn queue_changed_memories(
+    rows: &MemoryRows<'_>,
+    last_change: i64,
+    stamp: &ChangeStamp,
+) -> JobResult<()> {
+    for id in rows.list_changed_since(last_change)? {
+        let Some(mut record) = rows.find_memory(&id)? else { continue };
+        if !record.team {
+            let is_new = !record.shared && record.archived_at.is_none() && stamp.team.takes_record(&record);
+            if !is_new || rows.is_unshared(&id)? {
+                continue;
+            }
+            record = share_with_team(rows, &record, stamp)?;
+        }
+        match rows.find_archived_beside(&record)? {
+            Some(private) if private.archived_at == Some(stamp.now_ms) => continue, // the private one was changed
+            Some(_) => return Err(archived_beside_error(&id)),
+            None => {}
+        }
+        if record.side != FileSide::Whole {
+            return Err(team_conflict_error(&id));
+        }
+        queue_record(rows, &record)?;
+    }
+    Ok(())
+}
+
+/// Queues a memory of the team, if it differs from the last known version of the team.
+pub(super) fn queue_record(rows: &MemoryRows<'_>, record: &MemoryRecord) -> JobResult<()> {
+    let row = rows.find_team_row(&record.id)?;
+    let was_archived = row.as_ref().is_some_and(|row| row.text.is_empty());
+    let row = row.unwrap_or_default();
+    // An unreadable text is replaced, because it is no memory.
+    if let Some(why) = &row.why
+        && let Ok(teams) = MemoryFile::parse(&row.text)
+    {
+        let ours = MemoryFile { created: teams.created, ..build_shared_file(rows, record, Some(&teams))? };
+        if record.archived_at.is_none() && teams.says_same(&ours) {
+            let version = to_version(&record.id, FileSide::Whole, teams);
+            rows.apply_team_text(&record.id, &row.text, Ok(&version), &record.author)?;
+            rows.set_team_version(&version, !record.is_unconfirmed)?;
+            return Ok(rows.mark_equal_to_team(&record.id)?);
+        }
+        let message = format!("id: {} is not as the team has it: {why}", record.id);
+        return Err(refused_error(message, "`memo unshare` keeps what is here alone"));
+    }
+    let known = row.text;
+    if record.archived_at.is_some() {
+        if !known.is_empty() {
+            rows.queue_change(&record.id, "")?;
+        }
+        return Ok(rows.mark_equal_to_team(&record.id)?);
+    }
+    let former = MemoryFile::parse(&known).ok();
+    let remarks = if former.is_none() { Some(read_remarks_file(rows, &record.id)?) } else { None };
+    let mut new = build_shared_file(rows, record, former.as_ref().or(remarks.as_ref()))?;
+    // A different creation time alone is no change.
+    new.created = former.as_ref().map_or(new.created, |former| former.created);
+    // Later than the version before, whatever the clock of its author was.
+    new.updated = former.as_ref().map_or(new.updated, |former| new.updated.max(former.updated + 1));
+    if was_archived {
+        new.updated = new.updated.max(rows.now_ms()); // it came back just now
+    }
+    if former.is_some_and(|former| former.says_same(&new)) {
+        return Ok(rows.mark_equal_to_team(&record.id)?);
+    }
+    let text = new.render();
+    let version = check_shareable(&record.id, &text, &new)?;
+    rows.set_team_version(&version, !record.is_unconfirmed)?;
+    Ok(rows.queue_change(&record.id, &text)?)
+}
+
+/// Shares a memory with the team. It no longer expires, and its line ends become LF.
+pub(in crate::daemon::memories) fn share_with_team(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    stamp: &ChangeStamp,
+) -> JobResult<MemoryRecord> {
+    if let TeamAccess::No(NoTeam { why, hint }) = &stamp.team {
+        return Err(refused_error(why.clone(), hint));
+    }
+    if record.shared {
+        let message = format!("{} is a file of this repository", record.id);
+        return Err(refused_error(message, "`memo unshare` takes it out of the files first"));
+    }
+    rows.share_with_team(&record.id)?;
+    let content = record.content.replace("\r\n", "\n");
+    let after = MemoryRecord { team: true, expires_at: None, key: None, content, ..record.clone() };
+    // Sharing alone must not count as a change of the memory.
+    let before = MemoryRecord { team: true, ..record.clone() };
+    let (after, changed) = stamp.put_changed(rows, "share", &before, after)?;
+    if changed.is_empty() {
+        rows.note_change(&record.id, &stamp.new_event("share"))?;
+    }
+    Ok(after)
+}
+
+/// Takes a memory out of the team. It stays here as a private one.
+pub(in crate::daemon::memories) fn unshare_from_team(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    stamp: &ChangeStamp,
+) -> JobResult<()> {
+    if record.side != FileSide::Whole {
+        return Err(team_conflict_error(&record.id));
+    }
+    rows.leave_team(&record.id)?;
+    Ok(rows.note_change(&record.id, &stamp.new_event("unshare"))?)
+}
+
+/// Returns the error for a memory in conflict with the team.
+fn team_conflict_error(id: &str) -> JobError<RpcError> {
+    refused_error(
+        format!("id: {id} is in conflict with what the team has"),
+        "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs` ends it",
+    )
+}

@@ -1,0 +1,181 @@
+//! Applies versions of the team to the memories here, and merges them with unsent changes.
+
+use memod_memory::file::{MemoryFile, MergeOutcome, merge_versions};
+use memod_memory::id;
+use memod_memory_db::{FileSide, FileVersion, MemoryRows, TeamRow};
+use memod_team::MemoryVersion;
+
+use crate::daemon::memories::memory_files::file_conversion::to_version;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+
+/// Author of a version whose author only the server knows.
+const UNKNOWN_AUTHOR: &str = "team";
+
+/// Applies one version.
+pub(super) fn take_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
+    let MemoryVersion { id, text, author, .. } = version;
+    if id::parse_id(id).is_err() {
+        tracing::warn!(id, "the team has a memory whose id is none");
+        return Ok(());
+    }
+    match rows.find_team_row(id)? {
+        Some(known) if known.text == *text => Ok(rows.mark_sent(id)?),
+        Some(TeamRow { base: Some(base), theirs: None, .. }) if base == *text => Ok(()), // it is known
+        Some(TeamRow { text: ours, base: Some(base), .. }) => merge_unsent(rows, version, &base, &ours),
+        _ => show_version(rows, id, text, author),
+    }
+}
+
+/// Applies the version that made the server refuse a change.
+pub(super) fn take_refusing_version(rows: &MemoryRows<'_>, version: &MemoryVersion) -> JobResult<()> {
+    let MemoryVersion { id, text, .. } = version;
+    match rows.find_team_row(id)? {
+        // The change was made on this version, but was sent without naming it.
+        Some(TeamRow { text: ours, base: Some(base), theirs: None, .. }) if base == *text && ours != base => {
+            Ok(rows.requeue_change(id, Some(&base), &ours)?)
+        }
+        _ => take_version(rows, version),
+    }
+}
+
+/// Applies one version during a comparison of all memories: the later change wins. Each change of a memory has a later time than
+/// the one before, whatever the clocks were. An archived text has no time: that of the server counts as later, unless the server
+/// `has_forgotten` changes. Then its time is when the server stored it, or when it was archived here.
+pub(super) fn take_compared_version(
+    rows: &MemoryRows<'_>,
+    version: &MemoryVersion,
+    has_forgotten: bool,
+) -> JobResult<()> {
+    let MemoryVersion { id, text, at: stored_at, .. } = version;
+    match rows.find_team_row(id)? {
+        // The server has forgotten the version on which ours is based.
+        Some(known)
+            if known.base.as_deref().and_then(parse_updated) > parse_updated(text)
+                && known.theirs.is_none() =>
+        {
+            Ok(rows.requeue_change(id, Some(text), &known.text)?)
+        }
+        Some(known) if known.text != *text && known.base.is_none() && known.why.is_none() => {
+            let is_ours = match (known.text.is_empty(), text.is_empty()) {
+                (false, false) => parse_updated(&known.text) > parse_updated(text),
+                (true, _) => has_forgotten && is_archived_after(rows, id, parse_updated(text))?,
+                (false, true) => has_forgotten && parse_updated(&known.text) > *stored_at,
+            };
+            match is_ours {
+                true => Ok(rows.requeue_change(id, Some(text), &known.text)?),
+                false => take_version(rows, version),
+            }
+        }
+        _ => take_version(rows, version),
+    }
+}
+
+/// Returns whether a memory was archived here after a time, or was taken out of the team, which must not bring it back.
+fn is_archived_after(rows: &MemoryRows<'_>, id: &str, after: Option<i64>) -> JobResult<bool> {
+    match rows.find_memory(id)?.map(|record| record.archived_at) {
+        None => Ok(false), // it was archived before it ever came here, or it was purged
+        Some(None) => Ok(rows.is_unshared(id)?),
+        Some(archived_at) => Ok(archived_at > after),
+    }
+}
+
+/// Applies one version of another repository.
+pub(super) fn take_copy(rows: &MemoryRows<'_>, repository: &str, version: &MemoryVersion) -> JobResult<()> {
+    let MemoryVersion { id, text, .. } = version;
+    if id::parse_id(id).is_err() {
+        tracing::warn!(id, repository, "another repository has a memory whose id is none");
+        return Ok(());
+    }
+    if text.is_empty() {
+        return Ok(rows.delete_copy(repository, id)?); // it is archived
+    }
+    match parse_version(id, text) {
+        Ok(version) => Ok(rows.put_copy(repository, &version)?),
+        Err(why) => {
+            tracing::warn!(id, repository, why, "a text of another repository shows no memory");
+            Ok(rows.delete_copy(repository, id)?)
+        }
+    }
+}
+
+/// Merges a version of the team with unsent changes.
+fn merge_unsent(rows: &MemoryRows<'_>, version: &MemoryVersion, base: &str, ours: &str) -> JobResult<()> {
+    let MemoryVersion { id, text, author, .. } = version;
+    let merged = match base == ours && !text.is_empty() {
+        // Everything was sent, and the server has forgotten it.
+        true => choose_later(ours, text),
+        false => merge_versions(base, ours, text),
+    };
+    match merged {
+        MergeOutcome::Theirs => {
+            rows.delete_outgoing(id)?;
+            show_version(rows, id, text, author)
+        }
+        MergeOutcome::Ours if text.is_empty() => {
+            rows.end_conflict(id)?;
+            keep_ours(rows, id, ours)
+        }
+        MergeOutcome::Ours => {
+            rows.end_conflict(id)?;
+            Ok(rows.requeue_change(id, Some(text), ours)?)
+        }
+        MergeOutcome::Both(merged) => {
+            let merged = merged.render();
+            show_version(rows, id, &merged, author)?;
+            Ok(rows.requeue_change(id, Some(text), &merged)?)
+        }
+        MergeOutcome::Conflict => {
+            let parsed = parse_version(id, text);
+            Ok(rows.put_team_conflict(id, text, parsed.as_ref().map_err(String::as_str))?)
+        }
+    }
+}
+
+/// Sends a memory that another member archived, as changed after the archiving.
+fn keep_ours(rows: &MemoryRows<'_>, id: &str, ours: &str) -> JobResult<()> {
+    let Ok(mut file) = MemoryFile::parse(ours) else {
+        return Ok(rows.requeue_change(id, Some(""), ours)?); // the exchange must not stop at one memory
+    };
+    let is_trusted = rows.find_memory(id)?.is_some_and(|record| !record.is_unconfirmed);
+    file.updated = rows.now_ms().max(file.updated + 1);
+    let later = file.render();
+    rows.set_team_version(&to_version(id, FileSide::Whole, file), is_trusted)?;
+    rows.requeue_change(id, Some(""), &later)?;
+    Ok(rows.mark_equal_to_team(id)?)
+}
+
+/// Chooses the text that was changed last.
+fn choose_later(ours: &str, theirs: &str) -> MergeOutcome {
+    if parse_updated(ours) > parse_updated(theirs) { MergeOutcome::Ours } else { MergeOutcome::Theirs }
+}
+
+fn parse_updated(text: &str) -> Option<i64> {
+    MemoryFile::parse(text).ok().map(|file| file.updated)
+}
+
+/// Shows the team's side of a conflict.
+pub(super) fn show_theirs(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
+    let Some(theirs) = rows.find_team_row(id)?.and_then(|row| row.theirs) else { return Ok(()) };
+    let parsed = parse_version(id, &theirs);
+    Ok(rows.put_team_conflict(id, &theirs, parsed.as_ref().map_err(String::as_str))?)
+}
+
+/// Tries again to show a text that could not be shown.
+pub(in crate::daemon::memories) fn retry_show_version(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
+    match rows.find_team_row(id)? {
+        Some(TeamRow { text, base: None, theirs: None, why: Some(_) }) => {
+            show_version(rows, id, &text, UNKNOWN_AUTHOR)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn show_version(rows: &MemoryRows<'_>, id: &str, text: &str, author: &str) -> JobResult<()> {
+    let parsed = parse_version(id, text);
+    Ok(rows.apply_team_text(id, text, parsed.as_ref().map_err(String::as_str), author)?)
+}
+
+fn parse_version(id: &str, text: &str) -> Result<FileVersion, String> {
+    let parsed = MemoryFile::parse(text).map_err(|why| why.to_string())?;
+    Ok(to_version(id, FileSide::Whole, parsed))
+}

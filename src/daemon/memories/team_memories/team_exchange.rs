@@ -1,0 +1,267 @@
+//! Reads the changes to send to a team from the database, and stores those that arrive.
+//!
+//! Received versions are committed together with the place up to which the team's changes are known, so a kill loses neither.
+
+use std::collections::HashSet;
+
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_memory_db::{JobError, MemoryRows, OutgoingChange, TeamCounts, TeamTrouble};
+use memod_team::{MemoryVersion, VersionMark};
+use serde::{Deserialize, Serialize};
+
+use super::queue_changes;
+use super::take_versions;
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error};
+
+/// Most changes that are sent at once.
+const MOST_SENT: usize = 500;
+/// Most bytes that are sent at once after the first change.
+const MOST_SENT_BYTES: usize = 1 << 20;
+/// Number of ids that are read at once.
+const IDS_PER_PAGE: usize = 1_000;
+
+/// The place up to which the changes of the team are known here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::daemon) struct ExchangePlace {
+    /// Name of the repository for the team.
+    pub(in crate::daemon) repository: String,
+    /// Name of this database for the server.
+    pub(in crate::daemon) client: String,
+    /// The last version that is known.
+    pub(in crate::daemon) mark: VersionMark,
+    /// Number of the last change that was sent.
+    pub(in crate::daemon) sent: i64,
+    /// Identity of the server.
+    pub(in crate::daemon) server_id: String,
+    /// When an exchange was last complete, unix ms.
+    pub(in crate::daemon) synced_ms: Option<i64>,
+    /// Whether the server has forgotten known changes, and the comparison with it is not complete.
+    pub(in crate::daemon) has_forgotten: bool,
+}
+
+/// A move from one place to the next.
+#[derive(Clone, Debug)]
+pub(in crate::daemon) struct ExchangeStep {
+    pub(in crate::daemon) from: ExchangePlace,
+    pub(in crate::daemon) to: ExchangePlace,
+}
+
+impl ExchangeStep {
+    /// Stores the new place. Fails if the exchange must start over: memories were reset, or restored from a backup.
+    fn store_step(&self, rows: &MemoryRows<'_>) -> JobResult<ExchangePlace> {
+        if read_place(rows)?.as_ref() != Some(&self.from) {
+            return Err(refused_error(
+                "memories were replaced meanwhile".to_owned(),
+                "the exchange begins anew",
+            ));
+        }
+        store_place(rows, self.to.clone())
+    }
+}
+
+impl MemoryThread {
+    /// Returns the place of a repository, and whether there are memories of the team. Queues memories that were restored from a
+    /// backup.
+    pub(in crate::daemon) async fn begin_exchange(
+        &self,
+        repository: &str,
+        server_id: &str,
+    ) -> RpcResult<(ExchangePlace, bool)> {
+        let (repository, server_id) = (repository.to_owned(), server_id.to_owned());
+        self.team_write(move |rows| {
+            for id in rows.list_unequal_to_team()? {
+                if let Some(record) = rows.find_memory(&id)?
+                    && let Err(JobError::Refused(why)) = queue_changes::queue_record(rows, &record)
+                {
+                    tracing::warn!(why = why.message, "a memory that came out of a backup stays here");
+                }
+            }
+            for id in rows.list_hidden_sides()? {
+                take_versions::show_theirs(rows, &id)?;
+            }
+            // The obstacle may be gone.
+            for TeamTrouble { id, .. } in rows.list_team_troubles()?.into_iter().filter(|trouble| trouble.why.is_some()) {
+                take_versions::retry_show_version(rows, &id)?;
+            }
+            let has_any = !rows.list_team_ids("", 1)?.is_empty();
+            match read_place(rows)? {
+                Some(place) if place.repository == repository && place.server_id == server_id => {
+                    Ok((place, has_any))
+                }
+                Some(place) if has_any && place.repository == repository => Err(refused_error(
+                    "the memories of the team that are here are of another server".to_owned(),
+                    "set team.url back; or take the repository out of team.repositories, `memo restart`, `memo team leave`, put it back, and `memo share --team`",
+                )),
+                Some(place) if has_any => {
+                    let message = format!(
+                        "the memories of the team that are here are of {}, and the remote is {repository} now",
+                        place.repository
+                    );
+                    Err(refused_error(message, "`memo team leave` keeps them here alone; or set the remote back"))
+                }
+                _ => {
+                    let client = rows.new_client_name()?;
+                    let (repository, server_id) = (repository.clone(), server_id.clone());
+                    let new = ExchangePlace { repository, client, server_id, ..ExchangePlace::default() };
+                    Ok((store_place(rows, new)?, has_any))
+                }
+            }
+        })
+        .await
+    }
+
+    /// Returns whether a place is the one that is stored.
+    pub(in crate::daemon) async fn is_stored_place(&self, known: ExchangePlace) -> RpcResult<bool> {
+        self.team_read(move |rows| Ok(read_place(rows)?.as_ref() == Some(&known))).await
+    }
+
+    /// Stores versions of the team, and the place after them. If `is_compared`, they may be older than the memories here.
+    pub(in crate::daemon) async fn take_versions(
+        &self,
+        versions: Vec<MemoryVersion>,
+        step: ExchangeStep,
+        is_compared: bool,
+    ) -> RpcResult<ExchangePlace> {
+        self.team_write(move |rows| {
+            for version in &versions {
+                match is_compared {
+                    true => take_versions::take_compared_version(rows, version, step.from.has_forgotten)?,
+                    false => take_versions::take_version(rows, version)?,
+                }
+            }
+            if !versions.is_empty() {
+                rows.update_file_links()?;
+            }
+            step.store_step(rows)
+        })
+        .await
+    }
+
+    /// Stores the server's version of a memory whose change was refused because another member had changed the memory.
+    pub(in crate::daemon) async fn take_refused(
+        &self,
+        id: String,
+        version: Option<MemoryVersion>,
+    ) -> RpcResult<()> {
+        self.team_write(move |rows| match &version {
+            Some(version) => take_versions::take_refusing_version(rows, version),
+            None => queue_again(rows, &id),
+        })
+        .await
+    }
+
+    /// Queues all memories of the team that the server has lost.
+    pub(in crate::daemon) async fn send_missing(&self, known: HashSet<String>) -> RpcResult<()> {
+        self.team_write(move |rows| {
+            let mut after = String::new();
+            loop {
+                let ids = rows.list_team_ids(&after, IDS_PER_PAGE)?;
+                let Some(last) = ids.last() else { return Ok(()) };
+                after.clone_from(last);
+                for id in ids.iter().filter(|id| !known.contains(*id)) {
+                    // Memories with unsent changes are in the queue already.
+                    if rows.find_team_row(id)?.is_some_and(|known| known.base.is_none()) {
+                        queue_again(rows, id)?;
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    /// Returns the changes to send next.
+    pub(in crate::daemon) async fn read_outgoing(&self) -> RpcResult<Vec<OutgoingChange>> {
+        self.team_read(|rows| Ok(rows.list_outgoing(MOST_SENT, MOST_SENT_BYTES)?)).await
+    }
+
+    /// Records that the team has all changes up to `sent` of the new place.
+    pub(in crate::daemon) async fn note_sent(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
+        self.team_write(move |rows| {
+            rows.mark_sent_up_to(step.to.sent)?;
+            step.store_step(rows)
+        })
+        .await
+    }
+
+    /// Takes another name for the server, because a copy of this database uses the present one.
+    pub(in crate::daemon) async fn rename_client(&self, place: ExchangePlace) -> RpcResult<ExchangePlace> {
+        self.team_write(move |rows| {
+            let to = ExchangePlace { client: rows.new_client_name()?, sent: 0, ..place.clone() };
+            ExchangeStep { from: place.clone(), to }.store_step(rows)
+        })
+        .await
+    }
+
+    /// Makes all memories of the team private, and returns their number. Fails if their repository still takes part.
+    pub(in crate::daemon) async fn leave_team(&self, repository: Option<String>) -> RpcResult<u64> {
+        self.team_write(move |rows| {
+            let takes_part =
+                read_place(rows)?.is_some_and(|place| Some(&place.repository) == repository.as_ref());
+            if takes_part {
+                let message = "the repository takes part in the team, and would take all again".to_owned();
+                return Err(refused_error(
+                    message,
+                    "take it out of team.repositories, and `memo restart`, first",
+                ));
+            }
+            Ok(rows.leave_team_with_all()?)
+        })
+        .await
+    }
+
+    /// Stores the place up to which the team's changes are known.
+    pub(in crate::daemon) async fn move_place(&self, step: ExchangeStep) -> RpcResult<ExchangePlace> {
+        self.team_write(move |rows| step.store_step(rows)).await
+    }
+
+    /// Counts the memories of the team. Also returns when an exchange was last complete.
+    pub(in crate::daemon) async fn team_counts(&self) -> RpcResult<(TeamCounts, Option<i64>)> {
+        self.team_read(|rows| {
+            let counts = rows.count_team_memories()?;
+            Ok((counts, read_place(rows)?.and_then(|place| place.synced_ms)))
+        })
+        .await
+    }
+
+    /// Returns memories in conflict with the team, and texts of the team without a memory, with the reason.
+    pub(in crate::daemon) async fn team_troubles(&self) -> RpcResult<Vec<TeamTrouble>> {
+        self.team_read(|rows| Ok(rows.list_team_troubles()?)).await
+    }
+
+    /// Runs a transaction of the exchange.
+    pub(super) async fn team_write<T: Send + 'static>(
+        &self,
+        run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
+    ) -> RpcResult<T> {
+        Ok(self.run_job(move |store| store.write(now_ms(), run)).await??)
+    }
+
+    /// Reads for the exchange.
+    pub(super) async fn team_read<T: Send + 'static>(
+        &self,
+        run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
+    ) -> RpcResult<T> {
+        Ok(self.run_job(move |store| store.read(now_ms(), run)).await??)
+    }
+}
+
+/// Queues a memory that the server lacks, even if it is archived: others may not know that yet.
+fn queue_again(rows: &MemoryRows<'_>, id: &str) -> JobResult<()> {
+    match rows.find_team_row(id)? {
+        Some(known) => Ok(rows.requeue_change(id, None, &known.text)?),
+        None => Ok(()),
+    }
+}
+
+fn read_place(rows: &MemoryRows<'_>) -> JobResult<Option<ExchangePlace>> {
+    Ok(rows.team_cursor()?.and_then(|json| serde_json::from_str(&json).ok()))
+}
+
+fn store_place(rows: &MemoryRows<'_>, place: ExchangePlace) -> JobResult<ExchangePlace> {
+    let json = serde_json::to_string(&place).expect("strings and numbers are JSON");
+    rows.set_team_cursor(&json)?;
+    Ok(place)
+}

@@ -1,0 +1,284 @@
+//! Exchanges memories with the server of a team, while the daemon runs.
+//!
+//! Requests never wait for the server: changes are queued in memory.db, which also has the memories of the team.
+//! `exchange_session` is one connection, over which `follow_repositories` reads other repositories; this module keeps one open,
+//! and reports its status.
+
+mod exchange_session;
+mod follow_repositories;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memod_base::types::rfc3339;
+use memod_engine::errors::RpcResult;
+use memod_memory_db::TeamTrouble;
+use memod_proto::team::{
+    FollowedRepository, TeamLeaveResult, TeamMember, TeamMembersResult, TeamParams, TeamStatusResult,
+};
+use memod_proto::{Check, RpcError, code};
+use memod_team::{ServerAddress, TeamError, password};
+use tokio::time::sleep;
+
+use super::share_rules::{NoTeam, TeamAccess};
+use crate::daemon::memories::memory_files::check_files::explain_resolve_own;
+use crate::daemon::request;
+use crate::daemon::shared::Shared;
+
+/// Wait after the first failure. It doubles with each failure.
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+/// Longest wait after a failure.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// A repository that takes part.
+struct TeamMembership {
+    address: ServerAddress,
+    repository: String,
+}
+
+/// Why a repository exchanges nothing.
+enum NoMembership {
+    /// The settings name no team, or do not name the repository.
+    Outside(NoTeam),
+    /// The address of the server cannot be used.
+    Failed(TeamError),
+}
+
+impl From<NoMembership> for TeamError {
+    fn from(no_membership: NoMembership) -> Self {
+        match no_membership {
+            NoMembership::Outside(NoTeam { why, hint }) => Self::new(why).with_hint(hint),
+            NoMembership::Failed(failure) => failure,
+        }
+    }
+}
+
+/// Keeps exchanging until the daemon ends, while the repository takes part in a team.
+pub(in crate::daemon) async fn keep_exchanging(shared: Arc<Shared>) {
+    if let Err(failure) = follow_repositories::drop_unlisted(&shared).await {
+        tracing::warn!(%failure, "copies of other repositories are not deleted");
+    }
+    if shared.engine.config.team.url.is_empty() {
+        return;
+    }
+    let mut wait = FIRST_WAIT;
+    loop {
+        let failure = match find_membership(&shared).await {
+            Ok(membership) => {
+                shared.team.note_connecting(find_synced_ms(&shared).await);
+                exchange_session::run_session(&shared, &membership, &mut || wait = FIRST_WAIT).await
+            }
+            Err(NoMembership::Outside(_)) => {
+                wait = LONGEST_WAIT; // a remote may be added
+                shared.team.note_left();
+                if let Err(failure) = follow_repositories::unfollow_except(&shared, |_| false).await {
+                    tracing::warn!(%failure, "copies of other repositories are not deleted");
+                }
+                wait_or_requested(&shared, wait).await;
+                continue;
+            }
+            Err(NoMembership::Failed(failure)) => failure,
+        };
+        tracing::info!(%failure, "exchange with the team");
+        shared.team.note_failure(failure);
+        wait_or_requested(&shared, wait).await;
+        wait = (wait * 2).min(LONGEST_WAIT);
+    }
+}
+
+/// Returns when an exchange was last complete.
+async fn find_synced_ms(shared: &Arc<Shared>) -> Option<i64> {
+    let stored = shared.memories.team_counts().await.ok().and_then(|(_, synced_ms)| synced_ms);
+    shared.team.exchange_status().synced_ms.max(stored)
+}
+
+async fn wait_or_requested(shared: &Arc<Shared>, wait: Duration) {
+    tokio::select! {
+        () = sleep(wait) => {}
+        () = shared.team.asked.notified() => {}
+    }
+}
+
+/// Returns the status of the exchange.
+pub(in crate::daemon) async fn show_status(
+    shared: &Arc<Shared>,
+    params: TeamParams,
+) -> RpcResult<TeamStatusResult> {
+    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    build_status(shared).await
+}
+
+/// Exchanges now.
+pub(in crate::daemon) async fn sync_now(
+    shared: &Arc<Shared>,
+    params: TeamParams,
+) -> RpcResult<TeamStatusResult> {
+    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    find_membership(shared).await.map_err(|no_membership| to_rpc_error(no_membership.into()))?;
+    shared.team.exchange_now().await?.map_err(to_rpc_error)?;
+    build_status(shared).await
+}
+
+/// Leaves the team, and keeps all its memories as private ones.
+pub(in crate::daemon) async fn leave_team(
+    shared: &Arc<Shared>,
+    params: TeamParams,
+) -> RpcResult<TeamLeaveResult> {
+    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    let repository = match find_membership(shared).await {
+        Ok(membership) => Some(membership.repository),
+        Err(NoMembership::Outside(_)) => None,
+        Err(NoMembership::Failed(failure)) => return Err(to_rpc_error(failure)),
+    };
+    Ok(TeamLeaveResult { memories: shared.memories.leave_team(repository).await? })
+}
+
+/// Lists the members who may see the repository.
+pub(in crate::daemon) async fn list_members(
+    shared: &Arc<Shared>,
+    params: TeamParams,
+) -> RpcResult<TeamMembersResult> {
+    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    let membership =
+        find_membership(shared).await.map_err(|no_membership| to_rpc_error(no_membership.into()))?;
+    let (server, _) = exchange_session::connect_server(shared, &membership).await.map_err(to_rpc_error)?;
+    let members = server.list_members().await.map_err(to_rpc_error)?.into_iter();
+    Ok(TeamMembersResult {
+        repository: membership.repository,
+        members: members
+            .map(|member| TeamMember {
+                role: member.role,
+                repository: member.repository,
+                may_write: member.may_write,
+            })
+            .collect(),
+    })
+}
+
+async fn build_status(shared: &Arc<Shared>) -> RpcResult<TeamStatusResult> {
+    let exchange = shared.team.exchange_status();
+    let (counts, synced_ms) = shared.memories.team_counts().await?;
+    let followed = shared.memories.list_followed().await?.into_iter();
+    let mut status = TeamStatusResult {
+        followed: followed
+            .map(|repository| FollowedRepository {
+                repository: repository.repository,
+                memories: repository.memories,
+            })
+            .collect(),
+        memories: counts.memories,
+        unsent: counts.unsent,
+        conflicts: counts.conflicts,
+        unreadable: counts.unreadable,
+        synced: exchange.synced_ms.max(synced_ms).map(rfc3339),
+        is_connected: exchange.about.is_some(),
+        failure: exchange.failure.or(exchange.trouble).map(|failure| failure.message),
+        ..TeamStatusResult::default()
+    };
+    let membership = find_membership(shared).await;
+    if let (Some(about), Ok(membership)) = (exchange.about, &membership) {
+        if !about.may_write && counts.unsent > 0 {
+            let (role, repository, n) = (&about.role, &membership.repository, counts.unsent);
+            status.failure =
+                Some(format!("role {role} may only read {repository}: changes that stay here: {n}"));
+        }
+        (status.role, status.server, status.may_write) =
+            (Some(about.role), Some(about.version), about.may_write);
+    }
+    match membership {
+        Ok(membership) => {
+            status.url = Some(membership.address.to_string());
+            status.repository = Some(membership.repository);
+        }
+        Err(no_membership) => status.failure = Some(TeamError::from(no_membership).message),
+    }
+    Ok(status)
+}
+
+/// Checks whether the exchange works, and lists conflicts and unreadable texts. Returns nothing without a team.
+pub(in crate::daemon) async fn check_exchange(shared: &Arc<Shared>) -> Vec<Check> {
+    if matches!(find_membership(shared).await, Err(NoMembership::Outside(_))) {
+        return Vec::new();
+    }
+    let troubles = match shared.memories.team_troubles().await {
+        Ok(troubles) => troubles,
+        Err(error) => return vec![failed_check("team".to_owned(), error.message, "`memo logs` says more")],
+    };
+    let mut checks: Vec<Check> = troubles.into_iter().map(check_trouble).collect();
+    match build_status(shared).await {
+        Ok(TeamStatusResult { failure: Some(failure), unsent, synced, is_connected, may_write, .. }) => {
+            let synced = synced.unwrap_or_else(|| "never".to_owned());
+            let detail = format!("{failure}; changes unsent: {unsent}, last complete {synced}");
+            let hint = match (is_connected, may_write) {
+                (true, true) => "`memo logs` says more",
+                (true, false) => "all is kept here; who owns the tables gives the rights",
+                (false, _) => "all is kept here, and sent once the server can be reached",
+            };
+            checks.push(failed_check("team".to_owned(), detail, hint));
+        }
+        Ok(status) => {
+            let detail = format!("memories: {}, changes unsent: {}", status.memories, status.unsent);
+            checks.push(Check { name: "team".to_owned(), ok: true, detail, hint: None });
+        }
+        Err(error) => checks.push(failed_check("team".to_owned(), error.message, "`memo logs` says more")),
+    }
+    checks
+}
+
+fn check_trouble(trouble: TeamTrouble) -> Check {
+    let TeamTrouble { id, why, is_shown } = trouble;
+    let name = format!("team: {id}");
+    match why {
+        None => {
+            let hint = format!(
+                "`memo get {id}` shows both sides, `memo resolve {id} --ours|--theirs|--text TEXT` ends it"
+            );
+            failed_check(name, "in conflict with what the team has".to_owned(), &hint)
+        }
+        Some(_) if is_shown => {
+            let detail = "in conflict: a memory of yours alone has its id and says something else";
+            let first = format!("; while yours is in the archive, `memo restore {id}` comes first");
+            failed_check(name, detail.to_owned(), &(explain_resolve_own(&id) + &first))
+        }
+        Some(why) => failed_check(
+            name,
+            why.replace(" ID", &format!(" {id}")),
+            "until that ends, the team's text is not shown here; `memo update` replaces one that cannot be read",
+        ),
+    }
+}
+
+fn failed_check(name: String, detail: String, hint: &str) -> Check {
+    Check { name, ok: false, detail, hint: Some(hint.to_owned()) }
+}
+
+fn to_rpc_error(failure: TeamError) -> RpcError {
+    let error = RpcError::new(code::TEAM, failure.message);
+    match failure.hint {
+        Some(hint) => error.with_hint(hint),
+        None => error,
+    }
+}
+
+/// Returns the repository and the server of its team, or why it takes part in none.
+async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembership> {
+    let config = &shared.engine.config.team;
+    let identity = request::read_identity(shared, &shared.engine.layout).await;
+    let remote = identity.ok().and_then(|identity| identity.remote);
+    match TeamAccess::from_config(config, remote.as_deref()) {
+        TeamAccess::No(no_team) => Err(NoMembership::Outside(no_team)),
+        TeamAccess::Yes(repository, _) => Ok(TeamMembership {
+            address: ServerAddress::parse(&config.url).map_err(NoMembership::Failed)?,
+            repository,
+        }),
+    }
+}
+
+/// Returns the password for the server, from memod's own file or from that of libpq.
+fn find_password(address: &ServerAddress) -> Option<String> {
+    let files = [memod_config::team_passwords(), memod_config::libpq_passwords()];
+    files
+        .into_iter()
+        .flatten()
+        .find_map(|file| password::find_password(&memod_config::read_file(&file).ok()??, address))
+}

@@ -1,0 +1,297 @@
+//! Exchanges memories over one connection: sends queued changes, takes new versions, and waits for more.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memod_engine::clock::now_ms;
+use memod_proto::RpcError;
+use memod_team::{DeliveryStop, ServerAccess, TeamError, TeamServer, VersionMark};
+use tokio::time::sleep;
+
+use super::follow_repositories::{self, FollowedRepositories};
+use super::{TeamMembership, find_password};
+use crate::daemon::memories::team_memories::team_exchange::{ExchangePlace, ExchangeStep};
+use crate::daemon::shared::Shared;
+
+/// Most versions that are asked for at once.
+pub(super) const VERSIONS_PER_PAGE: i64 = 2_000;
+/// Most refusals in a row because other members have changed the memory. More are no accident.
+const MOST_REFUSED: usize = 10_000;
+/// Interval at which the time of the last complete exchange is stored, ms.
+const NOTE_AFTER_MS: i64 = 600_000;
+/// Shortest time between a notification and the exchange. It doubles with each notification without news.
+const SHORTEST_DELAY: Duration = Duration::from_millis(50);
+/// Longest time between a notification and the exchange.
+const LONGEST_DELAY: Duration = Duration::from_secs(2);
+/// Interval of exchanges without a notification.
+const POLL_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Connects with the stored password.
+pub(super) async fn connect_server(
+    shared: &Arc<Shared>,
+    membership: &TeamMembership,
+) -> Result<(TeamServer, ServerAccess), TeamError> {
+    let certificate = Path::new(&shared.engine.config.team.certificate);
+    let connected = TeamServer::connect(
+        &membership.address,
+        find_password(&membership.address),
+        certificate,
+        &membership.repository,
+    );
+    let (server, about) = connected.await?;
+    Ok((server, check_may_read(shared, membership, about).await?))
+}
+
+/// Fails if the role may not see the repository. Then other repositories are no longer followed either.
+async fn check_may_read(
+    shared: &Arc<Shared>,
+    membership: &TeamMembership,
+    about: ServerAccess,
+) -> Result<ServerAccess, TeamError> {
+    if about.may_read {
+        return Ok(about);
+    }
+    follow_repositories::unfollow_except(shared, |_| false).await?;
+    let message =
+        format!("{}: role {} may not see {}", membership.address, about.role, membership.repository);
+    Err(TeamError::new(message)
+        .with_hint("who owns the tables lets it in: see `memo team members --help`"))
+}
+
+/// Exchanges until something fails, and returns the failure. Calls `done` after each complete exchange.
+pub(super) async fn run_session(
+    shared: &Arc<Shared>,
+    membership: &TeamMembership,
+    done: &mut impl FnMut(),
+) -> TeamError {
+    match exchange_all(shared, membership, done).await {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    }
+}
+
+async fn exchange_all(
+    shared: &Arc<Shared>,
+    membership: &TeamMembership,
+    done: &mut impl FnMut(),
+) -> Result<std::convert::Infallible, TeamError> {
+    let (server, mut about) = connect_server(shared, membership).await?;
+    let mut place = begin_exchange(shared, membership, &server, &about).await?;
+    let server_id = about.server_id.clone();
+    let mut others = FollowedRepositories::new(shared, &server, &membership.repository, &server_id);
+    let (mut delay, mut is_rung) = (SHORTEST_DELAY, false);
+    loop {
+        let asked = shared.team.begin_exchange();
+        if !shared.memories.is_stored_place(place.clone()).await.map_err(local_error)? {
+            place = begin_exchange(shared, membership, &server, &about).await?; // memories were reset, or restored from a backup
+        }
+        let before = (place.clone(), others.n_taken);
+        exchange_once(shared, &server, &mut place, about.may_write).await?;
+        let taken = others.take_news().await;
+        let is_news = before != (place.clone(), others.n_taken);
+        if is_news {
+            delay = SHORTEST_DELAY;
+        } else if is_rung {
+            delay = (delay * 2).min(LONGEST_DELAY);
+        }
+        if server.is_closed() {
+            return Err(taken.err().unwrap_or_else(|| ended_error(membership)));
+        }
+        let troubles = shared.memories.team_troubles().await.map_err(local_error)?;
+        shared.team.set_hidden(troubles.iter().filter(|trouble| trouble.is_hidden()).count());
+        shared.team.note_complete(&about, asked, now_ms(), taken.err());
+        done();
+        is_rung = tokio::select! {
+            () = server.wait_for_change() => true,
+            () = shared.memories.outbox_bell.notified() => false,
+            () = shared.team.asked.notified() => false,
+            () = sleep(POLL_INTERVAL) => {
+                delay = SHORTEST_DELAY;
+                false
+            }
+        };
+        if is_rung {
+            // Changes in quick succession are taken together.
+            tokio::select! {
+                () = sleep(delay) => {}
+                () = shared.memories.outbox_bell.notified() => {}
+                () = shared.team.asked.notified() => {}
+            }
+        }
+        if server.is_closed() {
+            return Err(ended_error(membership));
+        }
+        if super::find_membership(shared).await.is_ok_and(|now| now.repository != membership.repository) {
+            return Err(TeamError::new(format!("{}: the remote is another one now", membership.repository)));
+        }
+        about = check_may_read(shared, membership, server.read_access().await?).await?; // rights may have changed
+    }
+}
+
+/// Returns the place of this repository, after a comparison with the server if the two have lost track of each other.
+async fn begin_exchange(
+    shared: &Arc<Shared>,
+    membership: &TeamMembership,
+    server: &TeamServer,
+    about: &ServerAccess,
+) -> Result<ExchangePlace, TeamError> {
+    let began = shared.memories.begin_exchange(&membership.repository, &about.server_id);
+    let (place, has_any) = began.await.map_err(local_error)?;
+    let marks = server.read_marks(&[(&place.repository, place.mark.seq)]).await?;
+    let has_mark = marks.get(&place.repository) == Some(&place.mark);
+    let has_sent = place.sent == 0 || server.has_sent(&place.repository, &place.client, place.sent).await?;
+    if !has_any || has_mark && has_sent {
+        return Ok(place);
+    }
+    let has_forgotten = !has_sent || place.mark.seq > 0;
+    compare_all(shared, server, place, has_forgotten).await
+}
+
+fn ended_error(membership: &TeamMembership) -> TeamError {
+    TeamError::new(format!("{}: the connection has ended", membership.address))
+}
+
+/// Sends all queued changes, and takes all new versions. Sends first: otherwise a change that the server stored before its answer
+/// was lost would be mistaken for that of another member.
+async fn exchange_once(
+    shared: &Arc<Shared>,
+    server: &TeamServer,
+    place: &mut ExchangePlace,
+    may_write: bool,
+) -> Result<(), TeamError> {
+    let mut sent = send_all(shared, server, place, may_write).await;
+    loop {
+        take_all(shared, server, place).await?;
+        sent?; // checked after the take: a failure to send must not prevent it
+        sent = send_all(shared, server, place, may_write).await; // sends the merged memories
+        if matches!(sent, Ok(false)) {
+            break;
+        }
+    }
+    // Not each time, because nothing else is written while nothing happens.
+    if place.synced_ms.is_none_or(|at| now_ms() - at > NOTE_AFTER_MS) {
+        let to = ExchangePlace { synced_ms: Some(now_ms()), ..place.clone() };
+        *place = shared
+            .memories
+            .move_place(ExchangeStep { from: place.clone(), to })
+            .await
+            .map_err(local_error)?;
+    }
+    Ok(())
+}
+
+/// Takes all new versions.
+async fn take_all(
+    shared: &Arc<Shared>,
+    server: &TeamServer,
+    place: &mut ExchangePlace,
+) -> Result<(), TeamError> {
+    loop {
+        let page = server
+            .pull_versions(&place.repository, &place.mark, (&place.client, place.sent), VERSIONS_PER_PAGE)
+            .await?;
+        if page.has_forgotten {
+            *place = compare_all(shared, server, place.clone(), true).await?; // the server was restored under this connection
+            continue;
+        }
+        if page.up_to != place.mark {
+            let to = ExchangePlace { mark: page.up_to, ..place.clone() };
+            let step = ExchangeStep { from: place.clone(), to };
+            *place = shared.memories.take_versions(page.versions, step, false).await.map_err(local_error)?;
+        }
+        if !page.has_more {
+            return Ok(());
+        }
+    }
+}
+
+/// Sends all queued changes if the role may write. Returns whether there were any.
+async fn send_all(
+    shared: &Arc<Shared>,
+    server: &TeamServer,
+    place: &mut ExchangePlace,
+    may_write: bool,
+) -> Result<bool, TeamError> {
+    let (mut n_refused, mut has_any) = (0, false);
+    while may_write && send_some(shared, server, place, &mut n_refused).await? {
+        has_any = true;
+    }
+    Ok(has_any)
+}
+
+/// Sends some queued changes, and returns whether there may be more.
+async fn send_some(
+    shared: &Arc<Shared>,
+    server: &TeamServer,
+    place: &mut ExchangePlace,
+    n_refused: &mut usize,
+) -> Result<bool, TeamError> {
+    let outgoing = shared.memories.read_outgoing().await.map_err(local_error)?;
+    if outgoing.is_empty() {
+        return Ok(false);
+    }
+    let changes: Vec<_> =
+        outgoing.iter().map(|change| (change.n, &*change.id, change.former, &*change.text)).collect();
+    let delivered = server.deliver_changes(&place.client, &changes).await?;
+    if let Some(last) = delivered.n_stored.checked_sub(1).and_then(|at| outgoing.get(at)) {
+        *n_refused = 0;
+        let step = ExchangeStep { from: place.clone(), to: ExchangePlace { sent: last.n, ..place.clone() } };
+        *place = shared.memories.note_sent(step).await.map_err(local_error)?;
+    }
+    match (delivered.stopped, outgoing.get(delivered.n_stored)) {
+        (Some(DeliveryStop::Changed(version)), Some(refused)) => {
+            *n_refused += 1;
+            if *n_refused > MOST_REFUSED {
+                let message = format!("{}: the server refuses what follows its own version", refused.id);
+                return Err(TeamError::new(message));
+            }
+            shared.memories.take_refused(refused.id.clone(), version).await.map_err(local_error)?;
+        }
+        (Some(DeliveryStop::SameClient), _) => {
+            tracing::warn!("another copy of this memory.db sends to the team; this one takes another name");
+            *place = shared.memories.rename_client(place.clone()).await.map_err(local_error)?;
+        }
+        _ => {}
+    }
+    Ok(true)
+}
+
+/// Compares all memories with a server that is new or has forgotten changes, or after this database lost its place, and sends the
+/// missing ones. Until that is complete the stored place is the beginning, so that it starts over after a kill.
+async fn compare_all(
+    shared: &Arc<Shared>,
+    server: &TeamServer,
+    mut place: ExchangePlace,
+    has_forgotten: bool,
+) -> Result<ExchangePlace, TeamError> {
+    tracing::info!("all memories of the team are compared with the server");
+    if has_forgotten {
+        place = shared.memories.rename_client(place).await.map_err(local_error)?;
+        let to = ExchangePlace { mark: VersionMark::default(), has_forgotten: true, ..place.clone() };
+        place = shared.memories.move_place(ExchangeStep { from: place, to }).await.map_err(local_error)?;
+    }
+    let (mut known, mut mark) = (HashSet::new(), VersionMark::default());
+    loop {
+        // From the beginning, without leaving out what this client has sent.
+        let page =
+            server.pull_versions(&place.repository, &mark, (&place.client, 0), VERSIONS_PER_PAGE).await?;
+        known.extend(page.versions.iter().map(|version| version.id.clone()));
+        mark = page.up_to;
+        let stay = ExchangeStep { from: place.clone(), to: place };
+        place = shared.memories.take_versions(page.versions, stay, true).await.map_err(local_error)?;
+        if !page.has_more {
+            break;
+        }
+    }
+    shared.memories.send_missing(known).await.map_err(local_error)?;
+    let to = ExchangePlace { mark, has_forgotten: false, ..place.clone() };
+    shared.memories.move_place(ExchangeStep { from: place, to }).await.map_err(local_error)
+}
+
+/// Returns a failure of the local database, as opposed to the server.
+pub(super) fn local_error(error: RpcError) -> TeamError {
+    let hint = error.data.and_then(|data| data.hint);
+    TeamError { message: format!("memory.db: {}", error.message), hint }
+}

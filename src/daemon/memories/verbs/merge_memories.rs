@@ -1,0 +1,106 @@
+//! Merges duplicate memories.
+
+use memod_memory::text_difference::join_contents;
+use memod_memory::{Refused, anchor, fields};
+use memod_memory_db::{FROM_FILE, FROM_TEAM, MemoryRecord, MemoryRows};
+use memod_proto::Caveats;
+use memod_proto::memory::{LinkKind, MergeParams, MergeResult};
+
+use super::link_memories;
+use super::remove_memories::{ARCHIVED_THERE, removal_notice};
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{
+    JobResult, check_expected, check_same_scope, digest_records, field_error, find_memory, has_changed_text,
+    refused_error,
+};
+use crate::daemon::memories::methods::protocol_values;
+
+/// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
+/// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
+pub(super) fn merge_into(
+    rows: &MemoryRows<'_>,
+    record: &MemoryRecord,
+    others: &[MemoryRecord],
+    stamp: &ChangeStamp,
+) -> JobResult<MemoryRecord> {
+    let mut all: Vec<&MemoryRecord> = others.iter().chain([record]).collect();
+    all.sort_by_key(|record| (record.updated, record.created)); // stable: among equals the remaining memory is last
+    let mut after = record.clone();
+    for other in others {
+        after.content = join_contents(&after.content, &other.content);
+        // The merged text is trusted only as far as its least trusted part.
+        match protocol_values::trust_of(other) {
+            "own" => {}
+            "repo" => after.source = FROM_FILE.to_owned(),
+            "team" => after.source = FROM_TEAM.to_owned(),
+            _ => after.source = "import".to_owned(),
+        }
+        after.title = after.title.or_else(|| other.title.clone());
+        after.tags.extend(other.tags.iter().cloned());
+        after.priority = after.priority.max(other.priority);
+        after.confidence = after.confidence.max(other.confidence);
+    }
+    let by_agent = others.iter().find(|other| other.source == fields::AGENT);
+    if let Some(by_agent) = by_agent.filter(|_| has_changed_text(record, &after)) {
+        after.source = fields::source_after_agent(&after.source).to_owned();
+        after.agent.clone_from(&by_agent.agent);
+    }
+    after.tags = fields::validate_tags(&after.tags).map_err(field_error)?;
+    after.anchors =
+        anchor::each_once(record.anchors.iter().chain(others.iter().flat_map(|other| &other.anchors)));
+    (after.metadata, _) = fields::unite_metadata(all.iter().map(|record| &record.metadata));
+    check_size(&after).map_err(field_error)?;
+    Ok(stamp.put_changed(rows, "merge", record, after)?.0)
+}
+
+/// Validates the merged record, whose fields may exceed a limit.
+pub(super) fn check_size(record: &MemoryRecord) -> Result<(), Refused> {
+    // A credential that was stored on purpose stays.
+    fields::validate_content(&record.content, true)?;
+    fields::validate_tags(&record.tags)?;
+    fields::validate_metadata(record.metadata.clone(), true)?;
+    anchor::check_count(&record.anchors)
+}
+
+/// Merges memories into one; the others are archived and superseded by it.
+pub(in crate::daemon::memories) fn merge_memories(
+    rows: &MemoryRows<'_>,
+    params: &MergeParams,
+    stamp: &ChangeStamp,
+) -> JobResult<MergeResult> {
+    let keep = find_memory(rows, &params.keep)?;
+    let others: Vec<MemoryRecord> =
+        params.ids.iter().map(|typed| find_memory(rows, typed)).collect::<JobResult<_>>()?;
+    let unfit = [&keep]
+        .into_iter()
+        .chain(&others)
+        .find(|record| !record.is_living(stamp.now_ms) || record.container != keep.container);
+    if let Some(unfit) = unfit {
+        let message = format!("id: {} is in the archive, or in another container than {}", unfit.id, keep.id);
+        return Err(refused_error(message, "only the living of one container are merged"));
+    }
+    if others.is_empty() || others.iter().any(|other| other.id == keep.id) {
+        return Err(refused_error(
+            "ids: others than the one that stays are needed".to_owned(),
+            "`memo dedupe` lists them",
+        ));
+    }
+    if stamp.is_agent() && others.iter().chain([&keep]).any(|record| record.is_unconfirmed) {
+        return Err(refused_error(
+            "ids: one of them is of others, and only a person confirms what it says".to_owned(),
+            "a person reads it with `memo get` and confirms it with `memo confirm`",
+        ));
+    }
+    let all: Vec<MemoryRecord> = others.iter().chain([&keep]).cloned().collect();
+    check_same_scope(&all)?;
+    check_expected(params.expect.as_ref(), &digest_records([&keep].into_iter().chain(&others)), "merged")?;
+    // Archive the others first: the merged text may equal that of one of them.
+    rows.archive_memories(&others, "merged", &stamp.new_event("merge"))?;
+    let merged_record = merge_into(rows, &keep, &others, stamp)?;
+    for other in &others {
+        link_memories::put_link(rows, &merged_record, other, LinkKind::Supersedes, stamp)?;
+    }
+    let merged = others.iter().map(protocol_values::to_brief).collect();
+    let caveats = Caveats::of_notice(removal_notice(&others, ARCHIVED_THERE, false));
+    Ok(MergeResult { memory: protocol_values::to_memory(merged_record, stamp.now_ms), merged, caveats })
+}

@@ -1,0 +1,248 @@
+//! Archives, restores and deletes memories.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use memod_base::types::memory_file;
+use memod_engine::errors::RpcResult;
+use memod_memory::id;
+use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
+use memod_proto::Caveats;
+use memod_proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
+use serde_json::Value;
+
+use crate::daemon::memories::finding::queries::{find_named, get_memories};
+use crate::daemon::memories::memory_files::plan_files::register_file;
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{
+    JobResult, check_expected, check_unique_text, digest_records, find_archived, join_notices,
+    move_archived_to_new_id, not_found_error, parse_selection, refused_error,
+};
+use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::memories::methods::protocol_values;
+
+/// Words of a notice for memories of the team that are archived, and for a dry run.
+pub(in crate::daemon::memories) const ARCHIVED_THERE: [&str; 2] =
+    ["of the team, archived there too", "of the team, would be archived there too"];
+
+pub(in crate::daemon::memories) fn restore_memories(
+    rows: &MemoryRows<'_>,
+    params: &IdsParams,
+    stamp: &ChangeStamp,
+) -> JobResult<MemoriesResult> {
+    let (mut brought, mut written) = (Vec::new(), Vec::new());
+    for id in params.ids.iter().filter_map(|typed| id::parse_id(typed).ok()) {
+        // A memory that only another worktree has becomes a file of this worktree too.
+        if rows.is_only_elsewhere(&id)? {
+            register_file(rows, &id, stamp)?;
+            rows.note_change(&id, &stamp.new_event("restore"))?;
+            written.push(memory_file(&id));
+            brought.push(id);
+        }
+    }
+    for record in
+        find_named(rows, params, find_archived)?.iter().filter(|record| !brought.contains(&record.id))
+    {
+        if record.is_living(stamp.now_ms) {
+            let message = format!("id: {} is not in the archive", record.id);
+            return Err(not_found_error(message, "`memo list --archived` shows what is"));
+        }
+        check_unique_text(rows, record)?;
+        // One at a time, because two of them may have the same text.
+        rows.restore_memories(std::slice::from_ref(record), &stamp.new_event("restore"))?;
+        if record.shared {
+            register_file(rows, &record.id, stamp)?;
+            written.push(memory_file(&record.id));
+        }
+    }
+    Ok(MemoriesResult {
+        caveats: Caveats::of_notice(written_notice(&written)),
+        ..get_memories(rows, params)?
+    })
+}
+
+/// Returns a notice on files that are written.
+fn written_notice(files: &[String]) -> Option<String> {
+    let [first, others @ ..] = files else { return None };
+    let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+    Some(format!(
+        "shared as before: {first}{more} written in this worktree; commit the change, or `memo unshare` what is to be yours alone"
+    ))
+}
+
+pub(in crate::daemon::memories) fn forget_memories(
+    rows: &MemoryRows<'_>,
+    params: &RemoveParams,
+    stamp: &ChangeStamp,
+) -> JobResult<RemoveResult> {
+    if params.selection == Selection::default() {
+        return Err(refused_error(
+            "nothing says which memories".to_owned(),
+            "name ids, or --container, --tag, …",
+        ));
+    }
+    let records = find_selected(rows, params, false, stamp.now_ms)?;
+    let result = build_removal(params, &records)?;
+    let mut notices = Vec::from_iter(removal_notice(&records, ARCHIVED_THERE, params.dry_run));
+    // A dry run does all of this too, and is rolled back.
+    for record in records.iter().filter(|record| record.shared) {
+        notices.extend(move_archived_to_new_id(
+            rows,
+            &record.id,
+            &stamp.new_event("forget"),
+            params.dry_run,
+        )?);
+    }
+    rows.archive_memories(&records, "forgotten", &stamp.new_event("forget"))?;
+    let mut n_elsewhere = 0;
+    for record in &records {
+        n_elsewhere += usize::from(rows.is_only_elsewhere(&record.id)?);
+    }
+    notices.extend((n_elsewhere > 0).then(|| {
+        let not_there = if params.dry_run { "would not be in the archive" } else { "not in the archive" };
+        format!(
+            "{not_there}, because other worktrees have their files: {n_elsewhere}; `memo restore ID` brings them back here too"
+        )
+    }));
+    Ok(RemoveResult { caveats: Caveats::of_notice(join_notices(&notices)), ..result })
+}
+
+pub(in crate::daemon::memories) fn purge_memories(
+    rows: &MemoryRows<'_>,
+    params: &RemoveParams,
+    stamp: &ChangeStamp,
+) -> JobResult<RemoveResult> {
+    if !params.dry_run && params.selection.ids.is_empty() {
+        check_shown(params)?; // a condition that is mistyped means all of the archive
+    }
+    let mut records = find_selected(rows, params, true, stamp.now_ms)?;
+    let n_meant = records.len();
+    if params.selection.ids.is_empty() {
+        // The clock may be wrong, so an expired memory is archived only once the time has certainly passed.
+        records.retain(|record| record.archived_at.is_some());
+    }
+    let mut result = build_removal(params, &records)?;
+    if records.len() < n_meant {
+        result.caveats.notice = Some(format!(
+            "{} more are over by the clock, but so much time has not been seen to pass; name their ids to delete them",
+            n_meant - records.len()
+        ));
+    }
+    if !params.dry_run {
+        rows.delete_memories(&records, &stamp.new_event("purge"))?;
+    }
+    Ok(result)
+}
+
+/// Deletes all memories, living and archived, after a backup of them.
+pub(in crate::daemon::memories) async fn reset_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
+    let params: RemoveParams = call.parse_params()?;
+    if params.selection != Selection::default() {
+        let message = "reset removes all memories; conditions are not for it".to_owned();
+        return Err(refused_error(message, "`memo forget` and `memo purge` take conditions").into());
+    }
+    if params.dry_run {
+        return call.write_or_rehearse(|rows, params, stamp| delete_all(rows, params, stamp, None)).await;
+    }
+    check_shown(&params)?;
+    call.write_backed_up(
+        params,
+        |rows: &MemoryRows<'_>, params: &RemoveParams, stamp: &ChangeStamp| {
+            let records = find_all(rows, stamp.now_ms)?;
+            build_removal(params, &records).map(|_| !records.is_empty())
+        },
+        delete_all,
+    )
+    .await
+}
+
+/// Refuses to delete memories that were not shown before, because deletion is final.
+fn check_shown(params: &RemoveParams) -> JobResult<()> {
+    match params.expect {
+        Some(_) => Ok(()),
+        None => {
+            let message = "expect: missing; only memories that were shown are deleted".to_owned();
+            Err(refused_error(message, "send dry_run first, and the digest of its result as expect"))
+        }
+    }
+}
+
+fn delete_all(
+    rows: &MemoryRows<'_>,
+    params: &RemoveParams,
+    stamp: &ChangeStamp,
+    backup: Option<&Path>,
+) -> JobResult<RemoveResult> {
+    let records = find_all(rows, stamp.now_ms)?;
+    let team = ["kept by the team", "would be kept by the team"];
+    let caveats = Caveats::of_notice(removal_notice(&records, team, params.dry_run));
+    let result = RemoveResult { caveats, ..build_removal(params, &records)? };
+    if !params.dry_run {
+        rows.reset_exchange()?; // the team keeps what it has
+        rows.delete_with_files(&records, &stamp.new_event("reset"))?;
+    }
+    Ok(RemoveResult { backup: backup.map(|path| path.display().to_string()), ..result })
+}
+
+/// Returns all memories: the living, then the archive, the newest first.
+fn find_all(rows: &MemoryRows<'_>, now_ms: i64) -> JobResult<Vec<MemoryRecord>> {
+    let any = RemoveParams::default();
+    let mut records = find_selected(rows, &any, false, now_ms)?;
+    records.extend(find_selected(rows, &any, true, now_ms)?);
+    Ok(records)
+}
+
+fn find_selected(
+    rows: &MemoryRows<'_>,
+    params: &RemoveParams,
+    archived: bool,
+    now_ms: i64,
+) -> JobResult<Vec<MemoryRecord>> {
+    let filter = parse_selection(rows, &params.selection, archived, now_ms)?;
+    let mut records = rows.list_page(&filter, Default::default(), 0, None)?.0;
+    // The other side of a conflict goes with ours, or stays when ours is private.
+    let ours: HashSet<String> = records
+        .iter()
+        .filter(|record| record.side == FileSide::Ours)
+        .map(|record| record.id.clone())
+        .collect();
+    records.retain(|record| record.side != FileSide::Theirs || !ours.contains(&record.id));
+    Ok(records)
+}
+
+/// Returns a notice on removed memories that are not private, or would be removed in a dry run. `team` contains the words for
+/// memories of the team.
+pub(in crate::daemon::memories) fn removal_notice(
+    records: &[MemoryRecord],
+    team: [&str; 2],
+    dry_run: bool,
+) -> Option<String> {
+    let living: Vec<&MemoryRecord> = records.iter().filter(|record| record.archived_at.is_none()).collect();
+    let with_files =
+        ["removed with their files in the worktree", "would be removed with their files in the worktree"];
+    let staying = ["staying as others have them", "would stay as others have them"];
+    let in_conflict =
+        ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
+    let counted = [
+        (count_records(&living, |record| record.shared), with_files),
+        (count_records(&living, |record| !record.is_shared() && record.side == FileSide::Ours), staying),
+        (count_records(&living, |record| record.shared && record.side == FileSide::Ours), in_conflict),
+        (count_records(&living, |record| record.team), team),
+    ];
+    let counted = counted.into_iter().filter(|(n, _)| *n > 0);
+    let notices: Vec<String> =
+        counted.map(|(n, words)| format!("{}: {n}", words[usize::from(dry_run)])).collect();
+    join_notices(&notices)
+}
+
+fn count_records(records: &[&MemoryRecord], is_counted: fn(&MemoryRecord) -> bool) -> usize {
+    records.iter().filter(|record| is_counted(record)).count()
+}
+
+/// Builds the result of a removal. Fails if the memories are not those that were shown before.
+fn build_removal(params: &RemoveParams, records: &[MemoryRecord]) -> JobResult<RemoveResult> {
+    let digest = digest_records(records);
+    check_expected(params.expect.as_ref(), &digest, "removed")?;
+    let memories = records.iter().map(protocol_values::to_brief).collect();
+    Ok(RemoveResult { dry_run: params.dry_run, memories, digest, ..RemoveResult::default() })
+}

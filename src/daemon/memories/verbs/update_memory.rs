@@ -1,0 +1,138 @@
+//! Changes the fields of a memory.
+
+use memod_engine::clock::to_local_time;
+use memod_engine::errors::RpcResult;
+use memod_memory::fields::KeptText;
+use memod_memory::{fields, time};
+use memod_memory_db::{MemoryRecord, MemoryRows};
+use memod_proto::Caveats;
+use memod_proto::memory::{UpdateParams, UpdateResult};
+use serde_json::{Map, Value};
+
+use crate::daemon::memories::about_code::target_anchors::{resolve_targets, unite_anchors};
+use crate::daemon::memories::methods::change_stamp::ChangeStamp;
+use crate::daemon::memories::methods::memory_rules::{
+    JobResult, check_unique_text, field_error, find_living, has_changed_text, refused_error,
+};
+use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::memories::methods::protocol_values;
+
+/// Changes a memory. Absent fields keep their values.
+pub(in crate::daemon::memories) async fn update_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
+    call.write_with_found(resolve_params(call), store_update).await
+}
+
+async fn resolve_params(call: &MethodCall<'_>) -> RpcResult<UpdateParams> {
+    let mut params: UpdateParams = call.parse_params()?;
+    resolve_targets(&mut params.anchors, &params.add_about, call).await?;
+    Ok(params)
+}
+
+fn store_update(
+    rows: &MemoryRows<'_>,
+    params: &UpdateParams,
+    stamp: &ChangeStamp,
+) -> JobResult<UpdateResult> {
+    let before = find_living(rows, &params.id, stamp.now_ms)?;
+    let (after, redacted) = change_record(&before, params, stamp)?;
+    if after.content != before.content || after.container != before.container {
+        check_unique_text(rows, &after)?;
+    }
+    let (after, changed) = stamp.put_changed(rows, "update", &before, after)?;
+    let is_asked = after.content != before.content && !params.fields.allow_secret;
+    let warning = is_asked.then(|| fields::warn_of_credential("content", &after.content)).flatten();
+    let memory = protocol_values::to_memory(after, stamp.now_ms);
+    Ok(UpdateResult { changed, redacted, warning, memory, caveats: Caveats::default() })
+}
+
+/// Returns the changed memory, and the number of private parts that were removed from new texts.
+fn change_record(
+    before: &MemoryRecord,
+    params: &UpdateParams,
+    stamp: &ChangeStamp,
+) -> JobResult<(MemoryRecord, usize)> {
+    let now_ms = stamp.now_ms;
+    let mut after = before.clone();
+    let mut redacted = 0;
+    if let Some(content) = change_content(before, params)? {
+        redacted += content.redacted;
+        after.content = content.text;
+        after.key = None; // a rewritten memory belongs to the user: the next import leaves it alone
+    }
+    if let Some(title) = &params.fields.title {
+        let title = fields::validate_title(title, params.fields.allow_secret).map_err(field_error)?;
+        redacted += title.as_ref().map_or(0, |title| title.redacted);
+        after.title = title.map(|title| title.text);
+    }
+    if let Some(container) = &params.fields.container {
+        after.container = stamp.choose_container(Some(container)).map_err(field_error)?;
+    }
+    if let Some(tier) = params.fields.tier {
+        let end = stamp.tiers.expiry_in(tier, now_ms).filter(|_| !before.is_shared());
+        (after.tier, after.expires_at) = (tier, end);
+    }
+    match params.fields.ttl.as_deref() {
+        Some("never") => after.expires_at = None,
+        Some(_) if before.is_shared() => {
+            return Err(refused_error(
+                format!("ttl: {} is shared, and a shared memory does not end", before.id),
+                "`memo unshare` keeps it here",
+            ));
+        }
+        Some(ttl) => {
+            after.expires_at = Some(time::parse_expiry(ttl, &to_local_time(now_ms)).map_err(field_error)?);
+        }
+        None => {}
+    }
+    if let Some(priority) = params.fields.priority {
+        after.priority = fields::validate_priority(priority).map_err(field_error)?;
+    }
+    if let Some(confidence) = params.fields.confidence {
+        after.confidence = fields::validate_confidence(confidence).map_err(field_error)?;
+    }
+    let ChangeStamp { layout, .. } = stamp;
+    after.anchors =
+        unite_anchors(&before.anchors, &params.remove_about, &params.anchors, &params.caller.cwd, layout)?;
+    after.metadata = change_metadata(&before.metadata, params)?;
+    let gone = fields::validate_tags(&params.remove_tags).map_err(field_error)?;
+    after.tags.extend(fields::validate_tags(&params.add_tags).map_err(field_error)?);
+    after.tags.retain(|tag| !gone.contains(tag));
+    after.tags = fields::validate_tags(&after.tags).map_err(field_error)?;
+    if stamp.is_agent() && has_changed_text(before, &after) {
+        after.source = fields::source_after_agent(&before.source).to_owned();
+        after.agent.clone_from(&stamp.agent);
+    }
+    Ok((after, redacted))
+}
+
+/// Returns the changed content, and the number of private parts that were removed from it; `None` if it stays.
+fn change_content(before: &MemoryRecord, params: &UpdateParams) -> JobResult<Option<KeptText>> {
+    match (&params.content, &params.append) {
+        (Some(_), Some(_)) => {
+            let both = "content, append: only one is allowed".to_owned();
+            Err(refused_error(both, "pass either the new text or the text to append"))
+        }
+        (Some(content), None) => {
+            Ok(Some(fields::validate_content(content, params.fields.allow_secret).map_err(field_error)?))
+        }
+        (None, Some(added)) => {
+            let added = fields::validate_content(added, params.fields.allow_secret).map_err(field_error)?;
+            let text = format!("{}\n{}", before.content, added.text);
+            // Two valid texts may together be too long. A credential that was stored on purpose stays.
+            fields::validate_content(&text, true).map_err(field_error)?;
+            Ok(Some(KeptText { text, ..added }))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn change_metadata(before: &Map<String, Value>, params: &UpdateParams) -> JobResult<Map<String, Value>> {
+    if params.fields.metadata.is_empty() && !params.replace_metadata {
+        return Ok(before.clone());
+    }
+    let mut after = if params.replace_metadata { Map::new() } else { before.clone() };
+    let over = fields::validate_metadata(params.fields.metadata.clone(), params.fields.allow_secret)
+        .map_err(field_error)?;
+    fields::merge_metadata(&mut after, over);
+    fields::validate_metadata(after, true).map_err(field_error) // the sum may be too long
+}

@@ -1,0 +1,158 @@
+//! Binds each request to the memories of its worktree.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use memod_base::paths::RepoLayout;
+use memod_engine::disk_reads::{SLOW, TICK, unanswered_reason};
+use memod_engine::errors::RpcResult;
+use memod_memory_db::repository_from;
+use memod_proto::{AnswerPart, MemoriesOf, Method};
+use serde_json::{Value, json};
+use tokio::spawn;
+use tokio::time::timeout;
+
+use super::look_at_files::worktree_key;
+use super::take_edits::{take_edits, take_edits_of_others};
+use crate::daemon::request::caveats;
+use crate::daemon::request::{locate_worktree, request_deadline, run_look, unanswered_error};
+use crate::daemon::shared::Shared;
+
+/// Returns the number of the worktree in which a method runs, after its shared memories are read from their files. Notes a
+/// caveat if that fails.
+///
+/// # Errors
+/// When a method about memories alone is called, and the rows cannot be written.
+pub(in crate::daemon) async fn enter_worktree(
+    shared: &Arc<Shared>,
+    method: &Method,
+    params: &Value,
+) -> RpcResult<i64> {
+    let Some(cwd) = params["cwd"].as_str().filter(|_| answers_with_memories(method, params)) else {
+        return Ok(0);
+    };
+    let Ok(layout) = locate_worktree(shared, cwd, request_deadline(shared, None)).await else {
+        return Ok(0); // the method reports the error
+    };
+    let is_of_memories = method.name.starts_with("memory.");
+    if method.memories != MemoriesOf::Worktree {
+        look_at_others(shared, &layout).await;
+    }
+    if shared.memories.files.is_first_request() {
+        spawn(take_edits_of_others(Arc::clone(shared), layout.clone()));
+    }
+    let gone = shared.memories.find_gone_worktrees(&layout).await;
+    let patience = LookPatience::for_method(method, params);
+    let worktree = match look_within(shared, &layout, LookPurpose::Enter { gone }, patience).await {
+        // Other methods work without memories.
+        Err(error) if !is_of_memories => {
+            tracing::warn!(error = error.message, "files of memories");
+            caveats::note_caveat(AnswerPart::Memories, error.message);
+            shared.memories.last_worktree(&layout)
+        }
+        looked => looked?,
+    };
+    Ok(match method.name {
+        "memory.export" => repository_from(worktree),
+        _ if method.memories == MemoriesOf::Repository => 0,
+        _ => worktree,
+    })
+}
+
+/// The reason for a look at the files of a worktree.
+enum LookPurpose {
+    /// A request runs in it: memories are linked as its files say, and memories that only `gone` worktrees had are archived.
+    Enter { gone: Vec<i64> },
+    /// A request from another worktree shows its memories.
+    Show,
+}
+
+/// The time that a request waits for one answer of the file system.
+#[derive(Clone, Copy)]
+struct LookPatience {
+    limit: Duration,
+    /// Whether the request continues without the answer; a request that changes memories fails.
+    goes_on: bool,
+}
+
+impl LookPatience {
+    fn for_method(method: &Method, params: &Value) -> Self {
+        let within = params["within_ms"].as_u64().map(Duration::from_millis);
+        // A third of the time remains for the answer.
+        let limit = within.map_or(SLOW, |within| SLOW.min(within * 2 / 3));
+        let goes_on =
+            method.only_reads || !method.name.starts_with("memory.") || method.name == "memory.recall";
+        Self { limit, goes_on }
+    }
+}
+
+/// Reads the files of a worktree into its rows within a time limit, and notes files that could not be read. Returns the number
+/// of the worktree.
+async fn look_within(
+    shared: &Arc<Shared>,
+    layout: &RepoLayout,
+    purpose: LookPurpose,
+    patience: LookPatience,
+) -> RpcResult<i64> {
+    let (files, key) = (&shared.memories.files, worktree_key(layout));
+    let give_up = |place: &Path| {
+        if !patience.goes_on {
+            return Err(unanswered_error(place, patience.limit));
+        }
+        caveats::note_caveat(AnswerPart::Memories, unanswered_reason(place));
+        Ok(shared.memories.last_worktree(layout))
+    };
+    // A further thread would hang as well.
+    if let Some(place) = files.unanswered_for(&key, patience.limit) {
+        return give_up(&place);
+    }
+    let (progress, of_thread) = (files.begin_look(&key), layout.clone());
+    let for_thread = Arc::clone(&progress);
+    let mut done = pin!(run_look(shared, &layout.root, move |shared: &Shared| {
+        let (gone, links) = match &purpose {
+            LookPurpose::Enter { gone } => (&gone[..], true),
+            LookPurpose::Show => (&[][..], false),
+        };
+        shared.memories.look_at_files(&of_thread, gone, links, &for_thread)
+    }));
+    loop {
+        if let Ok(looked) = timeout(TICK, &mut done).await {
+            let (worktree, failure) = looked?;
+            if let Some(why) = failure {
+                caveats::note_caveat(AnswerPart::Memories, why);
+            }
+            if files.is_unwatched(&key, layout) {
+                take_edits(shared, layout);
+            }
+            return Ok(worktree);
+        }
+        if let Some(place) = progress.unanswered_for(patience.limit) {
+            return give_up(&place);
+        }
+    }
+}
+
+/// Reads the files of every other worktree that has memories, for methods that show those too.
+async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
+    let patience = LookPatience { limit: SLOW, goes_on: true };
+    for other in shared.memories.find_others(layout, &shared.engine.env).await {
+        let looked = match other {
+            Ok(other) => {
+                look_within(shared, &other, LookPurpose::Show, patience).await.map_err(|error| error.message)
+            }
+            Err(why) => Err(why),
+        };
+        if let Err(why) = looked {
+            caveats::note_caveat(AnswerPart::Memories, why);
+        }
+    }
+}
+
+/// Returns whether the answer of a method contains memories.
+fn answers_with_memories(method: &Method, params: &Value) -> bool {
+    method.owes.answer_parts().contains(&AnswerPart::Memories)
+        && (!method.memories_on_request
+            || params["with"].as_array().is_some_and(|with| with.contains(&json!("memories"))))
+}

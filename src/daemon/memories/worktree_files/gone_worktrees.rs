@@ -1,0 +1,220 @@
+//! Finds worktrees that are gone, so that the memories which only they had are archived and not hidden.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memod_base::paths::{Env, RepoLayout, canonical};
+use memod_engine::clock::now_ms;
+use memod_memory_db::WorktreeRow;
+use memod_proto::Check;
+use memod_scan::lstat;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::look_at_files::worktree_key;
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+
+/// Longest wait for the file systems of other worktrees. A worktree whose file system hangs is not gone.
+const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// Whether a worktree exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum WorktreePresence {
+    Here,
+    /// Git does not know it any more, or would prune it.
+    Gone,
+    /// It may come back. Contains why it cannot be seen.
+    Away(String),
+}
+
+impl MemoryThread {
+    /// Returns the numbers of the worktrees that are gone, apart from that of the request.
+    pub(super) async fn find_gone_worktrees(&self, layout: &RepoLayout) -> Vec<i64> {
+        let found = self.find_worktree_presences(layout).await;
+        found
+            .into_iter()
+            .filter(|(_, presence)| *presence == WorktreePresence::Gone)
+            .map(|(worktree, _)| worktree.number)
+            .collect()
+    }
+
+    /// Lists worktrees whose files of memories cannot be seen now.
+    pub(in crate::daemon) async fn check_worktrees(&self, layout: &RepoLayout) -> Vec<Check> {
+        let found = self.find_worktree_presences(layout).await.into_iter();
+        found.filter_map(|(worktree, presence)| check_presence(worktree, presence)).collect()
+    }
+
+    /// Returns the layouts of the other worktrees that have memories, or why one cannot be read.
+    pub(super) async fn find_others(
+        &self,
+        layout: &RepoLayout,
+        env: &Env,
+    ) -> Vec<Result<RepoLayout, String>> {
+        let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
+        let own = worktree_key(layout);
+        let mut others = self.read_worktrees().await;
+        others.retain(|worktree| worktree.git_dir != own);
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let (looking, env) = (self.files.search_slots(), env.clone());
+        let names = others.iter().map(|other| find_place(other, &common_dir).display().to_string());
+        let names = names.collect::<Vec<_>>().join(", ");
+        let look = async move {
+            let place = looking.acquire_owned().await;
+            spawn_blocking(move || {
+                let _place = place; // held until the thread ends
+                others.iter().filter_map(|worktree| find_other(&common_dir, worktree, &env)).collect()
+            })
+            .await
+        };
+        let found = timeout(FILE_SYSTEM_TIMEOUT, look).await.ok().and_then(Result::ok);
+        found.unwrap_or_else(|| vec![Err(format!("{names}: the file system has not answered yet"))])
+    }
+
+    async fn find_worktree_presences(&self, layout: &RepoLayout) -> Vec<(WorktreeRow, WorktreePresence)> {
+        let Some(common_dir) = layout.common_dir.clone() else { return Vec::new() };
+        let own = worktree_key(layout);
+        let mut others = self.read_worktrees().await;
+        others.retain(|worktree| worktree.git_dir != own && !worktree.git_dir.is_empty());
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let looking = self.files.search_slots();
+        let look = async move {
+            let place = looking.acquire_owned().await;
+            spawn_blocking(move || {
+                let _place = place; // held until the thread ends
+                others
+                    .into_iter()
+                    .map(|worktree| {
+                        let presence = find_presence(&common_dir, &worktree);
+                        (worktree, presence)
+                    })
+                    .collect()
+            })
+            .await
+        };
+        timeout(FILE_SYSTEM_TIMEOUT, look).await.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
+    /// Reads the known worktrees from the database, each time: a verb or another daemon may have given a worktree its first file.
+    /// Returns none if the database cannot be read; the look at the files reports that.
+    async fn read_worktrees(&self) -> Vec<WorktreeRow> {
+        let known = self.run_job(|store| -> JobResult<Vec<WorktreeRow>> {
+            store.read(now_ms(), |rows| Ok(rows.list_worktrees()?))
+        });
+        match known.await {
+            Ok(Ok(known)) => known,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// Returns a check for a worktree that cannot be seen now.
+fn check_presence(worktree: WorktreeRow, presence: WorktreePresence) -> Option<Check> {
+    let WorktreePresence::Away(why) = presence else { return None };
+    let detail = format!("{why}; what is known of its memories is kept");
+    let hint = "bring it back, or `git worktree unlock` and `git worktree prune` it: then its memories are in the archive";
+    let name = worktree.root.unwrap_or(worktree.git_dir);
+    Some(Check { name, ok: false, detail, hint: Some(hint.to_owned()) })
+}
+
+/// Returns the known location of a worktree, or else its git dir. The main worktree is the parent of the common dir.
+fn find_place(worktree: &WorktreeRow, common_dir: &Path) -> PathBuf {
+    match &worktree.root {
+        Some(root) => PathBuf::from(root),
+        None if worktree.git_dir.is_empty() && common_dir.ends_with(".git") => {
+            common_dir.parent().unwrap_or(common_dir).to_owned()
+        }
+        None => common_dir.join(&worktree.git_dir),
+    }
+}
+
+/// Finds another worktree; `None` if it is gone.
+fn find_other(common_dir: &Path, worktree: &WorktreeRow, env: &Env) -> Option<Result<RepoLayout, String>> {
+    if !worktree.git_dir.is_empty() {
+        match find_presence(common_dir, worktree) {
+            WorktreePresence::Here => {}
+            WorktreePresence::Gone => return None,
+            WorktreePresence::Away(why) => return Some(Err(why)),
+        }
+    }
+    let place = find_place(worktree, common_dir);
+    Some(match RepoLayout::locate(&place, env) {
+        Ok(found)
+            if worktree_key(&found) == worktree.git_dir
+                && found.common_dir.as_deref() == Some(common_dir) =>
+        {
+            Ok(found)
+        }
+        Ok(_) => Err(format!("{}: another worktree is there", place.display())),
+        Err(error) => Err(error.to_string()),
+    })
+}
+
+/// Finds out whether a worktree exists, as git does: `gitdir` in its git dir contains the path of its `.git`.
+fn find_presence(common_dir: &Path, worktree: &WorktreeRow) -> WorktreePresence {
+    let git_dir = common_dir.join(&worktree.git_dir);
+    match read_time_made(&git_dir) {
+        Ok(made_ns) if worktree.made_ns.is_some_and(|known| known != made_ns) => {
+            return WorktreePresence::Gone; // a new worktree has its name
+        }
+        Ok(_) => {}
+        Err(error) => return presence_from_error(&error, &git_dir),
+    }
+    let Ok(written) = fs::read_to_string(git_dir.join("gitdir")) else { return WorktreePresence::Here };
+    let link = git_dir.join(written.trim_end_matches(['\n', '\r'])); // since git 2.48 it may be relative
+    let Err(error) = lstat(&link) else {
+        return if is_taken(&link, &git_dir) { WorktreePresence::Gone } else { WorktreePresence::Here };
+    };
+    // Git notices a worktree that was moved by hand when it runs there the next time.
+    let known: Option<PathBuf> = worktree.root.as_ref().map(|root| Path::new(root).join(".git"));
+    if known.is_some_and(|known| lstat(&known).is_ok() && !is_taken(&known, &git_dir)) {
+        return WorktreePresence::Here;
+    }
+    match presence_from_error(&error, &link) {
+        WorktreePresence::Gone if git_dir.join("locked").exists() => {
+            WorktreePresence::Away(format!("locked, and {} is not there", link.display()))
+        }
+        absence => absence,
+    }
+}
+
+/// Returns whether a `.git` certainly belongs to a different worktree or repository. A link to a missing path belongs to a
+/// repository that was moved.
+fn is_taken(link: &Path, git_dir: &Path) -> bool {
+    let Ok(meta) = fs::symlink_metadata(link) else { return false };
+    if !meta.is_file() {
+        return meta.is_dir();
+    }
+    let Ok(text) = fs::read_to_string(link) else { return false };
+    let Some(written) = text.strip_prefix("gitdir:") else { return false };
+    let leads_to = link.parent().unwrap_or(link).join(written.trim()); // it may be relative
+    let resolved = [&leads_to, git_dir].map(|dir| canonical(dir).ok());
+    matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
+}
+
+/// Returns the root of a linked worktree, and when its git dir was made; `None` for the main worktree.
+pub(in crate::daemon::memories) fn worktree_place(layout: &RepoLayout) -> Option<(String, i64)> {
+    let git_dir = layout.git_dir.as_ref().filter(|_| !worktree_key(layout).is_empty())?;
+    Some((layout.root.to_string_lossy().into_owned(), read_time_made(git_dir).ok()?))
+}
+
+/// Returns when the git dir of a linked worktree was made, ns since the epoch: git writes `commondir` only once.
+///
+/// # Errors
+/// When the file is missing or cannot be read.
+fn read_time_made(git_dir: &Path) -> io::Result<i64> {
+    Ok(lstat(&git_dir.join("commondir"))?.mtime_ns)
+}
+
+fn presence_from_error(error: &io::Error, path: &Path) -> WorktreePresence {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => WorktreePresence::Gone,
+        _ => WorktreePresence::Away(format!("{}: {error}", path.display())),
+    }
+}

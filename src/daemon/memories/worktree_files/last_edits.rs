@@ -1,0 +1,139 @@
+//! Finds the author and the time of the last change of a memory file in the history of git.
+//!
+//! The author is that of the last commit which touched the file, provided that the file equals the committed version.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use memod_base::paths::RepoLayout;
+use memod_engine::clock::now_ms;
+use memod_engine::file_access_progress::FileAccessProgress;
+use memod_git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
+use memod_memory::file;
+use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
+
+use crate::daemon::memories::memory_files::place_files::FileHash;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+
+/// Longest search for all authors of one look. Authors that are not found by then stay unknown.
+const AUTHOR_SEARCH_LIMIT: Duration = Duration::from_millis(300);
+/// Longest check of which files of one look are committed. The time of change of the remaining files stays unknown.
+const COMMIT_CHECK_LIMIT: Duration = Duration::from_secs(3);
+/// The checked-out commit, and the commit that `memo sync-notes` has fetched.
+const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];
+
+/// The last edits of files, by name and hash. An edit that was not searched for is absent.
+pub(super) type LastEdits = HashMap<(String, FileHash), FileEdit>;
+
+/// The edit that gave a file its present text, as far as git knows.
+#[derive(Clone, Default)]
+pub(super) struct FileEdit {
+    /// Author of the commit with the present text of the file.
+    author: Option<String>,
+    /// Time of that commit, or of the look if there is no such commit, unix ms.
+    at: Option<i64>,
+}
+
+/// Sets the last edit of each changed file of a known memory. Returns the files whose edit was not searched for yet.
+pub(super) fn set_last_edits(
+    store: &mut MemoryStore,
+    changed: &mut [FileState],
+    edits: &LastEdits,
+    now_ms: i64,
+) -> JobResult<Vec<FileState>> {
+    let is_known: Vec<bool> = store.read(now_ms, |rows| {
+        Ok(changed
+            .iter()
+            .map(|file: &FileState| file::id_of(&file.name).map_or(Ok(false), |id| rows.has_memory(&id)))
+            .collect::<Result<_, _>>()?)
+    })?;
+    let mut missing = Vec::new();
+    for (file, is_known) in changed.iter_mut().zip(is_known) {
+        match edits.get(&(file.name.clone(), file.hash)) {
+            _ if !is_known => {}
+            None => missing.push(file.clone()),
+            Some(edit) => {
+                file.edited = edit.at;
+                file.event = edit.author.clone().map(|author| MemoryEvent {
+                    at: now_ms,
+                    action: "update".to_owned(),
+                    author,
+                    source: FROM_FILE.to_owned(),
+                    ..MemoryEvent::default()
+                });
+            }
+        }
+    }
+    Ok(missing)
+}
+
+/// Searches the history of git for the last edits of files. Must not run on the thread that owns the memories: git may be slow.
+pub(super) fn search_last_edits(
+    layout: &RepoLayout,
+    files: Vec<FileState>,
+    progress: &FileAccessProgress,
+    edits: &mut LastEdits,
+) {
+    let began = Instant::now();
+    layout.git_dir.iter().for_each(|dir| progress.begin_access(dir));
+    let history = FileHistory::open(layout).ok().flatten();
+    for file in files {
+        layout.git_dir.iter().for_each(|dir| progress.begin_access(dir));
+        let edit = match &history {
+            None => FileEdit { author: None, at: Some(now_ms()) },
+            Some(_) if began.elapsed() > COMMIT_CHECK_LIMIT => FileEdit::default(),
+            Some(history) => history.find_edit(&file, began + AUTHOR_SEARCH_LIMIT).unwrap_or_default(),
+        };
+        edits.insert((file.name, file.hash), edit);
+    }
+    progress.end_access();
+}
+
+/// The commits whose histories may contain the files of a worktree.
+struct FileHistory {
+    objects: Objects,
+    /// Commits and their trees.
+    heads: Vec<(ObjectId, ObjectId)>,
+}
+
+impl FileHistory {
+    fn open(layout: &RepoLayout) -> Result<Option<Self>, GitError> {
+        let object_hash = Settings::read(layout, &UserDirs::read())?.object_hash;
+        let Some(objects) = Objects::open(layout, object_hash)? else { return Ok(None) };
+        let Some(refs) = Refs::new(layout, object_hash) else { return Ok(None) };
+        let mut heads = Vec::new();
+        for name in HEADS {
+            if let Some(head) = refs.find(name)? {
+                heads.push((head, objects.node(head)?.tree));
+            }
+        }
+        Ok(Some(Self { objects, heads }))
+    }
+
+    /// Finds the last edit of a file.
+    ///
+    /// # Errors
+    /// When git's files cannot be read.
+    fn find_edit(&self, file: &FileState, until: Instant) -> Result<FileEdit, GitError> {
+        let path = format!("{}/{}", file::DIR, file.name);
+        for (head, tree) in &self.heads {
+            if !self.is_committed(*tree, &path, file)? {
+                continue;
+            }
+            let log = self.objects.log(*head, &path, 1, until)?;
+            let Some(touch) = log.touches.first() else { return Ok(FileEdit::default()) };
+            let commit = self.objects.commit(touch.id)?;
+            // The author's time stays where a commit is amended.
+            let at = Some(self.objects.node(touch.id)?.time.saturating_mul(1_000));
+            return Ok(FileEdit { author: Some(commit.author).filter(|author| !author.is_empty()), at });
+        }
+        Ok(FileEdit { author: None, at: Some(now_ms()) })
+    }
+
+    fn is_committed(&self, tree: ObjectId, path: &str, file: &FileState) -> Result<bool, GitError> {
+        let Some(entry) = self.objects.entry(tree, path)? else { return Ok(false) };
+        let committed = self.objects.blob(entry.id, file::MAX_FILE)?;
+        let text = committed.and_then(|bytes| file::text_of(&bytes).ok());
+        Ok(text.is_some_and(|text| file::hash(&text) == file.hash))
+    }
+}

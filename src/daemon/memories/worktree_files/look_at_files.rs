@@ -1,0 +1,474 @@
+//! Reads the files of shared memories into the rows of the database.
+//!
+//! Each request takes a look: it lists the directory and compares the signatures of the files with those of the last look. So
+//! a file that git or an editor has just written is in the answer, whether or not a watcher works. Only changed files are read.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::{fs, io};
+
+use memod_base::paths::{IoContext as _, PathError, RepoLayout};
+use memod_base::types::{SourceKey, Stat};
+use memod_engine::clock::now_ms;
+use memod_engine::errors::RpcResult;
+use memod_engine::file_access_progress::FileAccessProgress;
+use memod_memory::file;
+use memod_memory_db::{FileSide, FileState, MemoryStore, ShownMemories, WorktreeRow};
+use memod_proto::{RpcError, code};
+
+use super::gone_worktrees::worktree_place;
+use super::known_files::{FileCounters, FileListing, FilesState, WorktreeLook};
+use super::last_edits::{LastEdits, search_last_edits, set_last_edits};
+use super::list_files::list_files;
+use crate::daemon::memories::memory_files::file_conversion::{is_rebasing, parse_state};
+use crate::daemon::memories::memory_files::recover_files::{RecoveryResult, recover_files};
+use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::request::memory_scope::UNKNOWN;
+use crate::daemon::request::request_errors::busy_error;
+
+/// Number of attempts while files are being written.
+const ATTEMPTS: usize = 8;
+
+impl MemoryThread {
+    /// Returns the number of a worktree according to the last look.
+    pub(super) fn last_worktree(&self, layout: &RepoLayout) -> i64 {
+        self.files.last_look(&worktree_key(layout)).map_or(UNKNOWN, |look| look.worktree)
+    }
+
+    /// Makes the rows of shared memories equal to the files of a worktree, and returns its number. Archives memories that only
+    /// `gone` worktrees had, and links memories as the files say if `links`. Blocks. Rows of files that cannot be listed or read
+    /// stay; the second value is the reason.
+    ///
+    /// # Errors
+    /// When the rows cannot be written. Nothing is changed then.
+    pub(in crate::daemon::memories) fn look_at_files(
+        &self,
+        layout: &RepoLayout,
+        gone: &[i64],
+        links: bool,
+        progress: &FileAccessProgress,
+    ) -> RpcResult<(i64, Option<String>)> {
+        let (key, counters) = (worktree_key(layout), self.files.counters());
+        let mut edits = LastEdits::new();
+        for _ in 0..ATTEMPTS {
+            let read_when = counters.state_of(&key);
+            let generation = self.generation.load(Ordering::Acquire);
+            let read_at_ns = now_ms().saturating_mul(1_000_000);
+            let known = self.files.last_look(&key).filter(|look| look.generation == generation);
+            let mut failure = None;
+            let seen = read_changed(layout, known.as_deref(), progress);
+            progress.end_access();
+            let state = counters.note_look(&key);
+            let is_current = gone.is_empty()
+                && known.as_ref().is_some_and(|look| look.is_current(state, links, &counters));
+            let seen = match seen {
+                Ok((listed, None)) if is_current => {
+                    let failure = listed.explain_failure();
+                    self.files.log_failure(&key, failure.as_ref());
+                    return Ok((known.map_or(UNKNOWN, |look| look.worktree), failure));
+                }
+                Ok((listed, read)) => Some((listed, read.unwrap_or_default())),
+                Err(error) => {
+                    failure = Some(error.to_string());
+                    None
+                }
+            };
+            let (listed, read) = seen.unzip();
+            let read_files = WorktreeFiles {
+                names: listed.as_ref().map(|listed: &FileListing| listed.all_names().cloned().collect()),
+                has_same_sides: listed
+                    .as_ref()
+                    .is_none_or(|listed| known.as_ref().is_some_and(|look| look.has_same_sides(listed))),
+                recovers: listed.as_ref().is_some_and(|listed| known.is_none() || listed.has_temporary),
+                gone: gone.to_vec(),
+                links,
+                ..WorktreeFiles::new(layout, read.unwrap_or_default(), &edits)
+            };
+            let taken_files = match self.apply_to_rows(read_files, read_when, None)? {
+                TakeOutcome::Taken(taken_files) => taken_files,
+                TakeOutcome::ReadAgain => continue,
+                TakeOutcome::LacksEdits(files) => {
+                    search_last_edits(layout, files, progress, &mut edits);
+                    continue;
+                }
+            };
+            let mut failure = failure.or(taken_files.failure);
+            if let Some(listed) = listed.filter(|_| failure.is_none()) {
+                failure = listed.explain_failure();
+                let state = FilesState { n_taken: taken_files.n_taken, ..read_when };
+                self.files.set_last_look(
+                    key.clone(),
+                    WorktreeLook::new(
+                        taken_files.worktree,
+                        taken_files.generation,
+                        state,
+                        listed,
+                        read_at_ns,
+                    ),
+                );
+            }
+            self.files.log_failure(&key, failure.as_ref());
+            return Ok((taken_files.worktree, failure));
+        }
+        Err(busy_error(format!("{}: files are written faster than they can be read", file::DIR)))
+    }
+
+    /// Takes saved files of a known worktree into the rows. Files that are gone, in conflict or unreadable are left to the next
+    /// request, because that may last only for a moment. Returns whether the worktree is known. Blocks.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or the rows cannot be written.
+    pub(super) fn take_saved(&self, layout: &RepoLayout) -> RpcResult<bool> {
+        let (key, counters) = (worktree_key(layout), self.files.counters());
+        let mut edits = LastEdits::new();
+        for _ in 0..ATTEMPTS {
+            let (read_when, n_looks) = (counters.state_of(&key), counters.n_looks(&key));
+            let generation = self.generation.load(Ordering::Acquire);
+            let known = self.files.last_look(&key).filter(|look| look.generation == generation);
+            let (listed, read) = read_changed(layout, known.as_deref(), &FileAccessProgress::default())
+                .map_err(|error| RpcError::new(code::IO, error.to_string()))?;
+            let mut saved = read.unwrap_or_default();
+            saved.retain(is_saved);
+            let recovers = known.is_none() || listed.has_temporary;
+            if saved.is_empty() && !recovers {
+                return Ok(true);
+            }
+            let saved_files = WorktreeFiles { recovers, ..WorktreeFiles::new(layout, saved, &edits) };
+            match self.apply_to_rows(saved_files, read_when, Some(n_looks))? {
+                TakeOutcome::Taken(taken) => return Ok(taken.worktree != UNKNOWN),
+                TakeOutcome::ReadAgain => {}
+                TakeOutcome::LacksEdits(files) => {
+                    search_last_edits(layout, files, &FileAccessProgress::default(), &mut edits);
+                }
+            }
+        }
+        Ok(true) // files are still being written, so more events follow
+    }
+
+    /// Applies files to the rows, unless the rows have changed since the read, or the number of looks is no longer `n_looks`.
+    fn apply_to_rows(
+        &self,
+        read_files: WorktreeFiles,
+        read_when: FilesState,
+        n_looks: Option<u64>,
+    ) -> RpcResult<TakeOutcome> {
+        let counters = self.files.counters();
+        let answer = self
+            .send_job(move |store| -> JobResult<TakeOutcome> {
+                if counters.state_of(&read_files.key) != read_when
+                    || n_looks.is_some_and(|n_looks| !counters.begin_take(&read_files.key, n_looks))
+                {
+                    return Ok(TakeOutcome::ReadAgain); // the files may have been read before the change
+                }
+                read_files.apply_to(store, &counters)
+            })?
+            .blocking_recv()
+            .map_err(|_| self.thread_error())?;
+        answer.map_err(RpcError::from)
+    }
+}
+
+/// Returns whether a file contains exactly one memory.
+fn is_saved(file: &FileState) -> bool {
+    matches!(&file.shown, ShownMemories::Versions(versions) if matches!(versions.as_slice(), [version] if version.side == FileSide::Whole))
+}
+
+/// Returns whether a file contains two sides of a conflict.
+fn is_conflict(file: &FileState) -> bool {
+    matches!(&file.shown, ShownMemories::Versions(sides) if sides.len() > 1)
+}
+
+/// Lists the files, and reads those that differ from the last look; `None` if no file can differ. A file that cannot be read
+/// does not stop the others.
+fn read_changed(
+    layout: &RepoLayout,
+    last: Option<&WorktreeLook>,
+    progress: &FileAccessProgress,
+) -> Result<(FileListing, Option<Vec<FileState>>), PathError> {
+    let root = &layout.root;
+    let mut listed = FileListing { is_rebasing: is_rebasing(layout), ..list_files(root, last, progress)? };
+    if last.is_some_and(|look| look.is_unchanged_in(&listed)) {
+        return Ok((listed, None));
+    }
+    let same_sides = last.filter(|look| look.has_same_sides(&listed));
+    let changed = listed.files.iter();
+    let changed = changed.filter(|(name, stat)| same_sides.is_none_or(|look| !look.has_read(name, stat)));
+    let changed: Vec<(String, Stat)> = changed.map(|(name, stat)| (name.clone(), *stat)).collect();
+    let mut states = Vec::new();
+    for (name, stat) in changed {
+        progress.begin_access(&root.join(file::DIR).join(&name));
+        let state = read_file(root, &name, &stat, &listed);
+        if let Ok(FileState { shown: ShownMemories::Versions(_), .. }) = &state {
+            listed.without_memory.remove(&name);
+        } else if listed.is_full_for(&name) && last.is_none_or(|look| !look.showed_memory(&name)) {
+            listed.files.remove(&name);
+            listed.skipped.insert(name);
+            continue;
+        } else {
+            listed.without_memory.insert(name.clone());
+        }
+        match state {
+            Ok(state) => states.push(state),
+            Err(error) => {
+                listed.files.remove(&name);
+                listed.unread.insert(name, error.to_string());
+            }
+        }
+    }
+    Ok((listed, Some(states)))
+}
+
+/// Returns the key of a worktree, which is stable when the repository is moved: its git dir relative to the common dir.
+pub(in crate::daemon::memories) fn worktree_key(layout: &RepoLayout) -> String {
+    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
+        return String::new();
+    };
+    git_dir.strip_prefix(common_dir).unwrap_or(git_dir).to_string_lossy().into_owned()
+}
+
+/// Reads one file.
+///
+/// # Errors
+/// When the file exists and cannot be read, so that its content is unknown.
+fn read_file(root: &Path, name: &str, stat: &Stat, listed: &FileListing) -> Result<FileState, PathError> {
+    let id = match file::id_of(name) {
+        Ok(id) => id,
+        Err(_) if listed.all_names().any(|other| other != name && other.eq_ignore_ascii_case(name)) => {
+            let why = "its name differs from that of another file in upper and lower case alone";
+            return Ok(state_without_memory(name, why.to_owned()));
+        }
+        Err(refused) => return Ok(state_without_memory(name, refused.to_string())),
+    };
+    let key = SourceKey::new(format!("{}/{name}", file::DIR));
+    let path = root.join(key.as_str());
+    match fs::symlink_metadata(&path) {
+        Ok(meta) if meta.is_symlink() => {
+            return Ok(state_without_memory(name, "a symbolic link, which is not followed".to_owned()));
+        }
+        Ok(meta) if !meta.is_file() => {
+            return Ok(state_without_memory(name, "not a regular file".to_owned()));
+        }
+        _ => {}
+    }
+    let bytes = match memod_scan::read_bytes(root, &key, file::MAX_FILE) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            let why = format!("{} bytes, over {}", stat.size, file::MAX_FILE);
+            return Ok(state_without_memory(name, why));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(state_without_memory(name, error.to_string()));
+        }
+        Err(error) => return Err(error).at("read", &path),
+    };
+    Ok(match file::text_of(&bytes) {
+        Ok(text) => parse_state(name, &id, &text, listed.is_rebasing),
+        Err(refused) => state_without_memory(name, refused.to_string()),
+    })
+}
+
+/// Returns the state of a file that contains no memory.
+fn state_without_memory(name: &str, why: String) -> FileState {
+    let hash = *blake3::hash(why.as_bytes()).as_bytes();
+    FileState { name: name.to_owned(), hash, shown: ShownMemories::Nothing(why), event: None, edited: None }
+}
+
+/// The result of taking files into the rows.
+struct TakenFiles {
+    worktree: i64,
+    /// Why a pending file could not be written.
+    failure: Option<String>,
+    /// The generation of the rows.
+    generation: u64,
+    /// Number of times that files of the worktree were taken into the rows.
+    n_taken: u64,
+}
+
+/// The outcome of applying files to the rows.
+enum TakeOutcome {
+    /// The files are in the rows.
+    Taken(TakenFiles),
+    /// Files or rows were changed meanwhile, so the files must be read again.
+    ReadAgain,
+    /// Nothing was taken: the last edits of these files must be searched for first.
+    LacksEdits(Vec<FileState>),
+}
+
+/// The files that were read in a worktree, and how to apply them to the rows.
+struct WorktreeFiles {
+    key: String,
+    /// Names of the existing files; `None` if they could not be listed, or no file may count as gone.
+    names: Option<HashSet<String>>,
+    read: Vec<FileState>,
+    /// The last edits of the files, as far as they were searched for.
+    edits: LastEdits,
+    /// Whether to complete unfinished changes of files first.
+    recovers: bool,
+    /// Whether the sides of conflicts are still as in the rows.
+    has_same_sides: bool,
+    /// Numbers of the worktrees that are gone.
+    gone: Vec<i64>,
+    /// Whether to link the memories as the files of this worktree say even if no file has changed. A request of the worktree needs
+    /// that; a request from another worktree or a saved file does not.
+    links: bool,
+    layout: RepoLayout,
+}
+
+impl WorktreeFiles {
+    fn new(layout: &RepoLayout, read: Vec<FileState>, edits: &LastEdits) -> Self {
+        Self {
+            key: worktree_key(layout),
+            names: None,
+            read,
+            edits: edits.clone(),
+            recovers: false,
+            has_same_sides: true,
+            gone: Vec::new(),
+            links: false,
+            layout: layout.clone(),
+        }
+    }
+
+    /// Makes the rows equal to the files.
+    fn apply_to(&self, store: &mut MemoryStore, counters: &FileCounters) -> JobResult<TakeOutcome> {
+        let now_ms = now_ms();
+        if self.forget_gone(store, now_ms)? {
+            return Ok(TakeOutcome::ReadAgain);
+        }
+        let worktrees = store.read(now_ms, |rows| Ok(rows.list_worktrees()?))?;
+        let known = worktrees.iter().find(|worktree| worktree.git_dir == self.key);
+        let worktree = match known {
+            Some(known) => known.number,
+            None if self.names.as_ref().is_none_or(HashSet::is_empty) => {
+                return Ok(self.build_taken(UNKNOWN, None, store, counters));
+            }
+            None => store.write(now_ms, |rows| Ok(rows.worktree_number(&self.key)?))?,
+        };
+        store.enter_worktree(worktree);
+        self.store_place(store, known, now_ms)?;
+        let mut recovered = RecoveryResult::default();
+        if self.recovers {
+            recovered = recover_files(&self.layout, store, now_ms)?;
+            if recovered.is_changed {
+                counters.note_write();
+                return Ok(TakeOutcome::ReadAgain);
+            }
+        }
+        let lacking = self.take_files(store, counters, worktree, &recovered.unwritten, now_ms)?;
+        if !lacking.is_empty() {
+            return Ok(TakeOutcome::LacksEdits(lacking));
+        }
+        let failure = recovered.why.map(|error| error.to_string());
+        Ok(self.build_taken(worktree, failure, store, counters))
+    }
+
+    fn build_taken(
+        &self,
+        worktree: i64,
+        failure: Option<String>,
+        store: &MemoryStore,
+        counters: &FileCounters,
+    ) -> TakeOutcome {
+        let n_taken = counters.state_of(&self.key).n_taken;
+        TakeOutcome::Taken(TakenFiles { worktree, failure, generation: store.file_generation(), n_taken })
+    }
+
+    /// Returns whether a file was listed as gone.
+    fn is_gone(&self, name: &str) -> bool {
+        self.names.as_ref().is_some_and(|names| !names.contains(name))
+    }
+
+    /// Archives memories that only gone worktrees had, and records a notice. Returns whether a worktree was gone.
+    fn forget_gone(&self, store: &mut MemoryStore, now_ms: i64) -> JobResult<bool> {
+        let made_ns = worktree_place(&self.layout).map(|(_, made_ns)| made_ns);
+        // A new worktree may have the git dir of a gone one.
+        let mut gone = store.read(now_ms, |rows| Ok(rows.list_worktrees()?))?;
+        gone.retain(|worktree| {
+            let is_replaced = worktree.git_dir == self.key
+                && worktree.made_ns.zip(made_ns).is_some_and(|(known, now)| known != now);
+            is_replaced || self.gone.contains(&worktree.number)
+        });
+        if gone.is_empty() {
+            return Ok(false);
+        }
+        store.enter_worktree(0);
+        store.write(now_ms, |rows| -> JobResult<()> {
+            for worktree in &gone {
+                let ids = rows.forget_worktree(worktree.number)?;
+                let place = worktree.root.as_ref().unwrap_or(&worktree.git_dir);
+                tracing::info!(place, archived = ids.len(), "a worktree is gone");
+                if !ids.is_empty() {
+                    rows.note_gone_worktree(place, &ids)?;
+                }
+            }
+            Ok(())
+        })?;
+        store.renew_generation(); // a worktree that comes back has lost the rows of its last look
+        Ok(true)
+    }
+
+    /// Records the location of the worktree, if it differs from the stored one.
+    fn store_place(
+        &self,
+        store: &mut MemoryStore,
+        known: Option<&WorktreeRow>,
+        now_ms: i64,
+    ) -> JobResult<()> {
+        let Some((root, made_ns)) = worktree_place(&self.layout) else { return Ok(()) };
+        if known.is_some_and(|known| (known.root.as_ref(), known.made_ns) == (Some(&root), Some(made_ns))) {
+            return Ok(());
+        }
+        store.write(now_ms, |rows| Ok(rows.set_worktree_location(&root, made_ns)?))
+    }
+
+    /// Takes new, changed and gone files into the rows, and links the memories as the files say. Rows of `unwritten` files stay,
+    /// because these files are going to be written from the rows. Returns the files whose last edits must be searched for first.
+    fn take_files(
+        &self,
+        store: &mut MemoryStore,
+        counters: &FileCounters,
+        worktree: i64,
+        unwritten: &BTreeSet<String>,
+        now_ms: i64,
+    ) -> JobResult<Vec<FileState>> {
+        let rows = store.read(now_ms, |rows| Ok(rows.list_file_rows()?))?;
+        let gone: BTreeSet<String> = rows
+            .iter()
+            .map(|row| row.name.clone())
+            .filter(|name| self.is_gone(name) && !unwritten.contains(name))
+            .collect();
+        let hashes: HashMap<&str, [u8; 32]> = rows.iter().map(|row| (&*row.name, row.hash)).collect();
+        let written = self.read.iter().filter(|file| !unwritten.contains(&file.name));
+        let changed = written.filter(|file| {
+            hashes.get(&*file.name) != Some(&file.hash) || !self.has_same_sides && is_conflict(file)
+        });
+        let mut changed: Vec<FileState> = changed.cloned().collect();
+        let lacking = set_last_edits(store, &mut changed, &self.edits, now_ms)?;
+        if !lacking.is_empty() {
+            return Ok(lacking);
+        }
+        // Once memories are linked as the files of this worktree say, they stay so.
+        let links = self.links || counters.is_linked(worktree);
+        if !gone.is_empty() || !changed.is_empty() {
+            store.write(now_ms, |rows| match links {
+                true => Ok(rows.apply_files(&changed, &gone)?),
+                false => Ok(rows.apply_files_unlinked(&changed, &gone)?),
+            })?;
+            counters.note_taken(&self.key);
+        } else if links
+            && !counters.is_linked(worktree)
+            && !store.read(now_ms, |rows| Ok(rows.are_links_current()?))?
+        {
+            store.write(now_ms, |rows| Ok(rows.update_file_links()?))?;
+        }
+        if self.recovers && store.read(now_ms, |rows| Ok(rows.lacks_remarks()?))? {
+            store.write(now_ms, |rows| Ok(rows.fill_in_remarks(&self.read)?))?;
+        }
+        if links {
+            counters.set_linked(worktree);
+        }
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,80 @@
+//! Caches values that follow from the index, one for each worktree.
+
+use std::sync::{Arc, Mutex};
+
+use memod_base::threads::lock;
+use memod_base::types::WorktreeId;
+
+/// A value in a cache.
+pub(in crate::daemon) trait CacheValue: Clone {
+    /// Returns the memory that it takes, bytes.
+    fn size_bytes(&self) -> usize;
+}
+
+/// Values of worktrees, the one used last at the end.
+///
+/// Invariant: the lock of all of them is held only inside these functions; that of one worktree is held while index.db is read,
+/// so that two requests do not make the same value, but never while files of a worktree are read.
+pub(in crate::daemon) struct WorktreeCache<T> {
+    /// Memory of all values together; one that is larger alone is made for each request.
+    most_bytes: usize,
+    slots: Mutex<Vec<CacheSlot<T>>>,
+}
+
+/// Holds the value of one worktree.
+#[derive(Clone)]
+struct CacheSlot<T> {
+    view: WorktreeId,
+    /// Memory of the value, bytes.
+    size: usize,
+    kept: Arc<Mutex<Option<T>>>,
+}
+
+impl<T: CacheValue> WorktreeCache<T> {
+    pub(in crate::daemon) fn new(most_bytes: usize) -> Self {
+        Self { most_bytes, slots: Mutex::default() }
+    }
+
+    /// Returns the value of a worktree, which `make` makes of the former one.
+    pub(in crate::daemon) fn update_value<E>(
+        &self,
+        view: WorktreeId,
+        make: impl FnOnce(Option<T>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let slot = self.find_slot(view);
+        let mut kept = lock(&slot.kept);
+        let value = make(kept.take())?;
+        *kept = Some(value.clone());
+        drop(kept);
+        self.keep_slot(CacheSlot { size: value.size_bytes(), ..slot });
+        Ok(value)
+    }
+
+    /// Forgets the values of all but these worktrees.
+    pub(in crate::daemon) fn retain(&self, views: &[WorktreeId]) {
+        lock(&self.slots).retain(|slot| views.contains(&slot.view));
+    }
+
+    fn find_slot(&self, view: WorktreeId) -> CacheSlot<T> {
+        let mut slots = lock(&self.slots);
+        if let Some(known) = slots.iter().find(|slot| slot.view == view) {
+            return known.clone();
+        }
+        let slot = CacheSlot { view, size: 0, kept: Arc::default() };
+        slots.push(slot.clone());
+        slot
+    }
+
+    /// Puts a slot at the end, and forgets the first ones while all of them are too large.
+    fn keep_slot(&self, used: CacheSlot<T>) {
+        let mut slots = lock(&self.slots);
+        slots.retain(|slot| slot.view != used.view);
+        if used.size > self.most_bytes {
+            return;
+        }
+        slots.push(used);
+        while slots.iter().map(|slot| slot.size).sum::<usize>() > self.most_bytes {
+            slots.remove(0);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Caches the chunks of each worktree, and updates them by their changes.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use memod_base::threads::lock;
+use memod_base::types::{SourceKey, WorktreeId};
+use memod_database::DatabaseError;
+use memod_index_db::{IndexReader, ManifestChange};
+use memod_search::worktree_chunks::{ChangedPath, WorktreeChunks};
+
+use crate::daemon::request::worktree_cache::{CacheValue, WorktreeCache};
+
+/// Memory of the chunks of all worktrees together, bytes: some five million chunks.
+const MOST_BYTES: usize = 256 << 20;
+
+/// Most paths that are changed one by one, and most changes of a worktree that are remembered.
+const MOST_CHANGED: usize = 32;
+const MOST_CHANGES: usize = 16;
+
+/// The chunks of worktrees.
+pub(in crate::daemon) struct ChunkCache {
+    views: WorktreeCache<CachedChunks>,
+    changes: Mutex<HashMap<WorktreeId, RecentChanges>>,
+}
+
+/// The last changes of a worktree: its sequence number afterwards, and the paths.
+type RecentChanges = VecDeque<(u64, Vec<SourceKey>)>;
+
+/// The chunks of a worktree as they are in a snapshot.
+#[derive(Clone)]
+struct CachedChunks {
+    /// Epoch and sequence number of the worktree.
+    clock: Option<(i64, u64)>,
+    /// Contents that were extracted again until then.
+    n_replaced: u64,
+    chunks: Arc<WorktreeChunks>,
+}
+
+impl CacheValue for CachedChunks {
+    fn size_bytes(&self) -> usize {
+        self.chunks.size()
+    }
+}
+
+impl Default for ChunkCache {
+    fn default() -> Self {
+        Self { views: WorktreeCache::new(MOST_BYTES), changes: Mutex::default() }
+    }
+}
+
+impl ChunkCache {
+    /// Forgets all chunks, and the paths that have changed.
+    pub(in crate::daemon) fn clear(&self) {
+        self.views.retain(&[]);
+        self.lock_changes().clear();
+    }
+
+    fn lock_changes(&self) -> MutexGuard<'_, HashMap<WorktreeId, RecentChanges>> {
+        lock(&self.changes)
+    }
+
+    /// Notes that changes were committed, and the sequence number of the worktree since. Of a change that is not noted, all paths
+    /// are read.
+    pub(in crate::daemon) fn note_changes(&self, view: WorktreeId, seq: u64, changes: &[ManifestChange]) {
+        if changes.len() > MOST_CHANGED {
+            return;
+        }
+        let mut views = self.lock_changes();
+        let noted = views.entry(view).or_default();
+        noted.truncate(MOST_CHANGES - 1);
+        noted.push_front((seq, changes.iter().map(|change| change.key().clone()).collect()));
+    }
+
+    /// Returns the paths that changed between two sequence numbers, if all were noted.
+    fn changed_between(&self, view: WorktreeId, from: u64, to: u64) -> Option<BTreeSet<SourceKey>> {
+        let views = self.lock_changes();
+        let n_changes = usize::try_from(to.checked_sub(from)?).ok()?;
+        if n_changes > MOST_CHANGES {
+            return None;
+        }
+        let changes = (from + 1..=to)
+            .map(|seq| {
+                let of_view = views.get(&view)?;
+                of_view.iter().find(|(noted, _)| *noted == seq).map(|(_, keys)| keys)
+            })
+            .collect::<Option<Vec<_>>>()?;
+        Some(changes.into_iter().flatten().cloned().collect())
+    }
+
+    /// Returns the chunks of a worktree in the snapshot of `reader`.
+    ///
+    /// Each change of a worktree's files changes its clock. A content may be extracted again for another worktree, which is counted.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(in crate::daemon) fn current_chunks(
+        &self,
+        reader: &IndexReader,
+        view: WorktreeId,
+    ) -> Result<Arc<WorktreeChunks>, DatabaseError> {
+        let clock = reader.find_view(view)?.map(|row| (row.epoch, row.seq));
+        let n_replaced = reader.n_replaced()?;
+        let kept = self.views.update_value(view, |former| -> Result<_, DatabaseError> {
+            let chunks = match former {
+                Some(kept) if kept.clock == clock && kept.n_replaced == n_replaced => kept.chunks,
+                former => {
+                    let views = reader.list_views()?;
+                    self.views.retain(&views);
+                    self.lock_changes().retain(|view, _| views.contains(view));
+                    match former.as_ref().and_then(|kept| self.changed_since(view, kept, clock, n_replaced)) {
+                        Some(changed) => patch_chunks(reader, view, changed, former)?,
+                        None => {
+                            update_chunks(reader, view, former.map(|kept| kept.chunks).unwrap_or_default())?
+                        }
+                    }
+                }
+            };
+            Ok(CachedChunks { clock, n_replaced, chunks })
+        })?;
+        Ok(kept.chunks)
+    }
+
+    /// Returns the paths that changed since the chunks were read, if these are all that has changed.
+    fn changed_since(
+        &self,
+        view: WorktreeId,
+        kept: &CachedChunks,
+        clock: Option<(i64, u64)>,
+        n_replaced: u64,
+    ) -> Option<BTreeSet<SourceKey>> {
+        let ((epoch, seq), (former_epoch, former_seq)) = (clock?, kept.clock?);
+        let is_same = epoch == former_epoch && n_replaced == kept.n_replaced;
+        self.changed_between(view, former_seq, seq).filter(|_| is_same)
+    }
+}
+
+/// Returns the chunks with these paths made equal to the index.
+fn patch_chunks(
+    reader: &IndexReader,
+    view: WorktreeId,
+    changed: BTreeSet<SourceKey>,
+    former: Option<CachedChunks>,
+) -> Result<Arc<WorktreeChunks>, DatabaseError> {
+    let mut chunks = former.map(|kept| kept.chunks).unwrap_or_default();
+    let changed = changed
+        .into_iter()
+        .map(|key| -> Result<ChangedPath, DatabaseError> {
+            Ok((key.as_str().into(), reader.first_chunk(view, &key)?))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Arc::make_mut(&mut chunks).patch(changed, |first| reader.read_content(first))?;
+    Ok(chunks)
+}
+
+/// Returns the chunks made equal to the index.
+fn update_chunks(
+    reader: &IndexReader,
+    view: WorktreeId,
+    mut chunks: Arc<WorktreeChunks>,
+) -> Result<Arc<WorktreeChunks>, DatabaseError> {
+    let mut list = Vec::new();
+    reader.each_path(view, |path, first| list.push((path.into(), first)))?;
+    // A search that still ranks the former chunks keeps them; then this is a copy.
+    Arc::make_mut(&mut chunks).update(list, |first| reader.read_content(first))?;
+    Ok(chunks)
+}

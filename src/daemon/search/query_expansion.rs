@@ -1,0 +1,52 @@
+//! Asks the language model for other words of a query, while the query itself is searched.
+
+use std::sync::Arc;
+
+use memod_llm::tasks::expand;
+use memod_search::query::Query;
+
+use crate::daemon::language_model::ModelLane;
+use crate::daemon::language_model::llm_settings::read_settings;
+use crate::daemon::shared::Shared;
+
+/// Returns other words for a query, from the model or as it named them before.
+///
+/// # Errors
+/// Why there are none.
+pub(in crate::daemon) async fn ask_for_words(
+    shared: &Arc<Shared>,
+    query: &Query,
+) -> Result<Vec<String>, String> {
+    let text = words_to_send(query)?;
+    let (llm, endpoint) = read_settings(shared).await.map_err(|error| error.message)?;
+    let endpoint = endpoint.map_err(|error| error.to_string())?;
+    let key = format!("{} {} {text}", endpoint.url, endpoint.model);
+    match shared.llm.kept_words(&key) {
+        Some(words) if words.is_empty() => {
+            return Err("the model named no usable words before".to_owned());
+        }
+        Some(words) => return Ok(words),
+        None => {}
+    }
+    let prompt = expand::build_prompt(text, endpoint.secret());
+    let answer = shared.llm.ask(&llm, endpoint, prompt, ModelLane::Search).await?;
+    let words = expand::read_words(&answer, text);
+    // An answer without words is kept too: it would be the same again, and cost as much.
+    shared.llm.keep_words(key, words.clone().unwrap_or_default());
+    Ok(words?)
+}
+
+/// Returns the part of a query that is sent: its words without filters.
+///
+/// # Errors
+/// Why the query is searched as it is.
+pub(in crate::daemon) fn words_to_send(query: &Query) -> Result<&str, String> {
+    if query.with_words(&[]).is_none() {
+        return Err("names, operators and filters alone are searched as they are".to_owned());
+    }
+    let text = query.text().trim();
+    if text.len() > expand::MOST_QUERY {
+        return Err(format!("a text of over {} bytes has words enough", expand::MOST_QUERY));
+    }
+    Ok(text)
+}

@@ -1,0 +1,113 @@
+//! Searches the memories for a search of everything.
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::SourceKey;
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_proto::{Hit, RpcError, SearchMode};
+use memod_search::memory_search::{FoundMemories, MemorySearchRequest};
+use memod_search::snippet::{SnippetCutter, SnippetExtent};
+use memod_search::{SearchAnswer, correction};
+
+use crate::daemon::memories::anchors::check_all_anchors;
+use crate::daemon::memories::finding::memory_hits as memories;
+use crate::daemon::shared::Shared;
+
+/// The result of searching the memories.
+#[derive(Default)]
+pub(in crate::daemon) struct SearchedMemories<'a> {
+    wanted: MemorySearchRequest,
+    pub(in crate::daemon) found: FoundMemories,
+    pub(in crate::daemon) error: Option<RpcError>,
+    /// Why the states of some are not known.
+    pub(in crate::daemon) unsure: Option<String>,
+    /// The worktree that anchors are checked against; `None` if they are not checked.
+    at: Option<&'a Freshness>,
+    /// Paths whose content on disk differs from the snapshot.
+    pub(in crate::daemon) stale: Vec<SourceKey>,
+}
+
+impl<'a> SearchedMemories<'a> {
+    /// Without `wanted` nothing is searched.
+    pub(in crate::daemon) fn from_ask(
+        shared: &Shared,
+        wanted: Option<&MemorySearchRequest>,
+        at: Option<&'a Freshness>,
+    ) -> Self {
+        let Some(wanted) = wanted.cloned() else { return Self::default() };
+        let mut memories = Self { wanted, at, ..Self::default() };
+        memories.run_ask(shared);
+        memories
+    }
+
+    /// Returns why vectors did not find memories, if the model could not run.
+    pub(in crate::daemon) fn why_no_vector(&self) -> Option<&str> {
+        self.wanted.why_no_vector.as_deref()
+    }
+
+    fn run_ask(&mut self, shared: &Shared) {
+        if self.wanted.mode != SearchMode::Keyword {
+            self.wanted.set_query_vector(shared.memories.ready_model().as_deref().map_err(String::as_str));
+        }
+        if let Err(error) = self.try_ask(shared) {
+            self.error = Some(error);
+        }
+    }
+
+    /// Searches again once the states of anchors are known, because they lower the rank of memories.
+    fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
+        self.found = shared.memories.find_memories(&self.wanted)?;
+        let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
+        let unjudged = std::mem::take(&mut self.found.unjudged);
+        let judged = check_all_anchors(shared, at, unjudged)?;
+        self.wanted.judged.extend(judged.value);
+        self.stale.extend(judged.stale);
+        self.unsure = self.unsure.take().or(judged.closed);
+        self.found = shared.memories.find_memories(&self.wanted)?;
+        Ok(())
+    }
+
+    /// Adds the hits of a corrected query, `again` in the index and those among the memories, below the exact hits of both.
+    /// Returns the corrected query if it has found a word where the typed one has not.
+    pub(in crate::daemon) fn add_corrected(
+        &mut self,
+        shared: &Shared,
+        answer: &mut SearchAnswer,
+        again: SearchAnswer,
+    ) -> Option<String> {
+        let exact = std::mem::take(&mut self.found);
+        let typed = std::mem::replace(&mut self.wanted.query, again.query.clone());
+        if self.wanted.limit > 0 {
+            self.run_ask(shared);
+        }
+        let corrected = std::mem::replace(&mut self.found, exact);
+        if !answer.lacks_exact_hits_of(&again) && !self.found.lacks_exact_hits_of(&corrected) {
+            self.wanted.query = typed;
+            return None;
+        }
+        let lowest = answer.exact_scores().chain(self.found.exact_scores()).reduce(f64::min);
+        let of_index = again.found.iter().map(|hit| hit.ranked.score);
+        let best = corrected.found.iter().map(|hit| hit.ranked.score).chain(of_index).fold(0.0, f64::max);
+        let factor = correction::correction_factor(lowest, best);
+        let text = again.query.to_string();
+        self.found.add_corrected(corrected, factor, self.wanted.limit);
+        answer.add_corrected(again, factor);
+        Some(text)
+    }
+
+    pub(in crate::daemon) fn build_hits(
+        &self,
+        layout: &RepoLayout,
+        explains: bool,
+        extent: SnippetExtent,
+    ) -> Vec<Hit> {
+        let root = layout.root.display().to_string();
+        let snippets = SnippetCutter::new(self.wanted.query.words(), extent);
+        self.found
+            .found
+            .iter()
+            .enumerate()
+            .map(|(nth, found)| memories::build_hit(found, &self.wanted, &snippets, nth, &root, explains))
+            .collect()
+    }
+}

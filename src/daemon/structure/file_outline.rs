@@ -1,0 +1,247 @@
+//! Answers `outline`: lists the definitions of a file, or the sections of a document, in the order of the text.
+
+use std::cmp::Reverse;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_base::paths::CallerDir;
+use memod_base::types::{DeclaredRole, SourceKey, is_inside};
+use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::{IndexReader, ManifestEntry};
+use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
+use memod_structure::map::NumberedLines;
+
+use crate::daemon::request::path_spec::own_name;
+use crate::daemon::request::{SnapshotAsk, request_deadline, run_on_snapshot};
+use crate::daemon::shared::Shared;
+use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
+
+/// Items in a result when the caller names no number.
+const LIMIT: usize = 1_000;
+/// Longest signature that is shown, in characters.
+const MOST_CHARS: usize = 240;
+/// Between the headings of a section.
+const HEADINGS: &str = " > ";
+
+/// Answers `outline`.
+pub(in crate::daemon) async fn answer_outline(
+    shared: &Arc<Shared>,
+    params: OutlineParams,
+) -> RpcResult<OutlineResult> {
+    let began = Instant::now();
+    let ask = SnapshotAsk {
+        cwd: params.cwd.clone(),
+        level: params.sync,
+        deadline: request_deadline(shared, params.wait_ms),
+        needs_commits: false,
+    };
+    let (mut result, why_not) =
+        run_on_snapshot(shared, ask, move |shared, at, _| build_outline_result(shared, &params, at)).await?;
+    result.fresh &= why_not.is_none();
+    result.reason = result.reason.or(why_not);
+    result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
+    Ok(result)
+}
+
+/// Something of a file that has a place in its outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct OutlineEntry {
+    title: String,
+    lines: (u32, u32),
+    depth: u32,
+    form: EntryForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryForm {
+    Definition,
+    /// A block such as an `impl`.
+    Scope,
+    Section,
+}
+
+impl OutlineEntry {
+    fn new(title: String, lines: (u32, u32), form: EntryForm) -> Self {
+        Self { title, lines, depth: 0, form }
+    }
+}
+
+impl EntryForm {
+    fn from_role(role: DeclaredRole) -> Self {
+        if role == DeclaredRole::Scope { Self::Scope } else { Self::Definition }
+    }
+}
+
+/// The span that a target names, with the outline of its file.
+type TargetOutline = (ManifestEntry, TargetSpan, FileOutline);
+
+/// The outline of a file or of one of its definitions.
+struct FileOutline {
+    items: Vec<OutlineEntry>,
+    /// Whether the file has more definitions than are kept.
+    lacks_some: bool,
+}
+
+fn build_outline_result(
+    shared: &Shared,
+    params: &OutlineParams,
+    at: &Freshness,
+) -> RpcResult<(OutlineResult, Vec<SourceKey>)> {
+    let target = (params.target.as_str(), params.cwd.as_str());
+    let read = |reader: &IndexReader| -> RpcResult<(Vec<TargetOutline>, usize)> {
+        let spans = find_spans(shared, reader, target, at)?;
+        let n_spans = spans.len();
+        let outlined: RpcResult<_> = spans
+            .into_iter()
+            .take(MOST_PARTS)
+            .map(|(entry, span)| {
+                let items = read_file_outline(reader, at, &span)?;
+                Ok((entry, span, items))
+            })
+            .collect();
+        Ok((outlined?, n_spans))
+    };
+    let (outlined, n_spans) = shared.engine.read(|reader: &IndexReader| reader.read_snapshot(read))?;
+    let mut cut = (n_spans > MOST_PARTS)
+        .then(|| format!("{n_spans} definitions have that name, and {MOST_PARTS} are looked at"));
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let (mut shown, mut stale) = (Vec::new(), Vec::new());
+    for (entry, TargetSpan { key, .. }, FileOutline { items, lacks_some }) in outlined {
+        if lacks_some {
+            cut.get_or_insert_with(|| format!("{key} is too complex, and some definitions are missing"));
+        }
+        let Some(text) = read_shown_text(shared, at, &entry, (&key, &dir))? else {
+            stale.push(key);
+            continue;
+        };
+        let lines = NumberedLines::new(text);
+        shown.extend(items.iter().map(|item| OutlineItem {
+            path: key.to_string(),
+            cwd_path: dir.relative_path(key.as_str()),
+            text: render_entry(item, &lines).chars().take(MOST_CHARS).collect(),
+            title: item.title.clone(),
+            lines: item.lines,
+            depth: item.depth,
+        }));
+    }
+    let n_found = shown.len();
+    drop_deepest_items(&mut shown, params.depth, params.limit.unwrap_or(LIMIT));
+    let (fresh, reason, trust) = (at.fresh, at.reason.clone(), "repo".to_owned());
+    Ok((OutlineResult { items: shown, n_found, cut, fresh, reason, trust, took_ms: 0.0 }, stale))
+}
+
+/// Returns the outline of a file or of one of its definitions.
+fn read_file_outline(
+    reader: &IndexReader,
+    at: &Freshness,
+    span: &TargetSpan,
+) -> Result<FileOutline, DatabaseError> {
+    // Overloads of one name are one definition to memories and changes, but each has its place in the structure.
+    let structure = reader.read_structure(at.worktree, &span.key)?.unwrap_or_default();
+    let lacks_some = structure.lacks_definitions;
+    let declared = structure.declared.into_iter();
+    let mut items: Vec<OutlineEntry> = declared
+        .map(|found| OutlineEntry::new(found.title, found.lines, EntryForm::from_role(found.role)))
+        .collect();
+    if items.is_empty() {
+        let definitions = reader.list_definitions(at.worktree, &span.key)?.into_iter();
+        items = definitions
+            .map(|found| OutlineEntry::new(found.title, found.lines, EntryForm::Definition))
+            .collect();
+    }
+    if items.is_empty() {
+        items = list_sections(reader.list_sections(at.worktree, &span.key)?);
+    } else {
+        items.sort_by_key(|item| (item.lines.0, Reverse(item.lines.1), item.form == EntryForm::Definition));
+        set_depths(&mut items);
+    }
+    if let Some(around) = span.lines {
+        items.retain(|item| {
+            let is_within = around.0 <= item.lines.0 && item.lines.1 <= around.1;
+            is_within || span.title.as_ref().is_some_and(|title| belongs_to(item, title))
+        });
+    }
+    let least = items.iter().map(|item| item.depth).min().unwrap_or(0);
+    items.iter_mut().for_each(|item| item.depth -= least);
+    Ok(FileOutline { items, lacks_some })
+}
+
+/// Whether an item is a member of a type, or a block of its members.
+fn belongs_to(item: &OutlineEntry, title: &str) -> bool {
+    is_inside(&item.title, title) || item.title.strip_prefix(title).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// Sets the depths of items that are sorted by lines.
+fn set_depths(items: &mut [OutlineEntry]) {
+    let mut around: Vec<(u32, u32)> = Vec::new();
+    for item in items {
+        while around.last().is_some_and(|last| last.1 < item.lines.1 || *last == item.lines) {
+            around.pop();
+        }
+        item.depth = around.len() as u32;
+        around.push(item.lines);
+    }
+}
+
+/// Makes one item of each section, and of each heading that has no text of its own.
+fn list_sections(parts: Vec<(String, (u32, u32))>) -> Vec<OutlineEntry> {
+    let mut items: Vec<OutlineEntry> = Vec::new();
+    for (title, lines) in parts {
+        if let Some(same) = items.last_mut().filter(|last| last.title == title) {
+            same.lines.1 = lines.1;
+            continue;
+        }
+        for (end, _) in title.match_indices(HEADINGS).chain([(title.len(), "")]) {
+            let heading = &title[..end];
+            let depth = heading.matches(HEADINGS).count() as u32;
+            let is_known = items.iter().rev().take_while(|item| item.depth >= depth);
+            if end == title.len() || !is_known.into_iter().any(|item| item.title == heading) {
+                items.push(OutlineEntry {
+                    title: heading.to_owned(),
+                    lines,
+                    depth,
+                    form: EntryForm::Section,
+                });
+            }
+        }
+    }
+    // A section ends where the next one of its level begins.
+    let ends: Vec<u32> = (0..items.len())
+        .map(|at| {
+            let inside = items[at..].iter().enumerate();
+            let inside = inside.take_while(|(nth, item)| *nth == 0 || item.depth > items[at].depth);
+            inside.map(|(_, item)| item.lines.1).max().unwrap_or(items[at].lines.1)
+        })
+        .collect();
+    items.iter_mut().zip(ends).for_each(|(item, end)| item.lines.1 = end);
+    items
+}
+
+fn render_entry(item: &OutlineEntry, lines: &NumberedLines) -> String {
+    let first = item.lines.0;
+    let text = match item.form {
+        EntryForm::Section => return item.title.rsplit(HEADINGS).next().unwrap_or_default().to_owned(),
+        EntryForm::Scope => None,
+        EntryForm::Definition => {
+            lines.find_signature(own_name(&item.title), first).map(|(_, signature)| signature)
+        }
+    };
+    let text = text.unwrap_or_else(|| lines.first_code_line(first).to_owned());
+    text.trim_end_matches([' ', '{']).to_owned()
+}
+
+/// Leaves out what is deeper than asked for, and of too many the innermost.
+fn drop_deepest_items(items: &mut Vec<OutlineItem>, depth: Option<u32>, limit: usize) {
+    items.retain(|item| depth.is_none_or(|depth| item.depth < depth));
+    while items.len() > limit {
+        let deepest = items.iter().map(|item| item.depth).max().unwrap_or(0);
+        if deepest == 0 {
+            items.truncate(limit);
+            return;
+        }
+        items.retain(|item| item.depth < deepest);
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads the lines that an answer shows, and notices files whose text has changed since.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use memod_base::paths::CallerDir;
+use memod_base::types::SourceKey;
+use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::{IndexReader, ManifestEntry as StoredEntry};
+use memod_proto::ReachedDefinition;
+use memod_structure::map::NumberedLines;
+
+use crate::daemon::shared::Shared;
+use crate::daemon::structure::show_code::read_shown_text;
+
+/// Longest line that is shown, in characters.
+pub(super) const MOST_CHARS: usize = 160;
+
+/// The files of one answer, each read once.
+pub(super) struct AnswerTexts<'a> {
+    shared: &'a Shared,
+    at: &'a Freshness,
+    dir: &'a CallerDir,
+    entries: StoredEntries,
+    known: HashMap<SourceKey, Option<NumberedLines>>,
+}
+
+/// The entries of files in the snapshot that an answer is from.
+pub(super) type StoredEntries = HashMap<SourceKey, Option<StoredEntry>>;
+
+/// Reads the entries of files, in the snapshot of `reader`.
+pub(super) fn read_entries(
+    reader: &IndexReader,
+    at: &Freshness,
+    keys: impl Iterator<Item = SourceKey>,
+) -> Result<StoredEntries, DatabaseError> {
+    let mut entries = StoredEntries::new();
+    for key in keys {
+        if let Entry::Vacant(place) = entries.entry(key) {
+            let entry = reader.find_entry(at.worktree, place.key())?;
+            place.insert(entry);
+        }
+    }
+    Ok(entries)
+}
+
+impl<'a> AnswerTexts<'a> {
+    pub(super) fn new(
+        (shared, at): (&'a Shared, &'a Freshness),
+        dir: &'a CallerDir,
+        entries: StoredEntries,
+    ) -> Self {
+        Self { shared, at, dir, entries, known: HashMap::new() }
+    }
+
+    /// Returns the text of a file without its credentials; `None` if the disk differs from the snapshot.
+    pub(super) fn read_lines(&mut self, key: &SourceKey) -> RpcResult<Option<&NumberedLines>> {
+        if !self.known.contains_key(key) {
+            let text = match self.entries.get(key) {
+                Some(Some(entry)) => read_shown_text(self.shared, self.at, entry, (key, self.dir))?,
+                _ => None,
+            };
+            self.known.insert(key.clone(), text.map(NumberedLines::new));
+        }
+        Ok(self.known.get(key).and_then(Option::as_ref))
+    }
+
+    /// Adds lines and paths for people to definitions; returns the files that are to be read again.
+    pub(super) fn fill_texts(
+        mut self,
+        found: &mut [ReachedDefinition],
+        with_signatures: bool,
+    ) -> RpcResult<Vec<SourceKey>> {
+        let mut stale = Vec::new();
+        for found in found {
+            let key = SourceKey::new(&found.path);
+            found.cwd_path = self.dir.relative_path(&found.path);
+            let Some(lines) = self.read_lines(&key)? else {
+                stale.push(key);
+                continue;
+            };
+            let own = found.title.as_deref().map(crate::daemon::request::path_spec::own_name);
+            let signature =
+                own.filter(|_| with_signatures).and_then(|own| lines.find_signature(own, found.lines.0));
+            let text = signature.map_or_else(
+                || lines.line_at(if with_signatures { found.lines.0 } else { found.line }).to_owned(),
+                |(_, signature)| signature,
+            );
+            found.text = text.chars().take(MOST_CHARS).collect();
+        }
+        stale.dedup();
+        Ok(stale)
+    }
+}

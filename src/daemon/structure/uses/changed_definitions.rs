@@ -1,0 +1,62 @@
+//! Finds which definitions have changed since a revision.
+
+use std::sync::Arc;
+
+use memod_engine::errors::RpcResult;
+use memod_proto::{ChangedParams, ReachParams};
+
+use crate::daemon::history::changed;
+use crate::daemon::request::caveats;
+use crate::daemon::shared::Shared;
+
+/// Files with the qualified names of their definitions.
+pub(super) type FileTitles = Vec<(String, Vec<String>)>;
+
+/// The changes since a revision.
+pub(super) struct ChangedDefinitions {
+    /// Definitions that were changed or added.
+    pub(super) present: FileTitles,
+    /// Definitions that were removed.
+    pub(super) removed: FileTitles,
+    /// Old and new paths of renamed files; all of their definitions count as changed.
+    pub(super) renamed: Vec<(String, String)>,
+    pub(super) why_not_fresh: Option<String>,
+    /// Why some changes may lack.
+    pub(super) cut: Option<String>,
+}
+
+impl ChangedDefinitions {
+    /// Returns the paths of files that are gone, or had definitions that are.
+    pub(super) fn old_paths(&self) -> Vec<String> {
+        let renamed = self.renamed.iter().map(|(old, _)| old);
+        self.removed.iter().map(|(path, _)| path).chain(renamed).cloned().collect()
+    }
+}
+
+/// Returns the definitions that changed since the requested revision.
+pub(super) async fn find_changed_definitions(
+    shared: &Arc<Shared>,
+    params: &ReachParams,
+) -> RpcResult<ChangedDefinitions> {
+    let ask = ChangedParams {
+        cwd: params.cwd.clone(),
+        since: params.since.clone(),
+        sync: params.sync,
+        wait_ms: params.wait_ms,
+        ..ChangedParams::default()
+    };
+    let result = changed::answer_changed(shared, ask).await?;
+    caveats::note_needed_files(|_| true); // what uses the changed definitions may be anywhere
+    let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
+    let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
+    let (mut present, mut removed, mut renamed) = (FileTitles::new(), FileTitles::new(), Vec::new());
+    for file in result.files {
+        renamed.extend(file.from.clone().map(|from| (from, file.path.clone())));
+        let Some(symbols) = file.symbols else { continue };
+        present.push((file.path.clone(), symbols.changed.into_iter().chain(symbols.added).collect()));
+        removed.push((file.path, symbols.removed));
+    }
+    present.retain(|(_, names)| !names.is_empty());
+    removed.retain(|(_, names)| !names.is_empty());
+    Ok(ChangedDefinitions { present, removed, renamed, why_not_fresh, cut })
+}

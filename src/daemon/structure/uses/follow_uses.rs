@@ -1,0 +1,416 @@
+//! Follows uses from definition to definition: to what uses them, or to what they call.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Instant;
+
+use memod_base::types::{DeclaredRole, FileStructure, UseRole};
+use memod_database::DatabaseError;
+use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
+
+use super::method_sets;
+use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
+use crate::daemon::request::path_spec::own_name;
+
+/// Factor from the weight of a definition to that of its user, by certainty. By name it is divided by the number of definitions
+/// that the name may mean. Checked with `benches/references/history.py` against commits that changed tests.
+const WEIGHT: [f64; 3] = [1.0, 0.7, 0.3];
+/// How much of it is left one step farther.
+const DECAY: f64 = 0.7;
+/// Steps with less weight are found but not followed.
+const LEAST_FOLLOWED: f64 = 0.05;
+/// Most definitions that are found.
+const MOST_FOUND: usize = 5_000;
+/// Most definitions that a call may mean: with more, it says nothing.
+const MOST_MEANT: usize = 4;
+
+/// Which uses are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FollowedUses {
+    /// Calls of functions and mentions of types; neither imports nor what a type extends.
+    Calls,
+    /// All uses but imports.
+    Uses,
+    /// Types that extend or implement a type.
+    Bases,
+}
+
+/// How far uses are followed.
+#[derive(Clone, Copy)]
+pub(super) struct FollowLimits {
+    pub(super) depth: u32,
+    pub(super) until: Instant,
+}
+
+/// A definition on the way.
+#[derive(Clone, Debug)]
+pub(super) struct UseStep {
+    pub(super) node: CodeNode,
+    /// Number of uses between it and a start.
+    pub(super) depth: u32,
+    /// The step before; `None` for the first ones.
+    pub(super) via: Option<usize>,
+    /// Line of the use: in this definition, or, for callees, in the one before.
+    pub(super) line: u32,
+    /// The least sure use on the way.
+    pub(super) certainty: Certainty,
+    /// 0 to 1; 0 for a test that only its name or its words point to.
+    pub(super) weight: f64,
+}
+
+/// The steps found by following uses.
+#[derive(Default)]
+pub(super) struct UsePaths {
+    pub(super) steps: Vec<UseStep>,
+    /// Why there may be more.
+    pub(super) cut: Option<&'static str>,
+    /// Calls in the definitions asked for that mean no definition of the worktree, or any of too many.
+    pub(super) n_untold: usize,
+    known: HashMap<CodeNode, usize>,
+}
+
+impl UsePaths {
+    /// Adds a step, or improves the one that is known at the same depth; returns whether it is new.
+    fn add(&mut self, step: UseStep) -> bool {
+        match self.known.get(&step.node) {
+            Some(&known) => {
+                let known = &mut self.steps[known];
+                if known.depth == step.depth && known.weight < step.weight {
+                    *known = step;
+                }
+                false
+            }
+            None => {
+                self.known.insert(step.node, self.steps.len());
+                self.steps.push(step);
+                true
+            }
+        }
+    }
+
+    /// Adds those starts that are asked for themselves.
+    pub(super) fn add_starts(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        start: &[DefinitionCandidate],
+        is_wanted: impl Fn(CodeNode) -> bool,
+    ) {
+        for own in start.iter().filter(|own| is_wanted(CodeNode::from(**own))) {
+            let line = structures.structure_of(own.file).declared[own.declared as usize].lines.0;
+            let (node, certainty) = (CodeNode::from(*own), Certainty::Exact);
+            self.add(UseStep { node, depth: 0, via: None, line, certainty, weight: 1.0 });
+        }
+    }
+
+    fn weight_and_certainty(&self, step: Option<usize>) -> (f64, Certainty) {
+        step.map_or((1.0, Certainty::Exact), |step| (self.steps[step].weight, self.steps[step].certainty))
+    }
+
+    /// Returns whether a limit is reached, and notes which.
+    fn is_at_limit(&mut self, bounds: &FollowLimits) -> bool {
+        if self.steps.len() >= MOST_FOUND {
+            self.cut = Some("more than 5,000 definitions are reached");
+        } else if Instant::now() >= bounds.until {
+            self.cut = Some("the time limit was reached");
+        }
+        self.cut.is_some()
+    }
+}
+
+/// Returns the users of definitions, and their users in turn, the nearest first.
+pub(super) fn follow_users(
+    structures: &WorktreeStructures<'_>,
+    start: &[DefinitionCandidate],
+    edges: FollowedUses,
+    bounds: &FollowLimits,
+) -> Result<UsePaths, DatabaseError> {
+    let mut reached = UsePaths::default();
+    let is_start: HashSet<CodeNode> = start.iter().map(|start| CodeNode::from(*start)).collect();
+    let mut open: Vec<(DefinitionCandidate, Option<usize>)> =
+        start.iter().map(|start| (*start, None)).collect();
+    if edges == FollowedUses::Uses {
+        let of_types =
+            start.iter().flat_map(|start| list_next_candidates(structures, CodeNode::from(*start), None));
+        open.extend(of_types.filter(|(candidate, _)| !is_start.contains(&CodeNode::from(*candidate))));
+    }
+    for depth in 1..=bounds.depth {
+        let first_new = reached.steps.len();
+        let through_base = match edges {
+            FollowedUses::Bases => {
+                add_implementers(structures, &open, depth, &mut reached)?;
+                HashSet::new()
+            }
+            FollowedUses::Calls | FollowedUses::Uses => add_overridden(structures, &mut open)?,
+        };
+        for (name, wanted) in group_by_name(structures, &open) {
+            if reached.is_at_limit(bounds) {
+                break;
+            }
+            let candidates: Vec<DefinitionCandidate> = wanted.keys().copied().collect();
+            for found in structures.find_uses(&name, &candidates)? {
+                let Some((via, target)) = find_heaviest_step(&reached, &found, &wanted) else { continue };
+                let node = find_enclosing_definition(structures, found.within);
+                if is_start.contains(&node) || !is_edge(structures, edges, &found, target) {
+                    continue;
+                }
+                let (weight, certainty) = reached.weight_and_certainty(via);
+                let is_dispatched = through_base.contains(&target);
+                let use_certainty =
+                    if is_dispatched { found.certainty.max(Certainty::Likely) } else { found.certainty };
+                let weight = weight * weigh_certainty(use_certainty, found.n_meant) * DECAY;
+                let certainty = certainty.max(use_certainty);
+                reached.add(UseStep { node, depth, via, line: found.line, certainty, weight });
+            }
+        }
+        if reached.cut.is_some() {
+            break;
+        }
+        let mut new: Vec<usize> = (first_new..reached.steps.len()).collect();
+        new.retain(|step| reached.steps[*step].weight >= LEAST_FOLLOWED);
+        new.sort_by(|one, other| reached.steps[*other].weight.total_cmp(&reached.steps[*one].weight));
+        open = new
+            .iter()
+            .flat_map(|step| list_next_candidates(structures, reached.steps[*step].node, Some(*step)))
+            .collect();
+    }
+    Ok(reached)
+}
+
+/// Adds the users of removed definitions: the uses of a name that nothing else defines, or that is still imported from there.
+pub(super) fn add_users_of_removed(
+    structures: &WorktreeStructures<'_>,
+    removed: &[(String, Vec<String>)],
+    reached: &mut UsePaths,
+) -> Result<(), DatabaseError> {
+    let names: BTreeSet<(&str, &str)> = removed
+        .iter()
+        .flat_map(|(path, titles)| titles.iter().map(|title| (own_name(title), path.as_str())))
+        .collect();
+    for (name, path) in names {
+        // If another definition has the name, only an import from the old file shows that the old one is meant.
+        let is_defined = !structures.find_candidates(name)?.is_empty();
+        let old_file = structures.paths.number_of(path);
+        if structures.is_late() || is_defined && old_file.is_none() {
+            continue;
+        }
+        let certainty = if is_defined { Certainty::Likely } else { Certainty::ByName };
+        for file in structures.files_with(name)? {
+            let structure = structures.structure_of(file);
+            for used in structure.uses.iter().filter(|used| structure.name(used.name) == name) {
+                let is_imported =
+                    old_file.is_some_and(|old| structures.is_imported_from(old, file, &structure, used));
+                if is_defined && !is_imported {
+                    continue;
+                }
+                let node = find_enclosing_definition(
+                    structures,
+                    CodeNode { file, declared: used.within.checked_sub(1) },
+                );
+                let weight = weigh_certainty(certainty, 1) * DECAY;
+                reached.add(UseStep { node, depth: 1, via: None, line: used.line, certainty, weight });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Adds the members of bases for which members of types may be called, and returns them.
+fn add_overridden(
+    structures: &WorktreeStructures<'_>,
+    open: &mut Vec<(DefinitionCandidate, Option<usize>)>,
+) -> Result<HashSet<DefinitionCandidate>, DatabaseError> {
+    let mut known: HashSet<DefinitionCandidate> = open.iter().map(|(candidate, _)| *candidate).collect();
+    let mut added = HashSet::new();
+    for (candidate, step) in open.clone() {
+        if structures.is_late() {
+            break;
+        }
+        for base in structures.find_overridden(candidate)? {
+            if known.insert(base) {
+                added.insert(base);
+                open.push((base, step));
+            }
+        }
+    }
+    Ok(added)
+}
+
+/// Adds the types of Go that have the methods of an interface.
+fn add_implementers(
+    structures: &WorktreeStructures<'_>,
+    open: &[(DefinitionCandidate, Option<usize>)],
+    depth: u32,
+    reached: &mut UsePaths,
+) -> Result<(), DatabaseError> {
+    for (interface, via) in open {
+        if structures.is_late() {
+            break;
+        }
+        let (sure, types) = method_sets::find_implementers(structures, *interface)?;
+        for found in types {
+            let line = structures.structure_of(found.file).declared[found.declared as usize].lines.0;
+            let (weight, certainty) = reached.weight_and_certainty(*via);
+            let (weight, certainty) = (weight * weigh_certainty(sure, 1) * DECAY, certainty.max(sure));
+            reached.add(UseStep { node: CodeNode::from(found), depth, via: *via, line, certainty, weight });
+        }
+    }
+    Ok(())
+}
+
+/// Definitions of one name with the steps that led to them.
+type WantedDefinitions = HashMap<DefinitionCandidate, Option<usize>>;
+
+/// Groups definitions by their names, in the order in which each name is first seen.
+fn group_by_name(
+    structures: &WorktreeStructures<'_>,
+    open: &[(DefinitionCandidate, Option<usize>)],
+) -> Vec<(String, WantedDefinitions)> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups: Vec<(String, WantedDefinitions)> = Vec::new();
+    for (candidate, step) in open {
+        let structure = structures.structure_of(candidate.file);
+        for name in structure.declared[candidate.declared as usize].names.split(' ') {
+            let place = *places.entry(name.to_owned()).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push((name.to_owned(), WantedDefinitions::new()));
+            }
+            groups[place].1.entry(*candidate).or_insert(*step);
+        }
+    }
+    groups
+}
+
+/// Returns the heaviest step that a use leads to, with its definition.
+fn find_heaviest_step(
+    reached: &UsePaths,
+    found: &ResolvedUse,
+    wanted: &WantedDefinitions,
+) -> Option<(Option<usize>, DefinitionCandidate)> {
+    let steps = found.meant.iter().filter_map(|meant| Some((*wanted.get(meant)?, *meant)));
+    steps.max_by(|one, other| {
+        reached.weight_and_certainty(one.0).0.total_cmp(&reached.weight_and_certainty(other.0).0)
+    })
+}
+
+fn is_edge(
+    structures: &WorktreeStructures<'_>,
+    edges: FollowedUses,
+    found: &ResolvedUse,
+    target: DefinitionCandidate,
+) -> bool {
+    !found.is_import
+        && match edges {
+            FollowedUses::Calls => match found.role {
+                UseRole::Call => true,
+                UseRole::Mention => is_type(structures, target),
+                _ => false,
+            },
+            FollowedUses::Uses => true,
+            FollowedUses::Bases => found.role == UseRole::Base,
+        }
+}
+
+fn is_type(structures: &WorktreeStructures<'_>, target: DefinitionCandidate) -> bool {
+    structures.structure_of(target.file).declared[target.declared as usize].role == DeclaredRole::Type
+}
+
+/// Returns the definition that a place belongs to: a scope such as an `impl` block belongs to its type.
+fn find_enclosing_definition(structures: &WorktreeStructures<'_>, place: CodeNode) -> CodeNode {
+    let structure = structures.structure_of(place.file);
+    let Some(own) = place.declared.and_then(|id| structure.declared.get(id as usize)) else { return place };
+    if own.role != DeclaredRole::Scope {
+        return place;
+    }
+    let of_type = structure
+        .declared
+        .iter()
+        .position(|other| other.role == DeclaredRole::Type && other.title == own.title);
+    CodeNode { declared: of_type.map(|id| id as u32).or(place.declared), ..place }
+}
+
+/// Returns the definitions whose uses reach a node: itself, and of a constructor its type.
+fn list_next_candidates(
+    structures: &WorktreeStructures<'_>,
+    node: CodeNode,
+    step: Option<usize>,
+) -> Vec<(DefinitionCandidate, Option<usize>)> {
+    let Some(declared) = node.declared else { return Vec::new() };
+    let structure = structures.structure_of(node.file);
+    let own = &structure.declared[declared as usize];
+    if matches!(own.role, DeclaredRole::Scope | DeclaredRole::Module) {
+        return Vec::new();
+    }
+    let is_constructor = matches!(own.names.as_str(), "__init__" | "__new__" | "constructor");
+    let of_type = own.parent.filter(|_| is_constructor);
+    [Some(declared), of_type]
+        .into_iter()
+        .flatten()
+        .map(|declared| (DefinitionCandidate { file: node.file, declared }, step))
+        .collect()
+}
+
+/// Returns the callees of definitions, and their callees in turn, the nearest first and in the order of the text.
+pub(super) fn follow_callees(
+    structures: &WorktreeStructures<'_>,
+    start: &[DefinitionCandidate],
+    bounds: &FollowLimits,
+) -> Result<UsePaths, DatabaseError> {
+    let mut reached = UsePaths::default();
+    let is_start: HashSet<CodeNode> = start.iter().map(|start| CodeNode::from(*start)).collect();
+    let mut open: Vec<(DefinitionCandidate, Option<usize>)> =
+        start.iter().map(|start| (*start, None)).collect();
+    for depth in 1..=bounds.depth {
+        let mut new = Vec::new();
+        for (caller, via) in open {
+            if reached.is_at_limit(bounds) {
+                return Ok(reached);
+            }
+            let structure = structures.structure_of(caller.file);
+            for used in
+                structure.uses.iter().filter(|used| is_call_in(&structure, used.within, used.role, caller))
+            {
+                let (found_certainty, meant) = structures.resolve_use(caller.file, &structure, used)?;
+                let n_meant = meant.len();
+                if n_meant == 0 || n_meant > MOST_MEANT && found_certainty != Certainty::Exact {
+                    reached.n_untold += usize::from(via.is_none());
+                    continue;
+                }
+                let (weight, certainty) = reached.weight_and_certainty(via);
+                let weight = weight * weigh_certainty(found_certainty, n_meant) * DECAY;
+                let certainty = certainty.max(found_certainty);
+                for callee in meant.into_iter().filter(|callee| !is_start.contains(&CodeNode::from(*callee)))
+                {
+                    let place = reached.steps.len();
+                    let node = CodeNode::from(callee);
+                    let is_new =
+                        reached.add(UseStep { node, depth, via, line: used.line, certainty, weight });
+                    if is_new && weight >= LEAST_FOLLOWED {
+                        new.push((callee, Some(place)));
+                    }
+                }
+            }
+        }
+        open = new;
+    }
+    Ok(reached)
+}
+
+/// Whether a use is a call inside of a definition, its inner definitions included.
+fn is_call_in(structure: &FileStructure, within: u32, role: UseRole, caller: DefinitionCandidate) -> bool {
+    role == UseRole::Call
+        && structure.enclosing_ids(within.checked_sub(1)).any(|around| around == caller.declared)
+}
+
+/// Orders by the number of uses, then the surest first.
+pub(super) fn compare_by_distance(one: &UseStep, other: &UseStep) -> Ordering {
+    one.depth.cmp(&other.depth).then(one.certainty.cmp(&other.certainty)).then(one.node.cmp(&other.node))
+}
+
+fn weigh_certainty(certainty: Certainty, n_meant: usize) -> f64 {
+    match certainty {
+        Certainty::Exact => WEIGHT[0],
+        Certainty::Likely => WEIGHT[1],
+        Certainty::ByName => WEIGHT[2] / n_meant.max(1) as f64,
+        Certainty::Similar => 0.0,
+    }
+}

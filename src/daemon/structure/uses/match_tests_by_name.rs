@@ -1,0 +1,126 @@
+//! Matches files of tests with changed definitions by their names.
+//!
+//! Tests are mostly named after what they test, and of all the links that a text has, this one is the most precise: Van Rompaey and
+//! Demeyer, "Establishing Traceability Links between Unit Test Cases and Units under Test", CSMR 2009.
+
+use std::collections::{BTreeMap, HashSet};
+
+use memod_search::path_words::PathWords;
+use memod_text::words::{Form, write_words};
+
+/// Words in a file's name that mark it as a test.
+const OF_TESTS: [&str; 5] = ["it", "spec", "specs", "test", "tests"];
+/// Names of files that are known by their directory.
+const KNOWN_BY_DIRECTORY: [&str; 5] = ["index", "init", "lib", "main", "mod"];
+
+/// The names of changed files and definitions.
+pub(super) struct NameMatcher {
+    changed: Vec<ChangedFileWords>,
+}
+
+/// A changed file.
+struct ChangedFileWords {
+    dir: String,
+    /// Words of its name and of its changed definitions.
+    words: HashSet<String>,
+}
+
+impl NameMatcher {
+    /// Takes the paths of changed definitions, with their qualified names.
+    pub(super) fn new<'a>(changed: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut words: BTreeMap<&str, HashSet<String>> = BTreeMap::new();
+        for (path, title) in changed {
+            let own = words.entry(path).or_insert_with(|| list_file_words(path));
+            let mut parts = String::new();
+            write_words(title, Form::Parts, &mut parts);
+            own.extend(parts.split_ascii_whitespace().map(str::to_owned));
+        }
+        let changed = words
+            .into_iter()
+            .map(|(path, words)| ChangedFileWords { dir: parent_dir(path).to_owned(), words });
+        Self { changed: changed.collect() }
+    }
+
+    /// Returns which part of the words in a file's name are words of one changed file: 0 to 1.
+    pub(super) fn matching_share(&self, path: &str) -> f64 {
+        let own = list_file_words(path);
+        let most =
+            self.changed.iter().map(|changed| own.intersection(&changed.words).count()).max().unwrap_or(0);
+        most as f64 / own.len().max(1) as f64
+    }
+
+    /// Returns the number of directories between a file and the nearest changed file.
+    pub(super) fn count_dirs_between(&self, path: &str) -> usize {
+        let own: Vec<&str> = split_dir(parent_dir(path)).collect();
+        self.changed
+            .iter()
+            .map(|changed| {
+                let other: Vec<&str> = split_dir(&changed.dir).collect();
+                let n_same = own.iter().zip(&other).take_while(|(one, other)| one == other).count();
+                own.len() + other.len() - 2 * n_same
+            })
+            .min()
+            .unwrap_or(usize::MAX)
+    }
+}
+
+/// Returns the words of a file's name, or of its directory's where that is what a file is known by.
+fn list_file_words(path: &str) -> HashSet<String> {
+    let own = list_stem_words(path);
+    if own.iter().all(|word| KNOWN_BY_DIRECTORY.contains(&word.as_str())) {
+        list_stem_words(parent_dir(path))
+    } else {
+        own
+    }
+}
+
+/// Returns the words of the last part of a path, except those that mark tests.
+fn list_stem_words(path: &str) -> HashSet<String> {
+    let words = PathWords::from_path(path);
+    words.stem().filter(|word| !OF_TESTS.contains(word)).map(str::to_owned).collect()
+}
+
+fn parent_dir(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(dir, _)| dir)
+}
+
+fn split_dir(dir: &str) -> impl Iterator<Item = &str> {
+    dir.split('/').filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_test_is_like_what_it_is_named_after() {
+        let check = |changed: (&str, &str), test: &str, expected: f64| {
+            let likeness = NameMatcher::new([changed]);
+            assert!(
+                (likeness.matching_share(test) - expected).abs() < 1e-9,
+                "{changed:?} {test}: {}",
+                likeness.matching_share(test)
+            );
+        };
+        check(("src/config.py", "Config.from_mapping"), "tests/test_config.py", 1.0);
+        check(("src/config.py", "Config.from_mapping"), "tests/test_app_config.py", 0.5);
+        check(("src/config.py", "Config.from_mapping"), "tests/test_views.py", 0.0);
+        check(("src/types.ts", "ZodString._parse"), "src/__tests__/string.test.ts", 1.0);
+        check(("main/Gson.java", "Gson.toJson"), "test/GsonTest.java", 1.0);
+        check(("main/Gson.java", "Gson.toJson"), "test/GsonBuilderTest.java", 0.5);
+        check(("binding/form.go", "setField"), "binding/form_test.go", 1.0);
+        // Known by their directories, or by nothing.
+        check(("src/middleware/jwt/index.ts", "verify"), "src/middleware/jwt/index.test.ts", 1.0);
+        check(("src/middleware/jwt/index.ts", "verify"), "src/middleware/cors/index.test.ts", 0.0);
+        check(("src/routing/mod.rs", "Router.call"), "tests/mod.rs", 0.0);
+    }
+
+    #[test]
+    fn the_nearest_changed_file_counts() {
+        let likeness = NameMatcher::new([("a/b/one.rs", "f"), ("c/two.rs", "g")]);
+        let distances =
+            ["a/b/x.rs", "a/x.rs", "c/tests/deep/x.rs", "x.rs"].map(|path| likeness.count_dirs_between(path));
+        assert_eq!(distances, [0, 1, 2, 1]);
+        assert_eq!(NameMatcher::new([]).matching_share("tests/test_one.py"), 0.0);
+    }
+}

@@ -1,0 +1,151 @@
+//! Finds which types of Go implement an interface: those that have a method of each name that it asks for.
+
+use std::collections::BTreeSet;
+
+use memod_base::types::{DeclaredItem, DeclaredRole, UseRole, is_compound};
+use memod_database::DatabaseError;
+use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
+
+use super::worktree_structures::WorktreeStructures;
+
+/// Deepest nesting of embedded interfaces.
+const MOST_EMBEDDED: u32 = 8;
+/// Most interfaces that a method is compared with.
+const MOST_INTERFACES: usize = 8;
+
+/// A type, by the directory of its package and its name.
+type TypePlace = (String, String);
+
+/// The methods of an interface.
+#[derive(Default)]
+struct MethodSet {
+    names: BTreeSet<String>,
+    /// Whether it embeds one that is defined elsewhere.
+    is_open: bool,
+}
+
+/// Returns the types that have all methods of an interface, and how sure that is: parameters are not compared.
+pub(super) fn find_implementers(
+    structures: &WorktreeStructures<'_>,
+    interface: DefinitionCandidate,
+) -> Result<(Certainty, Vec<DefinitionCandidate>), DatabaseError> {
+    let mut wanted = MethodSet::default();
+    collect_methods(structures, interface, MOST_EMBEDDED, &mut wanted)?;
+    let is_telling = wanted.names.len() > 1 || wanted.names.iter().all(|name| is_compound(name));
+    let certainty = if is_telling && !wanted.is_open { Certainty::Likely } else { Certainty::ByName };
+    let mut places: Option<BTreeSet<TypePlace>> = None;
+    for name in &wanted.names {
+        let having = find_types_with_method(structures, name)?;
+        let both = places.map(|places| places.intersection(&having).cloned().collect());
+        places = Some(both.unwrap_or(having));
+    }
+    let mut found = Vec::new();
+    for (dir, name) in places.unwrap_or_default() {
+        found.extend(
+            structures
+                .find_candidates(&name)?
+                .iter()
+                .filter(|candidate| {
+                    package_dir(structures, **candidate) == dir
+                        && find_declared(structures, **candidate).role == DeclaredRole::Type
+                })
+                .copied(),
+        );
+    }
+    Ok((certainty, found))
+}
+
+/// Returns those methods of interfaces, all of one name, that a method of a type implements.
+pub(super) fn find_implemented(
+    structures: &WorktreeStructures<'_>,
+    method: DefinitionCandidate,
+    candidates: &[DefinitionCandidate],
+) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
+    if !is_go(structures, method) || find_declared(structures, method).parent.is_some() {
+        return Ok(Vec::new());
+    }
+    let own = (package_dir(structures, method), find_declared(structures, method).owner().to_owned());
+    let mut found = Vec::new();
+    let of_interfaces = candidates.iter().filter(|candidate| is_go(structures, **candidate));
+    let of_interfaces = of_interfaces
+        .filter_map(|candidate| Some((candidate, find_declared(structures, *candidate).parent?)));
+    for (candidate, interface) in of_interfaces.take(MOST_INTERFACES) {
+        let interface = DefinitionCandidate { file: candidate.file, declared: interface };
+        let (_, types) = find_implementers(structures, interface)?;
+        found.extend(
+            types
+                .iter()
+                .any(|found| {
+                    package_dir(structures, *found) == own.0
+                        && find_declared(structures, *found).title == own.1
+                })
+                .then_some(*candidate),
+        );
+    }
+    Ok(found)
+}
+
+/// Adds the methods of an interface and of those that it embeds.
+fn collect_methods(
+    structures: &WorktreeStructures<'_>,
+    interface: DefinitionCandidate,
+    depth: u32,
+    wanted: &mut MethodSet,
+) -> Result<(), DatabaseError> {
+    if !is_go(structures, interface) || depth == 0 {
+        return Ok(());
+    }
+    let structure = structures.structure_of(interface.file);
+    let methods = structure
+        .declared
+        .iter()
+        .filter(|found| found.parent == Some(interface.declared) && found.role == DeclaredRole::Member);
+    let n_before = wanted.names.len();
+    wanted.names.extend(methods.map(|method| method.names.clone()));
+    if depth == MOST_EMBEDDED && wanted.names.len() == n_before {
+        // A type without methods inside is no interface, or one that only embeds; of a struct, embedded ones say nothing.
+        return Ok(());
+    }
+    let embedded = structure
+        .uses
+        .iter()
+        .filter(|used| used.role == UseRole::Base && used.within == interface.declared + 1);
+    for used in embedded {
+        let (_, meant) = structures.resolve_use(interface.file, &structure, used)?;
+        wanted.is_open |= meant.is_empty();
+        for meant in meant {
+            collect_methods(structures, meant, depth - 1, wanted)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the types that have a method of a name.
+fn find_types_with_method(
+    structures: &WorktreeStructures<'_>,
+    name: &str,
+) -> Result<BTreeSet<TypePlace>, DatabaseError> {
+    let candidates = structures.find_candidates(name)?;
+    let methods = candidates.iter().filter(|candidate| {
+        let declared = find_declared(structures, **candidate);
+        is_go(structures, **candidate) && declared.role == DeclaredRole::Member && declared.parent.is_none()
+    });
+    Ok(methods
+        .map(|method| {
+            (package_dir(structures, *method), find_declared(structures, *method).owner().to_owned())
+        })
+        .collect())
+}
+
+fn find_declared(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> DeclaredItem {
+    structures.structure_of(candidate.file).declared[candidate.declared as usize].clone()
+}
+
+fn package_dir(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> String {
+    let path = structures.paths.path_of(candidate.file);
+    path.rsplit_once('/').map_or("", |(dir, _)| dir).to_owned()
+}
+
+fn is_go(structures: &WorktreeStructures<'_>, candidate: DefinitionCandidate) -> bool {
+    structures.paths.path_of(candidate.file).ends_with(".go")
+}

@@ -1,0 +1,220 @@
+//! Finds the definitions that a question about uses is about.
+
+use std::collections::HashSet;
+
+use memod_base::types::{DeclaredItem, DeclaredRole, Definition, SourceKey, qualifier};
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::IndexReader;
+use memod_proto::{RefDefinition, RpcError, code};
+use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};
+
+use super::changed_definitions::ChangedDefinitions;
+use super::match_tests_by_name::NameMatcher;
+use super::worktree_structures::WorktreeStructures;
+use crate::daemon::definitions::named_definitions::{
+    check_readable, find_definitions, undefined_name_error, unknown_target_error,
+};
+use crate::daemon::request::commit_history::parse_source_key;
+use crate::daemon::request::path_spec::{PathPart, find_named, parse_target};
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::shared::Shared;
+
+/// A definition as an answer names it; each overload is one.
+pub(super) struct TargetDefinition {
+    pub(super) title: String,
+    pub(super) lines: (u32, u32),
+}
+
+/// The definitions that a target means.
+#[derive(Default)]
+pub(super) struct QuestionTargets {
+    /// The definitions, as an answer names them.
+    pub(super) definitions: Vec<(SourceKey, TargetDefinition)>,
+    /// The same as the structures of their files have them.
+    pub(super) declared: Vec<DefinitionCandidate>,
+    known: HashSet<DefinitionCandidate>,
+    /// Definitions that were asked for by their qualified names and are not there.
+    pub(super) n_gone: usize,
+    /// A file whose uses are not known, if there is one.
+    unknown: Option<SourceKey>,
+}
+
+impl QuestionTargets {
+    /// Adds definitions of a file with all of their overloads.
+    fn add(&mut self, structures: &WorktreeStructures<'_>, key: &SourceKey, definitions: Vec<Definition>) {
+        let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
+        if !self.add_declared(structures, key, |_, declared| titles.contains(declared.title.as_str())) {
+            let named = definitions
+                .into_iter()
+                .map(|found| TargetDefinition { title: found.title, lines: found.lines });
+            self.definitions.extend(named.map(|named| (key.clone(), named)));
+        }
+    }
+
+    /// Adds the definition around some lines of a file; returns whether there is one.
+    fn add_around(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        key: &SourceKey,
+        lines: (u32, u32),
+        definitions: Vec<Definition>,
+    ) -> bool {
+        let structure = structures.paths.number_of(key.as_str()).map(|file| structures.structure_of(file));
+        let declared = structure.iter().flat_map(|structure| structure.declared.iter().enumerate());
+        let declared =
+            declared.filter(|(_, own)| own.role != DeclaredRole::Scope && encloses(own.lines, lines));
+        // The last of those with one length is the innermost.
+        if let Some((innermost, _)) = declared.rev().min_by_key(|(_, own)| own.lines.1 - own.lines.0) {
+            return self.add_declared(structures, key, |id, _| id == innermost);
+        }
+        let around = definitions.into_iter().filter(|found| encloses(found.lines, lines));
+        let innermost = around.min_by_key(|found| found.lines.1 - found.lines.0);
+        self.add(structures, key, innermost.clone().into_iter().collect());
+        innermost.is_some()
+    }
+
+    /// Adds the definitions of a file that are wanted; returns whether there are any.
+    fn add_declared(
+        &mut self,
+        structures: &WorktreeStructures<'_>,
+        key: &SourceKey,
+        is_wanted: impl Fn(usize, &DeclaredItem) -> bool,
+    ) -> bool {
+        let Some(file) = structures.paths.number_of(key.as_str()) else { return false };
+        let structure = structures.structure_of(file);
+        if structure.is_empty() {
+            self.unknown.get_or_insert_with(|| key.clone());
+        }
+        let mut is_any = false;
+        for (id, declared) in structure.declared.iter().enumerate() {
+            let own = DefinitionCandidate { file, declared: id as u32 };
+            if declared.role == DeclaredRole::Scope || !is_wanted(id, declared) {
+                continue;
+            }
+            is_any = true;
+            if self.known.insert(own) {
+                self.declared.push(own);
+                let named = TargetDefinition { title: declared.title.clone(), lines: declared.lines };
+                self.definitions.push((key.clone(), named));
+            }
+        }
+        is_any
+    }
+
+    /// Returns the definitions as an answer shows them.
+    pub(super) fn list_definitions(&self, dir: &memod_base::paths::CallerDir) -> Vec<RefDefinition> {
+        let shown = self.definitions.iter().map(|(key, found)| RefDefinition {
+            path: key.to_string(),
+            cwd_path: dir.relative_path(key.as_str()),
+            title: found.title.clone(),
+            lines: found.lines,
+        });
+        shown.collect()
+    }
+
+    /// Returns the matcher for the names of tests.
+    pub(super) fn build_name_matcher(&self) -> NameMatcher {
+        NameMatcher::new(self.definitions.iter().map(|(key, found)| (key.as_str(), found.title.as_str())))
+    }
+
+    /// Returns a reason why an answer about these lacks uses: languages whose uses are not known.
+    pub(super) fn why_uses_unknown(&self) -> Option<String> {
+        let key = self.unknown.as_ref()?;
+        let known = "uses are known in Python, JavaScript, TypeScript, Go, Rust, Java, C and C++";
+        Some(format!("{key}: {known}; `memo search` finds the name in other files"))
+    }
+}
+
+fn encloses(around: (u32, u32), lines: (u32, u32)) -> bool {
+    around.0 <= lines.0 && lines.1 <= around.1
+}
+
+/// Whether a whole file may be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum WholeFiles {
+    Allowed,
+    Refused,
+}
+
+/// Returns the definitions that a target names: a file, a definition or line of a file, or a name.
+///
+/// # Errors
+/// When nothing has that name, or the index cannot be read.
+pub(super) fn find_targets(
+    (shared, reader): (&Shared, &IndexReader),
+    structures: &WorktreeStructures<'_>,
+    at: &Freshness,
+    (target, cwd): (&str, &str),
+    whole_files: WholeFiles,
+) -> RpcResult<QuestionTargets> {
+    let mut targets = QuestionTargets::default();
+    for (path, part) in parse_target(target) {
+        let Some(key) = parse_source_key(path, cwd, &at.layout) else { continue };
+        let Some(entry) = reader.find_entry(at.worktree, &key)? else { continue };
+        check_readable(path, &entry)?;
+        let definitions = reader.list_definitions(at.worktree, &key)?;
+        if let PathPart::Lines(first, last) = part {
+            return match targets.add_around(structures, &key, (first, last), definitions) {
+                true => Ok(targets),
+                false => {
+                    let message = format!("{path}: no definition is on line {first}");
+                    let hint = format!("`memo outline {path}` lists what is where");
+                    Err(RpcError::new(code::NOT_FOUND, message).with_hint(hint))
+                }
+            };
+        }
+        let (name, found) = match part {
+            PathPart::Symbol(name) => (name, find_named(&definitions, name).into_iter().cloned().collect()),
+            _ if whole_files == WholeFiles::Allowed => ("definition", definitions.clone()),
+            _ => {
+                let message = format!("{path}: a file, and the uses of a definition are asked for");
+                let hint = format!("{path}#NAME; `memo outline {path}` lists its definitions");
+                return Err(bad_params_error(message).with_hint(hint));
+            }
+        };
+        if found.is_empty() {
+            return Err(undefined_name_error(path, name, &definitions));
+        }
+        targets.add(structures, &key, found);
+        return Ok(targets);
+    }
+    for (key, found) in find_definitions(shared, reader, at.worktree, target)? {
+        targets.add(structures, &key, vec![found]);
+    }
+    if targets.definitions.is_empty() { Err(unknown_target_error(target)) } else { Ok(targets) }
+}
+
+/// Returns the definitions of files by their qualified names, and all of those of renamed files; those that are gone are left out.
+pub(super) fn find_changed_targets(
+    reader: &IndexReader,
+    structures: &WorktreeStructures<'_>,
+    at: &Freshness,
+    changes: &ChangedDefinitions,
+) -> RpcResult<QuestionTargets> {
+    let mut targets = QuestionTargets::default();
+    for (_, path) in &changes.renamed {
+        let key = SourceKey::new(path);
+        targets.add(structures, &key, reader.list_definitions(at.worktree, &key)?);
+    }
+    for (path, names) in &changes.present {
+        let key = SourceKey::new(path);
+        let mut definitions = reader.list_definitions(at.worktree, &key)?;
+        let titles: HashSet<&str> = definitions.iter().map(|found| found.title.as_str()).collect();
+        // A field or a variant is no definition of its own: its type counts as changed.
+        let (known, gone): (Vec<_>, Vec<_>) = names
+            .iter()
+            .map(|name| list_enclosing_names(name).find(|title| titles.contains(title)).map(str::to_owned))
+            .partition(Option::is_some);
+        let known: HashSet<String> = known.into_iter().flatten().collect();
+        targets.n_gone += gone.len();
+        definitions.retain(|found| known.contains(&found.title));
+        targets.add(structures, &key, definitions);
+    }
+    Ok(targets)
+}
+
+/// Returns a qualified name and those of the definitions around it, innermost first.
+fn list_enclosing_names(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |inner| qualifier(inner))
+}

@@ -1,0 +1,206 @@
+//! Finds the tests among what was reached, adds those that only a name points to, and orders them.
+
+use std::collections::{HashMap, HashSet};
+
+use memod_base::types::{ClassSet, DeclaredRole, FileClass, own_part};
+use memod_structure::resolve::{Certainty, FileNumber, StructureStore as _};
+
+use super::follow_uses::{UsePaths, UseStep, compare_by_distance};
+use super::match_tests_by_name::NameMatcher;
+use super::worktree_structures::{CodeNode, WorktreeStructures};
+
+/// Classes of files that have no test in them, wherever they are.
+const NO_TESTS: [FileClass; 5] =
+    [FileClass::Config, FileClass::Docs, FileClass::Fixture, FileClass::Generated, FileClass::Snapshot];
+
+/// Addition to the weight of a use by a name that matches a changed file in full; a sure and direct use weighs 0.7.
+const NAME: f64 = 0.5;
+/// Weight of such a name alone: below a sure and direct use, above all others.
+const NAME_ALONE: f64 = 0.6;
+/// `k` of reciprocal rank fusion, smaller than the paper's 60 because the first ranks matter most. Found on three repositories with
+/// `benches/references/history.py`, and checked on twelve others.
+const RRF_K: usize = 3;
+/// Most files that are added because their words are similar.
+const MOST_SIMILAR: usize = 10;
+
+/// Whether a definition is a test: its file is one, or it is in a module of tests, as Rust has them.
+pub(super) fn is_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
+    let path = structures.paths.path_of(node.file);
+    if structures.chunks.path_classes(path).intersects(ClassSet::from_classes(&[FileClass::Test])) {
+        return true;
+    }
+    let structure = structures.structure_of(node.file);
+    structure.declared_around(node.declared).any(|around| {
+        around.role == DeclaredRole::Module && matches!(around.names.as_str(), "test" | "tests")
+    })
+}
+
+/// Returns the outermost function around a node, which runs as one test.
+pub(super) fn find_outermost_function(structures: &WorktreeStructures<'_>, node: CodeNode) -> CodeNode {
+    let structure = structures.structure_of(node.file);
+    CodeNode {
+        declared: structure
+            .enclosing_ids(node.declared)
+            .filter(|id| {
+                let role = structure.declared.get(*id as usize).map(|own| own.role);
+                matches!(role, Some(DeclaredRole::Free | DeclaredRole::Member))
+            })
+            .last()
+            .or(node.declared),
+        ..node
+    }
+}
+
+/// Returns the numbers of the steps that are tests, the one to run first at the front.
+///
+/// Uses and names are two kinds of evidence, so the weight of a step and the likeness of its file are added. Frameworks call functions without
+/// naming them, so files that no use leads to are added to the steps, if each word of their name is in a changed file, or if they are
+/// among the first of `similar`, the files with similar words.
+pub(super) fn order_tests(
+    structures: &WorktreeStructures<'_>,
+    likeness: &NameMatcher,
+    similar: &[CodeNode],
+    reached: &mut UsePaths,
+) -> Vec<usize> {
+    let mut tests: Vec<usize> =
+        (0..reached.steps.len()).filter(|step| is_test(structures, reached.steps[*step].node)).collect();
+    let files: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    leave_out_helpers(structures, &mut tests, &mut reached.steps);
+    let with_tests: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    // A file whose helpers alone are used need not run.
+    let similar: Vec<CodeNode> = similar
+        .iter()
+        .filter(|node| with_tests.contains(&node.file) || !files.contains(&node.file))
+        .copied()
+        .collect();
+    for file in find_tests_by_name(structures, likeness) {
+        if !files.contains(&file) {
+            tests.push(reached.steps.len());
+            reached.steps.push(build_name_step(file));
+        }
+    }
+    let mut of_files: HashMap<FileNumber, (f64, usize)> = HashMap::new();
+    for step in &tests {
+        let file = reached.steps[*step].node.file;
+        let path = structures.paths.path_of(file);
+        of_files
+            .entry(file)
+            .or_insert_with(|| (likeness.matching_share(path), likeness.count_dirs_between(path)));
+    }
+    tests.sort_by(|one, other| {
+        let (one, other) = (&reached.steps[*one], &reached.steps[*other]);
+        let (own, others) = (of_files[&one.node.file], of_files[&other.node.file]);
+        let by_weight = weigh_test(other, others.0).total_cmp(&weigh_test(one, own.0));
+        by_weight.then(own.1.cmp(&others.1)).then_with(|| compare_by_distance(one, other))
+    });
+    let mut whole = HashSet::new();
+    tests.retain(|step| whole.insert(find_outermost_function(structures, reached.steps[*step].node)));
+    fuse_orders(structures, tests, &similar, reached)
+}
+
+/// Whether a definition, or the type that it is in, is named as frameworks demand of tests: `test_x`, `TestX`, `testX`, `xTest`.
+fn is_named_test(structures: &WorktreeStructures<'_>, node: CodeNode) -> bool {
+    let structure = structures.structure_of(node.file);
+    structure
+        .declared_around(node.declared)
+        .any(|around| is_test_name(&around.names) || is_test_name(own_part(around.owner())))
+}
+
+fn is_test_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.starts_with("test") || name.ends_with("test") || name.ends_with("tests")
+}
+
+/// Leaves out tests that other tests use. A test in the same file takes over the greater weight of its helper.
+fn leave_out_helpers(structures: &WorktreeStructures<'_>, tests: &mut Vec<usize>, steps: &mut [UseStep]) {
+    let all: HashSet<usize> = tests.iter().copied().collect();
+    let mut helpers = HashSet::new();
+    for &test in tests.iter() {
+        let Some(helper) = steps[test].via.filter(|via| all.contains(via)) else { continue };
+        let of_helper = find_outermost_function(structures, steps[helper].node);
+        // A definition inside a test is part of it. Neither a guess nor the name of a test makes a test a helper.
+        if steps[test].certainty != Certainty::Exact
+            || steps[test].node.declared.is_none()
+            || find_outermost_function(structures, steps[test].node) == of_helper
+            || is_named_test(structures, of_helper)
+        {
+            continue;
+        }
+        helpers.insert(helper);
+        if steps[test].node.file == steps[helper].node.file {
+            steps[test].weight = steps[test].weight.max(steps[helper].weight);
+        }
+    }
+    tests.retain(|test| !helpers.contains(test));
+}
+
+/// Returns the numbers of steps in the order of uses and of similar words together, those of changed tests first; adds steps to the most
+/// similar files that no use leads to.
+///
+/// Both orders are of files and are fused by rank (Cormack et al., "Reciprocal rank fusion", SIGIR 2009). Each further test of a
+/// file counts one rank lower, so that one file does not fill the front.
+fn fuse_orders(
+    structures: &WorktreeStructures<'_>,
+    mut tests: Vec<usize>,
+    similar: &[CodeNode],
+    reached: &mut UsePaths,
+) -> Vec<usize> {
+    let by_uses: HashSet<FileNumber> = tests.iter().map(|step| reached.steps[*step].node.file).collect();
+    for node in similar.iter().take(MOST_SIMILAR).filter(|node| !by_uses.contains(&node.file)) {
+        tests.push(reached.steps.len());
+        let line =
+            node.declared.map_or(1, |id| structures.structure_of(node.file).declared[id as usize].lines.0);
+        let step = UseStep { node: *node, line, certainty: Certainty::Similar, ..build_name_step(node.file) };
+        reached.steps.push(step);
+    }
+    let by_words: HashMap<FileNumber, usize> =
+        similar.iter().enumerate().map(|(rank, node)| (node.file, rank)).collect();
+    // Of each file its rank, and how many of its tests are placed.
+    let mut by_rank: HashMap<FileNumber, (usize, usize)> = HashMap::new();
+    let mut scored: Vec<(f64, usize)> = Vec::new();
+    for id in tests {
+        let step = &reached.steps[id];
+        let file = step.node.file;
+        let n_files = by_rank.len();
+        let (rank, n_placed) = by_rank.entry(file).or_insert((n_files, 0));
+        let of_uses = if step.certainty == Certainty::Similar { 0.0 } else { rank_score(*rank + *n_placed) };
+        let of_words = by_words.get(&file).map_or(0.0, |rank| rank_score(*rank + *n_placed));
+        *n_placed += 1;
+        let is_start = step.depth == 0 && step.certainty == Certainty::Exact;
+        scored.push((if is_start { f64::INFINITY } else { of_uses + of_words }, id));
+    }
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0)); // stable
+    scored.into_iter().map(|(_, id)| id).collect()
+}
+
+/// Returns the score of a rank, from 0.
+fn rank_score(rank: usize) -> f64 {
+    1.0 / (RRF_K + 1 + rank) as f64
+}
+
+/// Returns the weight of a test whose file has this likeness.
+fn weigh_test(step: &UseStep, likeness: f64) -> f64 {
+    let of_both = step.weight + NAME * likeness;
+    if likeness < 1.0 { of_both } else { of_both.max(NAME_ALONE) }
+}
+
+/// Returns the files of tests that are named after a changed file: only the nearest, since a name means something else in
+/// another part of the worktree.
+fn find_tests_by_name(structures: &WorktreeStructures<'_>, likeness: &NameMatcher) -> Vec<FileNumber> {
+    let all_files = structures.paths.all_files().filter(|(_, path)| {
+        let path_classes = structures.chunks.path_classes(path);
+        path_classes.contains(FileClass::Test)
+            && !path_classes.intersects(ClassSet::from_classes(&NO_TESTS))
+            && likeness.matching_share(path) == 1.0
+    });
+    let all_files: Vec<(FileNumber, usize)> =
+        all_files.map(|(file, path)| (file, likeness.count_dirs_between(path))).collect();
+    let nearest = all_files.iter().map(|(_, distance)| *distance).min();
+    all_files.iter().filter(|(_, distance)| Some(*distance) == nearest).map(|(file, _)| *file).collect()
+}
+
+/// Returns the step to a file that no use leads to.
+fn build_name_step(file: FileNumber) -> UseStep {
+    let node = CodeNode { file, declared: None };
+    UseStep { node, depth: 0, via: None, line: 1, certainty: Certainty::ByName, weight: 0.0 }
+}

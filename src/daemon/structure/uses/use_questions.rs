@@ -1,0 +1,252 @@
+//! Makes the answers of `callers`, `callees`, `impact`, `tests` and `implements`.
+
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::time::Instant;
+
+use memod_base::paths::CallerDir;
+use memod_base::types::{DeclaredRole, SourceKey};
+use memod_database::DatabaseError;
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::IndexReader;
+use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
+use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};
+
+use super::BUDGET;
+use super::answer_texts::{AnswerTexts, read_entries};
+use super::changed_definitions::{ChangedDefinitions, FileTitles};
+use super::follow_uses::{
+    FollowLimits, FollowedUses, UsePaths, UseStep, add_users_of_removed, compare_by_distance, follow_callees,
+    follow_users,
+};
+use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets, find_targets};
+use super::similar_tests::find_similar_tests;
+use super::test_order::{self, find_outermost_function, is_test};
+use super::worktree_structures::{CodeNode, WorktreeStructures};
+use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::shared::Shared;
+
+/// Definitions in a result when the caller names no number.
+const LIMIT: usize = 100;
+/// Most definitions that a result names as asked for.
+const MOST_DEFINITIONS: usize = 100;
+/// Greatest and default number of steps.
+const DEPTH: u32 = 8;
+
+/// A question about definitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::daemon) enum UseQuestion {
+    Callers,
+    Callees,
+    Impact,
+    Tests,
+    Implements,
+}
+
+impl UseQuestion {
+    fn followed_uses(self) -> FollowedUses {
+        match self {
+            Self::Callers | Self::Callees => FollowedUses::Calls,
+            Self::Impact | Self::Tests => FollowedUses::Uses,
+            Self::Implements => FollowedUses::Bases,
+        }
+    }
+
+    fn default_depth(self) -> u32 {
+        if matches!(self, Self::Callers | Self::Callees) { 1 } else { DEPTH }
+    }
+
+    /// Whether files and changes can be asked for.
+    pub(super) fn allows_changes(self) -> bool {
+        matches!(self, Self::Impact | Self::Tests)
+    }
+}
+
+/// Answers a question at a snapshot, about `changes` if those are meant. Also returns how many changed definitions are not there,
+/// and the files whose text has changed since.
+pub(super) fn answer_question(
+    shared: &Shared,
+    (question, params): (UseQuestion, &ReachParams),
+    changes: Option<&ChangedDefinitions>,
+    at: &Freshness,
+) -> RpcResult<((ReachResult, usize), Vec<SourceKey>)> {
+    let depth = params.depth.unwrap_or(question.default_depth());
+    if !(1..=DEPTH).contains(&depth) {
+        let message = format!("depth: {depth} is not between 1 and {DEPTH}");
+        return Err(bad_params_error(message).with_hint("leave it out for the depth that the help names"));
+    }
+    let bounds = FollowLimits { depth, until: Instant::now() + BUDGET };
+    let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
+    let read = shared.engine.read(|reader: &IndexReader| {
+        reader.read_snapshot(|reader| -> RpcResult<_> {
+            let gone = changes.map(ChangedDefinitions::old_paths).unwrap_or_default();
+            let structures = WorktreeStructures::new(
+                (shared, reader),
+                (at.worktree, &at.layout.root),
+                gone,
+                bounds.until,
+            )?;
+            let targets = match changes {
+                Some(changes) => find_changed_targets(reader, &structures, at, changes)?,
+                None => {
+                    let whole =
+                        if question.allows_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
+                    let target = params.target.as_deref().unwrap_or_default();
+                    find_targets((shared, reader), &structures, at, (target, &params.cwd), whole)?
+                }
+            };
+            let start = add_type_members(&structures, &targets, question);
+            let mut reached = match question {
+                UseQuestion::Callees => follow_callees(&structures, &start, &bounds)?,
+                _ => follow_users(&structures, &start, question.followed_uses(), &bounds)?,
+            };
+            if let Some(changes) = changes {
+                let gone = list_gone_definitions(reader, at, changes)?;
+                add_users_of_removed(&structures, &gone, &mut reached)?;
+            }
+            let (mut alike, mut why_not_alike) = (Vec::new(), None);
+            if question == UseQuestion::Tests {
+                reached.add_starts(&structures, &start, |node| is_test(&structures, node));
+                let removed: Vec<String> =
+                    changes.map(|changes| list_titles(&changes.removed)).unwrap_or_default();
+                (alike, why_not_alike) =
+                    find_similar_tests((shared, reader), &structures, (at, &dir), (&targets, &removed))?;
+            }
+            let limit = params.limit.unwrap_or(LIMIT);
+            let mut result = build_result(&structures, (question, &targets), (reached, &alike), limit);
+            result.cut = result.cut.or_else(|| structures.why_cut().map(str::to_owned)).or(why_not_alike);
+            let entries =
+                read_entries(reader, at, result.found.iter().map(|found| SourceKey::new(&found.path)))?;
+            Ok((result, targets, entries))
+        })
+    });
+    let (mut result, targets, entries) = read?;
+    let texts = AnswerTexts::new((shared, at), &dir, entries);
+    let stale = texts.fill_texts(&mut result.found, question == UseQuestion::Callees)?;
+    let definitions = targets.list_definitions(&dir);
+    let removed = changes.map(|changes| list_path_symbols(&changes.removed)).unwrap_or_default();
+    result.n_definitions = definitions.len() + removed.len();
+    result.removed = removed.into_iter().take(MOST_DEFINITIONS).collect();
+    result.definitions = definitions.into_iter().take(MOST_DEFINITIONS).collect();
+    let unknown = targets.why_uses_unknown();
+    result.fresh = at.fresh;
+    result.cut = result.cut.or(unknown);
+    result.reason.clone_from(&at.reason);
+    "repo".clone_into(&mut result.trust);
+    Ok(((result, targets.n_gone), stale))
+}
+
+/// Returns `PATH#SYMBOL` of definitions.
+fn list_path_symbols(files: &[(String, Vec<String>)]) -> Vec<String> {
+    files
+        .iter()
+        .flat_map(|(path, titles)| -> Vec<String> {
+            titles.iter().map(|title| format!("{path}#{title}")).collect()
+        })
+        .collect()
+}
+
+/// Returns the definitions that were removed, and those that renamed files had at their old paths.
+fn list_gone_definitions(
+    reader: &IndexReader,
+    at: &Freshness,
+    changes: &ChangedDefinitions,
+) -> Result<FileTitles, DatabaseError> {
+    let mut gone = changes.removed.clone();
+    for (old, new) in &changes.renamed {
+        let definitions = reader.list_definitions(at.worktree, &SourceKey::new(new))?;
+        gone.push((old.clone(), definitions.into_iter().map(|found| found.title).collect()));
+    }
+    Ok(gone)
+}
+
+/// Returns the qualified names of the definitions of all files.
+fn list_titles(files: &[(String, Vec<String>)]) -> Vec<String> {
+    files.iter().flat_map(|(_, titles)| titles.clone()).collect()
+}
+
+/// Returns the definitions to begin with: those asked for, and for `impact`, `tests` and `callees` also the members of types in the
+/// same file.
+fn add_type_members(
+    structures: &WorktreeStructures<'_>,
+    targets: &QuestionTargets,
+    question: UseQuestion,
+) -> Vec<DefinitionCandidate> {
+    let mut start = targets.declared.clone();
+    if !question.allows_changes() && question != UseQuestion::Callees {
+        return start;
+    }
+    let mut known: HashSet<DefinitionCandidate> = start.iter().copied().collect();
+    for of_file in targets.declared.chunk_by(|one, other| one.file == other.file) {
+        let (file, structure) = (of_file[0].file, structures.structure_of(of_file[0].file));
+        let declared = of_file.iter().map(|own| &structure.declared[own.declared as usize]);
+        let types: HashSet<&str> =
+            declared.filter(|own| own.role == DeclaredRole::Type).map(|own| own.title.as_str()).collect();
+        let members = structure.declared.iter().enumerate();
+        let members =
+            members.filter(|(_, other)| other.role == DeclaredRole::Member && types.contains(other.owner()));
+        let members = members.map(|(id, _)| DefinitionCandidate { file, declared: id as u32 });
+        start.extend(members.filter(|member| known.insert(*member)));
+    }
+    start
+}
+
+/// Makes a result of what was reached, without its texts.
+fn build_result(
+    structures: &WorktreeStructures<'_>,
+    (question, targets): (UseQuestion, &QuestionTargets),
+    (mut reached, alike): (UsePaths, &[CodeNode]),
+    limit: usize,
+) -> ReachResult {
+    let mut order = match question {
+        UseQuestion::Callers => sort_steps(&reached, compare_by_distance),
+        UseQuestion::Callees => (0..reached.steps.len()).collect(),
+        UseQuestion::Tests => {
+            test_order::order_tests(structures, &targets.build_name_matcher(), alike, &mut reached)
+        }
+        _ => sort_steps(&reached, compare_by_weight),
+    };
+    let is_test: Vec<bool> = reached.steps.iter().map(|step| is_test(structures, step.node)).collect();
+    let n_found = order.len();
+    let n_tests = order.iter().filter(|step| is_test[**step]).count();
+    order.truncate(limit);
+    let places: HashMap<usize, usize> =
+        order.iter().enumerate().map(|(place, step)| (*step, place)).collect();
+    let found = order.iter().map(|&id| {
+        let step = &reached.steps[id];
+        let structure = structures.structure_of(step.node.file);
+        let node = if question == UseQuestion::Tests {
+            find_outermost_function(structures, step.node)
+        } else {
+            step.node
+        };
+        let own = node.declared.and_then(|id| structure.declared.get(id as usize));
+        ReachedDefinition {
+            path: structures.source_key(step.node.file).to_string(),
+            title: own.map(|own| own.title.clone()),
+            lines: own.map_or((step.line, step.line), |own| own.lines),
+            line: step.line,
+            depth: step.depth,
+            via: step.via.and_then(|via| places.get(&via).copied()),
+            certainty: step.certainty.as_str().to_owned(),
+            is_test: is_test[id],
+            ..ReachedDefinition::default()
+        }
+    });
+    let found = found.collect();
+    let cut = reached.cut.map(str::to_owned);
+    ReachResult { found, n_found, n_tests, n_untold: reached.n_untold, cut, ..ReachResult::default() }
+}
+
+/// Returns the numbers of all steps in order.
+fn sort_steps(reached: &UsePaths, compare: fn(&UseStep, &UseStep) -> Ordering) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..reached.steps.len()).collect();
+    order.sort_by(|one, other| compare(&reached.steps[*one], &reached.steps[*other]));
+    order
+}
+
+fn compare_by_weight(one: &UseStep, other: &UseStep) -> Ordering {
+    other.weight.total_cmp(&one.weight).then_with(|| compare_by_distance(one, other))
+}

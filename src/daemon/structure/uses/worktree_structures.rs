@@ -1,0 +1,379 @@
+//! Joins the structures of all files of a worktree by name: which definition a use means, and which uses mean a definition.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_base::types::{
+    ClassSet, DeclaredRole, FileStructure, NameUse, Phrase, SourceKey, UseReceiver, UseRole, WorktreeId,
+};
+use memod_database::DatabaseError;
+use memod_index_db::IndexReader;
+use memod_search::class_rules;
+use memod_search::worktree_chunks::WorktreeChunks;
+use memod_structure::resolve::{
+    Certainty, DefinitionCandidate, FileNumber, Packages, PathIndex, Resolver, StructureStore, has_overloads,
+};
+use memod_text::words::{Form, write_words};
+
+use super::method_sets;
+use crate::daemon::definitions::named_definitions::find_definitions;
+use crate::daemon::request::path_spec::own_name;
+use crate::daemon::shared::Shared;
+use crate::daemon::structure::code_map_cache::SECONDARY_CLASSES;
+
+/// Most definitions of one name that are distinguished: with more, a name means nothing.
+const MOST_CANDIDATES: usize = 1_000;
+/// Most structures in memory at once.
+const MOST_STRUCTURES: usize = 4_000;
+
+/// Most steps from value to type and from type to base for one use.
+const MOST_STEPS: u32 = 2_000;
+/// Most manifests that are read, and most bytes of one.
+const MOST_MANIFESTS: usize = 500;
+const MOST_MANIFEST_BYTES: u64 = 256 << 10;
+
+/// A definition, or the code at the top of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct CodeNode {
+    pub(super) file: FileNumber,
+    /// Index in what the file declares; `None` at the top.
+    pub(super) declared: Option<u32>,
+}
+
+impl From<DefinitionCandidate> for CodeNode {
+    fn from(candidate: DefinitionCandidate) -> Self {
+        Self { file: candidate.file, declared: Some(candidate.declared) }
+    }
+}
+
+/// A use that may mean a wanted definition.
+#[derive(Clone, Debug)]
+pub(super) struct ResolvedUse {
+    pub(super) line: u32,
+    /// Byte in the line, 1-based.
+    pub(super) column: u32,
+    /// The definition around it.
+    pub(super) within: CodeNode,
+    pub(super) role: UseRole,
+    /// Whether it is part of an import.
+    pub(super) is_import: bool,
+    pub(super) certainty: Certainty,
+    /// The wanted definitions that it may mean.
+    pub(super) meant: Vec<DefinitionCandidate>,
+    /// How many definitions it may mean.
+    pub(super) n_meant: usize,
+}
+
+/// Name, receiver, definition around, number of arguments, and line of an import.
+type UseForm = (u32, UseReceiver, u32, Option<u8>, Option<u32>);
+
+/// The files of a worktree, with what each declares and uses.
+pub(super) struct WorktreeStructures<'a> {
+    shared: &'a Shared,
+    reader: &'a IndexReader,
+    view: WorktreeId,
+    pub(super) chunks: Arc<WorktreeChunks>,
+    pub(super) paths: PathIndex,
+    structures: RefCell<HashMap<FileNumber, Arc<FileStructure>>>,
+    candidates: RefCell<HashMap<String, Arc<[DefinitionCandidate]>>>,
+    /// Steps taken for the use that is resolved.
+    n_steps: Cell<u32>,
+    /// When looking for uses ends.
+    until: Instant,
+    /// Why an answer lacks something.
+    cut: Cell<Option<&'static str>>,
+}
+
+impl<'a> WorktreeStructures<'a> {
+    /// Prepares the worktree in the snapshot of `reader`. `gone` are paths of files that are not there any more, but that others may still
+    /// import.
+    pub(super) fn new(
+        (shared, reader): (&'a Shared, &'a IndexReader),
+        (view, root): (WorktreeId, &Path),
+        gone: impl IntoIterator<Item = String>,
+        until: Instant,
+    ) -> Result<Self, DatabaseError> {
+        let chunks = shared.chunks.current_chunks(reader, view)?;
+        let all = (0..chunks.n_contents() as u32).flat_map(|content| chunks.paths_of(content));
+        let mut paths: Vec<String> = all.map(str::to_owned).collect();
+        // An empty file has no chunks, but may make its directory a package.
+        paths.extend(reader.empty_files(view)?);
+        paths.extend(gone);
+        paths.sort_unstable();
+        paths.dedup();
+        let packages = read_packages(root, &paths);
+        let paths = PathIndex::new(paths).with_packages(packages);
+        let (structures, candidates, cut) = (RefCell::default(), RefCell::default(), Cell::default());
+        let n_steps = Cell::default();
+        Ok(Self { shared, reader, view, chunks, paths, structures, candidates, n_steps, until, cut })
+    }
+
+    /// Returns why an answer lacks something, if it does.
+    pub(super) fn why_cut(&self) -> Option<&'static str> {
+        self.cut.get()
+    }
+
+    /// Whether the time is up.
+    pub(super) fn is_late(&self) -> bool {
+        let is_late = Instant::now() >= self.until;
+        if is_late {
+            self.cut.set(Some("the time limit was reached"));
+        }
+        is_late
+    }
+
+    /// Returns the uses in all files that may mean one of the `wanted`, which all have this name.
+    pub(super) fn find_uses(
+        &self,
+        name: &str,
+        wanted: &[DefinitionCandidate],
+    ) -> Result<Vec<ResolvedUse>, DatabaseError> {
+        // Of too many definitions of a name those that are asked for are among the candidates in any case.
+        let mut candidates = self.find_candidates(name)?.to_vec();
+        let missing: Vec<_> = wanted.iter().filter(|own| !candidates.contains(own)).copied().collect();
+        candidates.extend(missing);
+        let mut resolver = Resolver::new(&self.paths, self, name, &candidates);
+        let mut files = BTreeSet::new();
+        let mut names = vec![name.to_owned()];
+        while let Some(name) = names.pop() {
+            for file in self.files_with(&name)?.into_iter().take_while(|_| !self.is_late()) {
+                names.extend(resolver.learn_aliases(&self.structure_of(file)));
+                files.insert(file);
+            }
+        }
+        let files = files.into_iter().take_while(|_| !self.is_late());
+        Ok(files.flat_map(|file| self.find_uses_in(file, &resolver, wanted)).collect())
+    }
+
+    fn find_uses_in(
+        &self,
+        file: FileNumber,
+        resolver: &Resolver<'_, Self>,
+        wanted: &[DefinitionCandidate],
+    ) -> Vec<ResolvedUse> {
+        let structure = self.structure_of(file);
+        // Uses of one form in one definition mean the same.
+        let mut known: HashMap<UseForm, (Certainty, Vec<DefinitionCandidate>, usize)> = HashMap::new();
+        let mut found = Vec::new();
+        for used in resolver.find_uses(&structure).take_while(|_| !self.is_late()) {
+            let is_import = used.receiver == UseReceiver::Import;
+            let line = is_import.then_some(used.line);
+            let form = (used.name, used.receiver, used.within, used.n_arguments, line);
+            let (certainty, meant, n_meant) = known.entry(form).or_insert_with(|| {
+                let (certainty, all) = resolver.resolve_use(file, &structure, used);
+                let (meant, other): (Vec<_>, Vec<_>) = all.iter().partition(|meant| wanted.contains(meant));
+                (self.lower_if_overloaded(certainty, &meant, &other), meant, all.len())
+            });
+            if !meant.is_empty() {
+                found.push(ResolvedUse {
+                    line: used.line,
+                    column: used.column + 1,
+                    within: CodeNode { file, declared: used.within.checked_sub(1) },
+                    role: used.role,
+                    is_import,
+                    certainty: *certainty,
+                    meant: meant.clone(),
+                    n_meant: *n_meant,
+                });
+            }
+        }
+        found
+    }
+
+    /// Lowers a certainty to likely if some of the other definitions that are meant are overloads: only the types of the arguments
+    /// decide which one it is.
+    fn lower_if_overloaded(
+        &self,
+        certainty: Certainty,
+        meant: &[DefinitionCandidate],
+        other: &[DefinitionCandidate],
+    ) -> Certainty {
+        let is_overloaded = meant.iter().any(|one| other.iter().any(|other| self.is_overload(*one, *other)));
+        if is_overloaded { certainty.max(Certainty::Likely) } else { certainty }
+    }
+
+    /// Whether two definitions are overloads of one name in one file.
+    fn is_overload(&self, one: DefinitionCandidate, other: DefinitionCandidate) -> bool {
+        if one.file != other.file || one == other {
+            return false;
+        }
+        let structure = self.structure_of(one.file);
+        let [one_title, other_title] =
+            [one, other].map(|each| &structure.declared[each.declared as usize].title);
+        one_title == other_title && has_overloads(self.paths.path_of(one.file))
+    }
+
+    /// Returns the definitions that a use may mean, all with one certainty.
+    pub(super) fn resolve_use(
+        &self,
+        file: FileNumber,
+        structure: &FileStructure,
+        used: &NameUse,
+    ) -> Result<(Certainty, Vec<DefinitionCandidate>), DatabaseError> {
+        let written = structure.name(used.name);
+        let renamed = structure.imports.iter().find(|import| {
+            import.local == written
+                && !matches!(import.name.as_str(), "" | "default")
+                && import.name != written
+        });
+        let name = match used.receiver {
+            UseReceiver::None | UseReceiver::Import => renamed.map_or(written, |import| &import.name),
+            _ => written,
+        };
+        let candidates = self.find_candidates(name)?;
+        if candidates.is_empty() {
+            return Ok((Certainty::ByName, Vec::new()));
+        }
+        let (certainty, meant) =
+            Resolver::new(&self.paths, self, name, &candidates).resolve_use(file, structure, used);
+        Ok((self.lower_if_overloaded(certainty, &meant, &meant), meant))
+    }
+
+    /// Whether a use means something that a file imports from another file, under its name or through its module.
+    pub(super) fn is_imported_from(
+        &self,
+        exporter: FileNumber,
+        importer: FileNumber,
+        structure: &FileStructure,
+        used: &NameUse,
+    ) -> bool {
+        let written = match used.receiver {
+            UseReceiver::Named(path) => structure.name(path),
+            _ => structure.name(used.name),
+        };
+        let mut imports = structure.imports.iter().filter(|import| import.local == written);
+        imports.any(|import| self.paths.imports_file(importer, import, exporter))
+            || matches!(used.receiver, UseReceiver::Named(_))
+                && self.paths.names_file(importer, written, exporter)
+    }
+
+    /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
+    pub(super) fn find_overridden(
+        &self,
+        member: DefinitionCandidate,
+    ) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
+        let structure = self.structure_of(member.file);
+        let declared = &structure.declared[member.declared as usize];
+        if declared.role != DeclaredRole::Member {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for name in declared.names.split(' ') {
+            let candidates = self.find_candidates(name)?;
+            found.extend(Resolver::new(&self.paths, self, name, &candidates).overridden_members(member));
+            found.extend(method_sets::find_implemented(self, member, &candidates)?);
+        }
+        Ok(found)
+    }
+
+    /// Returns the definitions with a name in all files.
+    pub(super) fn find_candidates(&self, name: &str) -> Result<Arc<[DefinitionCandidate]>, DatabaseError> {
+        if let Some(known) = self.candidates.borrow().get(name) {
+            return Ok(Arc::clone(known));
+        }
+        let defined = find_definitions(self.shared, self.reader, self.view, own_name(name))?;
+        let files: BTreeSet<FileNumber> =
+            defined.iter().filter_map(|(key, _)| self.paths.number_of(key.as_str())).collect();
+        let mut found = Vec::new();
+        for file in files {
+            let structure = self.structure_of(file);
+            for (id, declared) in structure.declared.iter().enumerate() {
+                let has_name =
+                    declared.role != DeclaredRole::Scope && declared.names.split(' ').any(|own| own == name);
+                found.extend(has_name.then_some(DefinitionCandidate { file, declared: id as u32 }));
+            }
+            if found.len() > MOST_CANDIDATES {
+                found.truncate(MOST_CANDIDATES);
+                self.cut.set(Some("of more than 1,000 definitions of one name the first are told apart"));
+                break;
+            }
+        }
+        let found: Arc<[DefinitionCandidate]> = found.into();
+        self.candidates.borrow_mut().insert(name.to_owned(), Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Returns the files whose text has a name, by path, and those that are not indexed to the end.
+    pub(super) fn files_with(&self, name: &str) -> Result<BTreeSet<FileNumber>, DatabaseError> {
+        let mut tokens = String::new();
+        write_words(name, Form::Whole, &mut tokens);
+        let phrase = Phrase { tokens: tokens.trim().to_owned(), is_prefix: false };
+        let mut contents: BTreeSet<u32> = self.chunks.cut_contents().collect();
+        if !phrase.tokens.is_empty() {
+            self.reader.read_postings()?.each_match(&phrase, |id, _| {
+                contents.extend(self.chunks.get(id).map(|chunk| chunk.content));
+            })?;
+        }
+        let files = contents.iter().flat_map(|content| self.chunks.paths_of(*content));
+        Ok(files.filter_map(|path| self.paths.number_of(path)).collect())
+    }
+
+    /// Returns the path of a file.
+    pub(super) fn source_key(&self, file: FileNumber) -> SourceKey {
+        SourceKey::new(self.paths.path_of(file))
+    }
+}
+
+impl StructureStore for WorktreeStructures<'_> {
+    fn structure_of(&self, file: FileNumber) -> Arc<FileStructure> {
+        if let Some(known) = self.structures.borrow().get(&file) {
+            return Arc::clone(known);
+        }
+        let key = self.source_key(file);
+        let read = self.reader.read_structure(self.view, &key).unwrap_or_else(|error| {
+            tracing::warn!(path = %key, %error, "its names are left out of an answer");
+            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
+            None
+        });
+        let structure = Arc::new(read.unwrap_or_default());
+        if structure.lacks_uses || structure.lacks_definitions {
+            self.cut.set(Some("a file has more uses or definitions than are kept of one"));
+        }
+        let mut known = self.structures.borrow_mut();
+        if known.len() >= MOST_STRUCTURES {
+            known.clear();
+        }
+        known.insert(file, Arc::clone(&structure));
+        structure
+    }
+
+    fn begin_use(&self) {
+        self.n_steps.set(0);
+    }
+
+    fn may_step(&self) -> bool {
+        self.n_steps.set(self.n_steps.get() + 1);
+        self.n_steps.get() <= MOST_STEPS
+    }
+
+    fn definitions_named(&self, name: &str) -> Vec<DefinitionCandidate> {
+        let read = self.find_candidates(name).map(|candidates| candidates.to_vec());
+        read.unwrap_or_else(|error| {
+            tracing::warn!(name, %error, "its definitions are left out of an answer");
+            self.cut.set(Some("a part of the index cannot be read; the log has the reason"));
+            Vec::new()
+        })
+    }
+}
+
+/// Reads the manifests among the files of a worktree.
+fn read_packages(root: &Path, paths: &[String]) -> Packages {
+    let mut packages = Packages::default();
+    let mut manifests: Vec<&String> = paths.iter().filter(|path| Packages::is_manifest(path)).collect();
+    // Of several with one name the one nearest to the top counts, and none of a test before one that is not.
+    manifests.sort_by_key(|path| {
+        let is_aside =
+            class_rules::classes_by_path(path).intersects(ClassSet::from_classes(&SECONDARY_CLASSES));
+        (is_aside, path.matches('/').count())
+    });
+    for path in manifests.into_iter().take(MOST_MANIFESTS) {
+        let read = memod_scan::read(root, &SourceKey::new(path), MOST_MANIFEST_BYTES);
+        if let Ok(memod_scan::Content::Text(text)) = read.map(|read| read.content) {
+            packages.add_manifest(path, &text);
+        }
+    }
+    packages
+}

@@ -1,0 +1,75 @@
+//! Counts missing vectors, and memories whose code has changed, for subscribers.
+//!
+//! Each count rests four times as long as it took, so that listening costs a fifth of a processor at most. Requests
+//! meanwhile are counted once afterwards.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_index_db::IndexReader;
+use memod_proto::{IndexProgress, RpcError};
+use tokio::time::sleep;
+
+use crate::daemon::memories::about_code::anchor_states;
+use crate::daemon::request::run_blocking;
+use crate::daemon::shared::Shared;
+
+/// How long a count rests, in times that it took.
+const REST: u32 = 4;
+
+/// Counts whenever a subscriber needs it.
+pub(in crate::daemon) async fn run_counts(shared: Arc<Shared>) {
+    tokio::join!(count_vectors(&shared), count_drift(&shared));
+}
+
+/// Counts missing vectors whenever the loop asks for it.
+async fn count_vectors(shared: &Arc<Shared>) {
+    loop {
+        shared.engine.events.count_vectors.notified().await;
+        let began = Instant::now();
+        for (root, view, turn) in shared.engine.events.take_vector_counts() {
+            // A request that reads the index gets the error.
+            if let Ok(Some(progress)) = run_blocking(shared, move |shared| {
+                shared.engine.read(|reader: &IndexReader| {
+                    reader.read_snapshot(|reader| {
+                        let n_pending = reader.pending_embeddings(view, u32::MAX)?;
+                        let n_chunks = if n_pending > 0 { reader.n_chunks(view)? } else { 0 };
+                        Ok::<_, RpcError>(IndexProgress::embedding(n_pending, n_chunks))
+                    })
+                })
+            })
+            .await
+            {
+                shared.engine.events.publish_missing_vectors(&root, turn, progress);
+            }
+        }
+        sleep(began.elapsed() * REST).await;
+    }
+}
+
+/// Compares memories with the code whenever one of them has changed.
+async fn count_drift(shared: &Arc<Shared>) {
+    loop {
+        shared.engine.events.count_drift.notified().await;
+        let began = Instant::now();
+        for root in shared.engine.events.take_drift_counts() {
+            publish_drift(shared, &root).await;
+        }
+        sleep(began.elapsed() * REST).await;
+    }
+}
+
+/// Compares memories with the code of a worktree, and sends an event about differences. Later counts are compared with the
+/// first one.
+pub(in crate::daemon) async fn publish_drift(shared: &Arc<Shared>, root: &Path) {
+    let _turn = shared.engine.events.drift_turn.lock().await; // an older count must not be told after a newer one
+    let Some(root_text) = root.to_str() else { return };
+    // A request that compares them gets the error.
+    let Ok(judged) = anchor_states::count_states_with_reason(shared, root_text).await else { return };
+    let (counts, is_final) = (judged.value, judged.reason.is_none());
+    // Files that change meanwhile are counted again once they are indexed.
+    if counts.unknown == 0 || is_final {
+        shared.engine.events.publish_drift(root, counts.drifted, counts.orphaned);
+    }
+}

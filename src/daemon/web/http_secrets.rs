@@ -1,0 +1,150 @@
+//! Makes the secrets that requests prove themselves with, compares them, and counts wrong ones.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use memod_base::threads::lock;
+use subtle::ConstantTimeEq;
+
+/// Length of a secret, bytes: 256 bits, so that no number of guesses finds one.
+const N_BYTES: usize = 32;
+/// Wrong secrets that are answered as such within [`WINDOW`].
+const MAX_WRONG: u32 = 10;
+const WINDOW: Duration = Duration::from_secs(60);
+/// How long a browser may take to start.
+const ONCE_WITHIN: Duration = Duration::from_secs(60);
+
+/// The token of the address, and the secret that the cookie of a session has. They differ, so that who sees a cookie
+/// cannot open sessions. Neither can be printed by accident.
+pub(super) struct HttpSecrets {
+    token: String,
+    session: String,
+    /// A token that opens one session, until then: other users can see what a browser is started with.
+    once: Mutex<Option<(String, Instant)>>,
+}
+
+impl HttpSecrets {
+    /// Makes secrets from random bytes of the system.
+    ///
+    /// # Errors
+    /// When the system gives none.
+    pub(super) fn random() -> Result<Self, String> {
+        Ok(Self { token: random_secret()?, session: random_secret()?, once: Mutex::default() })
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    pub(super) fn session(&self) -> &str {
+        &self.session
+    }
+
+    pub(super) fn is_token(&self, given: &str) -> bool {
+        is_same(&self.token, given)
+    }
+
+    /// Makes a token that opens one session, in the place of the last such.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub(super) fn offer_once(&self, now: Instant) -> Result<String, String> {
+        let token = random_secret()?;
+        *lock(&self.once) = Some((token.clone(), now + ONCE_WITHIN));
+        Ok(token)
+    }
+
+    /// Returns whether a session may be opened with this token.
+    pub(super) fn opens_session(&self, given: &str, now: Instant) -> bool {
+        let mut once = lock(&self.once);
+        let is_once = once.as_ref().is_some_and(|(token, until)| is_same(token, given) && now < *until);
+        if is_once {
+            *once = None;
+        }
+        is_once || self.is_token(given)
+    }
+
+    pub(super) fn is_session(&self, given: &str) -> bool {
+        is_same(&self.session, given)
+    }
+}
+
+fn random_secret() -> Result<String, String> {
+    let mut bytes = [0; N_BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| format!("the system gives no random bytes: {error}"))?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
+}
+
+/// Takes the same time wherever the texts differ, so that it does not show how much of a guess is right.
+fn is_same(secret: &str, given: &str) -> bool {
+    secret.as_bytes().ct_eq(given.as_bytes()).into()
+}
+
+/// Counts wrong secrets.
+///
+/// The right one is always accepted, so nobody can lock out the owner by guessing.
+#[derive(Default)]
+pub(super) struct WrongGuesses {
+    since: Option<Instant>,
+    n_wrong: u32,
+}
+
+impl WrongGuesses {
+    /// Notes a wrong secret; returns for how long further ones are refused without saying that they are wrong.
+    pub(super) fn note_wrong(&mut self, now: Instant) -> Option<Duration> {
+        let since = *self.since.get_or_insert(now);
+        if now.duration_since(since) >= WINDOW {
+            *self = Self { since: Some(now), n_wrong: 0 };
+        }
+        self.n_wrong = self.n_wrong.saturating_add(1);
+        let until = self.since.unwrap_or(now) + WINDOW;
+        (self.n_wrong > MAX_WRONG).then(|| until.saturating_duration_since(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_compared_whole() {
+        let secrets = HttpSecrets::random().expect("random bytes");
+        let token = secrets.token().to_owned();
+        assert!(token.len() * 6 >= 128 && secrets.is_token(&token));
+        assert_ne!(token, secrets.session());
+        for wrong in ["", &token[1..], &format!("{token}="), &token.to_lowercase(), secrets.session()] {
+            assert!(!secrets.is_token(wrong), "{wrong}");
+        }
+        assert!(secrets.is_session(secrets.session()) && !secrets.is_session(&token));
+        assert_ne!(HttpSecrets::random().expect("random bytes").token(), token);
+    }
+
+    #[test]
+    fn a_browser_is_let_in_once() {
+        let (secrets, now) = (HttpSecrets::random().expect("random bytes"), Instant::now());
+        assert!(secrets.opens_session(secrets.token(), now));
+        let offer = || secrets.offer_once(now).expect("random bytes");
+        let (former, once) = (offer(), offer());
+        assert!(
+            !secrets.is_token(&once) && !secrets.is_session(&once),
+            "it opens a session and nothing else"
+        );
+        let opens = |token: &str| secrets.opens_session(token, now);
+        assert_eq!((opens(&former), opens(&once), opens(&once)), (false, true, false));
+        let late = offer();
+        assert!(!secrets.opens_session(&late, now + ONCE_WITHIN));
+    }
+
+    #[test]
+    fn guesses_are_counted_for_a_minute() {
+        let (start, mut guesses) = (Instant::now(), WrongGuesses::default());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        for _ in 0..MAX_WRONG {
+            assert_eq!(guesses.note_wrong(at(10)), None);
+        }
+        assert_eq!(guesses.note_wrong(at(30)), Some(Duration::from_secs(40)));
+        assert_eq!(guesses.note_wrong(at(70)), None, "another minute has begun");
+    }
+}

@@ -1,0 +1,90 @@
+//! Holds the state that the connections of one address share.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::sync::{Semaphore, watch};
+
+use super::guard::AllowedHosts;
+use super::http_secrets::{HttpSecrets, WrongGuesses};
+use crate::daemon::process::descriptors;
+use crate::daemon::shared::Shared;
+
+/// Most connections; a quarter of the daemon's where the limit of open files is low, so that the socket always has room.
+const MAX_CONNECTIONS: usize = 128;
+
+/// One address with its secrets, from `serve.start` to `serve.stop`.
+pub(super) struct HttpSite {
+    pub(super) shared: Arc<Shared>,
+    pub(super) in_work: Arc<Semaphore>,
+    pub(super) secrets: HttpSecrets,
+    pub(super) guesses: Mutex<WrongGuesses>,
+    pub(super) hosts: AllowedHosts,
+    pub(super) port: u16,
+    /// Root of the worktree that requests without a `cwd` mean.
+    pub(super) root: String,
+    /// Cookies do not know ports, so that of each daemon has a name of its own.
+    pub(super) cookie_name: String,
+    /// When the databases were read last for `/health`, and why that failed. Locked meanwhile, so that no number of such
+    /// requests, which need no token, costs more than one.
+    pub(super) health: tokio::sync::Mutex<Option<(Instant, Option<&'static str>)>>,
+    /// Most connections at a time.
+    pub(super) max_connections: usize,
+    /// Places of streams of events: a quarter of the connections, so that those who only listen leave room for requests.
+    pub(super) streams: Arc<Semaphore>,
+    /// Set when nothing is served any more.
+    pub(super) stopping: watch::Receiver<bool>,
+    connections: AtomicU64,
+}
+
+impl HttpSite {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        in_work: &Arc<Semaphore>,
+        secrets: HttpSecrets,
+        port: u16,
+        root: String,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let max_connections = (descriptors::max_connections() / 4).clamp(1, MAX_CONNECTIONS);
+        Self {
+            shared: Arc::clone(shared),
+            in_work: Arc::clone(in_work),
+            secrets,
+            guesses: Mutex::default(),
+            hosts: AllowedHosts::new(port),
+            port,
+            root,
+            cookie_name: format!("memo-{port}"),
+            health: tokio::sync::Mutex::default(),
+            streams: Arc::new(Semaphore::new(max_connections / 4)),
+            stopping,
+            max_connections,
+            connections: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn n_connections(&self) -> u64 {
+        self.connections.load(Ordering::SeqCst)
+    }
+}
+
+/// One of the open connections, until its end, be it by a panic. It is also one of the daemon's, which does not exit for
+/// being idle meanwhile.
+pub(super) struct OpenPeer(Arc<HttpSite>);
+
+impl OpenPeer {
+    pub(super) fn new(site: &Arc<HttpSite>) -> Self {
+        site.connections.fetch_add(1, Ordering::SeqCst);
+        site.shared.engine.connections.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(site))
+    }
+}
+
+impl Drop for OpenPeer {
+    fn drop(&mut self) {
+        self.0.shared.engine.connections.fetch_sub(1, Ordering::SeqCst);
+        self.0.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
