@@ -10,5 +10,5 @@ use anyhow::Context as _;
 /// When the system has no room for another thread.
 pub fn spawn_thread(name: &str, run: impl FnOnce() + Send + 'static) -> anyhow::Result<JoinHandle<()>> {
     let thread = Builder::new().name(name.to_owned()).spawn(run);
-    thread.with_context(|| format!("start the thread {name}"))
+    thread.with_context(|| format!("cannot start the thread {name}"))
 }

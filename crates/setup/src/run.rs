@@ -54,7 +54,7 @@ pub enum SetupError {
     #[error("no agent is named {0}")]
     Agent(String),
     /// It has no files in this scope.
-    #[error("{0} reads no files of a {1}")]
+    #[error("{0} has no settings files in the scope `{1}`")]
     Scope(&'static str, &'static str),
     /// Another run holds the lock.
     #[error(transparent)]

@@ -96,7 +96,7 @@ fn is_in_module(
 pub(in crate::daemon) fn unknown_target_error(target: &str) -> RpcError {
     let message = format!("{target}: no indexed file, and no definition of that name");
     let error = RpcError::new(code::NOT_FOUND, message).with_hint(
-        "PATH, PATH:LINE, PATH#SYMBOL, or a name; `memo search` finds what has another one",
+        "give PATH, PATH:LINE, PATH#SYMBOL or a name; `memo search` finds code whose name you do not know",
     );
     caveats::add_unknown_parts(error)
 }

@@ -151,7 +151,7 @@ fn answer_past_path(
     }
     CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(target)?;
     let error = unknown_target_error(target);
-    let message = format!("{}, and no commit of this branch has that file", error.message);
+    let message = format!("{}, and no file of that name in any commit of this branch", error.message);
     Err(RpcError { message, ..error })
 }
 

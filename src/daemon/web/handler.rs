@@ -94,11 +94,11 @@ fn not_found_failure(path: &str, nothing: NoRoute) -> HttpFailure {
     match nothing {
         NoRoute::NoPath => {
             HttpFailure::new(StatusCode::NOT_FOUND, "no-method", format!("{path}: there is no such address"))
-                .with_hint("GET /v1/openapi.json lists all")
+                .with_hint("GET /v1/openapi.json lists all addresses")
         }
         NoRoute::OnlyVerbs(verbs) => {
             let verbs = verbs.join(", ");
-            let message = format!("{path}: only {verbs}");
+            let message = format!("{path}: answers only {verbs}");
             let failure = HttpFailure::new(StatusCode::METHOD_NOT_ALLOWED, "method-not-allowed", message);
             match HeaderValue::from_str(&verbs) {
                 Ok(verbs) => failure.with_header(ALLOW, verbs),

@@ -226,7 +226,7 @@ fn wrong_usage() {
     assert!(home.run(&["setup", "emacs"]).starts_with("exit 2\n"));
     let said = home.run(&["setup", "agents-md", "--scope", "user"]);
     assert!(
-        said.starts_with("exit 2\n") && said.contains("agents-md reads no files of a user"),
+        said.starts_with("exit 2\n") && said.contains("agents-md has no settings files in the scope `user`"),
         "{said}"
     );
 }

@@ -51,15 +51,15 @@ fn check_flags(typed: &ImportArgs, source: ImportFormat) -> Result<(), CliError>
         );
     }
     if typed.new_ids && (source != ImportFormat::Memod || typed.merge) {
-        let message = "--new-ids is for what --from memod says, without --merge";
+        let message = "--new-ids works only with --from memod, and without --merge";
         return usage_error(
             message,
-            "without it, what came before is known again by its id",
+            "leave it out: memories that were imported before are recognized by their ids",
         );
     }
     if typed.own && source != ImportFormat::Memod {
-        let message = "--own is for what --from memod says";
-        return usage_error(message, "leave it out: what comes from another system was not written here");
+        let message = "--own works only with --from memod";
+        return usage_error(message, "leave it out: memories from another system were not written here");
     }
     Ok(())
 }

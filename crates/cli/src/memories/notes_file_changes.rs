@@ -90,7 +90,7 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
     if !is_content(&present, change.before.as_deref()) && !is_content(&present, change.after.as_deref()) {
         return Err(CliError::Git {
             message: format!(
-                "{}: something else stands there; nothing was taken",
+                "{}: has other content than the memory; nothing was taken",
                 escape(&change.path)
             ),
             hint: "if it was saved just now, run it again, and it is exchanged; else move it away".to_owned(),
@@ -101,10 +101,10 @@ fn require_known_content(path: &Path, change: &MemoryFileChange) -> Result<(), C
     if read_present(&out)? != PresentContent::Nothing {
         return Err(CliError::Git {
             message: format!(
-                "{}: left by an exchange that was killed; nothing was taken",
+                "{}: left by an exchange that was interrupted; nothing was taken",
                 out.display()
             ),
-            hint: "`memo list` brings back what it has, or says why that cannot be; then run it again".to_owned(),
+            hint: "`memo list` restores its memory, or says why it cannot; then run this again".to_owned(),
         });
     }
     Ok(())

@@ -31,7 +31,7 @@ pub(crate) fn forget_memories(typed: RemoveArgs, context: &CommandContext, outpu
 pub(crate) fn purge_memories(typed: RemoveArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     let removal = RemovalVerb {
         method: "memory.purge",
-        verb: "delete for good",
+        verb: "permanently delete",
         done: "deleted",
         requires_dry_run: true,
     };
@@ -45,7 +45,7 @@ pub(crate) fn reset_memories(
 ) -> CliResult {
     let removal = RemovalVerb {
         method: "memory.reset",
-        verb: "delete for good",
+        verb: "permanently delete",
         done: "deleted",
         requires_dry_run: true,
     };

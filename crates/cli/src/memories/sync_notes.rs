@@ -82,7 +82,7 @@ impl NotesExchange<'_> {
             None => Ok(()),
             Some(path) => Err(CliError::Git {
                 message: format!(
-                    "{path}: tracked on this branch, so that memories are exchanged with it"
+                    "{path}: tracked on this branch, so the branch itself exchanges the memories"
                 ),
                 hint: format!(
                     "commit and push as usual, or take them out of the branch with `git rm -r --cached {MEMORY_FILES_DIR}`"
