@@ -1,11 +1,11 @@
-//! Params and result of `advise`: what an agent should be told now, if anything.
+//! Params and result of `advise`, which returns text that helps an agent at a point of its session.
 
 use serde::{Deserialize, Serialize};
 
 use super::anchor::AnchorState;
 use super::caveats::Caveats;
 
-/// An occasion in the session of an agent.
+/// A point in an agent's session at which `advise` is called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Occasion {
@@ -32,20 +32,20 @@ impl Occasion {
     }
 }
 
-/// How the session of an agent began.
+/// The way in which an agent's session began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Beginning {
     /// A new session.
     #[default]
     Startup,
-    /// An earlier session goes on, with all that was said.
+    /// An earlier session continues with its whole conversation.
     Resume,
-    /// A copy of an earlier session goes on, with all that was said.
+    /// A copy of an earlier session continues with its whole conversation.
     Fork,
-    /// The session goes on without anything that was said.
+    /// The session continues without its earlier conversation.
     Clear,
-    /// The session goes on with a summary of what was said.
+    /// The session continues with a summary of its conversation.
     Compact,
 }
 
@@ -55,27 +55,28 @@ pub enum Beginning {
 pub struct AdviseParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// What happens.
+    /// Occasion of the call.
     pub occasion: Occasion,
-    /// The agent's name of the session, at most 256 bytes. A session is told each thing once; without a name nothing is
-    /// remembered.
+    /// Name that the agent gives its session, at most 256 bytes. Each piece of advice is delivered once per session;
+    /// without a name, no delivery is recorded.
     pub session: Option<String>,
-    /// How the session began; for `session-start`.
+    /// Beginning of the session; for `session-start`.
     pub beginning: Beginning,
     /// The prompt; for `prompt`.
     pub prompt: String,
     /// Files, relative to `cwd` or absolute; for `before-edit`.
     pub paths: Vec<String>,
-    /// Most tokens of `text`; 400 when absent, for `session-start` 1,200.
+    /// Maximum number of tokens in `text`; when absent 400, or 1,200 for `session-start`.
     pub budget: Option<usize>,
-    /// Time after which the caller no longer listens, ms; 1,000 when absent. What comes later does not count as told.
+    /// Time that the caller waits for the answer, ms; 1,000 when absent. Advice that comes later does not count as
+    /// delivered.
     pub within_ms: Option<u64>,
-    /// Whether to list what was considered, and to remember nothing.
+    /// Whether to list every memory that was considered, and to record no delivery.
     pub explain: bool,
-    /// Whether the caller sends the `receipt` of the answer once it has passed the text on. What was told counts as told only
-    /// then; of other callers at once.
+    /// Whether the caller sends the `receipt` of the answer after it has passed the text on. Its advice counts as
+    /// delivered only then; for other callers it counts at once.
     pub gives_receipt: bool,
-    /// The receipt of an answer whose text was passed on. Nothing else is asked then.
+    /// Receipt of an earlier answer whose text was passed on. The call then only records that delivery.
     pub receipt: Option<String>,
 }
 
@@ -83,21 +84,21 @@ pub struct AdviseParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AdviseResult {
-    /// The text for the agent; empty if there is nothing that would help.
+    /// The text for the agent; empty if nothing would help.
     pub text: String,
-    /// Tokens of `text` (four characters each).
+    /// Number of tokens in `text` (four characters each).
     pub tokens: usize,
-    /// The budget.
+    /// The budget that applied, tokens.
     pub budget: usize,
     /// Why `text` is empty.
     pub silent: Option<String>,
-    /// To be sent when the text was passed on; null if nothing is remembered, or at once.
+    /// Receipt to send after the text was passed on; null if no delivery is recorded, or if it was recorded at once.
     pub receipt: Option<String>,
-    /// The memories in `text`, best first; with `explain` also those that were considered.
+    /// The memories in `text`, best first; with `explain`, every memory that was considered.
     pub items: Vec<Advice>,
     /// Milliseconds in the daemon.
     pub took_ms: f64,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -105,27 +106,27 @@ pub struct AdviseResult {
 /// A memory that was considered.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Advice {
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
-    /// Whether it is in the text.
+    /// Whether the text contains the memory.
     pub told: bool,
-    /// Why it is not.
+    /// Why the text does not contain it.
     pub reason: Option<String>,
-    /// For a prompt: the sum of the shares in `evidence`; it is told from 0 on.
+    /// Sum of the shares in `evidence`, for a prompt; the memory is delivered if the sum is 0 or more.
     pub score: Option<f64>,
-    /// What speaks for and against it; only with `explain`.
+    /// Evidence for and against the memory; only with `explain`.
     pub evidence: Vec<Evidence>,
-    /// State of the code that it is about.
+    /// State of the code that the memory is about.
     pub state: Option<AnchorState>,
 }
 
-/// One reason to tell a memory, or not to.
+/// One reason for or against delivering a memory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Its name.
+    /// Name of the reason.
     pub name: String,
-    /// Its strength, 0 to 1.
+    /// Strength of the reason, 0 to 1.
     pub value: f64,
-    /// What it adds to the score: strength times weight.
+    /// Contribution to the score: strength times weight.
     pub share: f64,
 }

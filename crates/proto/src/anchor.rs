@@ -1,4 +1,4 @@
-//! Types of anchors: the code that a memory is about, and its state.
+//! Defines anchors, which tie a memory to code, and their states.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub enum AnchorState {
 }
 
 impl AnchorState {
-    /// All of them, from good to bad.
+    /// All states, from good to bad.
     pub const ALL: [Self; 3] = [Self::Fresh, Self::Drifted, Self::Orphaned];
 
     /// Returns the word used in JSON and on the command line.
@@ -46,21 +46,21 @@ impl AnchorState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Anchor {
-    /// Path from the worktree's top at that time.
+    /// Path from the worktree's top when the anchor was last confirmed.
     pub path: String,
-    /// Qualified name of the definition, if it is one.
+    /// Qualified name of the definition, if the anchor names one.
     pub symbol: Option<String>,
-    /// First and last line at that time, 1-based and inclusive; null for the whole file.
+    /// First and last line when the anchor was last confirmed, 1-based and inclusive; null for the whole file.
     pub lines: Option<(u32, u32)>,
-    /// The content at that time.
+    /// Content when the anchor was last confirmed.
     pub seen: Seen,
-    /// The present state; null if it is unknown or was not requested.
+    /// Present state of the anchor; null if it is unknown or was not requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<AnchorState>,
-    /// Present place of the same text, if the path or the lines differ, as it is typed.
+    /// Present location of the same text, as one would type it, if the path or the lines differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// A note on its state.
+    /// A note on the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -71,32 +71,33 @@ pub struct Anchor {
 pub struct Seen {
     /// blake3 of the file's bytes.
     pub blob: String,
-    /// First half of the blake3 of the text: of the file, the lines, or the definition independent of its position.
+    /// First half of the blake3 of the anchored text: the file, the lines, or the definition regardless of its
+    /// position.
     pub text: String,
-    /// The same for the text of a definition without its names.
+    /// First half of the blake3 of a definition's text without its names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// The same for the lines of a definition.
+    /// First half of the blake3 of a definition's lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// For lines that occur several times in the file: the number of this occurrence, from 1, and the total.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nth: Option<(u32, u32)>,
-    /// Whether nothing else in the worktree had the same text, so that it has moved if it appears elsewhere.
+    /// Whether no other text in the worktree was equal, so that an equal text elsewhere means that it has moved.
     pub alone: bool,
 }
 
-/// Numbers of living memories with anchors by state, in one worktree.
+/// Number of living memories with anchors in each state, in one worktree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StateCounts {
-    /// Memories whose anchors are all unchanged.
+    /// Number of memories whose anchors are all unchanged.
     pub fresh: u64,
-    /// Memories with a changed anchor.
+    /// Number of memories with a changed anchor.
     pub drifted: u64,
-    /// Memories with an anchor that is gone.
+    /// Number of memories with an anchor that is gone.
     pub orphaned: u64,
-    /// Memories whose state the index does not know yet.
+    /// Number of memories whose state the index does not know yet.
     pub unknown: u64,
 }
 

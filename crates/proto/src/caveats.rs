@@ -1,11 +1,11 @@
-//! Defines the parts that answers are made of, and how an answer reports that a part could not be read.
+//! Defines the parts of answers, and how an answer reports a part that could not be read.
 
 use serde::{Deserialize, Serialize};
 
-/// One of the things that answers are made of.
+/// A kind of data from which answers are built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerPart {
-    /// Memories, also those in files of the worktree.
+    /// Memories, including those in files of the worktree.
     Memories,
     /// Files of the worktree.
     Code,
@@ -18,10 +18,10 @@ pub enum AnswerPart {
 impl AnswerPart {
     /// All parts.
     pub const ALL: [Self; 4] = [Self::Memories, Self::Code, Self::Commits, Self::Unreadable];
-    /// The parts of a report, which itself counts the files that may not be read.
+    /// The parts of a report. A report counts the files that may not be read itself.
     pub const OF_REPORT: [Self; 3] = [Self::Memories, Self::Code, Self::Commits];
 
-    /// Returns the word with which a reason begins.
+    /// Returns the first word of a reason about this part.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Memories => "memories",
@@ -32,19 +32,19 @@ impl AnswerPart {
     }
 }
 
-/// The caveats that the answer of a method must have for its reader.
+/// The caveats that a method's answer must carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerDuty {
-    /// Nothing: it is about the daemon, settings, or what it was given.
+    /// None: the answer is about the daemon, its settings, or only the params.
     Nothing,
-    /// `fresh`, and a `reason` where one of these parts could not be read.
+    /// `fresh`, with a `reason` if one of these parts could not be read.
     Fresh(&'static [AnswerPart]),
-    /// A line for each part that could not be read, among those of its report.
+    /// A line in the report for each part that could not be read.
     Report,
 }
 
 impl AnswerDuty {
-    /// Returns the parts that the answer is made of.
+    /// Returns the parts from which the answer is built.
     pub fn answer_parts(self) -> &'static [AnswerPart] {
         match self {
             Self::Nothing => &[],
@@ -54,17 +54,17 @@ impl AnswerDuty {
     }
 }
 
-/// The caveats of an answer that is made of memories.
+/// Caveats of an answer that is built from memories.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Caveats {
-    /// Whether everything that was written before the request is in it: false where a file could not be read, or the code that a
-    /// memory is about is not known.
+    /// Whether the answer includes everything that was written before the request; false if a file could not be read,
+    /// or if the code that a memory is about is unknown.
     pub fresh: bool,
-    /// Why it is not fresh.
+    /// Why the answer is not fresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// For the user.
+    /// A notice for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -76,12 +76,12 @@ impl Default for Caveats {
 }
 
 impl Caveats {
-    /// Returns those of a fresh answer with a notice for the user.
+    /// Returns the caveats of a fresh answer with a notice for the user.
     pub fn of_notice(notice: Option<String>) -> Self {
         Self { notice, ..Self::default() }
     }
 
-    /// Adds what another part of the same answer says; what is said already is not repeated.
+    /// Adds the caveats of another part of the same answer, without repeating any.
     pub fn add(&mut self, other: Self) {
         self.fresh &= other.fresh;
         for (here, there) in [(&mut self.reason, other.reason), (&mut self.notice, other.notice)] {

@@ -11,7 +11,8 @@ use super::{CommitInfo, FreshnessLevel};
 pub struct WhyParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` or `PATH#SYMBOL`, the path relative to `cwd`, or absolute; or the name of a definition.
+    /// `PATH`, `PATH:LINE`, `PATH:FIRST-LAST` or `PATH#SYMBOL`, with the path relative to `cwd` or absolute; or the
+    /// name of a definition.
     pub target: String,
     /// Maximum number of commits; 10 when absent.
     pub limit: Option<usize>,
@@ -26,12 +27,12 @@ pub struct WhyResult {
     pub lines: Vec<(u32, u32)>,
     /// The requested symbol.
     pub symbol: Option<String>,
-    /// Memories about it, in the order of the file.
+    /// Memories about the target, in the order of the file.
     #[serde(default)]
     pub memories: Vec<WhyMemory>,
     /// Commits, newest first.
     pub commits: Vec<WhyCommit>,
-    /// Commits that moved requested lines from elsewhere, newest first; `commits` has those that wrote them.
+    /// Commits that moved requested lines from elsewhere, newest first; `commits` lists the commits that wrote them.
     #[serde(default)]
     pub moves: Vec<WhyMove>,
     /// Spans of uncommitted lines.
@@ -40,10 +41,10 @@ pub struct WhyResult {
     pub more: bool,
     /// Whether the search was complete.
     pub complete: bool,
-    /// Whether it was, and all that it is made of could be read.
+    /// Whether the search was complete, and all its data could be read.
     #[serde(default)]
     pub fresh: bool,
-    /// Why it is not.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -54,11 +55,11 @@ pub struct WhyResult {
 /// A memory about the target.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhyMemory {
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
-    /// The present place of its anchor: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
+    /// Present location of its anchor: `PATH`, `PATH:10-20` or `PATH#SYMBOL`.
     pub about: String,
-    /// Title, or the beginning of the first line; after `[trust: repo]` where nobody here vouches for it.
+    /// Title, or the beginning of the first line; preceded by `[trust: repo]` if nobody here has confirmed the memory.
     pub line: String,
     /// Path from the worktree's top.
     pub path: String,
@@ -76,13 +77,13 @@ pub struct WhyCommit {
     /// The commit.
     #[serde(flatten)]
     pub commit: CommitInfo,
-    /// First paragraph of its message.
+    /// First paragraph of the commit's message.
     pub subject: String,
     /// The rest of the message.
     pub body: String,
-    /// Name of the path in it.
+    /// Path of the target in this commit.
     pub path: String,
-    /// Spans of the requested lines that it introduced; empty if a whole path was requested.
+    /// Spans of the requested lines that the commit introduced; empty if a whole path was requested.
     pub lines: Vec<(u32, u32)>,
 }
 
@@ -92,11 +93,11 @@ pub struct WhyMove {
     /// The commit.
     #[serde(flatten)]
     pub commit: CommitInfo,
-    /// First paragraph of its message.
+    /// First paragraph of the commit's message.
     pub subject: String,
-    /// The file that it removed them from.
+    /// File from which the commit removed the lines.
     pub from: String,
-    /// The file that it added them to; the same if it moved them within a file.
+    /// File to which the commit added the lines; the same file if it moved them within one.
     pub to: String,
     /// Spans of the requested lines.
     pub lines: Vec<(u32, u32)>,
@@ -108,16 +109,16 @@ pub struct WhyMove {
 pub struct ChangedParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339) or an age (`3d`, `2h30m`), or two of them as `A..B`;
-    /// `HEAD` when absent.
+    /// A revision (`HEAD~3`, `main`, an id), a time (`2026-11-01`, RFC 3339), an age (`3d`, `2h30m`), or two of these
+    /// as `A..B`; `HEAD` when absent.
     pub since: Option<String>,
-    /// The same for the other side; the worktree when absent.
+    /// The other side of the comparison, in the same forms; the worktree when absent.
     pub until: Option<String>,
-    /// Only these files, and those below these directories, relative to `cwd` or absolute.
+    /// Only these files, and files below these directories; relative to `cwd` or absolute.
     pub path: Vec<String>,
     /// Maximum number of files; 200 when absent.
     pub limit: Option<usize>,
-    /// How fresh the index must be.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
@@ -126,20 +127,22 @@ pub struct ChangedParams {
 /// Result of `changed`, as `memo changed --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangedResult {
-    /// The commit that the worktree is compared with; null if every commit is newer or there is none, so that everything is new.
+    /// The commit with which the worktree is compared; null if every commit is newer or there is no commit, so that
+    /// everything is new.
     pub base: Option<CommitInfo>,
-    /// First paragraph of its message.
+    /// First paragraph of the message of `base`.
     pub subject: Option<String>,
-    /// The commit that `base` is compared with; null for the worktree.
+    /// The commit with which `base` is compared; null for the worktree.
     #[serde(default)]
     pub until: Option<ChangedCommit>,
-    /// Changed files, by path.
+    /// Changed files, sorted by path.
     pub files: Vec<ChangedFile>,
     /// Total number of files.
     pub total: usize,
     /// Number of files that are not in `files`.
     pub left_out: usize,
-    /// The newest 20 commits since `base`, newest first, up to `until` or `HEAD`; with `path`, those that touched one.
+    /// The newest 20 commits since `base`, newest first, up to `until` or `HEAD`; with `path`, only commits that
+    /// touched one of these paths.
     #[serde(default)]
     pub commits: Vec<ChangedCommit>,
     /// Number of commits that are not in `commits`.
@@ -147,9 +150,9 @@ pub struct ChangedResult {
     pub commits_left_out: usize,
     /// Whether everything was compared, including symbols.
     pub complete: bool,
-    /// Whether all files were compared, and the promise of the requested level holds.
+    /// Whether all files were compared, with the requested freshness.
     pub fresh: bool,
-    /// Why it is not fresh.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
     /// Why there may be more commits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,13 +161,13 @@ pub struct ChangedResult {
     pub took_ms: f64,
 }
 
-/// A commit in a few words.
+/// A commit with its subject.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedCommit {
     /// The commit.
     #[serde(flatten)]
     pub commit: CommitInfo,
-    /// First paragraph of its message.
+    /// First paragraph of the commit's message.
     pub subject: String,
 }
 
@@ -172,14 +175,14 @@ pub struct ChangedCommit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileStatus {
-    /// It is new.
+    /// The file is new.
     Added,
-    /// Its content has changed.
+    /// The content has changed.
     #[default]
     Modified,
-    /// It is gone.
+    /// The file is gone.
     Removed,
-    /// It had another name, with the same or similar content.
+    /// The file had another name, with the same or similar content.
     Renamed,
 }
 
@@ -188,17 +191,17 @@ pub enum FileStatus {
 pub struct ChangedFile {
     /// Path from the worktree's top.
     pub path: String,
-    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
-    /// What happened to it.
+    /// Kind of the change.
     pub status: FileStatus,
-    /// Its former name, if it was renamed.
+    /// Former path of a renamed file.
     pub from: Option<String>,
-    /// The same relative to `cwd`.
+    /// The former path relative to `cwd`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_from: Option<String>,
-    /// Changes of its definitions; null if it is not code, or if one of its contents cannot be read.
+    /// Changes of the file's definitions; null if the file is not code, or if one of its versions cannot be read.
     pub symbols: Option<ChangedSymbols>,
 }
 

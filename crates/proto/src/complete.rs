@@ -4,17 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::caveats::Caveats;
 
-/// Params of `complete`: what begins so, for the completion of a command line. Nothing is waited for.
+/// Params of `complete`, which lists the words that begin with a prefix, for command-line completion. It waits for
+/// nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CompleteParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// What is completed.
+    /// Kind of word to complete.
     pub what: CompletionKind,
-    /// For paths: the directory, from the top of the worktree; empty for the top.
+    /// For paths: the directory to list, from the top of the worktree; empty for the top.
     pub dir: String,
-    /// What has been typed of the word.
+    /// The part of the word that has been typed.
     #[serde(rename = "begins")]
     pub prefix: String,
 }
@@ -33,9 +34,9 @@ pub enum CompletionKind {
 /// Result of `complete`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CompleteResult {
-    /// The words, at most 500, in order; of paths the names in `dir`, those of directories with a `/` at the end.
+    /// The words in order, at most 500. Paths are names in `dir`; names of directories end with `/`.
     pub words: Vec<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

@@ -8,18 +8,18 @@ use super::IndexProgress;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Topic {
-    /// How far indexing is.
+    /// Progress of indexing.
     Progress,
-    /// Whether the index of a worktree is up to date, and what it has taken up.
+    /// Whether the index of a worktree is up to date, and which changes it has taken in.
     Views,
-    /// Which memories have changed.
+    /// Changes of memories.
     Memories,
-    /// How many memories are about code that has changed or is gone.
+    /// Number of memories about code that has changed or is gone.
     Drift,
 }
 
 impl Topic {
-    /// All of them.
+    /// All topics.
     pub const ALL: [Self; 4] = [Self::Progress, Self::Views, Self::Memories, Self::Drift];
 
     /// Returns the name in JSON.
@@ -33,14 +33,14 @@ impl Topic {
     }
 }
 
-/// Params of `subscribe`. A second call on a connection replaces the first; `unsubscribe` or the end of what the peer sends
-/// ends the subscription.
+/// Params of `subscribe`. A second call on a connection replaces the first. The subscription ends with `unsubscribe`,
+/// or when the peer closes its sending side.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SubscribeParams {
-    /// Absolute path inside the worktree whose events are wanted.
+    /// Absolute path inside the worktree to observe.
     pub cwd: String,
-    /// Only these topics; empty means all. An unknown one is an error that lists them.
+    /// Only these topics; empty means all. An unknown topic is an error that lists the known ones.
     pub topics: Vec<Topic>,
 }
 
@@ -58,15 +58,15 @@ pub struct SubscribeResult {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "topic", rename_all = "lowercase")]
 pub enum EventParams {
-    /// Indexing has got further, or has ended.
+    /// Indexing has advanced or ended.
     Progress(ProgressEvent),
     /// The state of a worktree's index has changed.
     Views(ViewsEvent),
     /// Memories have changed.
     Memories(MemoriesEvent),
-    /// Other numbers of memories are about code that has changed or is gone.
+    /// The numbers of memories about code that has changed or is gone are different now.
     Drift(DriftEvent),
-    /// The subscriber reads too slowly: events were dropped.
+    /// Events were dropped, because the subscriber reads too slowly.
     Lost(LostEvent),
 }
 
@@ -74,11 +74,11 @@ pub enum EventParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProgressEvent {
-    /// Time.
+    /// Time of the event.
     pub time: String,
     /// Top directory of the worktree.
     pub worktree: String,
-    /// What is being indexed, and how far; null once nothing is.
+    /// Current step of indexing and its progress; null once indexing has ended.
     pub progress: Option<IndexProgress>,
 }
 
@@ -86,15 +86,15 @@ pub struct ProgressEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ViewsEvent {
-    /// Time.
+    /// Time of the event.
     pub time: String,
     /// Top directory of the worktree.
     pub worktree: String,
-    /// Content of its HEAD: a commit or a branch; null if it is not known, or the worktree is gone.
+    /// Content of the worktree's HEAD: a commit or a branch; null if it is unknown, or if the worktree is gone.
     pub head: Option<String>,
-    /// Whether nothing is known to be pending.
+    /// Whether no change is known to be pending.
     pub fresh: bool,
-    /// Why it is not fresh.
+    /// Why the index is not fresh.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -103,12 +103,12 @@ pub struct ViewsEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoriesEvent {
-    /// Time.
+    /// Time of the event.
     pub time: String,
-    /// Full ids of the memories; none after `salvage` and `restore_backup`, when all may have changed.
+    /// Full ids of the memories; empty after `salvage` and `restore_backup`, because all may have changed.
     pub ids: Vec<String>,
-    /// The last action in their history, such as `add`, `update` or `forget`; `purge` or `reset` for deleted ones,
-    /// `salvage` after the repair of memory.db, `restore_backup` after `memory.restore_backup`.
+    /// Last action in the history of the memories, such as `add`, `update` or `forget`; `purge` or `reset` for deleted
+    /// memories, `salvage` after the repair of memory.db, `restore_backup` after `memory.restore_backup`.
     pub change: String,
 }
 
@@ -116,7 +116,7 @@ pub struct MemoriesEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DriftEvent {
-    /// Time.
+    /// Time of the event.
     pub time: String,
     /// Top directory of the worktree.
     pub worktree: String,
@@ -130,8 +130,8 @@ pub struct DriftEvent {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LostEvent {
-    /// Time.
+    /// Time of the event.
     pub time: String,
-    /// Number of events that were dropped, because they waited for this subscriber and others came.
+    /// Number of dropped events, which the subscriber had not read when newer events came.
     pub n: u64,
 }

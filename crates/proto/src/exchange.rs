@@ -1,6 +1,6 @@
 //! Params and results of imports, exports and backups.
 //!
-//! A large import consists of many requests, each of them one transaction, so that other requests are served in between. An
+//! A large import consists of many requests. Each is one transaction, and other requests are served in between. An
 //! interrupted import can be repeated, because existing memories are recognised by id or text.
 
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,11 +10,11 @@ use super::anchor::Anchor;
 use super::caveats::Caveats;
 use super::memory::{Caller, Memory, Selection, StoredVector, Tier};
 
-/// The name in the first line of an export.
+/// Name of the format, in the first line of an export.
 pub const FORMAT: &str = "memod-memories";
-/// The newest version of that format.
+/// Newest version of that format.
 pub const FORMAT_VERSION: u32 = 1;
-/// Most drafts and links of one request.
+/// Maximum number of drafts, and of links, in one request.
 pub const MOST_DRAFTS: usize = 1_000;
 
 /// A memory to import. Absent fields get the defaults of `memory.add`. Times are RFC 3339.
@@ -22,12 +22,13 @@ pub const MOST_DRAFTS: usize = 1_000;
 #[serde(default)]
 #[expect(missing_docs, reason = "the others are those of `Memory`")]
 pub struct Draft {
-    /// Its place in the source file, 1-based, for messages.
+    /// Position in the source file, 1-based, for messages.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
-    /// A complete id, which the memory gets.
+    /// Complete id for the memory.
     pub id: Option<String>,
-    /// System and name there (`memori:57446832-…`), if it has no id of ours: it gets the same id each time.
+    /// System and name in it (`memori:57446832-…`), for a memory without an id of memod; the same original always gets
+    /// the same id.
     pub original: Option<String>,
     pub content: String,
     pub title: Option<String>,
@@ -49,7 +50,8 @@ pub struct Draft {
     pub archived_why: Option<String>,
     pub key: Option<String>,
     pub anchors: Vec<Anchor>,
-    /// Used instead of a new one if it is of the model in use, and of the title and content that are stored.
+    /// Vector of the memory. It is used instead of a new one if it belongs to the model in use and to the stored title
+    /// and content.
     #[serde(deserialize_with = "deserialize_vector")]
     pub vector: Option<StoredVector>,
 }
@@ -59,7 +61,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Parses a vector. One of another form is empty, which fits no model: the memory need not be refused for it.
+/// Parses a vector. A malformed one becomes empty, which matches no model, so that its memory is still imported.
 fn deserialize_vector<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option<StoredVector>, D::Error> {
     let given = Option::<Value>::deserialize(deserializer)?;
     Ok(given.map(|value| StoredVector::deserialize(value).unwrap_or_default()))
@@ -69,7 +71,7 @@ fn deserialize_vector<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Option
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkDraft {
-    /// Its place in the source file, 1-based, for messages.
+    /// Position in the source file, 1-based, for messages.
     #[serde(skip_serializing_if = "is_zero")]
     pub line: u64,
     /// Id of the first memory.
@@ -86,11 +88,11 @@ pub struct LinkDraft {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Snapshot {
-    /// The key, which every draft of the request gets.
+    /// Key for every draft of the request.
     pub key: String,
     /// A number that the caller chooses for this import, the same in all its requests.
     pub run: i64,
-    /// Whether this is the last request: memories of the key that were not among the drafts are archived.
+    /// Whether this is the last request; it archives the memories of the key that were not among the drafts.
     pub is_last: bool,
 }
 
@@ -101,31 +103,32 @@ pub struct ImportParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Memories, at most [`MOST_DRAFTS`]; also as `memories`, as `memory.export` gives them.
+    /// Memories, at most [`MOST_DRAFTS`]; `memories`, the name in a result of `memory.export`, is accepted too.
     #[serde(alias = "memories")]
     pub drafts: Vec<Draft>,
-    /// Links, which are stored after the drafts; at most [`MOST_DRAFTS`].
+    /// Links, at most [`MOST_DRAFTS`]; they are stored after the drafts.
     pub links: Vec<LinkDraft>,
     /// Set if the import replaces a source.
     pub snapshot: Option<Snapshot>,
-    /// If a memory with the same id exists and differs, the one that was changed last stays.
+    /// Whether the version that was changed last stays, if a memory with the same id exists and differs.
     pub merge: bool,
-    /// Keep sources such as `user` and `cli`, which say that a memory was written here; without it they become `import`.
+    /// Whether to keep sources such as `user` and `cli`, which mark a memory as written here; otherwise they become
+    /// `import`.
     pub own: bool,
-    /// Also store texts that look like credentials.
+    /// Whether to store texts that look like credentials.
     pub allow_secret: bool,
-    /// Report what would be done, and change nothing.
+    /// Whether to report the outcomes, and change nothing.
     pub dry_run: bool,
 }
 
-/// Params of `memory.import_markdown`: one document, as a snapshot under its key.
+/// Params of `memory.import_markdown`, which imports one document as a snapshot under its key.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MarkdownParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Absolute.
+    /// Absolute path of the document.
     pub path: String,
     /// The whole text; at most 1 MiB.
     pub text: String,
@@ -137,9 +140,9 @@ pub struct MarkdownParams {
     pub chunk_tokens: Option<usize>,
     /// Overlap between the chunks of a section; 80 when absent.
     pub overlap_tokens: Option<usize>,
-    /// Also store texts that look like credentials.
+    /// Whether to store texts that look like credentials.
     pub allow_secret: bool,
-    /// Report what would be done, and change nothing.
+    /// Whether to report the outcomes, and change nothing.
     pub dry_run: bool,
 }
 
@@ -147,16 +150,16 @@ pub struct MarkdownParams {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ImportStatus {
-    /// It is new.
+    /// The draft or link is new.
     Added,
-    /// It existed.
+    /// The draft or link existed already.
     #[default]
     Same,
-    /// It replaced an older one.
+    /// The draft or link replaced an older version.
     Updated,
-    /// The existing one was changed later and stays.
+    /// The existing version was changed later and stays.
     Older,
-    /// It was refused; `why` gives the reason.
+    /// The draft or link was refused; `why` gives the reason.
     Refused,
 }
 
@@ -168,16 +171,16 @@ pub struct Imported {
     pub line: u64,
     /// The outcome.
     pub fate: ImportStatus,
-    /// Id of its memory.
+    /// Id of the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Why it was refused.
+    /// Why the draft or link was refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
 impl Imported {
-    /// Returns whether the draft is what is stored now.
+    /// Returns whether the draft was stored.
     pub fn is_stored(&self) -> bool {
         matches!(self.fate, ImportStatus::Added | ImportStatus::Updated)
     }
@@ -191,14 +194,14 @@ pub struct ImportResult {
     pub drafts: Vec<Imported>,
     /// Outcomes of the links.
     pub links: Vec<Imported>,
-    /// Number of archived memories that the source does not have any more.
+    /// Number of memories that were archived, because the source no longer contains them.
     pub archived: u64,
     /// Number of private parts that were removed.
     pub redacted: u64,
-    /// Why a document was not imported, or only in part.
+    /// Reasons why a document was not imported, or only in part.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -220,23 +223,23 @@ pub struct KeysParams {
 pub struct KeysResult {
     /// Keys of living memories, in order.
     pub keys: Vec<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Params of `memory.read_database`: reads a page of the database of another system.
+/// Params of `memory.read_database`, which reads a page of another system's database.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DatabaseParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Absolute.
+    /// Absolute path of the database.
     pub path: String,
     /// `memod`, `memo`, `memori` or `ai-memory`.
     pub system: String,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub after: Option<String>,
 }
 
@@ -246,7 +249,7 @@ pub struct DatabaseParams {
 pub struct DatabaseResult {
     /// Memories of this page.
     pub drafts: Vec<Draft>,
-    /// Links of this page, by the drafts' `id` or `original`.
+    /// Links of this page, which refer to drafts by `id` or `original`.
     pub links: Vec<LinkDraft>,
     /// Rows of this page that cannot be read.
     pub unreadable: Vec<Imported>,
@@ -254,7 +257,7 @@ pub struct DatabaseResult {
     pub next: Option<String>,
     /// Notes on this database.
     pub notes: Vec<String>,
-    /// For the user.
+    /// A notice for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }
@@ -271,9 +274,9 @@ pub struct ExportParams {
     pub selection: Selection,
     /// Whether to export archived instead of living memories.
     pub archived: bool,
-    /// Whether each memory has its vector.
+    /// Whether to include the vector of each memory.
     pub include_vectors: bool,
-    /// The `next` of the page before.
+    /// The `next` of the previous page.
     pub after: i64,
 }
 
@@ -287,7 +290,7 @@ pub struct ExportResult {
     pub links: Vec<LinkDraft>,
     /// Start of the next page; null for the last one.
     pub next: Option<i64>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -307,13 +310,13 @@ pub struct BackupParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupResult {
-    /// Its path.
+    /// Path of the backup.
     pub path: String,
-    /// Its size.
+    /// Size of the backup, bytes.
     pub bytes: u64,
-    /// Number of memories in it, including archived ones.
+    /// Number of memories in the backup, including archived ones.
     pub memories: u64,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -327,40 +330,43 @@ pub struct RestoreParams {
     pub caller: Caller,
     /// Absolute path; null for the newest of the daemon's own backups.
     pub path: Option<String>,
-    /// Only compare.
+    /// Whether to compare only.
     pub dry_run: bool,
 }
 
-/// Result of `memory.restore_backup`. All counts are from before and include archived memories.
+/// Result of `memory.restore_backup`. All counts are from before the restore and include archived memories.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreResult {
-    /// The backup.
+    /// Path of the backup.
     pub path: String,
-    /// Whether it was only compared.
+    /// Whether the backup was only compared.
     pub dry_run: bool,
     /// Number of memories here.
     pub here: u64,
     /// Number of memories in the backup.
     pub there: u64,
-    /// Memories that are not in the backup and are removed.
+    /// Number of memories that are not in the backup and are removed.
     pub only_here: u64,
-    /// Memories that only the backup has and that come back.
+    /// Number of memories that only the backup has and that come back.
     pub only_there: u64,
-    /// Memories that have changed since the backup, in other ways than by recalls, and are reverted.
+    /// Number of memories that have changed since the backup, other than by recalls, and are reverted.
     pub differ: u64,
-    /// Files of shared memories that are written again as in the backup, because verbs have changed or removed them.
+    /// Number of files of shared memories that are written as in the backup, because commands of memod have changed or
+    /// removed them.
     pub files_written: u64,
-    /// Files that verbs have written since, and that are removed.
+    /// Number of files that commands of memod have written since the backup, and that are removed.
     pub files_removed: u64,
-    /// Memories whose files git, an editor or a person has changed since: these hold, and the memories are not counted above.
+    /// Number of memories whose files git, an editor or a person has changed since the backup. The files stay, and the
+    /// counts above leave these memories out.
     pub files_kept: u64,
-    /// Files of the backup that git or a person has removed since: what no other worktree has is in the archive.
+    /// Number of files of the backup that git or a person has removed since. Memories that no other worktree has are
+    /// in the archive.
     pub files_gone: u64,
-    /// Path of a backup of the former state.
+    /// Path of a backup of the state before the restore.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept: Option<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

@@ -1,15 +1,15 @@
-//! Defines the reports of the process that downloads to the client that started it.
+//! Defines the reports that a download process sends to the client that started it.
 
 use serde::{Deserialize, Serialize};
 
-/// Variable with the address of the package index, for `memod fetch`. Other users see the arguments of a process, but not its
-/// environment.
+/// Environment variable with the address of the package index, for `memod fetch`. Other users see the arguments of a
+/// process, but not its environment.
 pub const INDEX_VARIABLE: &str = "MEMOD_FETCH_INDEX";
 
-/// Variable with the address of the hub, as above.
+/// Environment variable with the address of the hub, for `memod fetch`.
 pub const HUB_VARIABLE: &str = "MEMOD_FETCH_HUB";
 
-/// A line of `memod fetch`. `done` or `failed` is the last one.
+/// A line that `memod fetch` prints. The last line is `done` or `failed`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "report", rename_all = "snake_case")]
 pub enum FetchReport {
@@ -18,20 +18,20 @@ pub enum FetchReport {
         /// A sentence for people.
         text: String,
     },
-    /// How much of a file is there.
+    /// Progress of one file.
     Progress {
-        /// The file.
+        /// Name of the file.
         what: String,
-        /// Bytes that are there.
+        /// Number of bytes that are present.
         done: u64,
-        /// Its size, bytes; 0 if nobody knows.
+        /// Size of the file, bytes; 0 if it is unknown.
         total: u64,
     },
-    /// All is there.
+    /// Everything is present.
     Done,
     /// Something cannot be fetched.
     Failed {
-        /// The subject, its source and the cause.
+        /// Message with the subject, its source and the cause.
         error: String,
         /// The remedy.
         hint: Option<String>,

@@ -11,16 +11,16 @@ use super::{IndexProgress, NextModel, Pending};
 pub struct StatusParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// List every indexed file.
+    /// Whether to list every indexed file.
     pub files: bool,
-    /// List every refused file with its reason.
+    /// Whether to list every refused file with its reason.
     pub skipped: bool,
 }
 
 /// Result of `status`, as `memo status --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StatusResult {
-    /// The process.
+    /// The daemon's process.
     pub daemon: DaemonInfo,
     /// Common dir of the repository, or the root outside git.
     pub repo: String,
@@ -28,35 +28,36 @@ pub struct StatusResult {
     pub state_dir: String,
     /// Path of the socket.
     pub socket: String,
-    /// Root of the worktree that was asked about, as it is in `views`.
+    /// Root of the worktree of `cwd`, as in `views`.
     #[serde(default)]
     pub worktree: String,
     /// Worktrees that this daemon serves.
     pub views: Vec<ViewInfo>,
-    /// Rows.
+    /// Number of rows in the stores.
     pub counts: Counts,
     /// Sizes of files in the state directory.
     #[serde(default)]
     pub sizes: Sizes,
-    /// Memories with anchors by their state in the worktree of `cwd`.
+    /// Number of memories with anchors, by their state in the worktree of `cwd`.
     #[serde(default)]
     pub anchors: StateCounts,
     /// Counters since the daemon started.
     pub counters: Counters,
-    /// What is still to be indexed.
+    /// Remaining work of indexing.
     pub pending: Pending,
-    /// What is being indexed in the worktree of `cwd`, and how far; absent while nothing is.
+    /// Current step of indexing in the worktree of `cwd`, and its progress; absent while nothing is indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<IndexProgress>,
-    /// Refused files by reason.
+    /// Number of refused files by reason.
     pub skipped: std::collections::BTreeMap<String, u64>,
-    /// How changes are noticed.
+    /// How the daemon notices changes.
     pub watch: WatchInfo,
-    /// `config`, `file`, `chained`, `watch-only` or `none`.
+    /// Method of the git hooks: `config`, `file`, `chained`, `watch-only` or `none`.
     pub hooks: String,
-    /// Which model embeds.
+    /// The embedding model.
     pub model: ModelInfo,
-    /// Where the nearest vectors are found: `in memory`, above its budget `in sqlite-vec`; `loading` while they are not.
+    /// Location of the vectors: `in memory`, or `in sqlite-vec` if they exceed the memory budget; `loading` until they
+    /// can be searched.
     #[serde(default)]
     pub vectors: String,
     /// Degradations with their remedies.
@@ -74,7 +75,7 @@ pub struct StatusResult {
 pub struct DaemonInfo {
     /// Process id.
     pub pid: u32,
-    /// `CARGO_PKG_VERSION`.
+    /// `CARGO_PKG_VERSION` of the daemon.
     pub version: String,
     /// Uptime, seconds.
     pub uptime_s: u64,
@@ -85,37 +86,37 @@ pub struct DaemonInfo {
 /// One worktree.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ViewInfo {
-    /// Its top directory.
+    /// Top directory of the worktree.
     pub root: String,
-    /// Content of its HEAD: a commit or a branch.
+    /// Content of the worktree's HEAD: a commit or a branch.
     pub head: Option<String>,
-    /// Indexed files.
+    /// Number of indexed files.
     pub files: u64,
-    /// Indexed commits.
+    /// Number of indexed commits.
     #[serde(default)]
     pub commits: u64,
-    /// Whether the history has older commits, which `index.commits` leaves out.
+    /// Whether the history has older commits, which the limit `index.commits` leaves out.
     #[serde(default)]
     pub older_commits: bool,
-    /// Incremented by every change of the manifest.
+    /// Counter that every change of the manifest increments.
     pub seq: u64,
-    /// Whether nothing is known to be pending.
+    /// Whether no change is known to be pending.
     pub fresh: bool,
-    /// Whether each query compares the worktree, because not every change is reported there.
+    /// Whether each query compares the worktree with the index, because not every change there is reported.
     #[serde(default)]
     pub polled: bool,
 }
 
-/// Rows in the stores.
+/// Numbers of rows in the stores.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
-    /// Distinct contents.
+    /// Number of distinct file contents.
     pub blobs: u64,
-    /// Units of search.
+    /// Number of chunks, the units of search.
     pub chunks: u64,
-    /// Vectors by text.
+    /// Number of vectors, one per text.
     pub embeddings: u64,
-    /// Memories.
+    /// Number of memories.
     pub memories: u64,
 }
 
@@ -134,40 +135,40 @@ pub struct Sizes {
 /// Counters since the daemon started.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
-    /// File-system events.
+    /// Number of file-system events.
     pub events: u64,
-    /// Full walks after the first.
+    /// Number of full scans after the first.
     pub rescans: u64,
-    /// Reconciles, including full walks.
+    /// Number of reconciles, including full scans.
     #[serde(default)]
     pub reconciles: u64,
-    /// Files extracted.
+    /// Number of files extracted.
     pub parses: u64,
-    /// Texts embedded.
+    /// Number of texts embedded.
     pub embeds: u64,
-    /// Searches answered.
+    /// Number of searches answered.
     pub queries: u64,
 }
 
-/// How changes are noticed.
+/// How the daemon notices changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct WatchInfo {
     /// `inotify`, `fsevents`, `windows`, `kqueue` or `poll`.
     pub backend: String,
-    /// Directories with a watch of their own.
+    /// Number of directories with their own watch.
     pub dirs: u64,
 }
 
-/// Which model embeds.
+/// The embedding model.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// Identity.
+    /// Identity of the model.
     pub id: String,
     /// Length of a vector.
     pub dims: usize,
     /// `ready`, `loading`, or `failed: <why>`.
     pub state: String,
-    /// The model that is to follow, while its vectors are made.
+    /// The next model, while its vectors are computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<NextModel>,
 }
@@ -182,7 +183,8 @@ pub struct DoctorResult {
 /// Result of `doctor.acknowledge`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct AcknowledgeResult {
-    /// What is not told from now on: each repair of a database since the last time, with the files that are concerned.
+    /// Database repairs since the last acknowledgement, each with the files that it concerns. They are not reported
+    /// again.
     pub acknowledged: Vec<String>,
 }
 

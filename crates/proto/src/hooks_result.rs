@@ -2,20 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How a git hook rings the doorbell.
+/// The way in which a git hook notifies the daemon.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HookMethod {
-    /// Not at all, and nothing prevents an installation.
+    /// The hook does not notify the daemon, and nothing prevents an installation.
     #[default]
     None,
-    /// Not at all, because another hook or setting prevents it; only the watcher notices changes.
+    /// The hook does not notify the daemon, because another hook or setting prevents it; only the watcher notices
+    /// changes.
     WatchOnly,
-    /// By our file in git's hooks directory.
+    /// A file of memod in git's hooks directory notifies the daemon.
     File,
-    /// By our block in another hook, or our file in another directory.
+    /// A block of memod in another hook, or a file of memod in another directory, notifies the daemon.
     Chained,
-    /// By `hook.memo.command` in the configuration, with git 2.54 and later.
+    /// The setting `hook.memo.command` in git's configuration notifies the daemon, with git 2.54 and later.
     Config,
 }
 
@@ -40,13 +41,14 @@ pub struct HooksParams {
     pub cwd: String,
     /// The client's output of `git --version`; the daemon does not run git.
     pub git_version: Option<String>,
-    /// Whether `git-lfs` is in the client's `PATH`. It does not install over any hook, so its hooks are left to it.
+    /// Whether `git-lfs` is in the client's `PATH`. It never installs over an existing hook, so memod leaves its hooks
+    /// to it.
     pub git_lfs: bool,
     /// Whether to add a block to existing hooks.
     pub chain: bool,
 }
 
-/// Result of these methods, as `memo hooks --json=full` prints it.
+/// Result of `hooks.install`, `hooks.uninstall` and `hooks.status`, as `memo hooks --json=full` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HooksResult {
     /// The best method in use.
@@ -62,12 +64,12 @@ pub struct HooksResult {
 /// One git hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookInfo {
-    /// `post-commit`, …
+    /// Name of the hook, such as `post-commit`.
     pub event: String,
-    /// How it rings.
+    /// The way in which the hook notifies the daemon.
     pub method: HookMethod,
-    /// Its file, existing or not.
+    /// Path of the hook's file, existing or not.
     pub path: String,
-    /// Why it does not ring, with the remedy.
+    /// Why the hook does not notify the daemon, with the remedy.
     pub note: Option<String>,
 }

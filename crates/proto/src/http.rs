@@ -1,14 +1,14 @@
-//! Lists the addresses of the HTTP API, and the params that only the socket has.
+//! Lists the addresses of the HTTP API, and the params that only the socket accepts.
 //!
-//! Every method is `POST /v1/METHOD`. [`ROUTES`] gives those about memories the addresses of a REST API as well. The daemon
-//! and the description of the API are both made from these tables.
+//! Every method is `POST /v1/METHOD`. [`ROUTES`] adds the addresses of a REST API, most of them for memories. The
+//! daemon and the description of the API are both built from these tables.
 
 use crate::methods::ASKS_A_MODEL;
 
-/// Where all addresses but `/health` begin.
+/// Prefix of all addresses except `/health`.
 pub const PREFIX: &str = "/v1/";
 
-/// The type of a param that is given in the query of an address.
+/// The type of a param in the query of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryType {
     /// Text.
@@ -19,11 +19,11 @@ pub enum QueryType {
     Number,
     /// `true`, also without a value, or `false`.
     Flag,
-    /// An array of texts: the name is given once for each.
+    /// An array of texts; the name is repeated for each text.
     List,
 }
 
-/// The param that the `{id}` of an address is.
+/// The param that takes the `{id}` of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathId {
     /// The text of this param.
@@ -35,17 +35,17 @@ pub enum PathId {
 /// One address of the API, and the method that answers it.
 #[derive(Debug)]
 pub struct ApiRoute {
-    /// `GET`, which needs a method that only reads, `POST`, `PATCH`, `PUT` or `DELETE`.
+    /// `GET` (for methods that only read), `POST`, `PATCH`, `PUT` or `DELETE`.
     pub verb: &'static str,
-    /// The path, with `{id}` in it if there is an `id`.
+    /// The path; it contains `{id}` if `id` is set.
     pub path: &'static str,
     /// Name of the method.
     pub method: &'static str,
-    /// The param that `{id}` is.
+    /// The param that takes `{id}`.
     pub id: Option<PathId>,
-    /// Params that the query may have; all others are in the body.
+    /// Params that the query accepts; all others are in the body.
     pub query: &'static [(&'static str, QueryType)],
-    /// A param that is `true`.
+    /// Name of a param that is always `true`.
     pub flag: Option<&'static str>,
 }
 
@@ -114,7 +114,7 @@ const SEARCH: &[(&str, QueryType)] = &[
 const STATUS: &[(&str, QueryType)] =
     &[("cwd", QueryType::Text), ("files", QueryType::Flag), ("skipped", QueryType::Flag)];
 
-/// Every address besides `POST /v1/METHOD`.
+/// Every address except `POST /v1/METHOD`.
 pub const ROUTES: &[ApiRoute] = &[
     new_route("GET", "/v1/memories", "memory.list").with_query(LIST),
     new_route("POST", "/v1/memories", "memory.add"),
@@ -149,7 +149,7 @@ pub const ROUTES: &[ApiRoute] = &[
     new_route("GET", "/v1/status", "status").with_query(STATUS),
 ];
 
-/// Params that HTTP does not have, by method, and why. `false` and null leave one out.
+/// Params that HTTP does not accept, by method, each with the reason. The values `false` and null count as absent.
 pub const SOCKET_ONLY_PARAMS: &[(&str, &str, &str)] = &[
     ("memory.backup", "path", "it names a file anywhere"),
     ("memory.restore_backup", "path", "it names a file anywhere"),

@@ -4,14 +4,14 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Hashes, parts of scores, times, and what repeats the question or is the same for every hit.
+/// Keys to remove: hashes, parts of scores, times, and values that repeat the request or are the same for every hit.
 const LEFT_OUT: &[&str] =
     &["arms", "blob", "classes", "clock", "digest", "mode", "query", "seen", "took_ms", "view"];
 
 /// Scores have steps of 0.0001: more digits add nothing and cost tokens.
 const SCORE_STEPS: f64 = 10_000.0;
 
-/// A value of JSON whose keys keep their order.
+/// A JSON value that keeps the order of its keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum OrderedJson {
@@ -24,11 +24,11 @@ pub enum OrderedJson {
 }
 
 impl OrderedJson {
-    /// Converts a result, leaving out hashes, parts of scores, times, what is null, and the keys `also`, wherever they are.
+    /// Converts a result without hashes, parts of scores, times, null values and the keys in `also`, at any depth.
     /// Scores are rounded.
     ///
     /// # Errors
-    /// When the result is no JSON.
+    /// If the result cannot be converted to JSON.
     pub fn from_result<T: Serialize>(result: &T, also: &[&str]) -> serde_json::Result<Self> {
         // A `Value` would sort the keys.
         let mut lean = serde_json::from_slice(&serde_json::to_vec(result)?)?;
@@ -64,7 +64,7 @@ fn round_score_value(score: &mut Value) {
     }
 }
 
-/// Returns a score with four digits.
+/// Rounds a score to four decimal places.
 pub fn rounded_score(score: f64) -> f64 {
     (score * SCORE_STEPS).round() / SCORE_STEPS
 }

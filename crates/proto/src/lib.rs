@@ -1,8 +1,9 @@
-//! The types of the protocol: everything that crosses the socket.
+//! Defines the types of the protocol: everything that crosses the socket.
 //!
-//! JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object a line, UTF-8. Only serializable
-//! types live here. Unknown params are ignored; keys are added and never renamed. `rpc` holds the envelope, the other
-//! modules params and results. This file has what they share, and how a client finds a daemon.
+//! The format is JSON-RPC 2.0 (<https://www.jsonrpc.org/specification>), one object per line, UTF-8. Only serializable
+//! types live here. Unknown params are ignored; keys are added and never renamed. `rpc` holds the envelope, and the
+//! other modules hold params and results. This file holds shared types, and the types with which a client finds a
+//! daemon.
 
 mod advice;
 pub mod anchor;
@@ -76,16 +77,16 @@ pub use self::search::{
 pub use self::serve::{ServeParams, ServeResult};
 pub use self::shown_part::{ShowParams, ShowResult, ShownPart};
 
-/// Version of the protocol; raised when a client must not talk to an older daemon.
+/// Version of the protocol. It is raised when a client must not talk to an older daemon.
 pub const PROTOCOL: u32 = 1;
 
-/// How much must be indexed before the answer.
+/// The amount of indexing that an answer waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FreshnessLevel {
     /// The current snapshot; every hit is still checked against the disk.
     None,
-    /// Everything written before the request, lexically.
+    /// Everything written before the request, without embeddings.
     #[default]
     Fs,
     /// `fs` and the embeddings.
@@ -94,42 +95,42 @@ pub enum FreshnessLevel {
     Strict,
 }
 
-/// The amount of work that indexing still has.
+/// Remaining work of indexing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pending {
-    /// Files known or suspected to differ from the index.
+    /// Number of files that differ from the index, or are suspected to.
     pub files: u64,
-    /// Chunks without their vector.
+    /// Number of chunks without their vector.
     pub embeddings: u64,
 }
 
-/// Params of `sync`: bring the view of `cwd` up to date and wait.
+/// Params of `sync`, which brings the view of `cwd` up to date and waits for it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SyncParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// How fresh the index must be.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
-    /// How long to wait, ms; 1,000 when absent.
+    /// Maximum wait, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
 }
 
 /// Result of `sync`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SyncResult {
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
-    /// What is still to be indexed.
+    /// Remaining work of indexing.
     pub pending: Pending,
-    /// `m1:<epoch>:<view>:<seq>`.
+    /// Clock of the index: `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
-    /// What is being indexed at the moment, and how far; absent while nothing is.
+    /// Current step of indexing and its progress; absent while nothing is indexed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<IndexProgress>,
-    /// What failed when it was tried last, such as on a full disk; it is tried again. Absent while nothing fails.
+    /// Failure of the last attempt, such as a full disk; the attempt is repeated. Absent while nothing fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
@@ -142,12 +143,13 @@ pub struct CwdParams {
     pub cwd: String,
 }
 
-/// The endpoint file, one line of JSON: where the daemon listens.
+/// The endpoint file, one line of JSON with the address of the daemon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     /// Path of the socket, or name of the pipe.
     pub socket: String,
-    /// The state dir that it was written for, because the file is copied and moved with its repository. May be empty.
+    /// State directory for which the file was written, because a copied or moved repository takes the file along. May
+    /// be empty.
     #[serde(default)]
     pub state_dir: String,
     /// Process id of the daemon.
@@ -162,7 +164,7 @@ pub struct Endpoint {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ready {
-    /// The socket accepts connections.
+    /// Whether the socket accepts connections.
     pub ready: bool,
     /// Why the daemon cannot start.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,47 +1,47 @@
 //! Params and results of the methods that ask a language model.
 //!
-//! Every method has `dry_run`: nothing is sent, and `requests` has what would be. Without an answer `problem` says why, and the
-//! result has what there is without one.
+//! Every method has `dry_run`, which sends nothing and returns the `requests` instead. Without an answer of the model,
+//! `problem` gives the reason, and the result holds everything that needs no answer.
 
 use serde::{Deserialize, Serialize};
 
 use super::caveats::Caveats;
 use super::memory::Brief;
 
-/// One message.
+/// One message to the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmMessage {
-    /// `system`: instructions of memod; `user`: the data.
+    /// `system` for instructions of memod, `user` for the data.
     pub role: String,
-    /// Its text, from which credentials and private parts are cut.
+    /// Text of the message, without credentials and private parts.
     pub content: String,
 }
 
-/// The request to the language model.
+/// A request to the language model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmRequest {
-    /// Address that it goes to.
+    /// Address to which the request goes.
     pub url: String,
-    /// Model that is asked.
+    /// Name of the model.
     pub model: String,
     /// The messages, as they are sent.
     pub messages: Vec<LlmMessage>,
-    /// The body, byte for byte. A server that does not know a param of it is asked again without.
+    /// The body, byte for byte. A server that does not know one of its params gets the request again without it.
     pub body: String,
     /// Estimated tokens of the messages.
     pub tokens: u64,
-    /// Tokens that the answer may have.
+    /// Maximum number of tokens in the answer.
     pub most_answer_tokens: u64,
-    /// Number of credentials and private parts that were cut.
+    /// Number of credentials and private parts that were removed.
     pub cut: usize,
 }
 
-/// Tokens of one purpose.
+/// Tokens that were used for one purpose.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LlmUse {
     /// `expand`, `summarise`, `compare`, `suggest` or `distil`.
     pub purpose: String,
-    /// Tokens of today.
+    /// Number of tokens today.
     pub tokens: u64,
 }
 
@@ -49,35 +49,35 @@ pub struct LlmUse {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmStatusResult {
-    /// Why no language model is asked, if none is.
+    /// Why no language model is used; null if one is.
     pub problem: Option<String>,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
     /// Address of the server; empty if none is set.
     pub url: String,
     /// Name of the model.
     pub model: String,
-    /// The variable that has the key; empty if there is none.
+    /// Environment variable that holds the key; empty if there is none.
     pub key_env: String,
-    /// The day that is counted.
+    /// The day to which the numbers refer.
     pub day: String,
-    /// Tokens of the day, in all repositories.
+    /// Number of tokens on that day, in all repositories.
     pub tokens: u64,
-    /// Most tokens of a day.
+    /// Maximum number of tokens per day.
     pub tokens_a_day: u64,
-    /// Requests of the day.
+    /// Number of requests on that day.
     pub requests: u64,
-    /// Tokens by what they were for.
+    /// Tokens by purpose.
     pub uses: Vec<LlmUse>,
-    /// The file that keeps the tokens of each day.
+    /// Path of the file that keeps the tokens of each day.
     pub file: String,
     /// The last failure since the daemon started.
     pub last_error: Option<String>,
-    /// When it was.
+    /// Time of the last failure.
     pub last_error_at: Option<String>,
 }
 
-/// Params of `llm.expand`: other words for a query, as a search with `expand` asks for them.
+/// Params of `llm.expand`, which asks for other words for a query, as a search with `expand` does.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmExpandParams {
@@ -85,7 +85,7 @@ pub struct LlmExpandParams {
     pub cwd: String,
     /// The query.
     pub query: String,
-    /// Send nothing, and return what would be sent.
+    /// Whether to send nothing, and return the requests instead.
     pub dry_run: bool,
 }
 
@@ -93,11 +93,11 @@ pub struct LlmExpandParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmExpandResult {
-    /// The words.
+    /// Other words for the query.
     pub words: Vec<String>,
-    /// What would be sent.
+    /// Requests that would be sent.
     pub requests: Vec<LlmRequest>,
-    /// Why there are none.
+    /// Why there are no words.
     pub problem: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct LlmSummariseParams {
     pub cwd: String,
     /// The text of a `brief`; its first 48 KiB are sent.
     pub text: String,
-    /// Send nothing, and return what would be sent.
+    /// Whether to send nothing, and return the requests instead.
     pub dry_run: bool,
 }
 
@@ -117,15 +117,15 @@ pub struct LlmSummariseParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmSummariseResult {
-    /// The summary, which is what a model says of data that others wrote.
+    /// The summary, which a model wrote about data of other authors.
     pub summary: Option<String>,
-    /// What would be sent.
+    /// Requests that would be sent.
     pub requests: Vec<LlmRequest>,
-    /// Why there is none.
+    /// Why there is no summary.
     pub problem: Option<String>,
 }
 
-/// Params of `llm.suggest`: a title and tags for a memory. Nothing is changed.
+/// Params of `llm.suggest`, which suggests a title and tags for a memory. It changes nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmSuggestParams {
@@ -133,7 +133,7 @@ pub struct LlmSuggestParams {
     pub cwd: String,
     /// The text of the memory; its first 16 KiB are sent.
     pub content: String,
-    /// Send nothing, and return what would be sent.
+    /// Whether to send nothing, and return the requests instead.
     pub dry_run: bool,
 }
 
@@ -141,21 +141,21 @@ pub struct LlmSuggestParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmSuggestResult {
-    /// The title.
+    /// The suggested title.
     pub title: Option<String>,
-    /// The tags.
+    /// The suggested tags.
     pub tags: Vec<String>,
-    /// What would be sent.
+    /// Requests that would be sent.
     pub requests: Vec<LlmRequest>,
-    /// Why there is nothing.
+    /// Why there is no suggestion.
     pub problem: Option<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Params of `llm.compare`: whether memories that are near each other say the same or contradict each other. Nothing is
-/// changed.
+/// Params of `llm.compare`, which asks whether memories that are near each other say the same or contradict each
+/// other. It changes nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmCompareParams {
@@ -167,25 +167,25 @@ pub struct LlmCompareParams {
     pub threshold: Option<f64>,
     /// Maximum number of pairs, 1 to 20; 10 when absent.
     pub limit: Option<usize>,
-    /// Send nothing, and return what would be sent.
+    /// Whether to send nothing, and return the requests instead.
     pub dry_run: bool,
 }
 
-/// Two memories, and what a model says of them.
+/// Two memories with the verdict of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmPair {
-    /// The older one.
+    /// The older memory.
     pub left: Brief,
-    /// The newer one.
+    /// The newer memory.
     pub right: Brief,
-    /// Their cosine.
+    /// Cosine of the two memories.
     pub cosine: f64,
-    /// `same`, `contradict` or `neither`; null if the model said nothing of them.
+    /// `same`, `contradict` or `neither`; null if the model gave no verdict.
     pub verdict: Option<String>,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: Option<String>,
-    /// The command that would do what is proposed: nothing is done by itself.
+    /// Command that would carry out the proposal; memod does not run it.
     pub command: Option<String>,
 }
 
@@ -193,26 +193,26 @@ pub struct LlmPair {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmCompareResult {
-    /// The pairs, the nearest first.
+    /// The pairs, nearest first.
     pub pairs: Vec<LlmPair>,
-    /// What would be sent.
+    /// Requests that would be sent.
     pub requests: Vec<LlmRequest>,
-    /// Why nothing is said of them.
+    /// Why the pairs have no verdicts.
     pub problem: Option<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Params of `llm.distil`: memories that a part of a transcript is worth. Nothing is stored.
+/// Params of `llm.distil`, which proposes memories from a part of a transcript. It stores nothing.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LlmDistilParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// The part, at most 16 KiB.
+    /// The part of the transcript, at most 16 KiB.
     pub text: String,
-    /// Send nothing, and return what would be sent.
+    /// Whether to send nothing, and return the requests instead.
     pub dry_run: bool,
 }
 
@@ -235,8 +235,8 @@ pub struct LlmCandidate {
 pub struct LlmDistilResult {
     /// The candidates.
     pub memories: Vec<LlmCandidate>,
-    /// What would be sent.
+    /// Requests that would be sent.
     pub requests: Vec<LlmRequest>,
-    /// Why there are none.
+    /// Why there are no candidates.
     pub problem: Option<String>,
 }

@@ -1,9 +1,9 @@
 //! Params and results of the methods about memories.
 //!
-//! Every method has `cwd`, and those that write have a `request`: a name that the caller chooses for the request. If the
-//! request is repeated, because the daemon died before it answered, it gets the same answer and changes nothing. Reusing a
-//! name for another method or other params is an error.
-//! `notice` in a result is for the user: memories were restored, and from what.
+//! Every method takes a `cwd`, and methods that write take a `request`: a name that the caller chooses for the
+//! request. If the request is repeated, because the daemon died before it answered, it gets the same answer and
+//! changes nothing. Reusing a name for another method or other params is an error. A `notice` in a result informs the
+//! user that memories were restored, and from which source.
 
 mod add_update;
 mod consolidate;
@@ -75,16 +75,16 @@ impl Tier {
     }
 }
 
-/// With whom a memory is shared.
+/// The people with whom a memory is shared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryScope {
-    /// With nobody.
+    /// Nobody.
     #[default]
     Mine,
-    /// With who works on the repository: a file in the worktree is the truth.
+    /// Everybody who works on the repository; a file in the worktree is authoritative.
     Repo,
-    /// With the team, through its server.
+    /// The team, through its server.
     Team,
 }
 
@@ -92,7 +92,7 @@ pub enum MemoryScope {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Memory {
-    /// `mem_` and a ULID.
+    /// Id: `mem_` and a ULID.
     pub id: String,
     /// Text.
     pub content: String,
@@ -102,24 +102,25 @@ pub struct Memory {
     pub container: String,
     /// Tags, sorted.
     pub tags: Vec<String>,
-    /// The code that it is about.
+    /// Code that the memory is about.
     pub anchors: Vec<Anchor>,
-    /// Its state in the worktree of the caller.
+    /// State of that code in the caller's worktree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<AnchorState>,
     /// Lifetime.
     pub tier: Tier,
-    /// Expiry.
+    /// Time of expiry.
     pub expires_at: Option<String>,
-    /// 1 to 10.
+    /// Priority, 1 to 10.
     pub priority: u8,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     pub confidence: f64,
-    /// How it was added: `cli`, `api`, `agent`, `hook`, `user`, `import`, `consolidation`, or the word that an import had.
+    /// Origin of the memory: `cli`, `api`, `agent`, `hook`, `user`, `import`, `consolidation`, or the word that an
+    /// import gave.
     pub source: String,
     /// Author, from git's settings.
     pub author: String,
-    /// Name of the agent that added it, as the agent gave it.
+    /// Name of the agent that added it, as given by the agent.
     pub agent: Option<String>,
     /// Creation time.
     pub created: String,
@@ -133,28 +134,28 @@ pub struct Memory {
     pub metadata: Map<String, Value>,
     /// Time of archiving.
     pub archived_at: Option<String>,
-    /// `forgotten`, `expired`, `consolidated`, `replaced` by an import, `file`: no worktree has its file any more, or `unreadable`: its
-    /// file is no memory any more.
+    /// Reason for archiving: `forgotten`, `expired`, `consolidated`, `replaced` by an import, `file` (no worktree has
+    /// its file any more), or `unreadable` (its file is no longer a memory).
     pub archived_why: Option<String>,
-    /// Source of an import: `import:/docs/a.md`, `repo-map:/map.json`.
+    /// Source of an import, such as `import:/docs/a.md` or `repo-map:/map.json`.
     pub key: Option<String>,
-    /// Whether a file in the worktree is the truth.
+    /// Whether a file in the worktree is authoritative.
     pub shared: bool,
-    /// With whom it is shared.
+    /// Scope in which the memory is shared.
     pub scope: MemoryScope,
-    /// Another repository of the team, to which it belongs and in which alone it can be changed.
+    /// Another repository of the team, if the memory belongs there; it can be changed only there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// `own`; `import`; `repo` if it came with a file that this user has neither written nor confirmed, `team` if it came so from
-    /// the team.
+    /// `own`, `import`, or, for a memory that this user has neither written nor confirmed, `repo` if it came with a
+    /// file and `team` if it came from the team.
     pub trust: String,
-    /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
+    /// `ours` or `theirs`, if the memory is a side of a conflict in its file or with the team.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
     /// Ids of the living memories that supersede it; only for `memory.recall`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub superseded_by: Vec<String>,
-    /// Its vector; only for `memory.export` with `include_vectors`.
+    /// Vector of the memory; only for `memory.export` with `include_vectors`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vector: Option<StoredVector>,
     /// Links, oldest first; only for `memory.get`.
@@ -168,9 +169,9 @@ pub struct Memory {
 pub struct StoredVector {
     /// Identity of the model.
     pub model: String,
-    /// Hash of the title and content that it was made of.
+    /// Hash of the title and content from which the vector was computed.
     pub text_hash: String,
-    /// Its values, times 127 and rounded.
+    /// Values of the vector, times 127 and rounded.
     pub int8: Vec<i8>,
 }
 
@@ -180,9 +181,10 @@ pub struct StoredVector {
 pub struct Caller {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `cli` for the command line, `mcp` for the server of agents; stored as `cli`, `agent`, and otherwise `api`.
+    /// `cli` for the command line, `mcp` for the server of agents; stored as `cli` and `agent`, any other value as
+    /// `api`.
     pub client: String,
-    /// Name of the agent that asks; stored with what it adds, whose source is then `agent`.
+    /// Name of the calling agent. It is stored with the memories that the agent adds, and their source is `agent`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_name: Option<String>,
     /// Name of this request, for methods that write.
@@ -191,7 +193,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Returns whether an agent asks.
+    /// Returns whether the caller is an agent.
     pub fn is_agent(&self) -> bool {
         self.client == "mcp" || self.agent_name.is_some()
     }
@@ -214,9 +216,9 @@ pub struct IdsParams {
 pub struct MemoriesResult {
     /// Memories, in the requested order.
     pub memories: Vec<Memory>,
-    /// Total number, shown or not.
+    /// Total number of memories, shown or not.
     pub total: u64,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -234,16 +236,16 @@ pub struct Traits {
     /// Part of the name of the agent that added it, ignoring case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// How it was added.
+    /// Origin of the memory, such as `cli` or `import`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// Minimum priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_priority: Option<i64>,
-    /// With whom it is shared.
+    /// Scope in which the memory is shared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope: Option<MemoryScope>,
-    /// Values in the metadata.
+    /// Keys and values that the metadata must have.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
@@ -261,12 +263,12 @@ pub struct Selection {
     /// Conditions on fields.
     #[serde(flatten)]
     pub traits: Traits,
-    /// Only memories added (in the archive: archived) since: a date, a time, or `3d` for three days ago.
+    /// Only memories added (in the archive: archived) since this date, time or age, such as `3d` for three days ago.
     pub since: Option<String>,
-    /// Only memories added (in the archive: archived) before; `before` is the same.
+    /// Only memories added (in the archive: archived) before this date, time or age; `before` is an alias.
     #[serde(alias = "before")]
     pub until: Option<String>,
-    /// Words that must all be in title, tags or content.
+    /// Words that must all occur in title, tags or content.
     #[serde(rename = "match")]
     pub words: Option<String>,
 }
@@ -298,8 +300,8 @@ pub struct ListParams {
     pub archived: bool,
     /// Only memories with anchors in one of these states; empty for any.
     pub state: Vec<AnchorState>,
-    /// Only memories about one of these: `PATH` (a directory has what is below it), `PATH:FIRST-LAST`, `PATH#SYMBOL`, the path
-    /// relative to `cwd`, or the name of a definition; empty for any.
+    /// Only memories about one of these: `PATH` (a directory includes everything below it), `PATH:FIRST-LAST`,
+    /// `PATH#SYMBOL`, with the path relative to `cwd`, or the name of a definition; empty for any.
     pub about: Vec<String>,
     /// Sort order.
     pub sort: MemorySort,
@@ -313,12 +315,13 @@ pub struct ListParams {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Brief {
-    /// Its id.
+    /// Id of the memory.
     pub id: String,
     /// Container.
     pub container: String,
     /// Creation time.
     pub created: String,
-    /// Title, or the beginning of the first line; after `[trust: repo]`, `[team]` and `[conflict: ours]` where they hold.
+    /// Title, or the beginning of the first line, preceded by `[trust: repo]`, `[team]` and `[conflict: ours]` where
+    /// they apply.
     pub line: String,
 }

@@ -1,46 +1,46 @@
-//! Lists the methods of the protocol: their params and results, what they change, what their answers owe, and who may call them.
+//! Lists the methods of the protocol with their params, results, effects, caveats and callers.
 
 use crate::caveats::{AnswerDuty, AnswerPart};
 
 /// One method of the protocol.
 #[derive(Debug)]
 pub struct Method {
-    /// Its name in requests.
+    /// Name of the method in requests.
     pub name: &'static str,
-    /// Name of the type of its params; empty if it has none.
+    /// Name of the type of the params; empty if the method has none.
     pub params: &'static str,
-    /// Name of the type of its result; empty for an empty object.
+    /// Name of the type of the result; empty for an empty object.
     pub result: &'static str,
-    /// Whether it changes nothing, so that a client without an answer may ask again.
+    /// Whether the method changes nothing, so that a client without an answer may repeat the request.
     pub only_reads: bool,
-    /// The caveats that its answer must carry if something could not be read.
+    /// The caveats that the answer must carry if something could not be read.
     pub owes: AnswerDuty,
-    /// Whose memories it concerns, if it has to do with memories.
+    /// The memories that the method concerns, if it concerns any.
     pub memories: MemoriesOf,
-    /// Whether its answer contains memories only if the param `with` asks for them.
+    /// Whether the answer contains memories only if the param `with` requests them.
     pub memories_on_request: bool,
-    /// Whether it shows memories of the team, perhaps as they were some time ago.
+    /// Whether the method shows memories of the team, which may be out of date.
     pub shows_team: bool,
-    /// Why the HTTP API does not have it; `None` if it has.
+    /// Why the HTTP API does not offer the method; `None` if it does.
     ///
-    /// A mistake of a page in a browser reaches the memories and the index of this repository, which can be restored and
-    /// rebuilt, and nothing else; and a request over HTTP has one answer.
+    /// A mistake in a browser page can reach only the memories and the index of this repository, which can be restored
+    /// and rebuilt. A request over HTTP has exactly one answer.
     pub socket_only: Option<&'static str>,
 }
 
-/// Whose memories a method concerns.
+/// The memories that a method concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoriesOf {
-    /// Those of the caller's worktree.
+    /// Memories of the caller's worktree.
     Worktree,
-    /// Those of the caller's worktree, and memories that only another worktree has.
+    /// Memories of the caller's worktree, and memories that only another worktree has.
     AllWorktrees,
     /// All memories of the repository.
     Repository,
 }
 
 impl Method {
-    /// Returns the method of this name.
+    /// Returns the method with this name.
     pub fn find_method(name: &str) -> Option<&'static Self> {
         METHODS.iter().find(|method| method.name == name)
     }
@@ -86,12 +86,12 @@ const ALL: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::ALL);
 /// Memories, and the code that they are about.
 const ADVICE: AnswerDuty = AnswerDuty::Fresh(&AnswerPart::OF_REPORT);
 const MEMORIES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories]);
-/// Memories, and whether the code that they are about is as it was.
+/// Memories, and whether the code that they are about has changed.
 const STATES: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Memories, AnswerPart::Code]);
 const CODE: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Unreadable]);
 const HISTORY: AnswerDuty =
     AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits, AnswerPart::Unreadable]);
-/// The paths of files, whether or not these may be read.
+/// Paths of files, whether or not the files may be read.
 const PATHS: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code]);
 /// The parts of the worktree and its commits that can be read.
 const INDEX: AnswerDuty = AnswerDuty::Fresh(&[AnswerPart::Code, AnswerPart::Commits]);
@@ -103,7 +103,8 @@ const CHANGES_WHAT_GIT_RUNS: &str = "it changes what git runs";
 
 /// Every method of the protocol.
 ///
-/// The reference of the protocol and the description of the HTTP API are made from this table and the named types.
+/// The reference of the protocol and the description of the HTTP API are generated from this table and the named
+/// types.
 pub const METHODS: &[Method] = &[
     reads("hello", "HelloParams", "HelloResult", NOTHING),
     reads("search", "SearchParams", "SearchResult", ALL),

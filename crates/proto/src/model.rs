@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct ModelParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// Short name; of an import, the name that the folder suggests when absent.
+    /// Short name of the model; an import without one uses the name that the folder suggests.
     pub name: Option<String>,
     /// Absolute path of the folder to import.
     pub dir: Option<String>,
@@ -18,35 +18,35 @@ pub struct ModelParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelsResult {
-    /// Identity of the model whose vectors answer.
+    /// Identity of the model in use.
     pub active: String,
-    /// The same for memories, which change by themselves.
+    /// Identity of the model in use for memories, which change models separately.
     pub active_for_memories: String,
-    /// The model that is to follow, while its vectors are made.
+    /// The next model, while its vectors are computed.
     pub next: Option<NextModel>,
-    /// Identity of the cross-encoder that `rerank` of a search uses; null if none is installed.
+    /// Identity of the cross-encoder for `rerank` of a search; null if none is installed.
     pub reranker: Option<String>,
-    /// Why the chosen model does not answer yet, if something failed.
+    /// Why the chosen model is not in use yet, if something failed.
     pub problem: Option<String>,
-    /// Path of the library of ONNX Runtime, or why there is none.
+    /// Path of the ONNX Runtime library, or why there is none.
     pub runtime: String,
     /// Whether the library was found.
     pub has_runtime: bool,
     /// Directory of installed models.
     pub dir: String,
-    /// The builtin model, the installed ones and those that are known by name.
+    /// The builtin model, installed models, and models that are known by name.
     pub models: Vec<ModelEntry>,
 }
 
-/// The model that is to follow.
+/// The model that follows once its vectors are computed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NextModel {
-    /// Identity.
+    /// Identity of the model.
     pub id: String,
-    /// Chunks that have its vector.
+    /// Number of chunks that have its vector.
     pub done: u64,
-    /// Chunks that are to have one.
+    /// Number of chunks that need its vector.
     pub total: u64,
 }
 
@@ -58,16 +58,16 @@ pub struct ModelEntry {
     pub name: String,
     /// Identity; absent if it is not installed.
     pub id: Option<String>,
-    /// `embed`: it makes vectors; `rerank`: it compares hits with a query.
+    /// `embed` if the model computes vectors, `rerank` if it compares hits with a query.
     pub purpose: String,
-    /// Length of a vector; 0 if it makes none.
+    /// Length of a vector; 0 if the model computes none.
     pub dims: usize,
-    /// Size of its files, or about that of its download, bytes.
+    /// Size of its files, or approximate size of its download, bytes.
     pub bytes: u64,
     /// Licence, if it is known.
     pub licence: Option<String>,
-    /// Where it comes from.
+    /// Origin of the model.
     pub source: String,
-    /// What it is for.
+    /// Note on the model's use.
     pub note: String,
 }

@@ -10,13 +10,13 @@ use super::FreshnessLevel;
 pub struct OutlineParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// What `show` takes: a path, a definition or line of a file, or the name of a definition.
+    /// A target as for `show`: a path, a definition or line of a file, or the name of a definition.
     pub target: String,
-    /// Most levels of the outline; all when absent.
+    /// Maximum number of levels in the outline; all when absent.
     pub depth: Option<u32>,
-    /// Most items in the result; 1,000 when absent. With more, the innermost are left out first.
+    /// Maximum number of items in the result; 1,000 when absent. The innermost items are left out first.
     pub limit: Option<usize>,
-    /// Required freshness.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
@@ -25,16 +25,16 @@ pub struct OutlineParams {
 /// Result of `outline`, as `memo outline --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OutlineResult {
-    /// In the order of the text.
+    /// Items in the order of the text.
     pub items: Vec<OutlineItem>,
-    /// How many there are.
+    /// Number of items found.
     pub n_found: usize,
-    /// Why there may be more.
+    /// Why there may be more items.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -47,16 +47,16 @@ pub struct OutlineResult {
 pub struct OutlineItem {
     /// Path from the worktree's top.
     pub path: String,
-    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
-    /// Enclosing names and own name, or the headings.
+    /// Headings, or the name of the definition after its enclosing names.
     pub title: String,
-    /// First and last line, 1-based and inclusive; of a definition with the comments above, of a heading without text
-    /// of its own from its first section on.
+    /// First and last line, 1-based and inclusive. A definition includes the comments above it; a heading without text
+    /// of its own starts at its first section.
     pub lines: (u32, u32),
-    /// Number of items around it.
+    /// Number of enclosing items.
     pub depth: u32,
-    /// Signature or heading; letters of a filler stand for credentials.
+    /// Signature or heading; filler letters replace credentials.
     pub text: String,
 }

@@ -15,7 +15,7 @@ impl From<OutsideError> for RpcError {
     }
 }
 
-/// No worktree was found, or the directory cannot be examined now.
+/// Maps a missing worktree, or a directory that cannot be examined now, to an error with its remedy.
 impl From<LocateError> for RpcError {
     fn from(error: LocateError) -> Self {
         let message = error.to_string();

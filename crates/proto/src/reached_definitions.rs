@@ -10,17 +10,20 @@ use super::{FreshnessLevel, RefDefinition, ReferencePart, WhyCommit, WhyMemory};
 pub struct ReachParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `PATH#SYMBOL`, `PATH:LINE`, a name, or for `impact` and `tests` also a path; the path relative to `cwd`, or absolute.
+    /// `PATH#SYMBOL`, `PATH:LINE`, a name, or for `impact` and `tests` also a path; the path is relative to `cwd` or
+    /// absolute.
     pub target: Option<String>,
-    /// Instead of a target, for `impact` and `tests`: the definitions that were changed since this revision.
+    /// For `impact` and `tests`, instead of a target: a revision, to start from the definitions that were changed
+    /// since.
     pub since: Option<String>,
-    /// Most uses between a definition and what is found; when absent 1 for `callers` and `callees`, 8 for the others.
+    /// Maximum number of uses between a definition and a result; when absent, 1 for `callers` and `callees`, 8 for the
+    /// others.
     pub depth: Option<u32>,
-    /// Most definitions in the result; 100 when absent.
+    /// Maximum number of definitions in the result; 100 when absent.
     pub limit: Option<usize>,
-    /// What to add to the answer.
+    /// Parts to add to the answer.
     pub with: Vec<ReferencePart>,
-    /// Required freshness.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
@@ -29,34 +32,35 @@ pub struct ReachParams {
 /// Result of the methods that follow uses, as `memo callers --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ReachResult {
-    /// The definitions that are asked for, at most 100 of them.
+    /// The requested definitions, at most 100.
     pub definitions: Vec<RefDefinition>,
-    /// How many they are, with those that were removed.
+    /// Number of requested definitions, including removed ones.
     pub n_definitions: usize,
-    /// Of a change: `PATH#SYMBOL` of definitions that were removed, at most 100; what uses such a name is among `found`.
+    /// With `since`: `PATH#SYMBOL` of removed definitions, at most 100; `found` includes definitions that use such a
+    /// name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<String>,
-    /// Definitions that were reached. `callers` and `callees`: the nearest first; `impact`, `tests` and `implements`: those that
-    /// most probably are concerned first.
+    /// Definitions that were reached. For `callers` and `callees`, the nearest come first; for `impact`, `tests` and
+    /// `implements`, the most probably affected.
     pub found: Vec<ReachedDefinition>,
-    /// How many were reached.
+    /// Number of definitions that were reached.
     pub n_found: usize,
-    /// How many of them are tests.
+    /// Number of tests among them.
     pub n_tests: usize,
-    /// Of `callees`: calls of what is defined elsewhere, or of a name that too many definitions have.
+    /// For `callees`: number of calls of definitions elsewhere, or of a name that too many definitions have.
     pub n_untold: usize,
-    /// Why more might be reached than was.
+    /// Why more definitions might be reached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// With `memories`: those about the definitions and what was found.
+    /// With `memories`: memories about the requested and the reached definitions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
-    /// With `commits`: the newest that touched their files, at most ten.
+    /// With `commits`: the newest commits that touched their files, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<WhyCommit>,
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -64,32 +68,34 @@ pub struct ReachResult {
     pub took_ms: f64,
 }
 
-/// A definition, or the top of a file, that was reached.
+/// A definition that was reached, or the top of a file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReachedDefinition {
     /// Path from the worktree's top.
     pub path: String,
-    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
-    /// Enclosing names and own name; absent at the top of the file.
+    /// Name of the definition after its enclosing names; absent at the top of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// First and last line of the definition; of a file's top, the line of the use.
+    /// First and last line of the definition; for the top of a file, the line of the use.
     pub lines: (u32, u32),
-    /// Line of the use that led here: in this definition, or for `callees` in the one that calls it.
+    /// Line of the use that led here: in this definition or, for `callees`, in the definition that calls it.
     pub line: u32,
-    /// That line; for `callees` the line that names the definition. Letters of a filler stand for credentials.
+    /// Text of that line or, for `callees`, of the line that names the definition; filler letters replace credentials.
     pub text: String,
-    /// Number of uses between it and a definition that was asked for; 0 of a test that was asked for itself, and of one
-    /// that only its name or its words point to.
+    /// Number of uses between it and a requested definition; 0 for a requested test, and for a test that only its name
+    /// or its words point to.
     pub depth: u32,
-    /// Number in `found`, from 0, of what it uses or what calls it; absent for the nearest, and if that is left out.
+    /// Index in `found`, from 0, of the definition that it uses or that calls it; absent for the nearest, and if that
+    /// definition is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<usize>,
-    /// `exact`, `likely` or `by name`: the least sure use on the way; `similar` of a test that only has similar words.
+    /// Certainty of the least sure use on the way: `exact`, `likely` or `by name`; `similar` for a test that only has
+    /// similar words.
     pub certainty: String,
-    /// Whether it is a test.
+    /// Whether the definition is a test.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_test: bool,
 }

@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{FreshnessLevel, WhyCommit, WhyMemory};
 
-/// A part that an answer about definitions may have besides them.
+/// An additional part of an answer about definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReferencePart {
-    /// Memories about them and about what was found.
+    /// Memories about the definitions and the results.
     Memories,
-    /// The newest commits that touched their files, and the first of those found.
+    /// The newest commits that touched the files of the definitions and of the first results.
     Commits,
 }
 
@@ -20,13 +20,13 @@ pub enum ReferencePart {
 pub struct RefsParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// `PATH#SYMBOL`, `PATH:LINE` or a name; the path relative to `cwd`, or absolute.
+    /// `PATH#SYMBOL`, `PATH:LINE` or a name; the path is relative to `cwd` or absolute.
     pub target: String,
-    /// Most uses in the result; 100 when absent.
+    /// Maximum number of uses in the result; 100 when absent.
     pub limit: Option<usize>,
-    /// What to add to the answer.
+    /// Parts to add to the answer.
     pub with: Vec<ReferencePart>,
-    /// Required freshness.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
     /// Maximum wait for freshness, ms; 1,000 when absent.
     pub wait_ms: Option<u64>,
@@ -35,24 +35,24 @@ pub struct RefsParams {
 /// Result of `refs`, as `memo refs --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RefsResult {
-    /// The definitions that are meant; several where they have one name.
+    /// The definitions that the target means; several if they have one name.
     pub definitions: Vec<RefDefinition>,
-    /// Uses, the files with the surest first, and in a file by line.
+    /// Uses by file and line; files with the surest uses come first.
     pub uses: Vec<RefUse>,
-    /// How many uses were found, by certainty.
+    /// Number of uses by certainty.
     pub counts: RefCounts,
-    /// Why there may be more than was found.
+    /// Why there may be more uses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<String>,
-    /// With `memories`: those about the definitions and what was found.
+    /// With `memories`: memories about the definitions and the uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub memories: Vec<WhyMemory>,
-    /// With `commits`: the newest that touched their files, at most ten.
+    /// With `commits`: the newest commits that touched their files, at most ten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commits: Vec<WhyCommit>,
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
     /// `repo`: the text comes from the repository, and is data, not an instruction.
     pub trust: String,
@@ -60,14 +60,15 @@ pub struct RefsResult {
     pub took_ms: f64,
 }
 
-/// How many uses were found.
+/// Numbers of uses by certainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RefCounts {
-    /// Uses that scope, package or an import prove.
+    /// Number of uses that scope, package or an import prove.
     pub exact: usize,
-    /// Uses of a value whose type is inferred, of a name of several words with one definition, or of one of several overloads.
+    /// Number of uses of a value whose type is inferred, of a name of several words with one definition, or of one of
+    /// several overloads.
     pub likely: usize,
-    /// Uses that have only the name in common.
+    /// Number of uses that have only the name in common.
     pub by_name: usize,
 }
 
@@ -76,10 +77,10 @@ pub struct RefCounts {
 pub struct RefDefinition {
     /// Path from the worktree's top.
     pub path: String,
-    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
-    /// Enclosing names and own name.
+    /// Name of the definition after its enclosing names.
     pub title: String,
     /// First and last line, 1-based and inclusive.
     pub lines: (u32, u32),
@@ -90,18 +91,18 @@ pub struct RefDefinition {
 pub struct RefUse {
     /// Path from the worktree's top.
     pub path: String,
-    /// The same relative to `cwd`, as a person there would type it; absent at the top.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
-    /// 1-based.
+    /// Line, 1-based.
     pub line: u32,
     /// Byte in the line, 1-based.
     pub column: u32,
-    /// The definition around it; absent at the top of the file.
+    /// The enclosing definition; absent at the top of the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
     /// `exact`, `likely` or `by name`.
     pub certainty: String,
-    /// The line without blanks around it; letters of a filler stand for credentials.
+    /// Text of the line without surrounding blanks; filler letters replace credentials.
     pub text: String,
 }

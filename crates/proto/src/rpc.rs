@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Maximum nesting of a line that the daemon accepts.
 pub const MAX_DEPTH: usize = 64;
 
-/// Delay before a retry after a limit was reached, ms: running requests release what they hold.
+/// Delay before a retry after a limit was reached, ms. In the meantime, running requests release their resources.
 pub const RETRY_AFTER_MS: u64 = 100;
 
 /// One call.
@@ -18,7 +18,7 @@ pub struct Request {
     /// Echoed in the reply; absent in a notification.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Value>,
-    /// `search`, `status`, …
+    /// Name of the method, such as `search` or `status`.
     pub method: String,
     /// An object; `cwd` in it selects the view.
     #[serde(default)]
@@ -35,7 +35,7 @@ pub struct Response {
     /// The result of the method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Value>,
-    /// The error, if it failed.
+    /// The error, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
 }
@@ -58,7 +58,7 @@ impl Response {
 pub struct RpcError {
     /// A JSON-RPC code (negative) as listed in [`code`].
     pub code: i64,
-    /// What failed, for which path, and why.
+    /// Message with the failed operation, its path and the cause.
     pub message: String,
     /// `{hint, retry_after_ms}`, each if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ impl RpcError {
         self
     }
 
-    /// Adds a hint where there is one.
+    /// Adds a hint if there is one.
     #[must_use]
     pub fn with_hint_if(self, hint: Option<&str>) -> Self {
         match hint {
@@ -98,15 +98,15 @@ impl RpcError {
 /// Advice on a failed call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ErrorData {
-    /// One sentence.
+    /// Hint, one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Set with [`code::BUSY`].
+    /// Delay before a retry, ms; set with [`code::BUSY`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
-/// Error codes; those of JSON-RPC 2.0 section 5.1, then our own from -32000 down.
+/// Error codes: those of JSON-RPC 2.0 section 5.1, then the codes of memod from -32000 down.
 pub mod code {
     /// Not JSON, not UTF-8, or too deep.
     pub const PARSE: i64 = -32700;
@@ -136,7 +136,7 @@ pub mod code {
     pub const TEAM: i64 = -32007;
 }
 
-/// Params of `hello`; `memo` calls it if the endpoint file names another version than its own.
+/// Params of `hello`, which `memo` calls if the endpoint file names another version than its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HelloParams {
     /// `CARGO_PKG_VERSION` of the client.
@@ -152,11 +152,11 @@ pub struct HelloResult {
     pub version: String,
     /// [`PROTOCOL`] of the daemon.
     pub protocol: u32,
-    /// Its process id.
+    /// Process id of the daemon.
     pub pid: u32,
 }
 
-/// Returns the nesting of brackets outside strings.
+/// Returns the maximum nesting of brackets outside strings.
 pub fn nesting_depth(text: &str) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {

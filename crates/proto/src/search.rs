@@ -7,7 +7,7 @@ use super::anchor::Anchor;
 use super::memory::{MemoryScope, Traits};
 use super::{FreshnessLevel, Pending};
 
-/// How to match.
+/// The way in which a search matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchMode {
@@ -39,16 +39,16 @@ pub struct SearchParams {
     pub cwd: String,
     /// Words, `"phrases"`, `prefix*`, `AND OR NOT ( )`, filters such as `path:src/**`; every text is valid.
     pub query: String,
-    /// How to match.
+    /// Search mode.
     pub mode: SearchMode,
-    /// How fresh the index must be.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
     /// Only these kinds; empty means all.
     pub kind: Vec<ChunkKind>,
-    /// Only files of one of these classes, also as plurals; empty means all.
+    /// Only files of one of these classes, whose plurals are accepted too; empty means all.
     pub only: Vec<FileClass>,
-    /// Only paths that match one of these globs, and none of those with a `!` before them; empty means all. With a `/` they
-    /// start at `cwd`, or at the root of the file system if absolute; without, they match a name at any depth.
+    /// Only paths that match one of these globs and none of those with a leading `!`; empty means all. A glob with a
+    /// `/` starts at `cwd`, or at the root of the file system if absolute; a glob without matches a name at any depth.
     pub path: Vec<String>,
     /// Only these languages; empty means all.
     pub lang: Vec<String>,
@@ -56,9 +56,9 @@ pub struct SearchParams {
     pub container: Option<String>,
     /// Only memories with all of these tags.
     pub tag: Vec<String>,
-    /// Only commits and memories since: a date, a time, or `3d` for three days ago.
+    /// Only commits and memories since this date, time or age, such as `3d` for three days ago.
     pub since: Option<String>,
-    /// Only commits and memories before.
+    /// Only commits and memories before this date, time or age.
     pub until: Option<String>,
     /// Conditions on the fields of memories; commits have an `author` too.
     #[serde(flatten)]
@@ -68,27 +68,27 @@ pub struct SearchParams {
     pub threshold: Option<f64>,
     /// Whether to explain the score of each hit.
     pub explain: bool,
-    /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` says why.
+    /// Whether a cross-encoder compares the first 20 hits with the query. If it cannot, `degraded` gives the reason.
     pub rerank: bool,
-    /// Whether a language model is asked for other words; `search.expand` when absent. What they find comes after it. Without an
-    /// answer in time, `degraded` says why.
+    /// Whether to ask a language model for other words; `search.expand` when absent. Their hits follow the others.
+    /// Without an answer in time, `degraded` gives the reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expand: Option<bool>,
     /// Whether `snippet` is the whole text of each hit: definition, section, message or memory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
-    /// Whether hits have `text`, too: definition, section, message or memory.
+    /// Whether hits also have `text`: the whole definition, section, message or memory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub texts: bool,
-    /// Number of lines of the file before the matching ones in `snippet`, at most 200; absent, `snippet` is a few lines around
-    /// the best ones. Of a commit and a memory they are lines of its text.
+    /// Number of lines before the matching ones in `snippet`, at most 200; when absent, `snippet` is a few lines
+    /// around the best ones. The lines come from the file, or from the text of a commit or memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_before: Option<usize>,
-    /// The same after the matching ones.
+    /// Number of lines after the matching ones in `snippet`, likewise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines_after: Option<usize>,
-    /// Signals and factors of `explain` that are to have no effect on files and commits: their weight is 0, their factor 1.
-    /// For measuring what each is worth; an unknown name is an error that lists them.
+    /// Signals and factors of `explain` to switch off for files and commits: their weight is 0, their factor 1. This
+    /// serves to measure the effect of each; an unknown name is an error that lists the known ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<RankingPart>,
     /// Maximum number of hits, 1 to 200; 10 when absent.
@@ -98,7 +98,7 @@ pub struct SearchParams {
 }
 
 impl SearchParams {
-    /// Returns whether a filter leaves hits out.
+    /// Returns whether the params filter hits.
     pub fn has_filters(&self) -> bool {
         let Self { kind, only, path, lang, container, tag, since, until, traits, .. } = self;
         let lists =
@@ -108,15 +108,15 @@ impl SearchParams {
     }
 }
 
-/// End of the note on a glob that matches no file; clients say what to do about it.
+/// End of the note on a glob that matches no file; clients add the remedy.
 pub const NO_FILE_MATCHES: &str = "no indexed file matches";
 
 /// Result of `search`, as `memo search --json=full` prints it (design 13).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// As asked.
+    /// The requested query.
     pub query: String,
-    /// As asked.
+    /// The requested search mode.
     pub mode: SearchMode,
     /// Hits, best first.
     pub hits: Vec<Hit>,
@@ -125,23 +125,23 @@ pub struct SearchResult {
     /// Number of hits that `memo search --budget` has left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: usize,
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
-    /// What is still to be indexed.
+    /// Remaining work of indexing.
     pub pending: Pending,
     /// Arms that did not run, each with its reason.
     pub degraded: Vec<String>,
-    /// The corrected query that was searched as well, if little or nothing was found as typed.
+    /// The corrected query that was also searched, if the query as typed found little or nothing.
     pub corrected: Option<String>,
-    /// Other words, of a language model, that were searched as well.
+    /// Other words from a language model that were also searched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expanded: Vec<String>,
-    /// How the query was understood.
+    /// The parsed query.
     #[serde(default)]
     pub parsed: Parsed,
-    /// `m1:<epoch>:<view>:<seq>`.
+    /// Clock of the index: `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
     /// Milliseconds in the daemon, waiting included.
     pub took_ms: f64,
@@ -151,31 +151,31 @@ fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// How a query was understood.
+/// A parsed query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Parsed {
     /// Words and `prefix*`, without stop words when others remain.
     pub terms: Vec<String>,
-    /// Words that stand next to each other.
+    /// Phrases, whose words must be adjacent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phrases: Vec<String>,
-    /// What `NOT` leaves out.
+    /// Terms that `NOT` excludes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub excluded: Vec<String>,
-    /// The whole with its operators and brackets, if any of them binds.
+    /// The whole query with its operators and brackets, if any of them has an effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expression: Option<String>,
-    /// Filters of the query; those of other params are not repeated.
+    /// Filters in the query, without the filters in other params.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filters: Vec<ParsedFilter>,
-    /// What was not taken as one may have meant it.
+    /// Notes on parts of the query that may have been meant differently.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
 impl Parsed {
-    /// Returns whether the query is only words side by side.
+    /// Returns whether the query consists only of words.
     pub fn is_plain(&self) -> bool {
         self.expression.is_none() && self.filters.is_empty() && self.notes.is_empty()
     }
@@ -187,9 +187,9 @@ impl Parsed {
 pub struct ParsedFilter {
     /// `path`, `lang`, `kind`, `only`, `symbol`, `tag`, `container`, `author`, `after` or `before`.
     pub key: String,
-    /// As typed, without quotes.
+    /// Value as typed, without quotes.
     pub value: String,
-    /// Whether hits must not satisfy it.
+    /// Whether hits must not satisfy the filter.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub not: bool,
 }
@@ -201,7 +201,7 @@ pub struct Hit {
     pub kind: ChunkKind,
     /// Path relative to the worktree, with `/`; `commit:<oid>` for a commit, `memory:<id>` for a memory.
     pub path: String,
-    /// The same path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
+    /// The path relative to `cwd`, as a person there would type it; absent at the top of the worktree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_path: Option<String>,
     /// First and last line, 1-based and inclusive. For a commit they are lines of its message and changed paths, for a
@@ -209,7 +209,7 @@ pub struct Hit {
     pub lines: (u32, u32),
     /// Name of the definition.
     pub symbol: Option<String>,
-    /// Heading path, or enclosing names and own name.
+    /// Heading path, or the name of the definition after its enclosing names.
     pub title: Option<String>,
     /// Classes of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -224,55 +224,55 @@ pub struct Hit {
     /// The line that names the definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// Its number, 1-based.
+    /// Line number of `signature`, 1-based.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature_line: Option<u32>,
-    /// Its place in the answer, 1-based.
+    /// Rank of the hit in the answer, 1-based.
     #[serde(default)]
     pub rank: usize,
-    /// 0 to 1, larger is better.
+    /// Score, 0 to 1; larger is better.
     pub score: f64,
-    /// Other files that say the same.
+    /// Other files with the same content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies: Option<Copies>,
-    /// Its rank in each arm.
+    /// Rank of the hit in each arm.
     pub arms: Arms,
-    /// Set for memories.
+    /// Id of the memory; set for memories.
     pub id: Option<String>,
     /// Root of the worktree.
     pub view: String,
     /// blake3 of the file's bytes, or of a memory's content, hex.
     pub blob: String,
-    /// `repo`: the text comes from the repository and is data, not an instruction. `own`: a memory that was written here.
-    /// `import`: a memory from elsewhere, unless the import said that it is the user's own.
+    /// `repo`: the text comes from the repository and is data, not an instruction. `own`: a memory that was written
+    /// here. `import`: a memory from elsewhere, unless the import marked it as the user's own.
     pub trust: String,
     /// `fresh`, `drifted` or `orphaned` for anchored memories.
     pub state: Option<String>,
-    /// Set for commits.
+    /// Id, date and author of the commit; set for commits.
     #[serde(default)]
     pub commit: Option<CommitInfo>,
-    /// Set for memories.
+    /// Fields of the memory; set for memories.
     #[serde(default)]
     pub memory: Option<MemoryInfo>,
-    /// Set if requested.
+    /// Parts of the score, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explain>,
 }
 
-/// Files that say the same as a hit: equal ones, forks of a text, vendored copies, translations.
+/// Files with the same content as a hit: equal files, forks of a text, vendored copies, translations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Copies {
-    /// How many were found.
+    /// Number of files found.
     pub count: usize,
-    /// The first of their paths.
+    /// Paths of the first files.
     pub paths: Vec<String>,
-    /// The same relative to `cwd`, as [`Hit::cwd_path`].
+    /// The same paths relative to `cwd`, as in [`Hit::cwd_path`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cwd_paths: Vec<String>,
 }
 
-/// Most paths of copies that are named.
+/// Maximum number of paths of copies.
 const MOST_PATHS: usize = 5;
 
 impl Copies {
@@ -291,7 +291,7 @@ impl Hit {
         self.cwd_path.as_deref().unwrap_or(&self.path)
     }
 
-    /// Returns a line on the files that say the same: `and 4 like it: a.md, …`.
+    /// Returns a line about the files with the same content: `and 4 like it: a.md, …`.
     pub fn like_it(&self) -> Option<String> {
         let Copies { count, paths, cwd_paths } = self.copies.as_ref()?;
         let paths = if cwd_paths.is_empty() { paths } else { cwd_paths };
@@ -299,7 +299,7 @@ impl Hit {
         Some(format!("and {count} like it: {}{more}", paths.join(", ")))
     }
 
-    /// Returns the lines to show with their numbers: those of the snippet, and the signature where not all of it is among them.
+    /// Returns the lines to show with their numbers: the snippet, and the signature if the snippet lacks a part of it.
     pub fn numbered_lines(&self) -> Vec<(u32, &str)> {
         let mut lines: Vec<(u32, &str)> = (self.snippet_line..).zip(self.snippet.lines()).collect();
         let (Some(number), Some(text)) = (self.signature_line, &self.signature) else { return lines };
@@ -325,16 +325,16 @@ pub struct MemoryInfo {
     pub tags: Vec<String>,
     /// Creation time, RFC 3339.
     pub created: String,
-    /// The code it is about, with states.
+    /// Code that the memory is about, with states.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub anchors: Vec<Anchor>,
-    /// With whom it is shared.
+    /// Scope in which the memory is shared.
     #[serde(default)]
     pub scope: MemoryScope,
-    /// Another repository of the team, to which it belongs.
+    /// Another repository of the team, if the memory belongs there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// `ours` or `theirs`, if it is a side of a conflict in its file, or with the team.
+    /// `ours` or `theirs`, if the memory is a side of a conflict in its file or with the team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub conflict: Option<String>,
     /// Ids of the living memories that supersede it.
@@ -346,21 +346,22 @@ pub struct MemoryInfo {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Explain {
-    /// The values of the arms that had it.
+    /// Values of the arms that found the hit.
     pub signals: Vec<Signal>,
-    /// Score of the arms together, 0 to 1.
+    /// Combined score of the arms, 0 to 1.
     pub fused: f64,
-    /// Factors in this order; `score` is 1 - e^-product.
+    /// Factors in order; `score` is 1 - e^-product.
     pub factors: Vec<Factor>,
 }
 
 /// The value of one arm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Signal {
-    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (how similar the most similar words are), `maxsim_head` (those of names and
-    /// first lines), `maxsim_path` (those of the path), or of the file as a whole `file` and `covered`; `rerank`.
+    /// `bm25`, `path`, `symbol`, `knn`, `maxsim` (similarity of the most similar words), `maxsim_head` (the same for
+    /// names and first lines), `maxsim_path` (the same for the path), `file` and `covered` (for the file as a whole),
+    /// or `rerank`.
     pub arm: String,
-    /// 1-based; null if only the value is known.
+    /// Rank in the arm, 1-based; null if only the value is known.
     pub rank: Option<u32>,
     /// BM25 (larger is better) or cosine.
     pub value: Option<f64>,
@@ -369,20 +370,20 @@ pub struct Signal {
 /// One factor.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
-    /// Its name.
+    /// Name of the factor.
     pub name: String,
-    /// Its value.
+    /// Value of the factor.
     pub times: f64,
 }
 
 /// A commit with author and date.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommitInfo {
-    /// Its full id.
+    /// Full id of the commit.
     pub oid: String,
     /// Author time, RFC 3339.
     pub date: String,
-    /// `Name <mail>`.
+    /// Author, as `Name <mail>`.
     pub author: String,
 }
 
@@ -399,13 +400,13 @@ pub struct Arms {
     pub knn: Option<u32>,
     /// Cosine similarity to the query.
     pub cosine: Option<f32>,
-    /// How well the text answers the query, as a cross-encoder sees it, 0 to 1.
+    /// Relevance of the text to the query according to a cross-encoder, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank: Option<f32>,
 }
 
 impl Arms {
-    /// Returns whether a word of the query was found, and not only something similar.
+    /// Returns whether the hit contains a word of the query, and not only similar text.
     pub fn has_word(&self) -> bool {
         self.bm25.is_some() || self.path.is_some() || self.symbol.is_some()
     }
@@ -417,13 +418,13 @@ impl Arms {
 pub struct MapParams {
     /// Absolute path inside the worktree.
     pub cwd: String,
-    /// Budget, tokens; 1,024 when absent.
+    /// Maximum number of tokens in `text`; 1,024 when absent.
     pub budget: Option<usize>,
     /// Files and directories to which the map is restricted; relative to `cwd` or absolute. Empty means all.
     pub paths: Vec<String>,
     /// Paths to favour in the ranking; relative to `cwd` or absolute.
     pub focus: Vec<String>,
-    /// How fresh the index must be.
+    /// Required freshness of the index.
     pub sync: FreshnessLevel,
 }
 
@@ -432,11 +433,11 @@ pub struct MapParams {
 pub struct MapResult {
     /// The text to print.
     pub text: String,
-    /// Tokens of `text` (four characters each).
+    /// Number of tokens in `text` (four characters each).
     pub tokens: usize,
-    /// Files in `text`.
+    /// Number of files in `text`.
     pub files: usize,
-    /// The most used name of each of the first ten files, those of several words first.
+    /// The most used name of each of the first ten files; names of several words come first.
     #[serde(default)]
     pub names: Vec<String>,
     /// Number of files with symbols below `paths`.
@@ -447,10 +448,10 @@ pub struct MapResult {
     /// Paths of `focus` without any file with symbols.
     #[serde(default)]
     pub unfocused: Vec<String>,
-    /// Whether the promise of the requested level holds.
+    /// Whether the answer has the requested freshness.
     pub fresh: bool,
-    /// Why it does not hold.
+    /// Why the answer is not fresh.
     pub reason: Option<String>,
-    /// `m1:<epoch>:<view>:<seq>`.
+    /// Clock of the index: `m1:<epoch>:<view>:<seq>`.
     pub clock: String,
 }

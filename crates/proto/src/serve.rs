@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServeParams {
-    /// Absolute path inside the worktree; HTTP requests without a `cwd` mean that worktree.
+    /// Absolute path inside the worktree; HTTP requests without a `cwd` refer to that worktree.
     pub cwd: String,
-    /// Port to listen on; any free one when absent or 0. Ignored while the daemon listens already.
+    /// Port to listen on; any free port when absent or 0. It is ignored if the daemon already listens.
     pub port: Option<u16>,
-    /// Whether a `browser_url` is wanted.
+    /// Whether to return a `browser_url`.
     pub for_browser: bool,
 }
 
@@ -20,16 +20,16 @@ pub struct ServeParams {
 pub struct ServeResult {
     /// Whether the daemon listens for HTTP.
     pub serving: bool,
-    /// Address for a browser, with the token behind the `#`: whoever has it may read and write memories.
+    /// Address for a browser, with the token after the `#`. Anybody with the token may read and write memories.
     pub url: Option<String>,
-    /// The same with a token that opens one session within a minute, because other users can see what a browser is started with.
-    /// Only for `serve.start` with `for_browser`.
+    /// The address with a token that opens one session within a minute, because other users can see the arguments of a
+    /// browser. Only for `serve.start` with `for_browser`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub browser_url: Option<String>,
     /// Port on 127.0.0.1.
     pub port: Option<u16>,
-    /// Root of the worktree that requests without a `cwd` mean.
+    /// Root of the worktree for requests without a `cwd`.
     pub root: Option<String>,
-    /// Open HTTP connections.
+    /// Number of open HTTP connections.
     pub connections: u64,
 }

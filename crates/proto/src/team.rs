@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Params of `team.status`, `team.sync` (sends what is queued, and takes what is new), `team.members` and `team.leave`.
+/// Params of `team.status`, `team.sync` (sends queued changes and receives new ones), `team.members` and `team.leave`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TeamParams {
@@ -22,38 +22,38 @@ pub struct TeamStatusResult {
     pub repository: Option<String>,
     /// Whether there is a connection.
     pub is_connected: bool,
-    /// Why there is none.
+    /// Why there is no connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Version of the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The role, as the server knows it.
+    /// Role of this user, as the server knows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// Whether it may write.
+    /// Whether the role may write.
     pub may_write: bool,
-    /// When all that the team had was here, and all that was written here was sent.
+    /// Time of the last complete sync: all data of the team had arrived, and all local changes were sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synced: Option<String>,
     /// Number of memories of the team in this repository that are here.
     pub memories: u64,
-    /// Number of changes that are to be sent.
+    /// Number of changes to send.
     pub unsent: u64,
     /// Number of memories in conflict.
     pub conflicts: u64,
-    /// Number of texts that show no memory.
+    /// Number of texts that contain no readable memory.
     pub unreadable: u64,
     /// Other repositories whose memories are searched here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub followed: Vec<FollowedRepository>,
 }
 
-/// Another repository of the team, whose memories are here too.
+/// Another repository of the team, with memories that are also here.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FollowedRepository {
-    /// Its name for the team.
+    /// Name of the repository for the team.
     pub repository: String,
     /// Number of its memories that are here.
     pub memories: u64,
@@ -65,9 +65,9 @@ pub struct FollowedRepository {
 pub struct TeamMember {
     /// The role.
     pub role: String,
-    /// The repository, or a beginning with an `*`.
+    /// The repository, or a prefix that ends with `*`.
     pub repository: String,
-    /// Whether it may write.
+    /// Whether the role may write.
     pub may_write: bool,
 }
 
@@ -77,7 +77,7 @@ pub struct TeamMember {
 pub struct TeamMembersResult {
     /// Name of this repository for the team.
     pub repository: String,
-    /// Who may see it.
+    /// Roles that may see the repository.
     pub members: Vec<TeamMember>,
 }
 
@@ -85,6 +85,6 @@ pub struct TeamMembersResult {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TeamLeaveResult {
-    /// Number of memories of the team that are this user's alone now.
+    /// Number of memories of the team that now belong to this user alone.
     pub memories: u64,
 }

@@ -11,21 +11,22 @@ use crate::anchor::Anchor;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FieldParams {
-    /// At most 512 bytes; an empty one is removed.
+    /// Title, at most 512 bytes; an empty one removes the title.
     pub title: Option<String>,
-    /// Where the memory belongs, or `auto` for the name of the repository; `memory.container` for a new memory when absent.
+    /// Container of the memory, or `auto` for the name of the repository; for a new memory, the setting
+    /// `memory.container` when absent.
     pub container: Option<String>,
-    /// `long` for a new memory when absent. The lifetime counts from now.
+    /// Tier, which sets the lifetime from now on; `long` for a new memory when absent.
     pub tier: Option<Tier>,
-    /// When the memory expires: `3d`, `2h30m`, RFC 3339, a date, or `never` in an update. The tier decides when absent.
+    /// Expiry: `3d`, `2h30m`, RFC 3339, a date, or `never` in an update; the tier decides when absent.
     pub ttl: Option<String>,
-    /// 1 to 10; 5 for a new memory when absent.
+    /// Priority, 1 to 10; 5 for a new memory when absent.
     pub priority: Option<i64>,
-    /// 0 to 1; 1 for a new memory when absent.
+    /// Confidence, 0 to 1; 1 for a new memory when absent.
     pub confidence: Option<f64>,
-    /// An object. An update lays it over the old metadata key by key, and null removes a key.
+    /// An object. An update merges it into the old metadata key by key, and null removes a key.
     pub metadata: Map<String, Value>,
-    /// Store it although it looks like a credential.
+    /// Whether to store a text that looks like a credential.
     pub allow_secret: bool,
 }
 
@@ -41,17 +42,18 @@ pub struct AddParams {
     /// Title, container, tier and so on.
     #[serde(flatten)]
     pub fields: FieldParams,
-    /// Tags, at most 50 of 128 bytes.
+    /// Tags, at most 50, each at most 128 bytes.
     pub tags: Vec<String>,
-    /// Who says so, if that is not who asks: `user`, `agent`, `hook` or `import`.
+    /// Origin of the memory, if it is not the caller: `user`, `agent`, `hook` or `import`.
     pub source: Option<String>,
-    /// The code it is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`; the path relative to `cwd`, or absolute.
+    /// Code that the memory is about: `PATH`, `PATH:10-20` or `PATH#SYMBOL`, with the path relative to `cwd` or
+    /// absolute.
     pub about: Vec<String>,
     /// Anchors exported by another memod; `about` replaces them.
     pub anchors: Vec<Anchor>,
-    /// Store it even if another memory of the container says nearly the same, as with `memory.refuse_near` off.
+    /// Whether to store a near-duplicate of another memory in the container, as with `memory.refuse_near` off.
     pub force: bool,
-    /// Merge it into that other memory instead.
+    /// Whether to merge a near-duplicate into that other memory instead.
     pub merge: bool,
 }
 
@@ -59,25 +61,25 @@ pub struct AddParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AddResult {
-    /// Whether a memory was created. If not, the same text existed, and nothing was changed unless `merged`.
+    /// Whether a memory was created. If not, the same text existed already, and nothing was changed unless `merged`.
     pub created: bool,
-    /// Whether it was merged into a memory that says nearly the same.
+    /// Whether the text was merged into a memory that says nearly the same.
     pub merged: bool,
-    /// Memories that it may contradict.
+    /// Memories that the new text may contradict.
     pub contradicted: Vec<Contradicted>,
     /// Number of private parts that were removed.
     pub redacted: usize,
-    /// What was stored may be a credential, though it does not look like one.
+    /// Warning that the stored text may be a credential, although it does not look like one.
     #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Params of `memory.update`; absent fields stay.
+/// Params of `memory.update`; absent fields keep their values.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UpdateParams {
@@ -99,16 +101,16 @@ pub struct UpdateParams {
     pub add_tags: Vec<String>,
     /// Tags to remove.
     pub remove_tags: Vec<String>,
-    /// Code that it is now also about, as for `memory.add`.
+    /// Code to add to the anchors, as in `about` of `memory.add`.
     pub add_about: Vec<String>,
-    /// Code that it is no longer about.
+    /// Code to remove from the anchors.
     pub remove_about: Vec<String>,
     /// Anchors exported by another memod; `add_about` replaces them.
     pub anchors: Vec<Anchor>,
 }
 
-/// Params of `memory.confirm`: confirms that a memory still holds for the present code. Fails with `busy` if the memory
-/// changes in the meantime.
+/// Params of `memory.confirm`, which confirms that a memory still holds for the present code. It fails with `busy` if
+/// the memory changes in the meantime.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfirmParams {
@@ -117,7 +119,7 @@ pub struct ConfirmParams {
     pub caller: Caller,
     /// Id of the memory.
     pub id: String,
-    /// Set by the daemon.
+    /// Anchors to the present code; set by the daemon.
     pub anchors: Vec<Anchor>,
 }
 
@@ -129,12 +131,12 @@ pub struct UpdateResult {
     pub changed: Vec<String>,
     /// Number of private parts that were removed.
     pub redacted: usize,
-    /// What was stored may be a credential, though it does not look like one.
+    /// Warning that the stored text may be a credential, although it does not look like one.
     #[serde(rename = "doubt", skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// The stored memory.
     pub memory: Memory,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

@@ -5,31 +5,32 @@ use serde::{Deserialize, Serialize};
 use super::{Brief, Caller};
 use crate::Caveats;
 
-/// Params of `memory.consolidate`: combines memories into one with all their tags, metadata and anchors, the highest
-/// priority, the lowest confidence and the latest expiry.
+/// Params of `memory.consolidate`, which combines memories into one with all their tags, metadata and anchors, the
+/// highest priority, the lowest confidence and the latest expiry.
 ///
-/// For each key of metadata, the memory that was changed last takes precedence; the history has the other values. If the
-/// memories saw different contents of one place, each is among the anchors, and the result is `drifted` while one is.
+/// For each key of metadata, the memory that was changed last takes precedence; the history keeps the other values. If
+/// the memories saw different contents of one place, the result has an anchor for each, and is `drifted` while one of
+/// these is.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConsolidateParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// 2 to 100.
+    /// Ids of the memories, 2 to 100.
     pub ids: Vec<String>,
     /// Title of the new memory.
     pub title: Option<String>,
-    /// Its content.
+    /// Content of the new memory.
     pub summary: String,
-    /// Container of the new memory; by default that of all originals.
+    /// Container of the new memory; the common container of all originals when absent.
     pub container: Option<String>,
-    /// Store it although it looks like a credential.
+    /// Whether to store a text that looks like a credential.
     pub allow_secret: bool,
 }
 
-/// Params of `memory.auto_consolidate`: combines memories that share container and first tag into ones of tier `long`,
-/// joining their texts.
+/// Params of `memory.auto_consolidate`, which combines memories with the same container and first tag into one of tier
+/// `long`, and joins their texts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AutoConsolidateParams {
@@ -42,7 +43,7 @@ pub struct AutoConsolidateParams {
     pub min_count: usize,
     /// Only memories of tier `short`.
     pub short_only: bool,
-    /// Report what would be combined, and change nothing.
+    /// Whether to report the groups, and change nothing.
     pub dry_run: bool,
 }
 
@@ -52,17 +53,17 @@ impl Default for AutoConsolidateParams {
     }
 }
 
-/// Memories that were combined, or would be.
+/// A group of memories that were combined, or would be in a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Consolidated {
     /// The new memory; its id is empty in a dry run.
     pub memory: Brief,
-    /// The common tag, if they were grouped by it.
+    /// The common tag, if the memories were grouped by it.
     pub tag: Option<String>,
-    /// The originals, oldest first, which are archived.
+    /// The originals, which are archived, oldest first.
     pub sources: Vec<Brief>,
-    /// Why they were not combined.
+    /// Why the memories were not combined.
     pub refused: Option<String>,
 }
 
@@ -76,7 +77,7 @@ pub struct ConsolidateResult {
     pub redacted: usize,
     /// The groups; exactly one for `memory.consolidate`.
     pub groups: Vec<Consolidated>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::Caller;
 use crate::Caveats;
 
-/// Params of `memory.check_files`: asks which texts others may have.
+/// Params of `memory.check_files`, which checks whether others may have certain texts.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckFilesParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Texts of files of memories.
+    /// Texts of memory files.
     pub files: Vec<String>,
-    /// Other texts, such as messages of commits.
+    /// Other texts, such as commit messages.
     pub texts: Vec<String>,
 }
 
@@ -22,13 +22,13 @@ pub struct CheckFilesParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CheckFilesResult {
-    /// For each file why it is no memory that others may have; null where it is one.
+    /// For each file, why it is not a memory that others may have; null if it is one.
     pub files: Vec<Option<String>>,
-    /// For each other text why others may not have it; null where they may.
+    /// For each other text, why others may not have it; null if they may.
     pub texts: Vec<Option<String>>,
 }
 
-/// Params of `memory.restore_file`: asks for a file that was exchanged, and is not in the worktree any more.
+/// Params of `memory.restore_file`, which asks for a file that was exchanged and is no longer in the worktree.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreFileParams {
@@ -45,22 +45,22 @@ pub struct RestoreFileParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RestoreFileResult {
-    /// What becomes of the file.
+    /// Fate of the file.
     pub fate: FileFate,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// The fate of a file that is not in the worktree any more.
+/// The fate of a file that is no longer in the worktree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileFate {
-    /// Nothing: a verb has removed it.
+    /// The file stays removed, because a command of memod removed it.
     #[default]
     Removed,
-    /// It vanished without a verb, and nothing newer is known: the caller may write it as it was.
+    /// The file vanished without a command, and nothing newer is known: the caller may write it as it was.
     AsItWas,
-    /// It vanished without a verb after it was changed: memod has written it as it was then.
+    /// The file vanished without a command after a change: memod has written it with that change.
     Written,
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Brief, Caller, Selection};
 use crate::Caveats;
 
-/// Params of `memory.forget` (archives living memories), `memory.purge` (deletes archived ones) and `memory.reset` (deletes
-/// all, after a backup).
+/// Params of `memory.forget` (archives living memories), `memory.purge` (deletes archived memories) and `memory.reset`
+/// (deletes all, after a backup).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoveParams {
@@ -16,10 +16,10 @@ pub struct RemoveParams {
     /// Conditions; `memory.forget` requires at least one, `memory.reset` takes none.
     #[serde(flatten)]
     pub selection: Selection,
-    /// Report what would be removed, and change nothing.
+    /// Whether to report the memories, and change nothing.
     pub dry_run: bool,
-    /// The `digest` of a dry run: exactly the memories that it showed are removed, or none. `memory.reset` requires it unless
-    /// `dry_run` is set, and so does a `memory.purge` without `ids`.
+    /// The `digest` of a dry run, to remove exactly the memories that it showed, or none. `memory.reset` requires it
+    /// unless `dry_run` is set, and so does a `memory.purge` without `ids`.
     pub expect: Option<String>,
 }
 
@@ -31,12 +31,12 @@ pub struct RemoveResult {
     pub dry_run: bool,
     /// The removed memories, newest first.
     pub memories: Vec<Brief>,
-    /// Identifies exactly these memories.
+    /// Digest that identifies exactly these memories.
     pub digest: String,
     /// Path of the backup that `memory.reset` made before it deleted them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

@@ -9,7 +9,7 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Change {
-    /// Time.
+    /// Time of the change.
     pub at: String,
     /// `add`, `update`, `forget`, `expire`, `restore`, `salvage`, `unite`, `link`, `unlink`, `resolve`, `recall`,
     /// `promote` or `consolidate`.
@@ -18,7 +18,7 @@ pub struct Change {
     pub author: String,
     /// Source: `cli` or `api`.
     pub source: String,
-    /// Changed fields: `[before, after]`.
+    /// Changed fields, each with `[before, after]`.
     pub fields: Map<String, Value>,
 }
 
@@ -30,7 +30,7 @@ pub struct HistoryResult {
     pub id: String,
     /// Changes, oldest first.
     pub changes: Vec<Change>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

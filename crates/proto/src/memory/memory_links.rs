@@ -16,7 +16,7 @@ pub enum LinkKind {
     Supersedes,
     /// Both cannot be true. Symmetric.
     Contradicts,
-    /// The first was made from the second.
+    /// The first was derived from the second.
     DerivedFrom,
 }
 
@@ -48,7 +48,7 @@ impl LinkKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Returns whether it is symmetric.
+    /// Returns whether the relation is symmetric.
     pub fn is_mutual(self) -> bool {
         self.inverse_name() == self.as_str()
     }
@@ -58,9 +58,9 @@ impl LinkKind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Link {
-    /// Kind.
+    /// Kind of the link.
     pub kind: LinkKind,
-    /// Relation of the requested memory to `memory`: `kind`, or `superseded_by` or `source_of`.
+    /// Relation of the requested memory to this one: the word of `kind`, `superseded_by` or `source_of`.
     pub relation: String,
     /// The other end.
     #[serde(flatten)]
@@ -78,11 +78,11 @@ pub struct LinkParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// The first, which supersedes or was derived.
+    /// Id of the first memory, which supersedes the second or was derived from it.
     pub from: String,
-    /// The second.
+    /// Id of the second memory.
     pub to: String,
-    /// Relation of the first to the second; when absent `related_to`, and for `memory.unlink` any.
+    /// Relation of the first to the second; when absent, `related_to` for `memory.link` and any for `memory.unlink`.
     pub kind: Option<LinkKind>,
 }
 
@@ -90,13 +90,13 @@ pub struct LinkParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkResult {
-    /// The first.
+    /// The first memory.
     pub from: Brief,
-    /// The second.
+    /// The second memory.
     pub to: Brief,
-    /// Kinds that were linked or unlinked; empty if nothing changed.
+    /// Kinds of links that were added or removed; empty if nothing changed.
     pub changed: Vec<LinkKind>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -108,7 +108,7 @@ pub struct LinksParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Id of the first memory.
+    /// Id of the memory at which to start.
     pub id: String,
     /// Maximum number of links to follow, 1 to 10; 1 when absent.
     pub depth: Option<u64>,
@@ -118,12 +118,12 @@ pub struct LinksParams {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Node {
-    /// Which.
+    /// The memory.
     #[serde(flatten)]
     pub memory: Brief,
-    /// Whether it is archived.
+    /// Whether the memory is archived.
     pub archived: bool,
-    /// Minimum number of links to it; 0 for the requested memory.
+    /// Minimum number of links from the requested memory; 0 for that memory.
     pub depth: u64,
 }
 
@@ -131,9 +131,9 @@ pub struct Node {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Edge {
-    /// Id of the first.
+    /// Id of the first memory.
     pub from: String,
-    /// Id of the second.
+    /// Id of the second memory.
     pub to: String,
     /// Relation of the first to the second.
     pub kind: LinkKind,
@@ -147,25 +147,25 @@ pub struct Edge {
 pub struct LinksResult {
     /// Memories, nearest first, beginning with the requested one.
     pub memories: Vec<Node>,
-    /// Oldest first.
+    /// Links between these memories, oldest first.
     pub links: Vec<Edge>,
-    /// Whether more memories than shown are within this depth.
+    /// Whether more memories are within this depth than are listed.
     pub more: bool,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Params of `memory.resolve`: decides which of two contradicting memories holds.
+/// Params of `memory.resolve`, which decides which of two contradicting memories holds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveParams {
     /// The caller.
     #[serde(flatten)]
     pub caller: Caller,
-    /// The one that holds.
+    /// Id of the memory that holds.
     pub winner: String,
-    /// The one that no longer holds.
+    /// Id of the memory that no longer holds.
     pub loser: String,
 }
 
@@ -173,15 +173,15 @@ pub struct ResolveParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveResult {
-    /// The one that holds.
+    /// The memory that holds.
     pub winner: Brief,
-    /// The one that no longer holds.
+    /// The memory that no longer holds.
     pub loser: Brief,
-    /// New links.
+    /// Kinds of the new links.
     pub linked: Vec<LinkKind>,
-    /// Names of changed fields of the memory that no longer holds.
+    /// Names of the changed fields of the memory that no longer holds.
     pub changed: Vec<String>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

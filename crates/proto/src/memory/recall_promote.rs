@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::{Caller, Memory, Tier, Traits};
 use crate::{Caveats, SearchMode};
 
-/// Params of `memory.recall`: searches memories and extends the lifetime of those found.
+/// Params of `memory.recall`, which searches memories and extends the lifetime of those found.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecallParams {
@@ -15,15 +15,15 @@ pub struct RecallParams {
     pub caller: Caller,
     /// The query, as for `search`.
     pub query: String,
-    /// How to match.
+    /// Search mode.
     pub mode: SearchMode,
     /// Only memories of this container.
     pub container: Option<String>,
     /// Only memories with all of these tags.
     pub tags: Vec<String>,
-    /// Only memories added since: a date, a time, or `3d` for three days ago.
+    /// Only memories added since this date, time or age, such as `3d` for three days ago.
     pub since: Option<String>,
-    /// Only memories added before.
+    /// Only memories added before this date, time or age.
     pub until: Option<String>,
     /// Conditions on the fields of memories.
     #[serde(flatten)]
@@ -36,12 +36,13 @@ pub struct RecallParams {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Recalled {
-    /// Its present state.
+    /// The memory in its present state.
     #[serde(flatten)]
     pub memory: Memory,
     /// Score, 0 to 1.
     pub score: f64,
-    /// Fields that the recall changed: `{field: [before, after]}`; empty if it is only remotely like the query.
+    /// Fields that the recall changed: `{field: [before, after]}`; empty if the memory is only remotely similar to the
+    /// query.
     pub changed: Map<String, Value>,
 }
 
@@ -51,7 +52,7 @@ pub struct Recalled {
 pub struct RecallResult {
     /// Memories, best first.
     pub memories: Vec<Recalled>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -65,6 +66,6 @@ pub struct PromoteParams {
     pub caller: Caller,
     /// Id of the memory.
     pub id: String,
-    /// The tier it moves up to; the next one when absent.
+    /// Tier to which the memory moves up; the next one when absent.
     pub to: Option<Tier>,
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{Brief, Caller, Memory, MemoryScope, Selection};
 use crate::Caveats;
 
-/// Params of `memory.share` (writes memories to files of the worktree, or gives them to the team) and `memory.unshare` (removes
-/// the files, or archives them for the team; the memories stay here).
+/// Params of `memory.share` (writes memories to files of the worktree, or gives them to the team) and `memory.unshare`
+/// (removes the files, or archives the memories for the team; they stay here).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ShareParams {
@@ -16,9 +16,9 @@ pub struct ShareParams {
     /// Conditions; at least one is required.
     #[serde(flatten)]
     pub selection: Selection,
-    /// Share them with the team, and not as files. `memory.unshare` takes them out of either.
+    /// Whether to share the memories with the team instead of as files. `memory.unshare` ends either kind of sharing.
     pub team: bool,
-    /// Report the files, and change nothing.
+    /// Whether to report the files, and change nothing.
     pub dry_run: bool,
 }
 
@@ -28,9 +28,9 @@ pub struct ShareParams {
 pub struct SharedFile {
     /// Id of the memory.
     pub id: String,
-    /// Path from the worktree's top; empty for one of the team.
+    /// Path from the worktree's top; empty for a memory of the team.
     pub path: String,
-    /// Its text, in a dry run of `memory.share`.
+    /// Text of the file, in a dry run of `memory.share`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -41,13 +41,14 @@ pub struct SharedFile {
 pub struct ShareResult {
     /// Whether this was a dry run.
     pub dry_run: bool,
-    /// The memories that were not shared (or, for `memory.unshare`, were shared) before, newest first.
+    /// The affected memories, newest first: those that were not shared before or, for `memory.unshare`, were.
     pub memories: Vec<Brief>,
-    /// Their files.
+    /// Files of these memories.
     pub files: Vec<SharedFile>,
-    /// Number of memories that were shared (or, for `memory.unshare`, were not) before: nothing was done with them.
+    /// Number of memories that are left as they were, because they were shared before or, for `memory.unshare`, were
+    /// not.
     pub already: u64,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -58,13 +59,14 @@ pub struct ShareResult {
 pub enum SideName {
     /// The side of the worktree, or of this user.
     Ours,
-    /// The side that was merged, or of others.
+    /// The merged side, or the side of others.
     Theirs,
-    /// Both hold: a memory of this user alone gets an id of its own.
+    /// Both sides; a memory of this user alone gets an id of its own.
     Both,
 }
 
-/// Params of `memory.resolve_file`: ends the conflict of a memory in its file, or of what is this user's alone with a file or the team.
+/// Params of `memory.resolve_file`, which ends a conflict in the file of a memory, or between a memory of this user
+/// alone and a file or the team.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ResolveFileParams {
@@ -73,9 +75,9 @@ pub struct ResolveFileParams {
     pub caller: Caller,
     /// Id of the memory.
     pub id: String,
-    /// The side that holds; with `text`, the side whose other fields hold, ours when absent.
+    /// The side that holds. With `text`, the side that provides the other fields; `ours` when absent.
     pub side: Option<SideName>,
-    /// The text that holds, instead of that of a side.
+    /// The text that holds, instead of the text of a side.
     pub text: Option<String>,
 }
 
@@ -85,21 +87,21 @@ pub struct ResolveFileParams {
 pub struct ResolveFileResult {
     /// The memory.
     pub memory: Memory,
-    /// Path of its file from the worktree's top; empty where no file changes. `git add` with it tells git that the conflict is over; memod leaves the index of
-    /// git alone.
+    /// Path of its file from the worktree's top; empty if no file changes. Run `git add` on it to tell git that the
+    /// conflict is over; memod does not change git's index.
     pub path: String,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
 
-/// Returns whether a memory with this trust came from others, and nobody here vouches for it.
+/// Returns whether a memory with this trust came from others and is not confirmed here.
 pub fn is_unconfirmed(trust: &str) -> bool {
     matches!(trust, "repo" | "team")
 }
 
-/// Returns the marks that a reader of a memory must see: that nobody here vouches for it, that the team has it, of which other repository
-/// it is, which side of a conflict, and what supersedes it.
+/// Returns the marks that a reader of a memory must see: that it is not confirmed here, that the team has it, the
+/// other repository that owns it, its side of a conflict, and the memories that supersede it.
 pub fn reader_marks(
     trust: &str,
     scope: MemoryScope,

@@ -9,12 +9,12 @@ use crate::Caveats;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Contradicted {
-    /// Which.
+    /// The memory.
     #[serde(flatten)]
     pub memory: Brief,
-    /// `numbers` or `negation`: nearly the same text except for these; `title`: a similar title.
+    /// `numbers` or `negation` if the texts are nearly the same except for these; `title` if the titles are similar.
     pub by: String,
-    /// Cosine of the two, if that is the reason.
+    /// Cosine of the two, if it is the reason.
     pub cosine: Option<f64>,
 }
 
@@ -35,11 +35,11 @@ pub struct RelatedParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RelatedResult {
-    /// The requested memory.
+    /// Id of the requested memory.
     pub id: String,
-    /// Linked memories, then others, the nearest first.
+    /// Linked memories, then others, nearest first.
     pub memories: Vec<Related>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -48,10 +48,10 @@ pub struct RelatedResult {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Related {
-    /// Which.
+    /// The memory.
     #[serde(flatten)]
     pub memory: Brief,
-    /// Cosine; null if one of the two has no vector.
+    /// Cosine of the two memories; null if one has no vector.
     pub cosine: Option<f64>,
     /// Relations of the requested memory to this one.
     pub relations: Vec<String>,
@@ -74,11 +74,11 @@ pub struct DedupeParams {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DedupeResult {
-    /// Groups, the largest first.
+    /// Groups, largest first.
     pub groups: Vec<Group>,
-    /// The minimum cosine.
+    /// The minimum cosine that applied.
     pub threshold: f64,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -87,13 +87,13 @@ pub struct DedupeResult {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Group {
-    /// The memory that stays, as proposed.
+    /// The memory that is proposed to stay.
     pub keep: Brief,
-    /// Memories that are merged into it.
+    /// Memories that are proposed to be merged into it.
     pub merge: Vec<Brief>,
-    /// Lowest cosine of neighbours.
+    /// Lowest cosine between neighbours in the group.
     pub cosine: f64,
-    /// Identifies exactly these memories in their present versions.
+    /// Digest that identifies exactly these memories in their present versions.
     pub digest: String,
 }
 
@@ -106,9 +106,9 @@ pub struct MergeParams {
     pub caller: Caller,
     /// Id of the memory that stays.
     pub keep: String,
-    /// Ids of memories that are merged into it and archived.
+    /// Ids of the memories to merge into it and archive.
     pub ids: Vec<String>,
-    /// The `digest` of a group: exactly that group is merged, or nothing.
+    /// The `digest` of a group, to merge exactly that group or nothing.
     pub expect: Option<String>,
 }
 
@@ -118,9 +118,9 @@ pub struct MergeParams {
 pub struct MergeResult {
     /// The merged memory.
     pub memory: Memory,
-    /// Archived memories.
+    /// The archived memories.
     pub merged: Vec<Brief>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }

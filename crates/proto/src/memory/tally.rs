@@ -17,9 +17,9 @@ pub struct TallyParams {
 /// A name with its number of living memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// Tag or container.
+    /// Name of the tag, container or tier.
     pub name: String,
-    /// Living memories.
+    /// Number of living memories.
     pub memories: u64,
 }
 
@@ -27,9 +27,9 @@ pub struct Tally {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TallyResult {
-    /// Names by number of memories, then alphabetically.
+    /// Names, sorted by number of memories, then alphabetically.
     pub names: Vec<Tally>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
@@ -38,9 +38,9 @@ pub struct TallyResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupInfo {
-    /// Its path.
+    /// Path of the backup.
     pub path: String,
-    /// Its size.
+    /// Size of the backup, bytes.
     pub bytes: u64,
 }
 
@@ -48,38 +48,38 @@ pub struct BackupInfo {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StatsResult {
-    /// Living memories.
+    /// Number of living memories.
     pub living: u64,
-    /// Forgotten and expired ones.
+    /// Number of forgotten and expired memories.
     pub archived: u64,
-    /// Living memories by tier.
+    /// Number of living memories by tier.
     pub tiers: Vec<Tally>,
-    /// Living memories by container.
+    /// Number of living memories by container.
     pub containers: Vec<Tally>,
-    /// Living memories that expire within 24 hours.
+    /// Number of living memories that expire within 24 hours.
     pub expiring: u64,
     /// Time of the next expiry.
     pub next_end: Option<String>,
-    /// Links between living memories.
+    /// Number of links between living memories.
     pub links: u64,
-    /// Links with an archived end.
+    /// Number of links with an archived end.
     pub links_archived: u64,
-    /// Bytes of all contents, including archived ones.
+    /// Size of all contents, including archived ones, bytes.
     pub content_bytes: u64,
     /// Creation time of the oldest living memory.
     pub oldest: Option<String>,
     /// Creation time of the newest living memory.
     pub newest: Option<String>,
-    /// The database.
+    /// Path of the database.
     pub path: String,
-    /// Its size, including the write-ahead log.
+    /// Size of the database, including the write-ahead log, bytes.
     pub bytes: u64,
-    /// Other databases of this repository, from when its state was elsewhere; their memories are merged.
+    /// Other databases of this repository, from former locations of its state; their memories are merged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub elsewhere: Vec<String>,
     /// Backups, newest first.
     pub backups: Vec<BackupInfo>,
-    /// What it says about itself.
+    /// Caveats of the answer.
     #[serde(flatten)]
     pub caveats: Caveats,
 }
