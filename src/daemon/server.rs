@@ -1,7 +1,7 @@
 //! Serves the connections of the socket, within limits.
 //!
 //! The protocol is JSON-RPC 2.0 with one object per line. Replies may come out of order, and a peer that has closed its
-//! sending side still gets its answers. The limits are those of design 11.
+//! sending side still gets its answers. The limits keep a client from taking the memory or the descriptors of others.
 
 pub(super) mod peer_lines;
 pub(super) mod reply_queue;

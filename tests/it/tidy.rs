@@ -94,7 +94,7 @@ const PURE: &[&str] = &[
 
 /// Where a pure module may name an impure word: file, word, and why.
 const IMPURE_FOR_A_REASON: &[(&str, &str, &str)] =
-    &[("extract/parse_budget.rs", "Instant::now", "the time budget of a hostile file, design 11")];
+    &[("extract/parse_budget.rs", "Instant::now", "the time budget of a hostile file")];
 
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",

@@ -1,9 +1,9 @@
 //! Builds the params of requests from parsed flags and settings. Pure.
 
+use memod_config::Config;
 use memod_proto::{MapParams, SearchParams, StatusParams, SyncParams};
 
 use super::args::{FindArgs, MapArgs, StatusArgs, SyncArgs};
-use memod_config::Config;
 
 /// Builds the params of a search. Flags take precedence over settings.
 pub(super) fn search_params(typed: FindArgs, cwd: &str, config: &Config) -> SearchParams {

@@ -12,6 +12,7 @@ use clap_complete::CompleteEnv;
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::Shells;
 use memod_base::types::FileClass;
+use memod_config::KEYS;
 use memod_proto::{CompleteParams, CompleteResult, CompletionKind};
 
 use super::args::CommandLine;
@@ -23,7 +24,6 @@ use super::output::Output;
 use super::rows;
 use super::text::{escape, is_plain_word};
 use super::usage::dir_argument;
-use memod_config::KEYS;
 
 /// The environment variable by which a script asks for completions and names its shell.
 const COMPLETE_VAR: &str = "MEMO_COMPLETE";

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{IoContext, LocateError, PathError, canonical, rename_over};
+use memod_config::team_server::ServerAddress;
 use serde_json::{Map, Value, json};
 
 use super::args::{ConfigArgs, ConfigVerb};
@@ -12,7 +13,6 @@ use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::text::{escape, paint};
-use memod_config::team_server::ServerAddress;
 use memod_config::{DEFAULTS, KEYS, ResolvedSettings, SettingKey, SettingOrigin};
 
 /// Runs `memo config`. Outside a repository only the user's settings apply.

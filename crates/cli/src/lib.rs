@@ -129,7 +129,7 @@ fn run_command(mut typed: CommandLine) -> u8 {
         }
     };
     let is_paged = typed.verb.is_paged() && !global.no_pager;
-    let mut output = if is_paged { Output::paged(&global, shape) } else { Output::new(&global, shape) };
+    let mut output = if is_paged { Output::with_pager(&global, shape) } else { Output::new(&global, shape) };
     let outcome = run_verb(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
     outcome.unwrap_or_else(|error| report_error(&error, Some(&verb), &mut output))
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_client::ClientError;
+use memod_mcp::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 use memod_proto::{FreshnessLevel, IndexStep, SyncParams, SyncResult};
 use serde_json::Value;
 
@@ -14,7 +15,6 @@ use super::args::{self, CommandLine, GlobalArgs, McpArgs, MemoVerb, ProfileArg};
 use super::context::CommandContext;
 use super::error::{CliError, CliResult, EXIT_FAILED};
 use super::output::{CapturedOutput, write_message};
-use memod_mcp::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 
 /// Longest wait for an answer about progress.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(2);

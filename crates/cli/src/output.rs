@@ -103,7 +103,7 @@ impl Output {
     }
 
     /// Like [`Self::new`], but a text for people that is longer than the terminal goes through a pager.
-    pub(super) fn paged(global: &GlobalArgs, shape: OutputShape) -> Self {
+    pub(super) fn with_pager(global: &GlobalArgs, shape: OutputShape) -> Self {
         let output = Self::new(global, shape);
         if !output.is_on_terminal || !cfg!(unix) {
             return output;

@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::time::Duration;
 
 use memod_base::paths::{IoContext as _, replace_private};
+use memod_config::team_server::{ServerAddress, TeamError, password};
 use memod_proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
 
 use super::args::{TeamArgs, TeamVerb};
@@ -12,7 +13,6 @@ use super::error::{CliError, CliResult, EXIT_NONE};
 use super::output::Output;
 use super::status::print_row;
 use super::text::{escape, format_count, paint};
-use memod_config::team_server::{ServerAddress, TeamError, password};
 
 /// Longest wait for an exchange, a little longer than the daemon waits.
 const PATIENCE: Duration = Duration::from_secs(310);

@@ -1,7 +1,7 @@
 //! Tracks which paths of one worktree may differ from the index.
 //!
 //! A worktree is fresh for a request once a cookie made after the request has come back as an event, and every
-//! path that was dirty then has been indexed (design 6). `dirty_set` holds what may differ from the index and when it is
+//! path that was dirty then has been indexed. `dirty_set` holds what may differ from the index and when it is
 //! compared, `reconcile_counter` numbers the comparisons, `watch_health` says whether events can be trusted, `probe` and `waiting_requests`
 //! hold the waiting requests, `commit_rounds` tracks how far history is read, and `freshness_replies` answers requests.
 //!
@@ -27,6 +27,7 @@ use self::probe::ProbeQueue;
 use self::reconcile_counter::ReconcileCounter;
 use memod_base::paths::RepoLayout;
 use memod_base::types::{SourceKey, WorktreeId};
+use memod_index_db::ViewRow;
 use memod_proto::{FreshnessLevel, ViewInfo};
 use memod_watch::{Debouncer, N_COOKIES};
 
@@ -34,7 +35,6 @@ use self::waiting_requests::Waiter;
 use self::watch_health::WatchHealth;
 use super::disk::task::{DiskTask, ReconcileHandle, ThreadNumber};
 use super::loop_event::WorktreeReport;
-use memod_index_db::ViewRow;
 use memod_indexing::{ReconcileOutcome, Scope, UnreadPath};
 
 /// The entry that makes a directory the top of a repository.

@@ -20,7 +20,7 @@ use super::{IndexError, Progress};
 /// Time limit for a reply. Only a stopped process, or one without working limits, takes longer.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Number of aborted parses after which a content is left out (design 11).
+/// Number of aborted parses after which a content is left out.
 const MAX_ABORTS: usize = 2;
 
 /// Interval at which a wait for a reply checks whether the daemon is stopping.

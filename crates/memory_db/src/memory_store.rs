@@ -21,6 +21,7 @@ use std::time::SystemTime;
 use memod_base::paths;
 use memod_base::paths::with_suffix;
 use memod_base::types::{MachineUptime, NotedChange};
+use memod_database::DatabaseError;
 use memod_proto::memory::BackupInfo;
 
 use super::RenderFileText;
@@ -28,7 +29,6 @@ use super::backups::{BackupDir, BackupFile, BackupReason};
 use super::memory_vectors::MakeModel;
 use super::open_database::next_generation;
 use super::{IntegrityReport, MemoryDb, MemoryRows, RecordFunctions, VectorModel};
-use memod_database::DatabaseError;
 use memod_proto::RpcError;
 
 pub use self::backup_requests::RestoreError;

@@ -26,11 +26,11 @@ pub(super) use self::gone_worktrees::KEY as GONE_WORKTREES;
 pub(super) use self::own_memories::with_local_fields;
 pub use self::pending_files::PendingFile;
 pub(super) use self::written_files::{FilePlace, KnownFile};
+use memod_database::DatabaseError;
 use memod_proto::memory::LinkKind;
 
 use super::sharing::Sharing;
 use super::{DerivedData, FileSide, MemoryEvent, MemoryRecord, MemoryRows, RecordFunctions};
-use memod_database::DatabaseError;
 
 /// Why a file shows no memory.
 const TEAM_HAS_IT: &str = "the team has this memory: remove the file, or `memo unshare` the memory first";

@@ -17,7 +17,7 @@ pub struct StatusParams {
     pub skipped: bool,
 }
 
-/// Result of `status`, as `memo status --json=full` prints it (design 13).
+/// Result of `status`, as `memo status --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct StatusResult {
     /// The daemon's process.

@@ -111,7 +111,7 @@ impl SearchParams {
 /// End of the note on a glob that matches no file; clients add the remedy.
 pub const NO_FILE_MATCHES: &str = "no indexed file matches";
 
-/// Result of `search`, as `memo search --json=full` prints it (design 13).
+/// Result of `search`, as `memo search --json=full` prints it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SearchResult {
     /// The requested query.

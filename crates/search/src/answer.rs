@@ -7,6 +7,7 @@ use memod_database::DatabaseError;
 use memod_embed::Embedder;
 use memod_index_db::IndexReader;
 use memod_proto::SearchMode;
+use memod_vectors::shared_vectors::SharedVectors;
 
 use super::arms::ArmRunner;
 use super::correction::lower_corrected;
@@ -21,7 +22,6 @@ use super::restriction::{SearchConditions, restrict_filter};
 use super::row_cache::{CachedReader, RowCache};
 use super::word_similarity::compare_words;
 use super::worktree_chunks::{AdmittedChunks, WorktreeChunks};
-use memod_vectors::shared_vectors::SharedVectors;
 
 /// Number of hits for each wanted hit that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;

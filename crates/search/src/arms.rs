@@ -7,6 +7,7 @@ use memod_base::types::{ChunkId, ChunkKind, IdSet};
 use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_index_db::IndexReader;
+use memod_vectors::shared_vectors::NoVectors;
 
 use super::SPARE;
 use super::answer::SearchRequest;
@@ -15,7 +16,6 @@ use super::candidate_pool::CandidatePool;
 use super::fuse::COSINE_FLOOR;
 use super::query::WantedPhrases;
 use super::worktree_chunks::{AdmittedChunks, WorktreeChunk};
-use memod_vectors::shared_vectors::NoVectors;
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name every part of the code;
 /// without a limit they could fill an arm and displace the code itself.

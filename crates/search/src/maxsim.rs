@@ -5,7 +5,6 @@
 //! Contextualized Late Interaction over BERT", SIGIR 2020, here over the rows of the builtin model, without their context.
 
 use memod_embed::{BUILTIN_DIMS, Builtin};
-
 use memod_vectors::vector_index::dot_products;
 
 /// About the most pieces of a query that are compared: a line of minified text is one word with a thousand.

@@ -13,6 +13,7 @@ use memod_proto::SearchMode;
 use memod_proto::anchor::{Anchor, AnchorState};
 use memod_text::stems::stem;
 use memod_text::words::{self as tokens, index_words};
+use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 
 use super::correction::lower_corrected;
 use super::fuse::{COSINE_FLOOR, TextRank};
@@ -22,7 +23,6 @@ use super::query::{Query, QueryRestriction, QueryWord};
 use super::ranked::RankedCandidate;
 use super::superseded::{SuccessorChains, put_above_superseded};
 use super::{SPARE, candidate_limit};
-use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;

@@ -14,13 +14,13 @@ use std::time::Instant;
 
 pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_about, resolve_target};
 use memod_base::types::{Definition, ReadRefusal, SourceKey, TextHash};
+use memod_database::DatabaseError;
 use memod_proto::anchor::{Anchor, AnchorState, Seen};
 use memod_proto::{FreshnessLevel, RpcError, code};
 
 use crate::daemon::request::caveats;
 use crate::daemon::request::{self, SnapshotAsk};
 use crate::daemon::shared::Shared;
-use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::loop_event::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};

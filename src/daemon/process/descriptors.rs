@@ -7,7 +7,7 @@ use std::time::Duration;
 use memod_proto::RETRY_AFTER_MS;
 use tokio::task::JoinSet;
 
-/// Most connections (design 11).
+/// Most connections.
 const MAX_CONNECTIONS: u64 = 1_024;
 
 /// Descriptors that are always open: databases with their logs, watcher, runtime, socket, lock, log.

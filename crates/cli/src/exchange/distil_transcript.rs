@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use memod_memory::outgoing::{Outgoing, outgoing};
 use memod_proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +14,6 @@ use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::llm::{call_llm, show_dry_run};
 use crate::output::Output;
 use crate::text::format_count;
-use memod_memory::outgoing::{Outgoing, outgoing};
 
 /// Largest transcript, bytes.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 << 20;

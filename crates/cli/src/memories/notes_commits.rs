@@ -20,7 +20,7 @@ pub(super) struct TreeDifference<'a> {
 
 impl<'a> TreeDifference<'a> {
     /// Returns the ids of the object before and after.
-    fn blobs(&self) -> [Option<&'a str>; 2] {
+    fn blob_ids(&self) -> [Option<&'a str>; 2] {
         [self.before, self.after.map(|(blob, _)| blob)]
     }
 }
@@ -82,7 +82,7 @@ impl NotesGit<'_> {
     ) -> Result<Vec<MemoryFileChange>, CliError> {
         let listed = self.diff_trees(before, after)?;
         let ids: BTreeSet<&str> =
-            parse_tree_differences(&listed).flat_map(|entry| entry.blobs()).flatten().collect();
+            parse_tree_differences(&listed).flat_map(|entry| entry.blob_ids()).flatten().collect();
         let ids: Vec<&str> = ids.into_iter().collect();
         let mut texts: HashMap<&str, Vec<u8>> = HashMap::new();
         self.for_each_object(&ids, MAX_MEMORY_FILE, |id, object| match object {
@@ -96,7 +96,7 @@ impl NotesGit<'_> {
             }),
         })?;
         let changes = parse_tree_differences(&listed).map(|entry| {
-            let [before, after] = entry.blobs().map(|blob| texts.get(blob?).cloned());
+            let [before, after] = entry.blob_ids().map(|blob| texts.get(blob?).cloned());
             MemoryFileChange { path: entry.path.to_owned(), before, after }
         });
         Ok(changes.collect())

@@ -17,7 +17,7 @@ use crate::daemon::memories::methods::memory_rules::JobResult;
 
 /// Longest search for all authors of one look. Authors that are not found by then stay unknown.
 const AUTHOR_SEARCH_LIMIT: Duration = Duration::from_millis(300);
-/// Longest check of which files of one look are committed. The time of change of the remaining files stays unknown.
+/// Longest time to find the files of one look that are committed. The time of change of the remaining files stays unknown.
 const COMMIT_CHECK_LIMIT: Duration = Duration::from_secs(3);
 /// The checked-out commit, and the commit that `memo sync-notes` has fetched.
 const HEADS: [&str; 2] = ["HEAD", "refs/worktree/memod/notes"];

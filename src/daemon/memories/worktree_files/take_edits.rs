@@ -20,7 +20,7 @@ use memod_watch::Role;
 use super::look_at_files::worktree_key;
 use crate::daemon::shared::Shared;
 
-/// Longest wait while git writes files, as elsewhere (design 5).
+/// Longest wait while git writes files.
 const GIT_WRITES: Duration = Duration::from_secs(10);
 /// Time between the end of the write and the update of the branch.
 const SETTLE: Duration = Duration::from_millis(50);
