@@ -333,7 +333,7 @@ fn search_index(shared: &Shared, question: &SearchQuestion, at: &Freshness) -> R
     Ok(((result, unread), stale))
 }
 
-/// Adds why files or commits are missing, if the filter allows them.
+/// Adds why files are missing, and commits if the filter allows them.
 fn add_source_notes(degraded: &mut Vec<String>, at: &Freshness, filter: &SearchFilter) {
     degraded.extend(at.files_note.iter().map(|why| format!("files: {why}")));
     if filter.kinds.contains(&ChunkKind::Commit) || (at.lacks_commits && has_commits(filter)) {

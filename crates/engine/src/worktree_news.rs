@@ -1,7 +1,7 @@
 //! Decides which events about a worktree subscribers get.
 //!
 //! While anybody subscribes, the loop passes the state of each worktree after every event, and a difference from the state
-//! that was published last becomes an event. `counting` counts what only the databases know.
+//! that was published last becomes an event. `event_counts` counts what only the databases know.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -124,11 +124,9 @@ impl<'a> DefinitionComparer<'a> {
         hash: [u8; 32],
     ) -> Result<Option<Vec<ChunkLocation>>, DatabaseError> {
         let key = SourceKey::new(path);
-        let find_entry = reader.find_entry(self.view, &key)?;
-        let Some(first) = find_entry
-            .filter(|find_entry| {
-                find_entry.hash == Some(hash) && find_entry.extractor_version == EXTRACTOR_VERSION
-            })
+        let entry = reader.find_entry(self.view, &key)?;
+        let Some(first) = entry
+            .filter(|entry| entry.hash == Some(hash) && entry.extractor_version == EXTRACTOR_VERSION)
             .and(reader.first_chunk(self.view, &key)?)
         else {
             return Ok(None);

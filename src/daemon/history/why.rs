@@ -302,18 +302,16 @@ impl WhyQuestion<'_> {
 
     /// Returns the lines of the definitions that match a name.
     fn find_symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
-        let list_definitions =
+        let definitions =
             self.shared.engine.read(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
-        let mut lines: Vec<u32> = find_named(&list_definitions, name)
-            .iter()
-            .flat_map(|found| found.lines.0..=found.lines.1)
-            .collect();
+        let mut lines: Vec<u32> =
+            find_named(&definitions, name).iter().flat_map(|found| found.lines.0..=found.lines.1).collect();
         lines.sort_unstable();
         if !lines.is_empty() {
             return Ok(group_into_spans(&lines));
         }
         self.read_text()?; // what may not be read may define it
-        Err(undefined_name_error(&self.dir.display_path(self.key.as_str()), name, &list_definitions))
+        Err(undefined_name_error(&self.dir.display_path(self.key.as_str()), name, &definitions))
     }
 }
 

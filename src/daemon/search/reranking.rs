@@ -31,14 +31,13 @@ pub(in crate::daemon) fn rerank_hits(
     if first.is_empty() || query.trim().is_empty() {
         return Ok(()); // a query of filters alone asks nothing
     }
-    let load_reranker = shared.engine.models.load_reranker().map_err(|why| format!("rerank: {why}"))?;
+    let reranker = shared.engine.models.load_reranker().map_err(|why| format!("rerank: {why}"))?;
     let passages: Vec<String> = first
         .iter()
         .zip(texts.iter().map(Option::as_deref).chain(repeat(None)))
         .map(|(hit, text)| render_passage(hit, text))
         .collect();
-    let scores =
-        load_reranker.score_texts(query, &passages, LIMIT).map_err(|why| format!("rerank: {why}"))?;
+    let scores = reranker.score_texts(query, &passages, LIMIT).map_err(|why| format!("rerank: {why}"))?;
     for (hit, score) in first.iter_mut().zip(scores) {
         hit.arms.rerank = Some(score);
     }

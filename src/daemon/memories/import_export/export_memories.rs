@@ -39,13 +39,13 @@ pub fn print_memories(root: &Path, out: &mut dyn Write) -> anyhow::Result<()> {
     for archived in [false, true] {
         let mut params = ExportParams { archived, ..ExportParams::default() };
         loop {
-            let read_page =
+            let page =
                 db.read(now_ms, |rows| read_page(rows, &params, "")).map_err(|stopped| match stopped {
                     JobError::Database(error) => error.into(),
                     JobError::Refused(refused) => anyhow!(refused.message),
                 })?;
-            writeln!(out, "{}", json!({ "Ok": read_page }))?;
-            match read_page.next {
+            writeln!(out, "{}", json!({ "Ok": page }))?;
+            match page.next {
                 Some(next) => params.after = next,
                 None => break,
             }

@@ -78,8 +78,8 @@ pub(in crate::daemon::memories) fn consolidate_by_tag(
     let mut groups: BTreeMap<(String, String), Vec<MemoryRecord>> = BTreeMap::new();
     for record in records {
         let Some(tag) = record.tags.first().cloned() else { continue };
-        let list_links = rows.list_links(&record.id)?;
-        if !list_links.iter().any(|link| link.kind == LinkKind::Supersedes && link.to == record.id) {
+        let links = rows.list_links(&record.id)?;
+        if !links.iter().any(|link| link.kind == LinkKind::Supersedes && link.to == record.id) {
             groups.entry((record.container.clone(), tag)).or_default().push(record);
         }
     }

@@ -197,9 +197,9 @@ pub(super) fn add_users_of_removed(
         for file in structures.files_with(name)? {
             let structure = structures.structure_of(file);
             for used in structure.uses.iter().filter(|used| structure.name(used.name) == name) {
-                let is_imported =
-                    old_file.is_some_and(|old| structures.is_imported_from(old, file, &structure, used));
-                if is_defined && !is_imported {
+                let is_meant = !is_defined
+                    || old_file.is_some_and(|old| structures.is_imported_from(old, file, &structure, used));
+                if !is_meant {
                     continue;
                 }
                 let node = find_enclosing_definition(
