@@ -9,8 +9,10 @@ use memod_git::UserDirs;
 use memod_hooks::{Hooks, HooksError};
 use memod_proto::{HookMethod, HooksParams, HooksResult};
 
-use crate::daemon::request::{locate_worktree, request_deadline, run_reading};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::reader_threads::run_reading;
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 /// The method.
 #[derive(Clone, Copy, Debug)]
@@ -25,13 +27,13 @@ pub(super) enum HooksMethod {
 
 /// Runs one of the methods for the worktree of `cwd`.
 pub(super) async fn answer_hooks(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     verb: HooksMethod,
     params: HooksParams,
 ) -> RpcResult<HooksResult> {
-    let layout = locate_worktree(shared, &params.cwd, request_deadline(shared, None)).await?;
+    let layout = locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
     let root = layout.root.clone();
-    run_reading(shared, &root, move |_| Ok(run_verb(&layout, verb, &params)?)).await
+    run_reading(request, &root, move |_| Ok(run_verb(&layout, verb, &params)?)).await
 }
 
 /// Installations read files and rewrite them, so they run one at a time.

@@ -25,10 +25,10 @@ use crate::daemon::memories::finding::queries::tag_names;
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::memories::methods::method_call::locate_caller;
 use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::run_blocking;
 use crate::daemon::search::query_expansion::words_to_send;
-use crate::daemon::shared::Shared;
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;
@@ -55,23 +55,23 @@ impl<T> ModelOutcome<T> {
 
 /// Asks the model and reads its answer, or shows what would be sent.
 async fn ask_model<T>(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     is_dry: bool,
     prompt: impl FnOnce(Option<&str>) -> Prompt,
     read: impl FnOnce(&str) -> Result<T, &'static str>,
 ) -> RpcResult<ModelOutcome<T>> {
-    let (llm, endpoint) = read_settings(shared).await?;
+    let (llm, endpoint) = read_settings(request).await?;
     let endpoint = match endpoint {
         Ok(endpoint) => endpoint,
         Err(why) => return Ok(ModelOutcome::failed(&why)),
     };
     let prompt = prompt(endpoint.secret());
     if is_dry {
-        let body = shared.llm.render_body(&endpoint, &prompt);
+        let body = request.shared.llm.render_body(&endpoint, &prompt);
         let shown = prompt.to_llm_request(endpoint.display_url(), &endpoint.model, body);
         return Ok(ModelOutcome { proposed: None, requests: vec![shown], problem: None });
     }
-    let answer = shared.llm.ask(&llm, endpoint, prompt, ModelLane::Task).await;
+    let answer = request.shared.llm.ask(&llm, endpoint, prompt, ModelLane::Task).await;
     Ok(match answer.and_then(|answer| read(&answer).map_err(str::to_owned)) {
         Ok(proposed) => ModelOutcome { proposed: Some(proposed), requests: Vec::new(), problem: None },
         Err(why) => ModelOutcome::failed(&why),
@@ -79,24 +79,28 @@ async fn ask_model<T>(
 }
 
 /// Checks that a caller is in this repository.
-async fn check_caller(shared: &Arc<Shared>, cwd: &str) -> RpcResult<()> {
-    locate_caller(shared, &Caller { cwd: cwd.to_owned(), ..Caller::default() }).await.map(drop)
+async fn check_caller(request: &Arc<RequestContext>, cwd: &str) -> RpcResult<()> {
+    locate_caller(request, &Caller { cwd: cwd.to_owned(), ..Caller::default() }).await.map(drop)
 }
 
 /// Returns the settings, and the tokens spent today.
-pub(super) async fn answer_status(shared: &Arc<Shared>, params: CwdParams) -> RpcResult<LlmStatusResult> {
-    check_caller(shared, &params.cwd).await?;
-    let (llm, endpoint) = read_settings(shared).await?;
+pub(super) async fn answer_status(
+    request: &Arc<RequestContext>,
+    params: CwdParams,
+) -> RpcResult<LlmStatusResult> {
+    check_caller(request, &params.cwd).await?;
+    let (llm, endpoint) = read_settings(request).await?;
     let day = current_day();
     let of_day = day.clone();
-    let spent = run_blocking(shared, move |shared| Ok(shared.llm.spending.read_day(&of_day))).await?;
+    let spent =
+        run_blocking(request, move |request| Ok(request.shared.llm.spending.read_day(&of_day))).await?;
     let (problem, hint) = match (&endpoint, &spent) {
         (Err(why), _) => (Some(why.to_string()), Some(why.hint().to_owned())),
         (_, Err(error)) => (Some(error.to_string()), None),
         (Ok(_), Ok(_)) => (None, None),
     };
     let spent = spent.unwrap_or_default();
-    let last_error = shared.llm.last_error();
+    let last_error = request.shared.llm.last_error();
     Ok(LlmStatusResult {
         problem,
         hint,
@@ -110,7 +114,7 @@ pub(super) async fn answer_status(shared: &Arc<Shared>, params: CwdParams) -> Rp
         tokens_a_day: llm.tokens_a_day,
         requests: spent.requests,
         uses: spent.by.into_iter().map(|(purpose, tokens)| LlmUse { purpose, tokens }).collect(),
-        file: shared.llm.spending.file().display().to_string(),
+        file: request.shared.llm.spending.file().display().to_string(),
         last_error_at: last_error.as_ref().map(|(_, at)| rfc3339(*at)),
         last_error: last_error.map(|(why, _)| why),
     })
@@ -126,18 +130,18 @@ fn display_url(url: &str) -> String {
 
 /// Asks for other words, or returns what a search would send.
 pub(super) async fn answer_expand(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: LlmExpandParams,
 ) -> RpcResult<LlmExpandResult> {
     let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-    let layout = locate_caller(shared, &caller).await?;
+    let layout = locate_caller(request, &caller).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let search = SearchParams { cwd: params.cwd.clone(), query: params.query, ..SearchParams::default() };
     let query = SearchScope::from_params(&search, &dir)?.query;
     let outcome = match words_to_send(&query) {
         Ok(words) => {
             ask_model(
-                shared,
+                request,
                 params.dry_run,
                 |key| expand::build_prompt(words, key),
                 |answer| expand::read_words(answer, words),
@@ -152,13 +156,13 @@ pub(super) async fn answer_expand(
 
 /// Asks for a summary of a brief.
 pub(super) async fn answer_summarise(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: LlmSummariseParams,
 ) -> RpcResult<LlmSummariseResult> {
-    check_caller(shared, &params.cwd).await?;
+    check_caller(request, &params.cwd).await?;
     check_size("text", &params.text, MOST_TEXT)?;
     let ModelOutcome { proposed: summary, requests, problem } = ask_model(
-        shared,
+        request,
         params.dry_run,
         |key| summarise::build_prompt(&params.text, key),
         summarise::read_summary,
@@ -169,14 +173,14 @@ pub(super) async fn answer_summarise(
 
 /// Asks for a title and tags.
 pub(super) async fn answer_suggest(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: LlmSuggestParams,
 ) -> RpcResult<LlmSuggestResult> {
-    check_caller(shared, &params.cwd).await?;
+    check_caller(request, &params.cwd).await?;
     check_size("content", &params.content, MOST_TEXT)?;
-    let tags = tag_names(shared, suggest::MOST_KNOWN).await.unwrap_or_default(); // it does without
+    let tags = tag_names(request, suggest::MOST_KNOWN).await.unwrap_or_default(); // it does without
     let ModelOutcome { proposed, requests, problem } = ask_model(
-        shared,
+        request,
         params.dry_run,
         |key| suggest::build_prompt(&params.content, &tags, key),
         suggest::read_suggestion,
@@ -188,17 +192,17 @@ pub(super) async fn answer_suggest(
 
 /// Asks how memories that are near each other are related.
 pub(super) async fn answer_compare(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: LlmCompareParams,
 ) -> RpcResult<LlmCompareResult> {
-    check_caller(shared, &params.cwd).await?;
+    check_caller(request, &params.cwd).await?;
     let limit = params.limit.unwrap_or(PAIRS);
     if !(1..=MOST_PAIRS).contains(&limit) {
         return Err(bad_params_error(format!("limit: {limit} is not between 1 and {MOST_PAIRS}")));
     }
     let LlmCompareParams { container, threshold, dry_run, .. } = params;
     let near = DedupeParams { container, threshold, ..DedupeParams::default() };
-    let near = find_near_pairs(shared, near, limit).await?;
+    let near = find_near_pairs(request, near, limit).await?;
     let mut pairs: Vec<_> = near
         .iter()
         .map(|(left, right, cosine)| LlmPair {
@@ -213,7 +217,7 @@ pub(super) async fn answer_compare(
     }
     let texts: Vec<_> = near.iter().map(|(left, right, _)| (titled_text(left), titled_text(right))).collect();
     let outcome = ask_model(
-        shared,
+        request,
         dry_run,
         |key| judge::build_prompt(&texts, key),
         |answer| judge::read_judgements(answer, texts.len()),
@@ -249,13 +253,13 @@ fn propose_command(pairs: &mut [LlmPair], judged: PairJudgement) {
 
 /// Asks for the memories that a part of a transcript should become.
 pub(super) async fn answer_distil(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: LlmDistilParams,
 ) -> RpcResult<LlmDistilResult> {
-    check_caller(shared, &params.cwd).await?;
+    check_caller(request, &params.cwd).await?;
     check_size("text", &params.text, distil::MOST_TEXT)?;
     let ModelOutcome { proposed, requests, problem } = ask_model(
-        shared,
+        request,
         params.dry_run,
         |key| distil::build_prompt(&params.text, key),
         distil::read_candidates,

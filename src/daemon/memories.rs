@@ -15,3 +15,4 @@ pub(super) mod methods;
 pub(super) mod team_memories;
 mod verbs;
 pub(super) mod worktree_files;
+pub(super) mod worktree_memories;

@@ -13,8 +13,9 @@ use memod_engine::model_registry::BUILTIN;
 use memod_index_db::IndexReader;
 use memod_proto::{ModelEntry, ModelParams, ModelsResult, NextModel, RpcError, code};
 
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::run_blocking;
 use crate::daemon::shared::Shared;
 
 /// Which method is called.
@@ -28,18 +29,18 @@ pub(super) enum ModelMethod {
 
 /// Runs a method, and returns all models after it. Blocks while a model is tried.
 pub(super) async fn answer_models(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     verb: ModelMethod,
     params: ModelParams,
 ) -> RpcResult<ModelsResult> {
-    run_blocking(shared, move |shared| {
+    run_blocking(request, move |request| {
         match verb {
             ModelMethod::List => {}
-            ModelMethod::Import => install_model(shared, &params)?,
-            ModelMethod::Use => choose_model(shared, required_name(&params)?)?,
-            ModelMethod::Remove => remove_model(shared, required_name(&params)?)?,
+            ModelMethod::Import => install_model(&request.shared, &params)?,
+            ModelMethod::Use => choose_model(&request.shared, required_name(&params)?)?,
+            ModelMethod::Remove => remove_model(&request.shared, required_name(&params)?)?,
         }
-        list_models(shared)
+        list_models(&request.shared)
     })
     .await
 }

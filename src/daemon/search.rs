@@ -39,9 +39,10 @@ use memod_search::{self as search, SearchAnswer};
 
 use crate::daemon::memories::finding::search_scope::SearchScope;
 use crate::daemon::memories::methods::method_call::locate_caller;
-use crate::daemon::request::caveats;
+use crate::daemon::request::fresh_snapshot::{SnapshotAsk, format_clock, request_deadline, run_on_snapshot};
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{SnapshotAsk, format_clock, request_deadline, run_blocking, run_on_snapshot};
 use crate::daemon::search::searched_memories::SearchedMemories;
 use crate::daemon::search::verify_hits::{HitOptions, VerifiedHits, verify_hits};
 use crate::daemon::shared::Shared;
@@ -55,9 +56,12 @@ const MAX_AROUND: usize = 200;
 const MOST_PENDING: u32 = 1_000;
 
 /// Runs a search.
-pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) -> RpcResult<SearchResult> {
+pub(super) async fn answer_search(
+    request: &Arc<RequestContext>,
+    params: SearchParams,
+) -> RpcResult<SearchResult> {
     let started = Instant::now();
-    let limit = params.limit.unwrap_or(shared.engine.config.search.limit as usize);
+    let limit = params.limit.unwrap_or(request.shared.engine.config.search.limit as usize);
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(bad_params_error(format!("limit: {limit} is not between 1 and {MAX_LIMIT}")));
     }
@@ -65,7 +69,7 @@ pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) ->
         return Err(bad_params_error("query: empty")
             .with_hint("say what to look for; or a filter alone lists all that it lets pass"));
     }
-    let threshold = params.threshold.unwrap_or(shared.engine.config.search.threshold);
+    let threshold = params.threshold.unwrap_or(request.shared.engine.config.search.threshold);
     if !(0.0..=1.0).contains(&threshold) {
         return Err(bad_params_error(format!("threshold: {threshold} is not between 0 and 1")));
     }
@@ -75,22 +79,22 @@ pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) ->
         }
     }
     let caller = Caller { cwd: params.cwd.clone(), ..Caller::default() };
-    let layout = locate_caller(shared, &caller).await?;
+    let layout = locate_caller(request, &caller).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.cwd));
     let scope = SearchScope::from_params(&params, &dir)?;
     let shown = limit;
     let limit = if params.rerank { limit.max(reranking::FIRST) } else { limit };
-    let memories = scope.memory_ask(&params, limit, shared.engine.config.search.min_cosine);
+    let memories = scope.memory_ask(&params, limit, request.shared.engine.config.search.min_cosine);
     let question = Arc::new(SearchQuestion { params, layout, scope, memories, limit });
-    shared.queries.fetch_add(1, Ordering::Relaxed);
+    request.shared.queries.fetch_add(1, Ordering::Relaxed);
     let SearchQuestion { params, .. } = &*question;
     let mut vectorless = None;
     if question.memories.is_none() {
-        caveats::drop_caveats(AnswerPart::Memories);
+        request.caveats.drop_caveats(AnswerPart::Memories);
     } else if params.sync == FreshnessLevel::Full {
-        vectorless = shared.memories.embed_all().await.err();
+        vectorless = request.memories().embed_all().await.err();
     }
-    let mut result = answer_question(shared, &question).await?;
+    let mut result = answer_question(request, &question).await?;
     let had_hits = !result.hits.is_empty();
     result.hits.retain(|hit| hit.score >= threshold);
     if had_hits && result.hits.is_empty() {
@@ -112,7 +116,9 @@ pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) ->
         }
     }
     if let Some(error) = vectorless {
-        caveats::note_caveat(AnswerPart::Memories, format!("not all have their vectors: {}", error.message));
+        request
+            .caveats
+            .note_caveat(AnswerPart::Memories, format!("not all have their vectors: {}", error.message));
     }
     let mut parsed = question.scope.query.to_parsed();
     parsed.notes.extend(question.scope.notes.iter().cloned().chain(result.parsed.notes));
@@ -126,17 +132,20 @@ pub(super) async fn answer_search(shared: &Arc<Shared>, params: SearchParams) ->
 }
 
 /// Answers a question, with the hits of other words from a language model if it asks for them.
-async fn answer_question(shared: &Arc<Shared>, question: &Arc<SearchQuestion>) -> RpcResult<SearchResult> {
-    if !question.params.expand.unwrap_or(shared.engine.config.search.expand) {
-        return answer_as_asked(shared, question).await;
+async fn answer_question(
+    request: &Arc<RequestContext>,
+    question: &Arc<SearchQuestion>,
+) -> RpcResult<SearchResult> {
+    if !question.params.expand.unwrap_or(request.shared.engine.config.search.expand) {
+        return answer_as_asked(request, question).await;
     }
-    let words = query_expansion::ask_for_words(shared, &question.scope.query);
-    let (result, words) = tokio::join!(answer_as_asked(shared, question), words);
+    let words = query_expansion::ask_for_words(request, &question.scope.query);
+    let (result, words) = tokio::join!(answer_as_asked(request, question), words);
     let mut result = result?;
     match words {
         Ok(words) => {
-            if let Some(other) = question.with_words(shared, &words) {
-                let others = answer_as_asked(shared, &Arc::new(other)).await?;
+            if let Some(other) = question.with_words(&request.shared, &words) {
+                let others = answer_as_asked(request, &Arc::new(other)).await?;
                 result.total = result.total.max(others.total);
                 add_expanded_hits(&mut result.hits, others.hits, question.limit);
                 result.expanded = words;
@@ -147,52 +156,56 @@ async fn answer_question(shared: &Arc<Shared>, question: &Arc<SearchQuestion>) -
     Ok(result)
 }
 
-async fn answer_as_asked(shared: &Arc<Shared>, question: &Arc<SearchQuestion>) -> RpcResult<SearchResult> {
+async fn answer_as_asked(
+    request: &Arc<RequestContext>,
+    question: &Arc<SearchQuestion>,
+) -> RpcResult<SearchResult> {
     match question.scope.index {
-        Some(_) => answer_from_snapshot(shared, question, search_index).await,
-        None => search_memories_only(shared, question).await,
+        Some(_) => answer_from_snapshot(request, question, search_index).await,
+        None => search_memories_only(request, question).await,
     }
 }
 
 /// Searches only the memories. The state of the index does not matter unless a memory that is found has anchors.
 async fn search_memories_only(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
 ) -> RpcResult<SearchResult> {
     let asked = Arc::clone(question);
     let (((result, _), _), is_judged) =
-        run_blocking(shared, move |shared| find_memories_only(shared, &asked, &asked.layout, None)).await?;
+        run_blocking(request, move |request| find_memories_only(request, &asked, &asked.layout, None))
+            .await?;
     if is_judged {
         return Ok(result);
     }
-    answer_from_snapshot(shared, question, |shared, question, at| {
-        Ok(find_memories_only(shared, question, &at.layout, Some(at))?.0)
+    answer_from_snapshot(request, question, |request, question, at| {
+        Ok(find_memories_only(request, question, &at.layout, Some(at))?.0)
     })
     .await
 }
 
 /// Answers from a snapshot that is as fresh as requested, and repeats if the disk is newer.
 async fn answer_from_snapshot(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     question: &Arc<SearchQuestion>,
-    find: fn(&Shared, &SearchQuestion, &Freshness) -> RpcResult<SnapshotHits>,
+    find: fn(&RequestContext, &SearchQuestion, &Freshness) -> RpcResult<SnapshotHits>,
 ) -> RpcResult<SearchResult> {
     let params = &question.params;
     let asked = Arc::clone(question);
-    caveats::note_needed_files(move |file| {
+    request.caveats.note_needed_files(move |file| {
         asked.scope.index.as_ref().is_some_and(|filter| is_searched(filter, file))
     });
     let ask = SnapshotAsk {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(shared, params.wait_ms),
+        deadline: request_deadline(request, params.wait_ms),
         needs_commits: question.scope.index.as_ref().is_some_and(has_commits),
     };
     let asked = Arc::clone(question);
     let ((mut result, unread), why_not) =
-        run_on_snapshot(shared, ask, move |shared, at, _| find(shared, &asked, at)).await?;
+        run_on_snapshot(request, ask, move |request, at, _| find(request, &asked, at)).await?;
     if let Some(why) = unread {
-        caveats::note_caveat(AnswerPart::Memories, why);
+        request.caveats.note_caveat(AnswerPart::Memories, why);
     }
     if why_not.is_some() {
         result.fresh = false;
@@ -253,14 +266,18 @@ impl SearchQuestion {
 type SnapshotHits = ((SearchResult, Option<String>), Vec<SourceKey>);
 
 /// Searches the index and, if requested, the memories.
-fn search_index(shared: &Shared, question: &SearchQuestion, at: &Freshness) -> RpcResult<SnapshotHits> {
+fn search_index(
+    request: &RequestContext,
+    question: &SearchQuestion,
+    at: &Freshness,
+) -> RpcResult<SnapshotHits> {
     let SearchQuestion { params, scope, limit, .. } = question;
     let filter = scope.index.clone().unwrap_or_default();
-    let mut memories = SearchedMemories::from_ask(shared, question.memories.as_ref(), Some(at));
+    let mut memories = SearchedMemories::from_ask(request, question.memories.as_ref(), Some(at));
     let read = |reader: &IndexReader| -> RpcResult<_> {
         reader.read_snapshot(|reader| {
-            let embedder = shared.engine.active_model(reader);
-            let chunks = shared.chunks.current_chunks(reader, at.worktree)?;
+            let embedder = request.shared.engine.active_model(reader);
+            let chunks = request.shared.chunks.current_chunks(reader, at.worktree)?;
             let ask = search::SearchRequest {
                 worktree: at.worktree,
                 chunks: &chunks,
@@ -270,33 +287,33 @@ fn search_index(shared: &Shared, question: &SearchQuestion, at: &Freshness) -> R
                 conditions: &scope.conditions,
                 without: params.without.iter().copied().collect(),
                 limit: *limit,
-                min_cosine: shared.engine.config.search.min_cosine,
+                min_cosine: request.shared.engine.config.search.min_cosine,
                 embedder: embedder.as_deref().map_err(String::as_str),
-                vectors: &shared.engine.nearest,
-                row_cache: &shared.rows,
+                vectors: &request.shared.engine.nearest,
+                row_cache: &request.shared.rows,
             };
             let answer = search::run_search(reader, &ask)?;
             let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
             let may_correct = params.mode != SearchMode::Vector && n_exact < FEW;
-            let corrected = if may_correct { correct_words(shared, reader, &ask)? } else { None };
+            let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
             let again = corrected
                 .map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
             let embeddings = reader.pending_embeddings(at.worktree, MOST_PENDING)?;
             let is_whole = reader.find_view(at.worktree)?.is_some_and(|row| row.complete);
             let failed =
                 if params.mode == SearchMode::Keyword { None } else { embed_failures(reader, at.worktree)? };
-            let notes = list_notes(shared, scope, &chunks, at);
+            let notes = list_notes(&request.shared, scope, &chunks, at);
             Ok(((answer, again.transpose()?), embeddings, failed, format_clock(reader, at)?, is_whole, notes))
         })
     };
-    let mut found = shared.engine.read(read)?;
+    let mut found = request.shared.engine.read(read)?;
     let answers = [Some(&found.0.0), found.0.1.as_ref()];
     if answers.into_iter().flatten().any(|answer| answer.is_outdated) {
-        found = shared.engine.read(read)?; // the snapshot was taken before the switch to another model
+        found = request.shared.engine.read(read)?; // the snapshot was taken before the switch to another model
     }
     let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
-    let corrected = again.and_then(|again| memories.add_corrected(shared, &mut answer, again));
-    let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
+    let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
+    let text = (request.shared.engine.config.index.max_file_bytes, &request.shared.texts);
     let VerifiedHits { hits, texts, mut stale } =
         verify_hits(&answer, at, *limit, text, question.hit_options());
     stale.append(&mut memories.stale);
@@ -307,14 +324,14 @@ fn search_index(shared: &Shared, question: &SearchQuestion, at: &Freshness) -> R
     }
     add_source_notes(&mut degraded, at, &filter);
     let unread = memories.error.take().map(|error| error.message).or(memories.unsure.take());
-    degraded.extend(question.memories.iter().flat_map(|_| list_memory_notes(shared)));
+    degraded.extend(question.memories.iter().flat_map(|_| list_memory_notes(request)));
     // `reindex` may have emptied the index since the freshness check.
     let reason = at.reason.clone().or_else(|| (!is_whole).then(|| "the index is being rebuilt".to_owned()));
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
     let remembered = memories.build_hits(&at.layout, params.explain, question.snippet_extent());
     let (mut hits, texts) = merge_hits(remembered, hits, scope.query.is_one_word(), *limit);
     if params.rerank && stale.is_empty() {
-        degraded.extend(reranking::rerank_hits(shared, scope.query.text(), &mut hits, &texts).err());
+        degraded.extend(reranking::rerank_hits(&request.shared, scope.query.text(), &mut hits, &texts).err());
     } else if params.rerank {
         degraded.push("rerank: files have changed meanwhile".to_owned()); // most likely the search runs again
     }
@@ -366,45 +383,45 @@ fn note_older_commits(shared: &Shared, at: &Freshness) -> Option<String> {
 
 /// Returns the query with its unknown words corrected, if there are any.
 fn correct_words(
-    shared: &Shared,
+    request: &RequestContext,
     reader: &IndexReader,
     ask: &search::SearchRequest<'_>,
 ) -> Result<Option<Query>, DatabaseError> {
     let words = WorktreeVocabulary { postings: reader.read_postings()?, chunks: ask.chunks };
-    correct_query(ask.query, &[&words, &shared.memories])
+    correct_query(ask.query, &[&words, &request.memories()])
 }
 
 /// Lists notes on memories that may be old, or need a person.
-fn list_memory_notes(shared: &Shared) -> impl Iterator<Item = String> {
-    shared.memories.files_notice().into_iter().chain(shared.team.stale_notice())
+fn list_memory_notes(request: &RequestContext) -> impl Iterator<Item = String> {
+    request.memories().files_notice().into_iter().chain(request.shared.team.stale_notice())
 }
 
 /// Searches the memories; also returns whether all of their anchors were checked.
 fn find_memories_only(
-    shared: &Shared,
+    request: &RequestContext,
     question: &SearchQuestion,
     layout: &RepoLayout,
     at: Option<&Freshness>,
 ) -> RpcResult<(SnapshotHits, bool)> {
-    let mut memories = SearchedMemories::from_ask(shared, question.memories.as_ref(), at);
+    let mut memories = SearchedMemories::from_ask(request, question.memories.as_ref(), at);
     if let Some(error) = memories.error.take() {
         return Err(error);
     }
     let mut corrected = None;
     if question.params.mode != SearchMode::Vector && memories.found.exact_scores().count() < FEW {
-        let query = correct_query(&question.scope.query, &[&shared.memories])?;
+        let query = correct_query(&question.scope.query, &[&request.memories()])?;
         let again = query.map(|query| SearchAnswer { query, ..SearchAnswer::default() });
         corrected =
-            again.and_then(|again| memories.add_corrected(shared, &mut SearchAnswer::default(), again));
+            again.and_then(|again| memories.add_corrected(request, &mut SearchAnswer::default(), again));
         if let Some(error) = memories.error.take() {
             return Err(error);
         }
     }
     let why_not = memories.why_no_vector().map(|why| format!("knn: {why}"));
-    let mut degraded: Vec<String> = why_not.into_iter().chain(list_memory_notes(shared)).collect();
+    let mut degraded: Vec<String> = why_not.into_iter().chain(list_memory_notes(request)).collect();
     let mut hits = memories.build_hits(layout, question.params.explain, question.snippet_extent());
     if question.params.rerank {
-        let reranked = reranking::rerank_hits(shared, question.scope.query.text(), &mut hits, &[]);
+        let reranked = reranking::rerank_hits(&request.shared, question.scope.query.text(), &mut hits, &[]);
         degraded.extend(reranked.err());
     }
     let result = SearchResult {

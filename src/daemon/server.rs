@@ -23,8 +23,8 @@ use tokio::time::timeout;
 use crate::daemon::dispatch;
 use crate::daemon::memories;
 use crate::daemon::process::descriptors;
-use crate::daemon::request::CONNECTION;
 use crate::daemon::request::client_connection::ClientConnection;
+use crate::daemon::request::request_context::RequestOrigin;
 use crate::daemon::request::request_errors::busy_error;
 use crate::daemon::server::peer_lines::PeerLines;
 use crate::daemon::server::reply_queue::{MAX_IN_FLIGHT, ReplyQueue};
@@ -224,10 +224,13 @@ async fn run_request(
     let call = async move {
         match method.starts_with("serve.") {
             true => web.call_method(&method, params).await,
-            false => dispatch::call_method(&shared, &method, params).await,
+            false => {
+                let origin = RequestOrigin::Socket(connection);
+                dispatch::call_method(&shared, origin, &method, params).await
+            }
         }
     };
-    let outcome = tokio::spawn(CONNECTION.scope(connection, call)).await;
+    let outcome = tokio::spawn(call).await;
     let id = id?;
     Some(match outcome {
         Ok(Ok(result)) => Response::success(id, result),

@@ -17,7 +17,7 @@ use memod_proto::{
 };
 
 use crate::daemon::githooks;
-use crate::daemon::memories::memory_thread::repair_notice;
+use crate::daemon::memories::worktree_memories::repair_notice;
 use crate::daemon::model_methods;
 use crate::daemon::shared::Shared;
 

@@ -3,66 +3,64 @@
 pub(super) mod event_counts;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
-use memod_engine::errors::{RpcResult, stopping_error};
+use memod_engine::errors::RpcResult;
 use memod_engine::subscriptions::{Subscription, TopicSet};
 use memod_proto::{FreshnessLevel, SubscribeParams, SubscribeResult, Topic};
 
-use crate::daemon::request::client_connection::ClientConnection;
-use crate::daemon::request::{CONNECTION, locate_worktree, request_deadline, wait_until_fresh};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::subscribing::event_counts::publish_drift;
 
 /// Begins a subscription of the connection. Its events follow the answer.
 pub(super) async fn answer_subscribe(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: SubscribeParams,
 ) -> RpcResult<SubscribeResult> {
-    let (topics, root) = resolve_topics(shared, &params).await?;
-    current_connection()?.subscribe(&shared.engine.events, topics, &root).await;
-    begin_subscription(shared, topics, &root).await;
+    let (topics, root) = resolve_topics(request, &params).await?;
+    request.connection()?.subscribe(&request.shared.engine.events, topics, &root).await;
+    begin_subscription(request, topics, &root).await;
     Ok(SubscribeResult { topics: topics.list(), worktree: root.display().to_string() })
 }
 
 /// Begins a subscription that ends when it is dropped.
 pub(super) async fn open_subscription(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: SubscribeParams,
 ) -> RpcResult<Subscription> {
-    let (topics, root) = resolve_topics(shared, &params).await?;
-    let subscription = shared.engine.events.subscribe(topics, &root);
-    begin_subscription(shared, topics, &root).await;
+    let (topics, root) = resolve_topics(request, &params).await?;
+    let subscription = request.shared.engine.events.subscribe(topics, &root);
+    begin_subscription(request, topics, &root).await;
     Ok(subscription)
 }
 
 /// Returns what is asked for: the topics, and the root of the worktree.
-async fn resolve_topics(shared: &Arc<Shared>, params: &SubscribeParams) -> RpcResult<(TopicSet, PathBuf)> {
+async fn resolve_topics(
+    request: &Arc<RequestContext>,
+    params: &SubscribeParams,
+) -> RpcResult<(TopicSet, PathBuf)> {
     let topics = TopicSet::from_topics(&params.topics);
-    let until = request_deadline(shared, None);
+    let until = request_deadline(request, None);
     let layout = match topics.intersects(TopicSet::OF_INDEX) {
         // A worktree that is not served has no events.
-        true => wait_until_fresh(shared, &params.cwd, FreshnessLevel::None, until).await?.layout,
-        false => locate_worktree(shared, &params.cwd, until).await?,
+        true => wait_until_fresh(request, &params.cwd, FreshnessLevel::None, until).await?.layout,
+        false => locate_worktree(request, &params.cwd, until).await?,
     };
     Ok((topics, layout.root))
 }
 
 /// Looks at the state that later events are compared with.
-async fn begin_subscription(shared: &Arc<Shared>, topics: TopicSet, root: &Path) {
+async fn begin_subscription(request: &Arc<RequestContext>, topics: TopicSet, root: &Path) {
     if topics.contains(Topic::Drift) {
-        publish_drift(shared, root).await;
+        publish_drift(request, root).await;
     }
-    shared.engine.note_subscription();
+    request.shared.engine.note_subscription();
 }
 
 /// Ends the subscription of the connection, if there is one.
-pub(super) async fn answer_unsubscribe() -> RpcResult<()> {
-    current_connection()?.unsubscribe().await;
+pub(super) async fn answer_unsubscribe(request: &RequestContext) -> RpcResult<()> {
+    request.connection()?.unsubscribe().await;
     Ok(())
-}
-
-/// Returns the connection of the request, unless it has ended.
-fn current_connection() -> RpcResult<Arc<ClientConnection>> {
-    CONNECTION.try_with(Weak::upgrade).ok().flatten().ok_or_else(stopping_error)
 }

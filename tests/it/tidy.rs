@@ -420,7 +420,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
                 "definitions/definition_diff",
                 "definitions/named_definitions",
             ],
-            &["shared"],
+            &["shared", "memories/worktree_memories"],
             &[
                 "context/advice/delivered_advice",
                 "request/client_connection",

@@ -26,10 +26,10 @@ use crate::daemon::context::briefing::{self, BriefOptions};
 use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
 use crate::daemon::memories::finding::read_records::find_by_ids;
-use crate::daemon::request::caveats;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{locate_worktree, run_blocking};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 /// Default budget, tokens.
 const BUDGET: usize = 400;
@@ -56,7 +56,7 @@ struct AdviseCall {
 
 /// Answers `advise`.
 pub(in crate::daemon) async fn answer_advise(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: AdviseParams,
 ) -> RpcResult<AdviseResult> {
     let began = Instant::now();
@@ -66,18 +66,20 @@ pub(in crate::daemon) async fn answer_advise(
     let session = session_key(&params)?;
     let call = AdviseCall { until: began + within.min(10 * WITHIN), budget, session, params };
     if let Some(receipt) = call.params.receipt.clone() {
-        return call.take_receipt(shared, receipt).await;
+        return call.take_receipt(request, receipt).await;
     }
     let result = match call.params.occasion {
-        Occasion::SessionStart => call.answer_session_start(shared).await,
-        Occasion::Prompt => call.answer_prompt(shared).await,
-        Occasion::BeforeEdit => call.answer_before_edit(shared).await,
+        Occasion::SessionStart => call.answer_session_start(request).await,
+        Occasion::Prompt => call.answer_prompt(request).await,
+        Occasion::BeforeEdit => call.answer_before_edit(request).await,
     };
     let result = match result {
-        Err(error) if UNREADABLE.contains(&error.code) => match caveats::find_caveat(AnswerPart::Memories) {
-            Some(why) => call.deliver_unread_note(shared, UnreadPart::Memories(why)).await?,
-            None => call.deliver_unread_note(shared, UnreadPart::Other(error.message)).await?,
-        },
+        Err(error) if UNREADABLE.contains(&error.code) => {
+            match request.caveats.find_caveat(AnswerPart::Memories) {
+                Some(why) => call.deliver_unread_note(request, UnreadPart::Memories(why)).await?,
+                None => call.deliver_unread_note(request, UnreadPart::Other(error.message)).await?,
+            }
+        }
         result => result?,
     };
     Ok(AdviseResult { budget, took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
@@ -94,44 +96,48 @@ fn session_key(params: &AdviseParams) -> RpcResult<Option<SessionKey>> {
 }
 
 impl AdviseCall {
-    async fn answer_session_start(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+    async fn answer_session_start(&self, request: &Arc<RequestContext>) -> RpcResult<AdviseResult> {
         let beginning = self.params.beginning;
         if beginning == Beginning::Fork {
             return Ok(silent_result("the copy of a session has what was told to the session"));
         }
-        locate_worktree(shared, &self.params.cwd, self.until).await?;
-        if self.begin_session(shared).await? {
+        locate_worktree(request, &self.params.cwd, self.until).await?;
+        if self.begin_session(request).await? {
             return Ok(silent_result("this session has the brief"));
         }
-        let unread = caveats::find_caveat(AnswerPart::Memories);
+        let unread = request.caveats.find_caveat(AnswerPart::Memories);
         let budget = Some(advice_note::room_for_brief(self.budget, unread.as_deref()));
         let params = BriefParams { cwd: self.params.cwd.clone(), budget, sync: FreshnessLevel::Fs };
         let map_until = self.until.checked_sub(AFTER_MAP).unwrap_or_else(Instant::now);
         let wanted =
             BriefOptions { until: self.until, map_until: Some(map_until), memories: unread.is_none() };
-        let brief = briefing::build_brief(shared, params, wanted).await?;
+        let brief = briefing::build_brief(request, params, wanted).await?;
         let Some(note) = AdviceNote::from_brief(&brief.text, self.budget, unread.as_deref()) else {
             return Ok(silent_result("nothing to show, or the budget is too small for it"));
         };
         let caveats = Caveats { fresh: brief.fresh, reason: brief.reason, notice: None };
-        Ok(AdviseResult { caveats, ..self.deliver(shared, note, true).await? })
+        Ok(AdviseResult { caveats, ..self.deliver(request, note, true).await? })
     }
 
     /// Delivers a note on the unread part, and none of the memories.
-    async fn deliver_unread_note(&self, shared: &Arc<Shared>, why: UnreadPart) -> RpcResult<AdviseResult> {
+    async fn deliver_unread_note(
+        &self,
+        request: &Arc<RequestContext>,
+        why: UnreadPart,
+    ) -> RpcResult<AdviseResult> {
         match &why {
-            UnreadPart::Memories(why) => caveats::note_caveat(AnswerPart::Memories, why.clone()),
-            UnreadPart::Other(why) => caveats::note_caveat(AnswerPart::Code, why.clone()),
+            UnreadPart::Memories(why) => request.caveats.note_caveat(AnswerPart::Memories, why.clone()),
+            UnreadPart::Other(why) => request.caveats.note_caveat(AnswerPart::Code, why.clone()),
         }
-        let note = AdviceNote::from_unread(&why, &self.list_delivered(shared).await?, self.budget);
-        self.deliver(shared, note, false).await
+        let note = AdviceNote::from_unread(&why, &self.list_delivered(request).await?, self.budget);
+        self.deliver(request, note, false).await
     }
 
     /// Records an answer as delivered, now that its caller has passed it on.
-    async fn take_receipt(&self, shared: &Arc<Shared>, receipt: String) -> RpcResult<AdviseResult> {
-        locate_worktree(shared, &self.params.cwd, self.until).await?;
-        run_blocking(shared, move |shared| {
-            shared.delivered_advice.take_receipt(&receipt);
+    async fn take_receipt(&self, request: &Arc<RequestContext>, receipt: String) -> RpcResult<AdviseResult> {
+        locate_worktree(request, &self.params.cwd, self.until).await?;
+        run_blocking(request, move |request| {
+            request.shared.delivered_advice.take_receipt(&receipt);
             Ok(())
         })
         .await?;
@@ -139,31 +145,32 @@ impl AdviseCall {
     }
 
     /// Forgets the advice that a session no longer knows; returns whether it has the brief.
-    async fn begin_session(&self, shared: &Arc<Shared>) -> RpcResult<bool> {
+    async fn begin_session(&self, request: &Arc<RequestContext>) -> RpcResult<bool> {
         let (session, beginning) = (self.session, self.params.beginning);
         let explains = self.params.explain;
-        run_blocking(shared, move |shared| {
+        run_blocking(request, move |request| {
             Ok(!explains
-                && session.is_some_and(|session| shared.delivered_advice.begin_session(session, beginning)))
+                && session
+                    .is_some_and(|session| request.shared.delivered_advice.begin_session(session, beginning)))
         })
         .await
     }
 
-    async fn answer_before_edit(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
+    async fn answer_before_edit(&self, request: &Arc<RequestContext>) -> RpcResult<AdviseResult> {
         let cwd = &self.params.cwd;
-        let layout = locate_worktree(shared, cwd, self.until).await?;
+        let layout = locate_worktree(request, cwd, self.until).await?;
         let paths = self.params.paths.iter().take(MOST_PATHS).cloned().collect();
-        let files = find_edited_files(shared, &layout, cwd, paths).await?;
+        let files = find_edited_files(request, &layout, cwd, paths).await?;
         if files.is_empty() {
             return Ok(silent_result("no file of this repository is named"));
         }
-        if let Some(why) = caveats::find_caveat(AnswerPart::Memories) {
-            return self.deliver_unread_note(shared, UnreadPart::Memories(why)).await;
+        if let Some(why) = request.caveats.find_caveat(AnswerPart::Memories) {
+            return self.deliver_unread_note(request, UnreadPart::Memories(why)).await;
         }
         let mut found: Vec<WhyMemory> = Vec::new();
         for EditedFile { root, path } in &files {
-            let (memories, unsure) = memories_for_path(shared, root, path, &[], self.until).await?;
-            note_uncertain_states(unsure);
+            let (memories, unsure) = memories_for_path(request, root, path, &[], self.until).await?;
+            note_uncertain_states(&request.caveats, unsure);
             found.extend(memories);
         }
         // Stable: within a state the order of the file.
@@ -174,7 +181,7 @@ impl AdviseCall {
             Some(AnchorState::Fresh) => 3,
         });
         let ids: Vec<String> = found.iter().map(|memory| memory.id.clone()).collect();
-        let memories = find_by_ids(shared, ids).await?.into_iter();
+        let memories = find_by_ids(request, ids).await?.into_iter();
         let memories: Vec<_> = memories
             .map(|memory| {
                 let state = found.iter().find(|found| found.id == memory.id).and_then(|found| found.state);
@@ -184,21 +191,21 @@ impl AdviseCall {
         if memories.is_empty() {
             return Ok(silent_result("no memory is about these files"));
         }
-        let delivered = self.list_delivered(shared).await?;
-        self.deliver(shared, AdviceNote::from_memories(memories, &delivered, self.budget), false).await
+        let delivered = self.list_delivered(request).await?;
+        self.deliver(request, AdviceNote::from_memories(memories, &delivered, self.budget), false).await
     }
 
     /// Returns the ids that the session was given. Once memories can be read, the note that they cannot be read counts as new again.
-    async fn list_delivered(&self, shared: &Arc<Shared>) -> RpcResult<Vec<String>> {
+    async fn list_delivered(&self, request: &Arc<RequestContext>) -> RpcResult<Vec<String>> {
         let Some(session) = self.session.filter(|_| !self.params.explain) else { return Ok(Vec::new()) };
         let are_read = [AnswerPart::Memories, AnswerPart::Code]
             .into_iter()
-            .all(|part| caveats::find_caveat(part).is_none());
-        run_blocking(shared, move |shared| {
+            .all(|part| request.caveats.find_caveat(part).is_none());
+        run_blocking(request, move |request| {
             if are_read {
-                shared.delivered_advice.forget_ids(session, |id| id.starts_with(advice_note::UNREAD));
+                request.shared.delivered_advice.forget_ids(session, |id| id.starts_with(advice_note::UNREAD));
             }
-            Ok(shared.delivered_advice.list_ids(session))
+            Ok(request.shared.delivered_advice.list_ids(session))
         })
         .await
     }
@@ -207,7 +214,7 @@ impl AdviseCall {
     /// that has gone gets nothing.
     async fn deliver(
         &self,
-        shared: &Arc<Shared>,
+        request: &Arc<RequestContext>,
         note: AdviceNote,
         is_brief: bool,
     ) -> RpcResult<AdviseResult> {
@@ -220,12 +227,12 @@ impl AdviseCall {
         }
         let session = self.session.filter(|_| !self.params.explain);
         let (ids, gives_receipt) = (note.list_ids(), self.params.gives_receipt);
-        let receipt = run_blocking(shared, move |shared| {
+        let receipt = run_blocking(request, move |request| {
             let Some(session) = session else { return Ok(None) };
             if gives_receipt {
-                return Ok(Some(shared.delivered_advice.expect_receipt(session, ids, is_brief)));
+                return Ok(Some(request.shared.delivered_advice.expect_receipt(session, ids, is_brief)));
             }
-            shared.delivered_advice.add_ids(session, ids, is_brief);
+            request.shared.delivered_advice.add_ids(session, ids, is_brief);
             Ok(None)
         })
         .await?;

@@ -40,11 +40,11 @@ use tokio::time::timeout_at;
 use crate::daemon::history::changed::answer_changed;
 use crate::daemon::memories::about_code::anchor_states::list_anchored;
 use crate::daemon::memories::finding::pinned_memories::list_pinned;
-use crate::daemon::request::caveats;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::CommitHistory;
-use crate::daemon::request::{
-    request_deadline, run_blocking, run_reading, run_reading_files, wait_until_fresh,
-};
+use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
+use crate::daemon::request::reader_threads::{run_blocking, run_reading, run_reading_files};
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::shared::Shared;
 use crate::daemon::structure::repo_map;
 
@@ -79,11 +79,11 @@ const SHORT_OID: usize = 12;
 
 /// Builds the page.
 pub(in crate::daemon) async fn answer_brief(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: BriefParams,
 ) -> RpcResult<BriefResult> {
-    let wanted = BriefOptions { until: request_deadline(shared, None), map_until: None, memories: true };
-    build_brief(shared, params, wanted).await
+    let wanted = BriefOptions { until: request_deadline(request, None), map_until: None, memories: true };
+    build_brief(request, params, wanted).await
 }
 
 /// The deadlines and contents of a brief.
@@ -98,26 +98,30 @@ pub(in crate::daemon) struct BriefOptions {
 
 /// Like [`answer_brief`], with options.
 pub(in crate::daemon) async fn build_brief(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: BriefParams,
     wanted: BriefOptions,
 ) -> RpcResult<BriefResult> {
     let BriefOptions { until, map_until, memories } = wanted;
     let began = Instant::now();
     let budget = params.budget.unwrap_or(BUDGET);
-    let at = wait_until_fresh(shared, &params.cwd, params.sync, until).await?;
+    let at = wait_until_fresh(request, &params.cwd, params.sync, until).await?;
     let at = Arc::new(at);
     let for_commits = Arc::clone(&at);
-    let commits = run_reading(shared, &at.layout.root, move |_| Ok(list_commits(&for_commits)));
+    let commits = run_reading(request, &at.layout.root, move |request| {
+        Ok(list_commits(&request.caveats, &for_commits))
+    });
     let for_project = Arc::clone(&at);
-    let project = run_reading(shared, &at.layout.root, move |shared| read_project(shared, &for_project));
+    let project =
+        run_reading(request, &at.layout.root, move |request| read_project(&request.shared, &for_project));
     let view = at.worktree;
-    let routes =
-        run_blocking(shared, move |shared| Ok(shared.engine.read(|reader| reader.list_routes(view))?));
+    let routes = run_blocking(request, move |request| {
+        Ok(request.shared.engine.read(|reader| reader.list_routes(view))?)
+    });
     let (pinned, (mut to_check, mut n_to_check), changes, commits, project, routes) = join!(
-        async { if memories { list_pinned(shared).await } else { Ok(Vec::new()) } },
-        async { if memories { list_memories_to_check(shared, &params.cwd).await } else { (Vec::new(), 0) } },
-        list_uncommitted(shared, &params.cwd),
+        async { if memories { list_pinned(request).await } else { Ok(Vec::new()) } },
+        async { if memories { list_memories_to_check(request, &params.cwd).await } else { (Vec::new(), 0) } },
+        list_uncommitted(request, &params.cwd),
         commits,
         project,
         routes
@@ -161,7 +165,7 @@ pub(in crate::daemon) async fn build_brief(
         sync: params.sync,
         ..MapParams::default()
     };
-    let map = build_map_until(shared, params, &at, map_until).await?;
+    let map = build_map_until(request, params, &at, map_until).await?;
     let mut page = page.refill(&lists, &format!("{MAP}{}", map.text));
     page.add_block("map", MAP, &map.text, (map.files, map.total_files));
     let (text, tokens, sections) = page.finish();
@@ -172,13 +176,13 @@ pub(in crate::daemon) async fn build_brief(
 
 /// Returns the map; an empty one if it is not there in time. Then the thread goes on, and nobody waits for it.
 async fn build_map_until(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: MapParams,
     at: &Arc<Freshness>,
     until: Option<Instant>,
 ) -> RpcResult<MapResult> {
-    let map = run_reading_files(shared, Freshness::clone(at), move |shared, at| {
-        repo_map::answer_map(shared, &params, at)
+    let map = run_reading_files(request, Freshness::clone(at), move |request, at| {
+        repo_map::answer_map(&request.shared, &params, at)
     });
     let Some(until) = until else { return map.await };
     timeout_at(until.into(), map).await.unwrap_or_else(|_| {
@@ -217,14 +221,14 @@ fn read_manifest(root: &Path, path: &str) -> Option<String> {
 }
 
 /// Returns memories about code that has changed or is gone, and their number; nothing if that cannot be determined now.
-async fn list_memories_to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>, usize) {
+async fn list_memories_to_check(request: &Arc<RequestContext>, cwd: &str) -> (Vec<Memory>, usize) {
     let (mut memories, mut total) = (Vec::new(), 0);
     for state in [AnchorState::Drifted, AnchorState::Orphaned] {
         let caller = Caller { cwd: cwd.to_owned(), ..Caller::default() };
         let (limit, sort) = (Some(MOST_TO_CHECK), MemorySort::Priority);
         let params = ListParams { caller, state: vec![state], limit, sort, ..ListParams::default() };
-        let answer = list_anchored(shared, params).await.unwrap_or_else(|error| {
-            caveats::note_caveat(AnswerPart::Memories, error.message);
+        let answer = list_anchored(request, params).await.unwrap_or_else(|error| {
+            request.caveats.note_caveat(AnswerPart::Memories, error.message);
             Value::Null
         });
         let list: MemoriesResult = serde_json::from_value(answer).unwrap_or_default();
@@ -235,12 +239,12 @@ async fn list_memories_to_check(shared: &Arc<Shared>, cwd: &str) -> (Vec<Memory>
 }
 
 /// Returns the changes since the last commit; nothing outside git and before the first commit.
-async fn list_uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
+async fn list_uncommitted(request: &Arc<RequestContext>, cwd: &str) -> ChangedResult {
     let limit = Some(MOST_FILES);
     let params =
         ChangedParams { cwd: cwd.to_owned(), limit, sync: FreshnessLevel::None, ..ChangedParams::default() };
-    let result = answer_changed(shared, params).await.unwrap_or_else(|error| {
-        note_unread(&error);
+    let result = answer_changed(request, params).await.unwrap_or_else(|error| {
+        note_unread(&request.caveats, &error);
         ChangedResult::default()
     });
     // Before the first commit every file is new, which does not help an agent.
@@ -248,21 +252,21 @@ async fn list_uncommitted(shared: &Arc<Shared>, cwd: &str) -> ChangedResult {
 }
 
 /// Notes that commits could not be read. Outside git, and before the first commit, there are none.
-fn note_unread(error: &RpcError) {
+fn note_unread(caveats: &NotedCaveats, error: &RpcError) {
     if [code::GIT, code::IO, code::INTERNAL].contains(&error.code) {
-        caveats::note_caveat(AnswerPart::Commits, &*error.message);
+        caveats.note_caveat(AnswerPart::Commits, &*error.message);
     }
 }
 
 /// Returns the newest commits, one line each; nothing outside git.
-fn list_commits(at: &Freshness) -> Vec<String> {
-    newest_commits(at).unwrap_or_else(|error| {
-        note_unread(&error);
+fn list_commits(caveats: &NotedCaveats, at: &Freshness) -> Vec<String> {
+    newest_commits(caveats, at).unwrap_or_else(|error| {
+        note_unread(caveats, &error);
         Vec::new()
     })
 }
 
-fn newest_commits(at: &Freshness) -> RpcResult<Vec<String>> {
+fn newest_commits(caveats: &NotedCaveats, at: &Freshness) -> RpcResult<Vec<String>> {
     let history = CommitHistory::open(at)?;
     let Some(head) = history.refs.find("HEAD")? else { return Ok(Vec::new()) };
     let known = HashMap::new();
@@ -275,10 +279,11 @@ fn newest_commits(at: &Freshness) -> RpcResult<Vec<String>> {
         .take(MOST_COMMITS)
         .collect();
     if let Some(why) = walk.unread.take() {
-        caveats::note_caveat(AnswerPart::Commits, why);
+        caveats.note_caveat(AnswerPart::Commits, why);
     }
-    let described =
-        own.into_iter().filter_map(|(id, _)| history.describe_commit(id).inspect_err(note_unread).ok());
+    let described = own.into_iter().filter_map(|(id, _)| {
+        history.describe_commit(id).inspect_err(|error| note_unread(caveats, error)).ok()
+    });
     Ok(described
         .map(|(info, subject, _)| {
             let oid: String = info.oid.chars().take(SHORT_OID).collect();

@@ -11,7 +11,7 @@ use memod_engine::errors::RpcResult;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, code};
 
-use crate::daemon::request::caveats;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::path_spec::{
     NAME_SEPARATORS, find_named, list_defined_names, own_name, with_dots,
 };
@@ -93,16 +93,17 @@ fn is_in_module(
 }
 
 /// Returns the error for a target that is neither a path nor a name.
-pub(in crate::daemon) fn unknown_target_error(target: &str) -> RpcError {
+pub(in crate::daemon) fn unknown_target_error(caveats: &NotedCaveats, target: &str) -> RpcError {
     let message = format!("{target}: no indexed file, and no definition of that name");
     let error = RpcError::new(code::NOT_FOUND, message).with_hint(
         "give PATH, PATH:LINE, PATH#SYMBOL or a name; `memo search` finds code whose name you do not know",
     );
-    caveats::add_unknown_parts(error)
+    caveats.add_unknown_parts(error)
 }
 
 /// Returns the error for a file that does not define a name.
 pub(in crate::daemon) fn undefined_name_error(
+    caveats: &NotedCaveats,
     path: &str,
     name: &str,
     definitions: &[Definition],
@@ -111,7 +112,7 @@ pub(in crate::daemon) fn undefined_name_error(
         "no definition is indexed there; name a line (PATH:10) or the whole file".to_owned()
     });
     let error = RpcError::new(code::NOT_FOUND, format!("{path}: defines no {name}")).with_hint(hint);
-    caveats::add_missing_changes(error)
+    caveats.add_missing_changes(error)
 }
 
 /// Refuses to list the definitions of a file that may not be read.

@@ -28,11 +28,12 @@ use version_texts::VersionTexts;
 
 use crate::daemon::definitions::definition_diff::DefinitionComparer;
 use crate::daemon::history::change_cache::ContentChange;
-use crate::daemon::request::caveats;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::CommitHistory;
+use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
+use crate::daemon::request::reader_threads::run_reading_files;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{request_deadline, run_reading_files, wait_until_fresh};
-use crate::daemon::shared::Shared;
 
 /// Time limit for comparing definitions.
 const BUDGET: Duration = Duration::from_secs(10);
@@ -41,24 +42,24 @@ const LIMIT: (usize, usize) = (200, 100_000);
 
 /// Answers `changed`.
 pub(in crate::daemon) async fn answer_changed(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: ChangedParams,
 ) -> RpcResult<ChangedResult> {
     let began = Instant::now();
-    let until = request_deadline(shared, params.wait_ms);
-    let at = wait_until_fresh(shared, &params.cwd, params.sync, until).await?;
-    let result = run_reading_files(shared, at, move |shared, at| {
-        build_changed_result(shared, &params, at, Instant::now() + BUDGET)
+    let until = request_deadline(request, params.wait_ms);
+    let at = wait_until_fresh(request, &params.cwd, params.sync, until).await?;
+    let result = run_reading_files(request, at, move |request, at| {
+        build_changed_result(request, &params, at, Instant::now() + BUDGET)
     })
     .await?;
     Ok(ChangedResult { took_ms: began.elapsed().as_secs_f64() * 1_000.0, ..result })
 }
 
 /// Notes that two commits need no file of the worktree, and that paths need those below them.
-fn note_needed(sides: &ComparedSides) {
+fn note_needed(caveats: &NotedCaveats, sides: &ComparedSides) {
     let (is_past, paths) = (sides.until.is_some(), sides.paths.clone());
     if is_past || !paths.is_empty() {
-        caveats::note_needed_files(move |file| {
+        caveats.note_needed_files(move |file| {
             let mut paths = paths.iter();
             !is_past && paths.any(|path| file.covers(path.as_str()) || is_below(&file.path, path.as_str()))
         });
@@ -66,10 +67,10 @@ fn note_needed(sides: &ComparedSides) {
 }
 
 /// Notes that files are stored in a form that only git knows.
-fn note_uncompared(files: &[&Uncompared]) {
+fn note_uncompared(caveats: &NotedCaveats, files: &[&Uncompared]) {
     let Some((first, why)) = files.first() else { return };
     let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-    caveats::note_caveat(AnswerPart::Code, format!("{first}{more}: not compared: {why}"));
+    caveats.note_caveat(AnswerPart::Code, format!("{first}{more}: not compared: {why}"));
 }
 
 /// Returns whether the new or the old path of a file is requested.
@@ -78,7 +79,7 @@ fn is_requested(sides: &ComparedSides, change: &ContentChange) -> bool {
 }
 
 fn build_changed_result(
-    shared: &Shared,
+    request: &RequestContext,
     params: &ChangedParams,
     at: &Freshness,
     until: Instant,
@@ -90,24 +91,28 @@ fn build_changed_result(
     }
     let history = CommitHistory::open(at)?;
     let sides = ComparedSides::from_params(params, &history, at)?;
-    note_needed(&sides);
-    let texts =
-        VersionTexts::new(at, &history, shared.engine.config.index.max_file_bytes, sides.until.is_some());
+    note_needed(&request.caveats, &sides);
+    let texts = VersionTexts::new(
+        at,
+        &history,
+        request.shared.engine.config.index.max_file_bytes,
+        sides.until.is_some(),
+    );
     let (changes, n_uncompared, converted) = match sides.until {
         Some(until) => {
             let (list, n) = compare_trees::compare_trees(&texts, sides.base, until)?;
             (Arc::from(list), n, Vec::new())
         }
         None => {
-            let (list, converted) = find_changes::find_changes(shared, &texts, sides.base)?;
+            let (list, converted) = find_changes::find_changes(&request.shared, &texts, sides.base)?;
             (list, 0, converted)
         }
     };
     let converted: Vec<&Uncompared> =
         converted.iter().filter(|(path, _)| sides.includes_path(path)).collect();
-    note_uncompared(&converted);
+    note_uncompared(&request.caveats, &converted);
     let changes: Vec<&ContentChange> = changes.iter().filter(|change| is_requested(&sides, change)).collect();
-    let mut definitions = DefinitionComparer::new(shared, at.worktree, until)?;
+    let mut definitions = DefinitionComparer::new(&request.shared, at.worktree, until)?;
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let mut n_late = 0;
     let mut files = Vec::with_capacity(limit.min(changes.len()));

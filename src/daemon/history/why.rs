@@ -19,11 +19,13 @@ use crate::daemon::definitions::named_definitions::{
 };
 use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::memories_for_path;
-use crate::daemon::request::caveats;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::{CommitHistory, group_into_spans, parse_source_key};
+use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
 use crate::daemon::request::path_spec::{PathPart, find_named, parse_target, why_beyond_end};
+use crate::daemon::request::reader_threads::run_reading_files;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{request_deadline, run_reading_files, wait_until_fresh};
 use crate::daemon::shared::Shared;
 
 /// Time limit for searching history; the answer has what was found by then.
@@ -32,31 +34,35 @@ const BUDGET: Duration = Duration::from_secs(10);
 const LIMIT: (usize, usize) = (10, 1_000);
 
 /// Answers `why`.
-pub(in crate::daemon) async fn answer_why(shared: &Arc<Shared>, params: WhyParams) -> RpcResult<WhyResult> {
+pub(in crate::daemon) async fn answer_why(
+    request: &Arc<RequestContext>,
+    params: WhyParams,
+) -> RpcResult<WhyResult> {
     let began = Instant::now();
     // A definition is found in the index, a path on the disk.
     let is_path = params.target.contains('/') && !params.target.contains('#');
     let level = if is_path { FreshnessLevel::None } else { FreshnessLevel::Fs };
-    let at = wait_until_fresh(shared, &params.cwd, level, request_deadline(shared, None)).await?;
+    let at = wait_until_fresh(request, &params.cwd, level, request_deadline(request, None)).await?;
     let cwd = params.cwd.clone();
-    let mut result = run_reading_files(shared, at, move |shared, at| {
-        build_why_result(shared, &params, at, began + BUDGET)
+    let mut result = run_reading_files(request, at, move |request, at| {
+        build_why_result(request, &params, at, began + BUDGET)
     })
     .await?;
-    match memories_for_path(shared, &cwd, &result.path, &result.lines, request_deadline(shared, None)).await {
+    match memories_for_path(request, &cwd, &result.path, &result.lines, request_deadline(request, None)).await
+    {
         Ok((memories, unsure)) => {
             result.memories = memories;
-            note_uncertain_states(unsure);
+            note_uncertain_states(&request.caveats, unsure);
         }
         // Without memories, history alone is an answer.
-        Err(error) => caveats::note_caveat(AnswerPart::Memories, error.message),
+        Err(error) => request.caveats.note_caveat(AnswerPart::Memories, error.message),
     }
     let (fresh, took_ms) = (result.complete, began.elapsed().as_secs_f64() * 1_000.0);
     Ok(WhyResult { fresh, took_ms, ..result })
 }
 
 fn build_why_result(
-    shared: &Shared,
+    request: &RequestContext,
     params: &WhyParams,
     at: &Freshness,
     until: Instant,
@@ -79,18 +85,18 @@ fn build_why_result(
         let former = if is_in_tree(&history, tree, &key) {
             None
         } else {
-            find_former_name((shared, at), &history, tree, &key, until)
+            find_former_name((&request.shared, at), &history, tree, &key, until)
         };
-        WhyQuestion { shared, at, history: &history, head, key, former, dir, limit, until }
+        WhyQuestion { request, at, history: &history, head, key, former, dir, limit, until }
     };
     if let Some((key, _)) = &found {
         let needed = key.clone();
-        caveats::note_needed_files(move |file| file.covers(needed.as_str()));
+        request.caveats.note_needed_files(move |file| file.covers(needed.as_str()));
     }
     let Some((key, part)) = found else {
-        return match find_only_definition(shared, at, &params.target, &dir)? {
+        return match find_only_definition(&request.shared, at, &params.target, &dir)? {
             Some((key, found)) => question(key, dir).answer_lines(&found.1, Some(&found.0)),
-            None => answer_past_path(&history, params, at, head, limit, until),
+            None => answer_past_path(&request.caveats, &history, params, at, head, limit, until),
         };
     };
     let question = question(key, dir);
@@ -134,6 +140,7 @@ fn find_only_definition(
 
 /// Answers for a path that exists neither in the worktree nor in `HEAD`, but may have existed.
 fn answer_past_path(
+    caveats: &NotedCaveats,
     history: &CommitHistory,
     params: &WhyParams,
     at: &Freshness,
@@ -145,19 +152,19 @@ fn answer_past_path(
     if let Some(key) = parse_source_key(target, &params.cwd, &at.layout) {
         let log = history.objects.log(head, key.as_str(), limit, until)?;
         if !log.touches.is_empty() {
-            caveats::note_needed_files(|_| false);
+            caveats.note_needed_files(|_| false);
             return build_log_result(history, log, &key);
         }
     }
     CallerDir::new(&at.layout, Path::new(&params.cwd)).resolve_path(target)?;
-    let error = unknown_target_error(target);
+    let error = unknown_target_error(caveats, target);
     let message = format!("{}, and no file of that name in any commit of this branch", error.message);
     Err(RpcError { message, ..error })
 }
 
 /// A question about one path.
 struct WhyQuestion<'a> {
-    shared: &'a Shared,
+    request: &'a RequestContext,
     at: &'a Freshness,
     history: &'a CommitHistory,
     head: ObjectId,
@@ -272,7 +279,7 @@ impl WhyQuestion<'_> {
         if conversion.is_none() {
             return self.read_text();
         }
-        let most = self.shared.engine.config.index.max_file_bytes;
+        let most = self.request.shared.engine.config.index.max_file_bytes;
         let bytes = self.at.disk.read_bytes(&layout.root, &self.key, most).ok().flatten();
         let stored = bytes.as_deref().and_then(|bytes| conversion.stored(bytes)).map(Cow::into_owned);
         stored.and_then(|stored| String::from_utf8(stored).ok()).ok_or_else(|| {
@@ -287,7 +294,7 @@ impl WhyQuestion<'_> {
     }
 
     fn read_text(&self) -> RpcResult<String> {
-        let most = self.shared.engine.config.index.max_file_bytes;
+        let most = self.request.shared.engine.config.index.max_file_bytes;
         match self.at.disk.read(&self.at.layout.root, &self.key, most) {
             Ok(Read { content: Content::Text(text), .. }) => Ok(text),
             Ok(Read { content: Content::Refused(refusal), .. }) => {
@@ -303,7 +310,7 @@ impl WhyQuestion<'_> {
     /// Returns the lines of the definitions that match a name.
     fn find_symbol_lines(&self, name: &str) -> RpcResult<Vec<(u32, u32)>> {
         let definitions =
-            self.shared.engine.read(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
+            self.request.shared.engine.read(|reader| reader.list_definitions(self.at.worktree, &self.key))?;
         let mut lines: Vec<u32> =
             find_named(&definitions, name).iter().flat_map(|found| found.lines.0..=found.lines.1).collect();
         lines.sort_unstable();
@@ -311,7 +318,12 @@ impl WhyQuestion<'_> {
             return Ok(group_into_spans(&lines));
         }
         self.read_text()?; // what may not be read may define it
-        Err(undefined_name_error(&self.dir.display_path(self.key.as_str()), name, &definitions))
+        Err(undefined_name_error(
+            &self.request.caveats,
+            &self.dir.display_path(self.key.as_str()),
+            name,
+            &definitions,
+        ))
     }
 }
 

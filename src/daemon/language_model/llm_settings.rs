@@ -6,15 +6,15 @@ use memod_config::{Config, LlmSettings};
 use memod_engine::errors::RpcResult;
 use memod_llm::{Endpoint, NoEndpoint};
 
-use crate::daemon::request::run_blocking;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Returns the settings as they are now, and the server that may be asked.
 pub(in crate::daemon) async fn read_settings(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
 ) -> RpcResult<(LlmSettings, Result<Endpoint, NoEndpoint>)> {
-    run_blocking(shared, |shared| {
-        Ok(match memod_config::load_settings(Some(&shared.engine.layout)) {
+    run_blocking(request, |request| {
+        Ok(match memod_config::load_settings(Some(&request.shared.engine.layout)) {
             Ok(loaded) => {
                 let llm = loaded.config.llm;
                 let endpoint = Endpoint::from_settings(&llm, |name| std::env::var(name).ok());

@@ -12,20 +12,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_about, resolve_target};
 use memod_base::types::{Definition, ReadRefusal, SourceKey, TextHash};
 use memod_database::DatabaseError;
-use memod_proto::anchor::{Anchor, AnchorState, Seen};
-use memod_proto::{FreshnessLevel, RpcError, code};
-
-use crate::daemon::request::caveats;
-use crate::daemon::request::{self, SnapshotAsk};
-use crate::daemon::shared::Shared;
 use memod_engine::errors::RpcResult;
 use memod_engine::loop_event::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_memory::anchor::{LineHashes, hash_text};
 use memod_memory_db::AnchoredMemory;
+use memod_proto::anchor::{Anchor, AnchorState, Seen};
+use memod_proto::{FreshnessLevel, RpcError, code};
+
+pub(in crate::daemon) use self::resolve_target::{find_named_anchor, is_about, resolve_target};
+use crate::daemon::request::caveats::add_unknown_part;
+use crate::daemon::request::fresh_snapshot::{SnapshotAsk, run_on_snapshot};
+use crate::daemon::request::request_context::RequestContext;
 
 /// A value that was computed from the states of anchors, and why it may be out of date.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl<T> SnapshotResult<T> {
 /// Waits until the worktree of `cwd` is as fresh as requested, and runs a check of anchors on one snapshot of it. Repeats
 /// if the disk is newer.
 pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
     level: FreshnessLevel,
     deadline: Instant,
@@ -60,10 +60,10 @@ pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
 ) -> RpcResult<SnapshotResult<T>> {
     let ask = SnapshotAsk { cwd: cwd.to_owned(), level, deadline, needs_commits: false };
     let ((value, reason), again) =
-        request::run_on_snapshot(shared, ask, move |shared: &Shared, at: &Freshness, is_rerun: bool| {
-            shared.engine.read(|reader: &IndexReader| -> RpcResult<_> {
+        run_on_snapshot(request, ask, move |request: &RequestContext, at: &Freshness, is_rerun: bool| {
+            request.shared.engine.read(|reader: &IndexReader| -> RpcResult<_> {
                 reader.read_snapshot(|reader| {
-                    let mut checker = AnchorChecker::new(shared, reader, at, is_rerun);
+                    let mut checker = AnchorChecker::new(request, reader, at, is_rerun);
                     let value = run(&mut checker);
                     Ok(((value, at.reason.clone().or(checker.closed)), checker.stale))
                 })
@@ -73,7 +73,7 @@ pub(in crate::daemon) async fn check_on_snapshot<T: Send + 'static>(
     let reason = reason.or(again);
     match (value, &reason) {
         // A target that was not found may be in a part of the worktree that is not indexed yet.
-        (Err(error), Some(why)) => Err(caveats::add_unknown_part(error, why)),
+        (Err(error), Some(why)) => Err(add_unknown_part(error, why)),
         (value, _) => Ok(SnapshotResult { value: value?, reason }),
     }
 }
@@ -92,14 +92,14 @@ pub(in crate::daemon) struct CheckedMemories {
 /// # Errors
 /// When the index cannot be read.
 pub(in crate::daemon) fn check_all_anchors(
-    shared: &Shared,
+    request: &RequestContext,
     at: &Freshness,
     mut all: Vec<AnchoredMemory>,
 ) -> Result<CheckedMemories, DatabaseError> {
-    shared.engine.read(|reader: &IndexReader| {
+    request.shared.engine.read(|reader: &IndexReader| {
         reader.read_snapshot(|reader| {
             // A file that exists without being indexed is ignored: otherwise the wait before would have indexed it.
-            let mut checker = AnchorChecker::new(shared, reader, at, true);
+            let mut checker = AnchorChecker::new(request, reader, at, true);
             for (_, anchors) in &mut all {
                 checker.check_all(anchors)?;
             }
@@ -110,7 +110,7 @@ pub(in crate::daemon) fn check_all_anchors(
 
 /// Checks anchors on one snapshot of the index.
 pub(in crate::daemon) struct AnchorChecker<'a> {
-    shared: &'a Shared,
+    request: &'a RequestContext,
     pub(in crate::daemon) reader: &'a IndexReader,
     pub(in crate::daemon) at: &'a Freshness,
     /// Paths on disk that are not in the manifest do not count: they were examined a moment ago.
@@ -168,13 +168,13 @@ impl AnchorFinding {
 
 impl<'a> AnchorChecker<'a> {
     pub(in crate::daemon) fn new(
-        shared: &'a Shared,
+        request: &'a RequestContext,
         reader: &'a IndexReader,
         at: &'a Freshness,
         is_rerun: bool,
     ) -> Self {
         let (files, text, stale, closed) = Default::default();
-        Self { shared, reader, at, is_rerun, files, text, stale, closed }
+        Self { request, reader, at, is_rerun, files, text, stale, closed }
     }
 
     /// Sets the state of each anchor and returns the state of the memory.
@@ -389,7 +389,7 @@ impl<'a> AnchorChecker<'a> {
 
     fn read_same(&self, key: &SourceKey, hash: &[u8; 32]) -> Option<String> {
         // An unreadable file counts as stale, so the request is repeated.
-        let most = self.shared.engine.config.index.max_file_bytes;
+        let most = self.request.shared.engine.config.index.max_file_bytes;
         self.at.disk.read_same(&self.at.layout.root, key, most, hash)
     }
 

@@ -1,7 +1,7 @@
 //! Runs the thread that owns memory.db.
 
 pub(super) mod memory_finder;
-mod thread_panics;
+pub(super) mod thread_panics;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use memod_engine::subscriptions::{EventBroker, TopicSet};
 use memod_engine::threads::spawn_thread;
 use memod_memory::{id, text};
 use memod_memory_db::{
-    DerivedData, ImportSource, IntegrityReport, MemoryRecord, MemoryStore, ModelPreparation, RecordFunctions,
+    DerivedData, ImportSource, MemoryRecord, MemoryStore, ModelPreparation, RecordFunctions,
     remove_left_copies, remove_unfinished,
 };
-use memod_proto::{Check, RpcError, code};
+use memod_proto::{RpcError, code};
 use tokio::sync::{Notify, oneshot};
 
 use self::memory_finder::{MemoryFinder, build_vector_model};
@@ -34,7 +34,7 @@ use crate::daemon::memories::memory_files::render_file::render_file;
 use crate::daemon::memories::methods::protocol_values;
 use crate::daemon::memories::worktree_files::known_files::KnownFiles;
 use crate::daemon::request::client_connection::ClientConnection;
-use crate::daemon::request::memory_scope;
+use crate::daemon::request::memory_scope::WHOLE_REPOSITORY;
 
 /// A database of another system that is being read.
 pub(super) struct OpenForeign {
@@ -68,7 +68,7 @@ pub(in crate::daemon) struct MemoryThread {
     pub(super) generation: Arc<AtomicU64>,
     /// Rung when there may be something to send to the team.
     pub(in crate::daemon) outbox_bell: Arc<Notify>,
-    panics: Arc<PanicLog>,
+    pub(super) panics: Arc<PanicLog>,
     /// Whether the state dir is gone, or is that of another repository.
     is_lost: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -141,7 +141,7 @@ impl MemoryThread {
         self.models.load_unless_slow(&self.finder.with_vectors(|vectors| vectors.model().to_owned()))
     }
 
-    /// Runs a job on the thread and waits for the result.
+    /// Runs a job for the whole repository on the thread, and waits for the result.
     pub(super) async fn run_job<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
@@ -149,13 +149,23 @@ impl MemoryThread {
         self.send_job(run)?.await.map_err(|_| self.thread_error())
     }
 
+    /// Sends a job for the whole repository to the thread.
     pub(super) fn send_job<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<oneshot::Receiver<T>> {
+        self.send_job_in(WHOLE_REPOSITORY, run)
+    }
+
+    /// Sends a job to the thread that sees the memories as a worktree has them.
+    pub(super) fn send_job_in<T: Send + 'static>(
+        &self,
+        worktree: i64,
+        run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
+    ) -> RpcResult<oneshot::Receiver<T>> {
         let (reply, answer) = oneshot::channel();
         let (finder, events) = (Arc::clone(&self.finder), Arc::clone(&self.events));
-        let (worktree, generation) = (memory_scope::current_worktree(), Arc::clone(&self.generation));
+        let generation = Arc::clone(&self.generation);
         let job = MemoryJob::Run(Box::new(move |store| {
             store.watch_changes(events.has_subscriber(TopicSet::OF_MEMORIES));
             store.enter_worktree(worktree);
@@ -169,48 +179,6 @@ impl MemoryThread {
         }));
         self.jobs.send(job).map_err(|_| stopping_error())?;
         Ok(answer)
-    }
-
-    /// Returns the number of living memories, and notices for the user.
-    pub(in crate::daemon) async fn read_overview(&self) -> (u64, Vec<String>) {
-        let numbers = self.run_job(|store| {
-            let now_ms = now_ms();
-            let read = store.read::<_, RpcError>(now_ms, |rows| Ok(rows.count_memories()?.living));
-            (read.map_err(RpcError::from), store.user_notice(now_ms))
-        });
-        match numbers.await {
-            Ok((Ok(living), notice)) => {
-                (living, notice.into_iter().chain(self.panics.panic_notice(Instant::now())).collect())
-            }
-            Ok((Err(error), notice)) => {
-                (0, notice.into_iter().chain([format!("memories: {}", error.message)]).collect())
-            }
-            Err(error) => (0, vec![format!("memories: {}", error.message)]),
-        }
-    }
-
-    /// Checks the database, and reports a repair that nobody has acknowledged.
-    pub(in crate::daemon) async fn check_database(&self) -> Vec<Check> {
-        let checked = self.run_job(|store| {
-            let now_ms = now_ms();
-            let result = store.check_integrity(now_ms).map_err(|error| error.to_string());
-            (result, store.describe_problems(), store.describe_places(), store.event_details(now_ms))
-        });
-        let (result, problems, places, event) =
-            checked.await.unwrap_or_else(|error| (Err(error.message), None, None, None));
-        let panic = self.panics.panic_notice(Instant::now());
-        let has_notice = problems.is_some() || panic.is_some();
-        let ok = result.as_ref().is_ok_and(|checked| checked.faults.is_empty()) && !has_notice;
-        let detail = result.map_or_else(|error| error, |checked| render_check(&checked));
-        let detail = [Some(detail), places.map(|places| format!("kept in {places}")), problems, panic];
-        let detail = detail.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let check = Check { name: "memory.db".to_owned(), ok, detail, hint: None };
-        [check].into_iter().chain(event.map(|event| repair_notice("memory.db", event))).collect()
-    }
-
-    /// Acknowledges a repair of the database, which ends its notice, and returns its description.
-    pub(in crate::daemon) async fn acknowledge_repair(&self) -> RpcResult<Option<String>> {
-        Ok(self.run_job(|store| store.acknowledge_event(now_ms())).await??)
     }
 
     /// Returns the error for a thread that did not answer.
@@ -235,24 +203,6 @@ impl MemoryThread {
         if let Some(thread) = thread {
             let _ = thread.join(); // a panic is in the log already
         }
-    }
-}
-
-/// Reports a repair that nobody has acknowledged.
-pub(in crate::daemon) fn repair_notice(database: &str, event: String) -> Check {
-    let hint = "nothing to do if all is there; a file that is kept may be deleted then; `memo doctor --ack` ends this notice";
-    Check { name: format!("{database} notice"), ok: false, detail: event, hint: Some(hint.to_owned()) }
-}
-
-/// Reports the result of a check.
-fn render_check(checked: &IntegrityReport) -> String {
-    let IntegrityReport { faults, living, vectorless } = checked;
-    match faults.as_slice() {
-        [] => format!(
-            "integrity_check: ok; links, anchors and full text hold; {} of {living} have a vector",
-            living - vectorless
-        ),
-        faults => faults.join("; "),
     }
 }
 

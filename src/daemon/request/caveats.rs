@@ -1,19 +1,14 @@
 //! Collects why parts of an answer may be old or missing, and writes that into the result.
 //!
-//! `dispatch` makes one list for each request. Code that cannot read something adds the reason to the list of its request, and
-//! `dispatch` writes the list into the result of any method, so that no method forgets or repeats it.
+//! Each request has one list. Code that cannot read something adds the reason to it, and `dispatch` writes the list into the result
+//! of any method, so that no method forgets or repeats it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use memod_base::threads::lock;
 use memod_base::types::{MEMORY_FILES_DIR, UnreadableEntry};
 use memod_proto::{AnswerDuty, AnswerPart, Check, Method, RpcError};
 use serde_json::{Map, Value, json};
-
-tokio::task_local! {
-    /// The caveats of the current request.
-    static NOTED: Arc<NotedCaveats>;
-}
 
 /// Why parts of an answer may be old or missing.
 #[derive(Default)]
@@ -48,84 +43,56 @@ impl SnapshotGaps {
     }
 }
 
-/// Notes why a part of the answer to the present request may be old or missing.
-pub(in crate::daemon) fn note_caveat(part: AnswerPart, why: impl Into<String>) {
-    let _ = NOTED.try_with(|caveats| {
-        let (mut noted, why) = (lock(&caveats.parts), why.into());
+impl NotedCaveats {
+    /// Notes why a part of the answer may be old or missing.
+    pub(in crate::daemon) fn note_caveat(&self, part: AnswerPart, why: impl Into<String>) {
+        let (mut noted, why) = (lock(&self.parts), why.into());
         if !noted.iter().any(|(other, said)| *other == part && said.contains(&why)) {
             noted.push((part, why));
         }
-    }); // work of the daemon itself has no request to add it to
-}
+    }
 
-/// Notes what the snapshot behind the answer to the current request lacks.
-pub(in crate::daemon) fn note_snapshot(behind: Option<String>, unreadable: Vec<UnreadableEntry>) {
-    let _ = NOTED.try_with(|caveats| {
-        let mut snapshot = lock(&caveats.snapshot);
+    /// Notes what the snapshot behind the answer lacks.
+    pub(in crate::daemon) fn note_snapshot(&self, behind: Option<String>, unreadable: Vec<UnreadableEntry>) {
+        let mut snapshot = lock(&self.snapshot);
         (snapshot.behind, snapshot.unreadable) = (behind, unreadable);
-    });
-}
+    }
 
-/// Notes which of the files that may not be read the answer to the present request needs; else it needs all.
-pub(in crate::daemon) fn note_needed_files(needs: impl Fn(&UnreadableEntry) -> bool + Send + 'static) {
-    let _ = NOTED.try_with(|caveats| lock(&caveats.snapshot).needs = Some(Box::new(needs)));
-}
+    /// Notes which of the files that may not be read the answer needs; else it needs all.
+    pub(in crate::daemon) fn note_needed_files(
+        &self,
+        needs: impl Fn(&UnreadableEntry) -> bool + Send + 'static,
+    ) {
+        lock(&self.snapshot).needs = Some(Box::new(needs));
+    }
 
-/// Adds to a not-found error why the target may exist all the same, if it may.
-pub(in crate::daemon) fn add_unknown_parts(error: RpcError) -> RpcError {
-    let error = add_missing_changes(error);
-    match NOTED.try_with(|caveats| lock(&caveats.snapshot).why_unread()).ok().flatten() {
-        Some(why) => {
-            add_unknown_part(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+    /// Adds to a not-found error why the target may exist all the same, if it may.
+    pub(in crate::daemon) fn add_unknown_parts(&self, error: RpcError) -> RpcError {
+        let error = self.add_missing_changes(error);
+        match lock(&self.snapshot).why_unread() {
+            Some(why) => {
+                add_unknown_part(error, &why).with_hint("`memo status --skipped` lists what may not be read")
+            }
+            None => error,
         }
-        None => error,
     }
-}
 
-/// Adds to an error about a file that changes are not indexed yet, if so.
-pub(in crate::daemon) fn add_missing_changes(error: RpcError) -> RpcError {
-    match NOTED.try_with(|caveats| lock(&caveats.snapshot).behind.clone()).ok().flatten() {
-        Some(why) => add_unknown_part(error, &why).with_hint("`memo sync` waits until all is indexed"),
-        None => error,
+    /// Adds to an error about a file that changes are not indexed yet, if so.
+    pub(in crate::daemon) fn add_missing_changes(&self, error: RpcError) -> RpcError {
+        match &lock(&self.snapshot).behind {
+            Some(why) => add_unknown_part(error, why).with_hint("`memo sync` waits until all is indexed"),
+            None => error,
+        }
     }
-}
 
-/// Adds the unknown part to an error, unless the error has it already.
-pub(in crate::daemon) fn add_unknown_part(error: RpcError, why: &str) -> RpcError {
-    if error.message.contains(why) {
-        return error;
+    /// Forgets the caveats of a part that is no part of this answer after all.
+    pub(in crate::daemon) fn drop_caveats(&self, part: AnswerPart) {
+        lock(&self.parts).retain(|(other, _)| *other != part);
     }
-    RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
-}
 
-/// Forgets the caveats of a part that is no part of this answer after all.
-pub(in crate::daemon) fn drop_caveats(part: AnswerPart) {
-    let _ = NOTED.try_with(|caveats| lock(&caveats.parts).retain(|(other, _)| *other != part));
-}
-
-/// Returns why a part of the answer to the present request may be old or missing, if it may.
-pub(in crate::daemon) fn find_caveat(part: AnswerPart) -> Option<String> {
-    NOTED
-        .try_with(|caveats| {
-            lock(&caveats.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
-        })
-        .ok()
-        .flatten()
-}
-
-/// Returns code that notes for the present request, on whatever thread.
-pub(in crate::daemon) fn carry_caveats<T>(run: impl FnOnce() -> T) -> impl FnOnce() -> T {
-    let noted = NOTED.try_with(Arc::clone).ok();
-    move || match noted {
-        Some(noted) => NOTED.sync_scope(noted, run),
-        None => run(),
-    }
-}
-
-impl NotedCaveats {
-    /// Runs a request that notes here.
-    pub(in crate::daemon) async fn run_request<T>(self: &Arc<Self>, request: impl Future<Output = T>) -> T {
-        NOTED.scope(Arc::clone(self), request).await
+    /// Returns why a part of the answer may be old or missing, if it may.
+    pub(in crate::daemon) fn find_caveat(&self, part: AnswerPart) -> Option<String> {
+        lock(&self.parts).iter().find(|(other, _)| *other == part).map(|(_, why)| why.clone())
     }
 
     /// Writes into a result the caveats that it owes.
@@ -148,6 +115,14 @@ impl NotedCaveats {
             }
         }
     }
+}
+
+/// Adds the unknown part to an error, unless the error has it already.
+pub(in crate::daemon) fn add_unknown_part(error: RpcError, why: &str) -> RpcError {
+    if error.message.contains(why) {
+        return error;
+    }
+    RpcError { message: format!("{}, as far as is known: {why}", error.message), ..error }
 }
 
 /// Sets `fresh` and `reason`. A fresh answer has no reason, and one that is not has all that there are.
@@ -252,19 +227,14 @@ mod tests {
         assert_eq!(written("changed", &[], old)["fresh"], false, "a fresh answer has no reason");
     }
 
-    #[tokio::test]
-    async fn what_is_noted_on_another_thread_is_of_the_same_request() {
-        let caveats = Arc::new(NotedCaveats::default());
-        let request = async {
-            let work = carry_caveats(|| note_caveat(AnswerPart::Memories, "one"));
-            tokio::task::spawn_blocking(work).await.unwrap();
-            note_caveat(AnswerPart::Memories, "one");
-            note_caveat(AnswerPart::Commits, "two");
-            drop_caveats(AnswerPart::Commits);
-            find_caveat(AnswerPart::Memories)
-        };
-        assert_eq!(caveats.run_request(request).await.as_deref(), Some("one"));
+    #[test]
+    fn a_reason_is_noted_once() {
+        let caveats = NotedCaveats::default();
+        caveats.note_caveat(AnswerPart::Memories, "one");
+        caveats.note_caveat(AnswerPart::Memories, "one");
+        caveats.note_caveat(AnswerPart::Commits, "two");
+        caveats.drop_caveats(AnswerPart::Commits);
+        assert_eq!(caveats.find_caveat(AnswerPart::Memories).as_deref(), Some("one"));
         assert_eq!(lock(&caveats.parts).len(), 1);
-        note_caveat(AnswerPart::Memories, "of no request");
     }
 }

@@ -7,21 +7,21 @@ use memod_search::query::Query;
 
 use crate::daemon::language_model::ModelLane;
 use crate::daemon::language_model::llm_settings::read_settings;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Returns other words for a query, from the model or as it named them before.
 ///
 /// # Errors
 /// Why there are none.
 pub(in crate::daemon) async fn ask_for_words(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     query: &Query,
 ) -> Result<Vec<String>, String> {
     let text = words_to_send(query)?;
-    let (llm, endpoint) = read_settings(shared).await.map_err(|error| error.message)?;
+    let (llm, endpoint) = read_settings(request).await.map_err(|error| error.message)?;
     let endpoint = endpoint.map_err(|error| error.to_string())?;
     let key = format!("{} {} {text}", endpoint.url, endpoint.model);
-    match shared.llm.kept_words(&key) {
+    match request.shared.llm.kept_words(&key) {
         Some(words) if words.is_empty() => {
             return Err("the model named no usable words before".to_owned());
         }
@@ -29,10 +29,10 @@ pub(in crate::daemon) async fn ask_for_words(
         None => {}
     }
     let prompt = expand::build_prompt(text, endpoint.secret());
-    let answer = shared.llm.ask(&llm, endpoint, prompt, ModelLane::Search).await?;
+    let answer = request.shared.llm.ask(&llm, endpoint, prompt, ModelLane::Search).await?;
     let words = expand::read_words(&answer, text);
     // An answer without words is kept too: it would be the same again, and cost as much.
-    shared.llm.keep_words(key, words.clone().unwrap_or_default());
+    request.shared.llm.keep_words(key, words.clone().unwrap_or_default());
     Ok(words?)
 }
 

@@ -11,7 +11,7 @@ use memod_search::{SearchAnswer, correction};
 
 use crate::daemon::memories::anchors::check_all_anchors;
 use crate::daemon::memories::finding::memory_hits as memories;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// The result of searching the memories.
 #[derive(Default)]
@@ -30,13 +30,13 @@ pub(in crate::daemon) struct SearchedMemories<'a> {
 impl<'a> SearchedMemories<'a> {
     /// Without `wanted` nothing is searched.
     pub(in crate::daemon) fn from_ask(
-        shared: &Shared,
+        request: &RequestContext,
         wanted: Option<&MemorySearchRequest>,
         at: Option<&'a Freshness>,
     ) -> Self {
         let Some(wanted) = wanted.cloned() else { return Self::default() };
         let mut memories = Self { wanted, at, ..Self::default() };
-        memories.run_ask(shared);
+        memories.run_ask(request);
         memories
     }
 
@@ -45,25 +45,26 @@ impl<'a> SearchedMemories<'a> {
         self.wanted.why_no_vector.as_deref()
     }
 
-    fn run_ask(&mut self, shared: &Shared) {
+    fn run_ask(&mut self, request: &RequestContext) {
         if self.wanted.mode != SearchMode::Keyword {
-            self.wanted.set_query_vector(shared.memories.ready_model().as_deref().map_err(String::as_str));
+            self.wanted
+                .set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
         }
-        if let Err(error) = self.try_ask(shared) {
+        if let Err(error) = self.try_ask(request) {
             self.error = Some(error);
         }
     }
 
     /// Searches again once the states of anchors are known, because they lower the rank of memories.
-    fn try_ask(&mut self, shared: &Shared) -> RpcResult<()> {
-        self.found = shared.memories.find_memories(&self.wanted)?;
+    fn try_ask(&mut self, request: &RequestContext) -> RpcResult<()> {
+        self.found = request.memories().find_memories(&self.wanted)?;
         let Some(at) = self.at.filter(|_| !self.found.unjudged.is_empty()) else { return Ok(()) };
         let unjudged = std::mem::take(&mut self.found.unjudged);
-        let judged = check_all_anchors(shared, at, unjudged)?;
+        let judged = check_all_anchors(request, at, unjudged)?;
         self.wanted.judged.extend(judged.value);
         self.stale.extend(judged.stale);
         self.unsure = self.unsure.take().or(judged.closed);
-        self.found = shared.memories.find_memories(&self.wanted)?;
+        self.found = request.memories().find_memories(&self.wanted)?;
         Ok(())
     }
 
@@ -71,14 +72,14 @@ impl<'a> SearchedMemories<'a> {
     /// Returns the corrected query if it has found a word where the typed one has not.
     pub(in crate::daemon) fn add_corrected(
         &mut self,
-        shared: &Shared,
+        request: &RequestContext,
         answer: &mut SearchAnswer,
         again: SearchAnswer,
     ) -> Option<String> {
         let exact = std::mem::take(&mut self.found);
         let typed = std::mem::replace(&mut self.wanted.query, again.query.clone());
         if self.wanted.limit > 0 {
-            self.run_ask(shared);
+            self.run_ask(request);
         }
         let corrected = std::mem::replace(&mut self.found, exact);
         if !answer.lacks_exact_hits_of(&again) && !self.found.lacks_exact_hits_of(&corrected) {

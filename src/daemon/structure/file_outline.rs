@@ -14,9 +14,9 @@ use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::NumberedLines;
 
+use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
 use crate::daemon::request::path_spec::own_name;
-use crate::daemon::request::{SnapshotAsk, request_deadline, run_on_snapshot};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::structure::show_code::{MOST_PARTS, TargetSpan, find_spans, read_shown_text};
 
 /// Items in a result when the caller names no number.
@@ -28,18 +28,19 @@ const HEADINGS: &str = " > ";
 
 /// Answers `outline`.
 pub(in crate::daemon) async fn answer_outline(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: OutlineParams,
 ) -> RpcResult<OutlineResult> {
     let began = Instant::now();
     let ask = SnapshotAsk {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(shared, params.wait_ms),
+        deadline: request_deadline(request, params.wait_ms),
         needs_commits: false,
     };
     let (mut result, why_not) =
-        run_on_snapshot(shared, ask, move |shared, at, _| build_outline_result(shared, &params, at)).await?;
+        run_on_snapshot(request, ask, move |request, at, _| build_outline_result(request, &params, at))
+            .await?;
     result.fresh &= why_not.is_none();
     result.reason = result.reason.or(why_not);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
@@ -86,13 +87,13 @@ struct FileOutline {
 }
 
 fn build_outline_result(
-    shared: &Shared,
+    request: &RequestContext,
     params: &OutlineParams,
     at: &Freshness,
 ) -> RpcResult<(OutlineResult, Vec<SourceKey>)> {
     let target = (params.target.as_str(), params.cwd.as_str());
     let read = |reader: &IndexReader| -> RpcResult<(Vec<TargetOutline>, usize)> {
-        let spans = find_spans(shared, reader, target, at)?;
+        let spans = find_spans(request, reader, target, at)?;
         let n_spans = spans.len();
         let outlined: RpcResult<_> = spans
             .into_iter()
@@ -104,7 +105,8 @@ fn build_outline_result(
             .collect();
         Ok((outlined?, n_spans))
     };
-    let (outlined, n_spans) = shared.engine.read(|reader: &IndexReader| reader.read_snapshot(read))?;
+    let (outlined, n_spans) =
+        request.shared.engine.read(|reader: &IndexReader| reader.read_snapshot(read))?;
     let mut cut = (n_spans > MOST_PARTS)
         .then(|| format!("{n_spans} definitions have that name, and {MOST_PARTS} are looked at"));
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
@@ -113,7 +115,7 @@ fn build_outline_result(
         if lacks_some {
             cut.get_or_insert_with(|| format!("{key} is too complex, and some definitions are missing"));
         }
-        let Some(text) = read_shown_text(shared, at, &entry, (&key, &dir))? else {
+        let Some(text) = read_shown_text(&request.shared, at, &entry, (&key, &dir))? else {
             stale.push(key);
             continue;
         };

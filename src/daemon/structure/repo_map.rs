@@ -11,7 +11,7 @@ use memod_structure::map::{CodeFile, CodeMap, Ranking, rank_files, render_map};
 use memod_text::redact::redact;
 use memod_text::secrets::Syntax;
 
-use crate::daemon::request::format_clock;
+use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
 use crate::daemon::structure::code_map_cache::CachedCodeMap;
 

@@ -17,11 +17,12 @@ use memod_text::secrets::find_secret_spans;
 use crate::daemon::definitions::named_definitions::{
     check_readable, find_definitions, undefined_name_error, unknown_target_error as no_such,
 };
-use crate::daemon::request::caveats;
+use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::parse_source_key;
+use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
 use crate::daemon::request::path_spec::{PathPart, find_named, is_range, parse_target, why_beyond_end};
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{SnapshotAsk, request_deadline, run_on_snapshot};
 use crate::daemon::shared::Shared;
 
 /// Most definitions of one name that are shown.
@@ -41,18 +42,18 @@ pub(in crate::daemon) struct TargetSpan {
 
 /// Answers `show`.
 pub(in crate::daemon) async fn answer_show(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: ShowParams,
 ) -> RpcResult<ShowResult> {
     let began = Instant::now();
     let ask = SnapshotAsk {
         cwd: params.cwd.clone(),
         level: params.sync,
-        deadline: request_deadline(shared, params.wait_ms),
+        deadline: request_deadline(request, params.wait_ms),
         needs_commits: false,
     };
     let (mut result, why_not) =
-        run_on_snapshot(shared, ask, move |shared, at, _| build_show_result(shared, &params, at)).await?;
+        run_on_snapshot(request, ask, move |request, at, _| build_show_result(request, &params, at)).await?;
     result.fresh &= why_not.is_none();
     result.reason = result.reason.or(why_not);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
@@ -60,21 +61,21 @@ pub(in crate::daemon) async fn answer_show(
 }
 
 fn build_show_result(
-    shared: &Shared,
+    request: &RequestContext,
     params: &ShowParams,
     at: &Freshness,
 ) -> RpcResult<(ShowResult, Vec<SourceKey>)> {
     let target = (params.target.as_str(), params.cwd.as_str());
-    let mut spans = shared
-        .engine
-        .read(|reader: &IndexReader| reader.read_snapshot(|reader| find_spans(shared, reader, target, at)))?;
+    let mut spans = request.shared.engine.read(|reader: &IndexReader| {
+        reader.read_snapshot(|reader| find_spans(request, reader, target, at))
+    })?;
     let left_out = spans.len().saturating_sub(MOST_PARTS);
     spans.truncate(MOST_PARTS);
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let (mut parts, mut stale) = (Vec::new(), Vec::new());
     for of_file in spans.chunk_by(|(_, one), (_, other)| one.key == other.key) {
         let (entry, TargetSpan { key, .. }) = &of_file[0];
-        match read_shown_text(shared, at, entry, (key, &dir))? {
+        match read_shown_text(&request.shared, at, entry, (key, &dir))? {
             Some(text) => {
                 for (_, span) in of_file {
                     parts.push(cut_part(span, &text, &dir)?);
@@ -89,7 +90,7 @@ fn build_show_result(
 
 /// Returns the spans that a target names: a path comes before a definition of that name.
 pub(in crate::daemon) fn find_spans(
-    shared: &Shared,
+    request: &RequestContext,
     reader: &IndexReader,
     (target, cwd): (&str, &str),
     at: &Freshness,
@@ -99,26 +100,27 @@ pub(in crate::daemon) fn find_spans(
         if let Some(entry) = reader.find_entry(at.worktree, &key)? {
             check_readable(path, &entry)?;
             let needed = key.clone();
-            caveats::note_needed_files(move |file| file.covers(needed.as_str()));
+            request.caveats.note_needed_files(move |file| file.covers(needed.as_str()));
             let definitions = reader.list_definitions(at.worktree, &key)?;
             let dir = CallerDir::new(&at.layout, Path::new(cwd));
             let spans = match part {
                 PathPart::Lines(first, last) if is_range(target) => {
                     vec![build_span(&key, Some((first, last)), None)]
                 }
-                part => find_spans_of_part(&key, part, &definitions, &dir)?,
+                part => find_spans_of_part(&request.caveats, &key, part, &definitions, &dir)?,
             };
             return Ok(spans.into_iter().map(|span| (entry.clone(), span)).collect());
         }
     }
-    let found = find_spans_by_name(shared, reader, target, at)?;
+    let found = find_spans_by_name(&request.shared, reader, target, at)?;
     if found.is_empty() {
-        return Err(target_not_found_error((target, cwd), at));
+        return Err(target_not_found_error(&request.caveats, (target, cwd), at));
     }
     Ok(found)
 }
 
 fn find_spans_of_part(
+    caveats: &NotedCaveats,
     key: &SourceKey,
     part: PathPart<'_>,
     definitions: &[Definition],
@@ -142,7 +144,12 @@ fn find_spans_of_part(
         PathPart::Symbol(name) => {
             let found = find_named(definitions, name);
             if found.is_empty() {
-                return Err(undefined_name_error(&dir.display_path(key.as_str()), name, definitions));
+                return Err(undefined_name_error(
+                    caveats,
+                    &dir.display_path(key.as_str()),
+                    name,
+                    definitions,
+                ));
             }
             Ok(found
                 .iter()
@@ -219,7 +226,7 @@ fn not_found_error(target: &str, why: &str) -> RpcError {
     RpcError::new(code::NOT_FOUND, format!("{target}: {why}"))
 }
 
-fn target_not_found_error((target, cwd): (&str, &str), at: &Freshness) -> RpcError {
+fn target_not_found_error(caveats: &NotedCaveats, (target, cwd): (&str, &str), at: &Freshness) -> RpcError {
     if let Err(outside) = CallerDir::new(&at.layout, Path::new(cwd)).resolve_path(target) {
         return outside.into();
     }
@@ -231,9 +238,9 @@ fn target_not_found_error((target, cwd): (&str, &str), at: &Freshness) -> RpcErr
         Some(stat) if stat.is_dir() => not_found_error(target, "a directory").with_hint(
             "name a file of it; `memo map DIR` shows what they define, `memo status --files` lists them",
         ),
-        Some(_) if !at.fresh => caveats::add_missing_changes(not_found_error(target, "not indexed yet")),
+        Some(_) if !at.fresh => caveats.add_missing_changes(not_found_error(target, "not indexed yet")),
         Some(_) => not_found_error(target, "not indexed: git or .memoignore leaves it out")
             .with_hint("`git check-ignore -v PATH` names the rule of git"),
-        None => no_such(target),
+        None => no_such(caveats, target),
     }
 }

@@ -19,22 +19,22 @@ use std::time::{Duration, Instant};
 
 use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
+use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
 use memod_engine::loop_event::Freshness;
+use memod_index_db::IndexReader;
 use memod_proto::{FreshnessLevel, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult};
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
 
+use self::answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
+use self::changed_definitions::{ChangedDefinitions, find_changed_definitions};
+use self::companions::find_companions;
+use self::question_targets::{WholeFiles, find_targets};
+use self::worktree_structures::{ResolvedUse, WorktreeStructures};
+use crate::daemon::request::fresh_snapshot::{SnapshotAsk, request_deadline, run_on_snapshot};
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{SnapshotAsk, request_deadline, run_on_snapshot};
-use crate::daemon::shared::Shared;
-use answer_texts::{AnswerTexts, MOST_CHARS, read_entries};
-use changed_definitions::{ChangedDefinitions, find_changed_definitions};
-use companions::find_companions;
-use memod_database::DatabaseError;
-use memod_index_db::IndexReader;
-use question_targets::{WholeFiles, find_targets};
 pub(in crate::daemon) use use_questions::UseQuestion;
-use worktree_structures::{ResolvedUse, WorktreeStructures};
 
 /// Uses in a result when the caller names no number.
 const LIMIT: usize = 100;
@@ -45,18 +45,18 @@ const RERUNS: usize = 3;
 
 /// Answers `refs`.
 pub(in crate::daemon) async fn answer_refs(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: RefsParams,
 ) -> RpcResult<RefsResult> {
     let began = Instant::now();
-    let ask = build_snapshot_ask(shared, &params.cwd, params.sync, params.wait_ms);
+    let ask = build_snapshot_ask(request, &params.cwd, params.sync, params.wait_ms);
     let (cwd, with, until) = (params.cwd.clone(), params.with.clone(), ask.deadline);
     let (mut result, why_not) =
-        run_on_snapshot(shared, ask, move |shared, at, _| find_refs_at(shared, &params, at)).await?;
+        run_on_snapshot(request, ask, move |request, at, _| find_refs_at(request, &params, at)).await?;
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places =
         defined.chain(result.uses.iter().map(|used| (used.path.clone(), vec![(used.line, used.line)])));
-    let companions = find_companions(shared, &cwd, &with, places.collect(), until).await?;
+    let companions = find_companions(request, &cwd, &with, places.collect(), until).await?;
     (result.memories, result.commits) = (companions.memories, companions.commits);
     result.cut = result.cut.or(companions.cut);
     result.fresh &= why_not.is_none();
@@ -67,7 +67,7 @@ pub(in crate::daemon) async fn answer_refs(
 
 /// Answers `callers`, `callees`, `impact`, `tests` and `implements`.
 pub(in crate::daemon) async fn answer_use_question(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     question: UseQuestion,
     params: ReachParams,
 ) -> RpcResult<ReachResult> {
@@ -84,13 +84,13 @@ pub(in crate::daemon) async fn answer_use_question(
             let hint = "PATH, PATH#SYMBOL, PATH:LINE or a name";
             return Err(bad_params_error("target: missing".to_owned()).with_hint(hint));
         }
-        (None, Some(_)) => answer_at_snapshot(shared, question, &params, None).await?.0,
-        (_, None) => answer_about_changes(shared, question, &params).await?,
+        (None, Some(_)) => answer_at_snapshot(request, question, &params, None).await?.0,
+        (_, None) => answer_about_changes(request, question, &params).await?,
     };
-    let until = request_deadline(shared, params.wait_ms);
+    let until = request_deadline(request, params.wait_ms);
     let defined = result.definitions.iter().map(|defined| (defined.path.clone(), vec![defined.lines]));
     let places = defined.chain(result.found.iter().map(|found| (found.path.clone(), vec![found.lines])));
-    let added = find_companions(shared, &params.cwd, &params.with, places.collect(), until).await?;
+    let added = find_companions(request, &params.cwd, &params.with, places.collect(), until).await?;
     (result.memories, result.commits) = (added.memories, added.commits);
     result.cut = result.cut.or(added.cut);
     result.took_ms = began.elapsed().as_secs_f64() * 1_000.0;
@@ -100,15 +100,15 @@ pub(in crate::daemon) async fn answer_use_question(
 /// Answers a question about the changes since a revision. Changes and answer are of two snapshots, so both are made again if a
 /// changed definition is gone by then.
 async fn answer_about_changes(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     question: UseQuestion,
     params: &ReachParams,
 ) -> RpcResult<ReachResult> {
     let mut n_left = RERUNS;
     loop {
-        let changes = Arc::new(find_changed_definitions(shared, params).await?);
+        let changes = Arc::new(find_changed_definitions(request, params).await?);
         let (mut result, n_gone) =
-            answer_at_snapshot(shared, question, params, Some(Arc::clone(&changes))).await?;
+            answer_at_snapshot(request, question, params, Some(Arc::clone(&changes))).await?;
         if n_gone == 0 || n_left == 0 {
             let why = (n_gone > 0).then(|| "files changed while the answer was made".to_owned());
             let why = changes.why_not_fresh.clone().or(why);
@@ -123,15 +123,15 @@ async fn answer_about_changes(
 
 /// Answers a question from one snapshot; also returns how many changed definitions are not there.
 async fn answer_at_snapshot(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     question: UseQuestion,
     params: &ReachParams,
     changes: Option<Arc<ChangedDefinitions>>,
 ) -> RpcResult<(ReachResult, usize)> {
-    let ask = build_snapshot_ask(shared, &params.cwd, params.sync, params.wait_ms);
+    let ask = build_snapshot_ask(request, &params.cwd, params.sync, params.wait_ms);
     let params = params.clone();
-    let ((mut result, n_gone), why_not) = run_on_snapshot(shared, ask, move |shared, at, _| {
-        use_questions::answer_question(shared, (question, &params), changes.as_deref(), at)
+    let ((mut result, n_gone), why_not) = run_on_snapshot(request, ask, move |request, at, _| {
+        use_questions::answer_question(request, (question, &params), changes.as_deref(), at)
     })
     .await?;
     result.fresh &= why_not.is_none();
@@ -140,7 +140,7 @@ async fn answer_at_snapshot(
 }
 
 fn build_snapshot_ask(
-    shared: &Shared,
+    request: &RequestContext,
     cwd: &str,
     level: FreshnessLevel,
     wait_ms: Option<u64>,
@@ -148,7 +148,7 @@ fn build_snapshot_ask(
     SnapshotAsk {
         cwd: cwd.to_owned(),
         level,
-        deadline: request_deadline(shared, wait_ms),
+        deadline: request_deadline(request, wait_ms),
         needs_commits: false,
     }
 }
@@ -168,18 +168,22 @@ impl LocatedUse {
 }
 
 fn find_refs_at(
-    shared: &Shared,
+    request: &RequestContext,
     params: &RefsParams,
     at: &Freshness,
 ) -> RpcResult<(RefsResult, Vec<SourceKey>)> {
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
     let until = Instant::now() + BUDGET;
-    let read = shared.engine.read(|reader: &IndexReader| {
+    let read = request.shared.engine.read(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
-            let structures =
-                WorktreeStructures::new((shared, reader), (at.worktree, &at.layout.root), [], until)?;
+            let structures = WorktreeStructures::new(
+                (&request.shared, reader),
+                (at.worktree, &at.layout.root),
+                [],
+                until,
+            )?;
             let target = (params.target.as_str(), params.cwd.as_str());
-            let targets = find_targets((shared, reader), &structures, at, target, WholeFiles::Refused)?;
+            let targets = find_targets((request, reader), &structures, at, target, WholeFiles::Refused)?;
             let mut found = list_uses(&structures, &targets.declared)?;
             let counts = count_by_certainty(&found);
             found.truncate(params.limit.unwrap_or(LIMIT));
@@ -188,7 +192,8 @@ fn find_refs_at(
         })
     });
     let (targets, counts, found, entries, cut) = read?;
-    let (uses, stale) = add_lines_to_uses(&found, AnswerTexts::new((shared, at), &dir, entries), &dir)?;
+    let (uses, stale) =
+        add_lines_to_uses(&found, AnswerTexts::new((&request.shared, at), &dir, entries), &dir)?;
     let result = RefsResult {
         definitions: targets.list_definitions(&dir),
         uses,

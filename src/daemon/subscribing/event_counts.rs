@@ -12,7 +12,8 @@ use memod_proto::{IndexProgress, RpcError};
 use tokio::time::sleep;
 
 use crate::daemon::memories::about_code::anchor_states;
-use crate::daemon::request::run_blocking;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::shared::Shared;
 
 /// How long a count rests, in times that it took.
@@ -30,8 +31,9 @@ async fn count_vectors(shared: &Arc<Shared>) {
         let began = Instant::now();
         for (root, view, turn) in shared.engine.events.take_vector_counts() {
             // A request that reads the index gets the error.
-            if let Ok(Some(progress)) = run_blocking(shared, move |shared| {
-                shared.engine.read(|reader: &IndexReader| {
+            let work = RequestContext::new(shared, RequestOrigin::Other);
+            if let Ok(Some(progress)) = run_blocking(&work, move |work| {
+                work.shared.engine.read(|reader: &IndexReader| {
                     reader.read_snapshot(|reader| {
                         let n_pending = reader.pending_embeddings(view, u32::MAX)?;
                         let n_chunks = if n_pending > 0 { reader.n_chunks(view)? } else { 0 };
@@ -54,7 +56,7 @@ async fn count_drift(shared: &Arc<Shared>) {
         shared.engine.events.count_drift.notified().await;
         let began = Instant::now();
         for root in shared.engine.events.take_drift_counts() {
-            publish_drift(shared, &root).await;
+            publish_drift(&RequestContext::new(shared, RequestOrigin::Other), &root).await;
         }
         sleep(began.elapsed() * REST).await;
     }
@@ -62,14 +64,15 @@ async fn count_drift(shared: &Arc<Shared>) {
 
 /// Compares memories with the code of a worktree, and sends an event about differences. Later counts are compared with the
 /// first one.
-pub(in crate::daemon) async fn publish_drift(shared: &Arc<Shared>, root: &Path) {
-    let _turn = shared.engine.events.drift_turn.lock().await; // an older count must not be told after a newer one
+pub(in crate::daemon) async fn publish_drift(request: &Arc<RequestContext>, root: &Path) {
+    let events = &request.shared.engine.events;
+    let _turn = events.drift_turn.lock().await; // an older count must not be told after a newer one
     let Some(root_text) = root.to_str() else { return };
     // A request that compares them gets the error.
-    let Ok(judged) = anchor_states::count_states_with_reason(shared, root_text).await else { return };
+    let Ok(judged) = anchor_states::count_states_with_reason(request, root_text).await else { return };
     let (counts, is_final) = (judged.value, judged.reason.is_none());
     // Files that change meanwhile are counted again once they are indexed.
     if counts.unknown == 0 || is_final {
-        shared.engine.events.publish_drift(root, counts.drifted, counts.orphaned);
+        events.publish_drift(root, counts.drifted, counts.orphaned);
     }
 }

@@ -23,6 +23,7 @@ use tokio::time::timeout;
 
 use super::http_site::HttpSite;
 use super::response::{Body, HttpFailure, body_response};
+use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::subscribing;
 
 /// Pause after which a comment is sent, so that a peer that is gone is noticed. The specification suggests 15 s.
@@ -44,7 +45,8 @@ pub(super) async fn answer_events(
     let in_work = in_work
         .map_err(|_| HttpFailure::busy_failure("too many requests are in progress on all connections"))?;
     site.shared.engine.note_use();
-    let subscription = subscribing::open_subscription(&site.shared, params).await?;
+    let request = RequestContext::new(&site.shared, RequestOrigin::Other);
+    let subscription = subscribing::open_subscription(&request, params).await?;
     drop(in_work);
     let (send, frames) = mpsc::channel(1);
     tokio::spawn(send_events(subscription, send, site.stopping.clone(), place));

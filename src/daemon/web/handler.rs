@@ -23,6 +23,7 @@ use super::request_params as params;
 use super::response::{Body, HttpFailure, bytes_response, json_response};
 use super::router::{self, NoRoute, RouteTarget};
 use crate::daemon::dispatch;
+use crate::daemon::request::request_context::RequestOrigin;
 
 /// Longest body, as long as a line of the socket.
 const MAX_BODY_BYTES: usize = 8 << 20;
@@ -204,7 +205,8 @@ async fn call_method(
     let place = site.in_work.try_acquire();
     let _place = place
         .map_err(|_| HttpFailure::busy_failure("too many requests are in progress on all connections"))?;
-    let result = dispatch::call_method(&site.shared, method, Value::Object(params)).await?;
+    let result =
+        dispatch::call_method(&site.shared, RequestOrigin::Other, method, Value::Object(params)).await?;
     let is_new = route.is_some_and(|route| route.verb == "POST") && result["created"] == true;
     Ok(json_response(if is_new { StatusCode::CREATED } else { StatusCode::OK }, &result))
 }

@@ -12,7 +12,8 @@ use tokio::time::timeout;
 use super::http_site::HttpSite;
 use super::response::{Body, json_response};
 use crate::daemon::memories::methods::memory_methods as memories;
-use crate::daemon::request::run_blocking;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 
 /// Longest wait for both databases.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -57,6 +58,7 @@ async fn find_failure(site: &HttpSite) -> Option<&'static str> {
 
 /// Reads a little of the memories and of the index.
 async fn read_both(site: &HttpSite) -> RpcResult<()> {
-    memories::call_method(&site.shared, "memory.containers", json!({ "cwd": site.root })).await?;
-    run_blocking(&site.shared, |shared| Ok(shared.engine.read(IndexReader::model_id).map(drop)?)).await
+    let request = RequestContext::new(&site.shared, RequestOrigin::Other);
+    memories::call_method(&request, "memory.containers", json!({ "cwd": site.root })).await?;
+    run_blocking(&request, |request| Ok(request.shared.engine.read(IndexReader::model_id).map(drop)?)).await
 }

@@ -32,8 +32,11 @@ use tokio::task::JoinHandle;
 
 use self::http_secrets::HttpSecrets;
 use self::http_site::HttpSite;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::request::request_errors::unknown_method_error;
-use crate::daemon::request::{locate_worktree, parse_params, request_deadline};
+use crate::daemon::request::request_params::parse_params;
+use crate::daemon::request::worktree_location::locate_worktree;
 use crate::daemon::shared::Shared;
 
 /// The HTTP API of the daemon, listening or not.
@@ -106,7 +109,8 @@ impl HttpServer {
     }
 
     async fn locate_root(&self, cwd: &str) -> RpcResult<String> {
-        let layout = locate_worktree(&self.shared, cwd, request_deadline(&self.shared, None)).await?;
+        let request = RequestContext::new(&self.shared, RequestOrigin::Other);
+        let layout = locate_worktree(&request, cwd, request_deadline(&request, None)).await?;
         let root = layout
             .root
             .to_str()

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use memod_base::paths::{CallerDir, RepoLayout, canonical};
 use memod_engine::errors::RpcResult;
 
-use crate::daemon::request::run_reading;
+use crate::daemon::request::reader_threads::run_reading;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::shared::Shared;
 
 /// A file in a worktree of this repository, not necessarily the caller's.
@@ -19,14 +20,17 @@ pub(super) struct EditedFile {
 
 /// Returns the files of this repository among `paths`, which are relative to `cwd` or absolute.
 pub(super) async fn find_edited_files(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     layout: &RepoLayout,
     cwd: &str,
     paths: Vec<String>,
 ) -> RpcResult<Vec<EditedFile>> {
     let cwd = cwd.to_owned();
-    run_reading(shared, &layout.root, move |shared| {
-        Ok(paths.iter().filter_map(|path| find_edited_file(shared, &Path::new(&cwd).join(path))).collect())
+    run_reading(request, &layout.root, move |request| {
+        Ok(paths
+            .iter()
+            .filter_map(|path| find_edited_file(&request.shared, &Path::new(&cwd).join(path)))
+            .collect())
     })
     .await
 }

@@ -17,9 +17,9 @@ use super::advice_note::{AdviceNote, UnreadPart};
 use super::{AdviseCall, silent_result};
 use crate::daemon::memories::about_code::anchor_states::{check_states, note_uncertain_states};
 use crate::daemon::memories::finding::read_records::show_record;
-use crate::daemon::request::caveats;
-use crate::daemon::request::{locate_worktree, run_blocking};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 /// Number of memories that are weighed.
 const N_WEIGHED: usize = 12;
@@ -40,30 +40,34 @@ struct WeighedMemory {
 
 impl AdviseCall {
     /// Delivers the memories that are clearly relevant to the prompt.
-    pub(super) async fn answer_prompt(&self, shared: &Arc<Shared>) -> RpcResult<AdviseResult> {
-        locate_worktree(shared, &self.params.cwd, self.until).await?;
+    pub(super) async fn answer_prompt(&self, request: &Arc<RequestContext>) -> RpcResult<AdviseResult> {
+        locate_worktree(request, &self.params.cwd, self.until).await?;
         let asked = parse_prompt(&self.params.prompt);
         if asked.is_empty() {
             return Ok(silent_result("the prompt has no word to go by"));
         }
-        if let Some(why) = caveats::find_caveat(AnswerPart::Memories) {
-            return self.deliver_unread_note(shared, UnreadPart::Memories(why)).await;
+        if let Some(why) = request.caveats.find_caveat(AnswerPart::Memories) {
+            return self.deliver_unread_note(request, UnreadPart::Memories(why)).await;
         }
-        let mut weighed = run_blocking(shared, move |shared| weigh_memories(shared, &asked)).await?;
-        self.set_states(shared, &mut weighed).await?;
+        let mut weighed = run_blocking(request, move |request| weigh_memories(request, &asked)).await?;
+        self.set_states(request, &mut weighed).await?;
         sort_by_relevance(&mut weighed);
-        let delivered = self.list_delivered(shared).await?;
+        let delivered = self.list_delivered(request).await?;
         let best = weighed.iter().map(|weighed| weighed.relevance.score).fold(f64::NEG_INFINITY, f64::max);
         let memories = weighed.into_iter().map(|weighed| {
             let advice = build_advice(&weighed.relevance, best);
             (weighed.memory, Some(advice))
         });
-        self.deliver(shared, AdviceNote::from_memories(memories.collect(), &delivered, self.budget), false)
+        self.deliver(request, AdviceNote::from_memories(memories.collect(), &delivered, self.budget), false)
             .await
     }
 
     /// Sets the states of memories that may be delivered.
-    async fn set_states(&self, shared: &Arc<Shared>, weighed: &mut [WeighedMemory]) -> RpcResult<()> {
+    async fn set_states(
+        &self,
+        request: &Arc<RequestContext>,
+        weighed: &mut [WeighedMemory],
+    ) -> RpcResult<()> {
         let meant: Vec<&mut WeighedMemory> = weighed
             .iter_mut()
             .filter(|weighed| {
@@ -74,8 +78,8 @@ impl AdviseCall {
             return Ok(());
         }
         let lists: Vec<Vec<Anchor>> = meant.iter().map(|weighed| weighed.memory.anchors.clone()).collect();
-        let judged = check_states(shared, &self.params.cwd, FreshnessLevel::Fs, self.until, lists).await?;
-        note_uncertain_states(judged.reason);
+        let judged = check_states(request, &self.params.cwd, FreshnessLevel::Fs, self.until, lists).await?;
+        note_uncertain_states(&request.caveats, judged.reason);
         for (weighed, anchors) in meant.into_iter().zip(judged.value) {
             let state = AnchorState::from_anchors(&anchors);
             match state {
@@ -90,7 +94,7 @@ impl AdviseCall {
 }
 
 /// Returns the candidates with their relevance. Blocks.
-fn weigh_memories(shared: &Shared, asked: &PromptTerms) -> RpcResult<Vec<WeighedMemory>> {
+fn weigh_memories(request: &RequestContext, asked: &PromptTerms) -> RpcResult<Vec<WeighedMemory>> {
     let query = [asked.words.as_slice(), &asked.names].concat().join(" ");
     let mut ask = MemorySearchRequest {
         query: parse_query(&query),
@@ -98,12 +102,13 @@ fn weigh_memories(shared: &Shared, asked: &PromptTerms) -> RpcResult<Vec<Weighed
         ..MemorySearchRequest::default()
     };
     ask.topic = Some(asked.topic.clone());
-    ask.set_query_vector(shared.memories.ready_model().as_deref().map_err(String::as_str));
-    let found = shared.memories.find_memories(&ask)?.found;
+    ask.set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
+    let found = request.memories().find_memories(&ask)?.found;
     let texts: Vec<_> =
         found.iter().map(|found| (text_to_weigh(found), found.ranked.candidate.signals.cosine)).collect();
     let terms = relevance_terms(asked, &texts);
-    let (counts, n_chunks) = shared
+    let (counts, n_chunks) = request
+        .shared
         .engine
         .read(|reader: &IndexReader| reader.read_snapshot(|reader| reader.term_counts(&terms)))?;
     let relevance = rate_memories(asked, &WordRarity::new(counts, n_chunks), &texts);

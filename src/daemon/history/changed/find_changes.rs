@@ -13,7 +13,7 @@ use super::conversions::{Uncompared, WorktreeConversions};
 use super::unlisted_paths::UnindexedPaths;
 use super::version_texts::VersionTexts;
 use crate::daemon::history::change_cache::{CachedChanges, ChangeInputs, ContentChange};
-use crate::daemon::request::format_clock;
+use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
 
 /// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.

@@ -17,9 +17,9 @@ use crate::daemon::memories::finding::queries::{self, page_limit};
 use crate::daemon::memories::methods::memory_rules::{JobResult, parse_selection};
 use crate::daemon::memories::methods::method_call::{MethodCall, locate_caller, read, with_store};
 use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::request::caveats;
-use crate::daemon::request::request_deadline;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::caveats::NotedCaveats;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Sets the states of the memories with anchors in a result, under `memory` or `memories`.
 pub(in crate::daemon::memories) async fn add_states(call: &MethodCall<'_>, mut answer: Value) -> Value {
@@ -40,37 +40,37 @@ pub(in crate::daemon::memories) async fn add_states(call: &MethodCall<'_>, mut a
     }
     let lists =
         memories.iter().map(|memory| serde_json::from_value(memory["anchors"].clone()).unwrap_or_default());
-    let until = request_deadline(call.shared, None);
-    match check_states(call.shared, &call.caller.cwd, FreshnessLevel::Fs, until, lists.collect()).await {
+    let until = request_deadline(call.request, None);
+    match check_states(call.request, &call.caller.cwd, FreshnessLevel::Fs, until, lists.collect()).await {
         Ok(SnapshotResult { value, reason }) => {
             for (memory, anchors) in memories.into_iter().zip(value) {
                 (memory["state"], memory["anchors"]) =
                     (json!(AnchorState::from_anchors(&anchors)), json!(anchors));
             }
-            note_uncertain_states(reason);
+            note_uncertain_states(&call.request.caveats, reason);
         }
         // The write has succeeded, even if the states cannot be determined.
-        Err(error) => note_uncertain_states(Some(error.message)),
+        Err(error) => note_uncertain_states(&call.request.caveats, Some(error.message)),
     }
     answer
 }
 
 /// Notes why the states of memories may be out of date.
-pub(in crate::daemon) fn note_uncertain_states(reason: Option<String>) {
+pub(in crate::daemon) fn note_uncertain_states(caveats: &NotedCaveats, reason: Option<String>) {
     if let Some(why) = reason {
-        caveats::note_caveat(AnswerPart::Code, format!("states of memories: {why}"));
+        caveats.note_caveat(AnswerPart::Code, format!("states of memories: {why}"));
     }
 }
 
 /// Checks the anchors of several memories.
 pub(in crate::daemon) async fn check_states(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
     level: FreshnessLevel,
     until: Instant,
     lists: Vec<Vec<Anchor>>,
 ) -> RpcResult<SnapshotResult<Vec<Vec<Anchor>>>> {
-    check_on_snapshot(shared, cwd, level, until, move |checker| {
+    check_on_snapshot(request, cwd, level, until, move |checker| {
         let mut lists = lists.clone();
         for anchors in &mut lists {
             checker.check_all(anchors)?;
@@ -81,23 +81,26 @@ pub(in crate::daemon) async fn check_states(
 }
 
 /// Counts living memories by their state.
-pub(in crate::daemon) async fn count_states(shared: &Arc<Shared>, cwd: &str) -> RpcResult<StateCounts> {
-    Ok(count_states_with_reason(shared, cwd).await?.value)
+pub(in crate::daemon) async fn count_states(
+    request: &Arc<RequestContext>,
+    cwd: &str,
+) -> RpcResult<StateCounts> {
+    Ok(count_states_with_reason(request, cwd).await?.value)
 }
 
 /// Like [`count_states`], with the reason why the numbers may be out of date.
 pub(in crate::daemon) async fn count_states_with_reason(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
 ) -> RpcResult<SnapshotResult<StateCounts>> {
-    let all = read_anchored(shared, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
+    let all = read_anchored(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
     let lists: Vec<_> = all.into_iter().map(|(_, anchors)| anchors).collect();
     let mut counts = StateCounts::default();
     if lists.is_empty() {
         return Ok(SnapshotResult::default());
     }
     let SnapshotResult { value, reason } =
-        check_states(shared, cwd, FreshnessLevel::None, request_deadline(shared, None), lists).await?;
+        check_states(request, cwd, FreshnessLevel::None, request_deadline(request, None), lists).await?;
     for anchors in value {
         match AnchorState::from_anchors(&anchors) {
             Some(AnchorState::Fresh) => counts.fresh += 1,
@@ -111,11 +114,11 @@ pub(in crate::daemon) async fn count_states_with_reason(
 
 /// Returns the anchors of memories by id, leaving out memories without any.
 pub(super) async fn read_anchored(
-    shared: &Shared,
+    request: &RequestContext,
     filter: impl Fn(&MemoryRows<'_>) -> JobResult<MemoryFilter> + Send + 'static,
     sort: MemorySort,
 ) -> RpcResult<Vec<AnchoredMemory>> {
-    read(shared, move |rows| Ok(rows.list_anchored(&filter(rows)?, sort)?)).await
+    read(request, move |rows| Ok(rows.list_anchored(&filter(rows)?, sort)?)).await
 }
 
 /// Lists memories, if requested only those of some states or about some code.
@@ -124,26 +127,29 @@ pub(in crate::daemon::memories) async fn list_memories(call: &MethodCall<'_>) ->
     if params.state.is_empty() && params.about.is_empty() {
         return call.read(queries::list_page).await;
     }
-    list_anchored(call.shared, params).await
+    list_anchored(call.request, params).await
 }
 
 /// Lists memories by their anchors.
-pub(in crate::daemon) async fn list_anchored(shared: &Arc<Shared>, params: ListParams) -> RpcResult<Value> {
+pub(in crate::daemon) async fn list_anchored(
+    request: &Arc<RequestContext>,
+    params: ListParams,
+) -> RpcResult<Value> {
     let limit = page_limit(&params)?;
     let (selection, archived) = (params.selection.clone(), params.archived);
     let (ids, lists): (Vec<_>, Vec<_>) = read_anchored(
-        shared,
+        request,
         move |rows: &MemoryRows<'_>| parse_selection(rows, &selection, archived, rows.now_ms()),
         params.sort,
     )
     .await?
     .into_iter()
     .unzip();
-    let until = request_deadline(shared, None);
+    let until = request_deadline(request, None);
     let SnapshotResult { value, reason } =
-        check_states(shared, &params.caller.cwd, FreshnessLevel::Fs, until, lists).await?;
-    note_uncertain_states(reason);
-    let layout = locate_caller(shared, &params.caller).await?;
+        check_states(request, &params.caller.cwd, FreshnessLevel::Fs, until, lists).await?;
+    note_uncertain_states(&request.caveats, reason);
+    let layout = locate_caller(request, &params.caller).await?;
     let dir = CallerDir::new(&layout, Path::new(&params.caller.cwd));
     let mut checked = Vec::new();
     for (id, anchors) in ids.into_iter().zip(value) {
@@ -154,7 +160,7 @@ pub(in crate::daemon) async fn list_anchored(shared: &Arc<Shared>, params: ListP
     let total = checked.len() as u64;
     let offset = usize::try_from(params.offset).unwrap_or(usize::MAX);
     let page: Vec<_> = checked.into_iter().skip(offset).take(limit as usize).collect();
-    with_store(shared, move |store, now_ms| {
+    with_store(request, move |store, now_ms| {
         store.read(now_ms, move |rows: &MemoryRows<'_>| -> JobResult<Value> {
             let mut memories = Vec::new();
             for (id, anchors) in &page {

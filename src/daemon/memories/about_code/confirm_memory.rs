@@ -14,7 +14,7 @@ use crate::daemon::memories::methods::change_stamp::ChangeStamp;
 use crate::daemon::memories::methods::memory_rules::{JobResult, find_living, find_memory};
 use crate::daemon::memories::methods::method_call::{MethodCall, read};
 use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::request::request_deadline;
+use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// Anchors a memory to the present code.
@@ -25,7 +25,7 @@ pub(in crate::daemon::memories) async fn confirm_memory(call: &MethodCall<'_>) -
 /// Returns the memory, and anchors for the present state of its locations.
 async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Vec<Anchor>)> {
     let params: ConfirmParams = call.parse_params()?;
-    let record = read(call.shared, move |rows| find_memory(rows, &params.id)).await?;
+    let record = read(call.request, move |rows| find_memory(rows, &params.id)).await?;
     let id = record.id.clone();
     let is_unconfirmed = record.is_unconfirmed;
     if is_unconfirmed && call.caller.is_agent() {
@@ -41,9 +41,9 @@ async fn find_with_anchors(call: &MethodCall<'_>) -> RpcResult<(MemoryRecord, Ve
         return Err(bad_params_error(format!("id: {id} is about nothing in the code")).with_hint(hint));
     }
     let anchors = record.anchors.clone();
-    let until = request_deadline(call.shared, None);
+    let until = request_deadline(call.request, None);
     let anchors = check_on_snapshot(
-        call.shared,
+        call.request,
         &call.caller.cwd,
         FreshnessLevel::Fs,
         until,

@@ -14,7 +14,7 @@ use super::anchor_states::read_anchored;
 use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, check_on_snapshot};
 use crate::daemon::memories::methods::method_call::read;
 use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// A file or directory, and ranges of its lines; no range means all lines.
 pub(in crate::daemon) type PathLines = (String, Vec<(u32, u32)>);
@@ -22,27 +22,27 @@ pub(in crate::daemon) type PathLines = (String, Vec<(u32, u32)>);
 /// Returns the living memories about a file, some of its lines, or anything in a directory, in the order of the file; and
 /// why their states may be out of date.
 pub(in crate::daemon) async fn memories_for_path(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
     path: &str,
     lines: &[(u32, u32)],
     until: Instant,
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
-    memories_for_places(shared, cwd, vec![(path.to_owned(), lines.to_vec())], until).await
+    memories_for_places(request, cwd, vec![(path.to_owned(), lines.to_vec())], until).await
 }
 
 /// Like [`memories_for_path`], for several locations. A memory about several of them is returned once.
 pub(in crate::daemon) async fn memories_for_places(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
     places: Vec<PathLines>,
     until: Instant,
 ) -> RpcResult<(Vec<WhyMemory>, Option<String>)> {
-    let all = read_anchored(shared, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
+    let all = read_anchored(request, |_| Ok(MemoryFilter::default()), MemorySort::default()).await?;
     if all.is_empty() {
         return Ok((Vec::new(), None));
     }
-    let mut checked = check_on_snapshot(shared, cwd, FreshnessLevel::Fs, until, move |checker| {
+    let mut checked = check_on_snapshot(request, cwd, FreshnessLevel::Fs, until, move |checker| {
         Ok(find_memories_at(checker, &all, &places)?)
     })
     .await?;
@@ -50,7 +50,7 @@ pub(in crate::daemon) async fn memories_for_places(
     if checked.value.is_empty() {
         return Ok((Vec::new(), None)); // no state to be wrong
     }
-    Ok((add_lines(shared, checked.value).await?, checked.reason))
+    Ok((add_lines(request, checked.value).await?, checked.reason))
 }
 
 /// Returns the memories that are about one of several locations.
@@ -100,8 +100,8 @@ fn find_anchor_at(
 }
 
 /// Adds the summary line of each memory, and drops memories that were deleted meanwhile.
-async fn add_lines(shared: &Arc<Shared>, memories: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
-    read(shared, move |rows| {
+async fn add_lines(request: &Arc<RequestContext>, memories: Vec<WhyMemory>) -> RpcResult<Vec<WhyMemory>> {
+    read(request, move |rows| {
         let mut with_line = Vec::new();
         for memory in &memories {
             let record = rows.find_memory(&memory.id)?;

@@ -11,7 +11,7 @@ use memod_proto::anchor::Anchor;
 use crate::daemon::memories::anchors::{check_on_snapshot, find_named_anchor, resolve_target};
 use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, refused_error};
 use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::request::request_deadline;
+use crate::daemon::request::fresh_snapshot::request_deadline;
 
 /// Time limit for indexing a file that a memory is about.
 const INDEX_TIMEOUT: Duration = Duration::from_secs(10);
@@ -26,9 +26,9 @@ pub(in crate::daemon::memories) async fn resolve_targets(
         return Ok(());
     }
     let (targets, cwd) = (targets.to_vec(), call.caller.cwd.clone());
-    let until = request_deadline(call.shared, Some(INDEX_TIMEOUT.as_millis() as u64));
+    let until = request_deadline(call.request, Some(INDEX_TIMEOUT.as_millis() as u64));
     *anchors = check_on_snapshot(
-        call.shared,
+        call.request,
         &call.caller.cwd,
         FreshnessLevel::Fs,
         until,

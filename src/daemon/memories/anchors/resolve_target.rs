@@ -71,7 +71,7 @@ fn build_anchor(
 
 /// Returns the location of the only definition of a name in any file.
 fn locate_by_name(checker: &AnchorChecker<'_>, name: &str, dir: &CallerDir) -> RpcResult<AnchorLocation> {
-    match find_definitions(checker.shared, checker.reader, checker.at.worktree, name)?.as_slice() {
+    match find_definitions(&checker.request.shared, checker.reader, checker.at.worktree, name)?.as_slice() {
         [] => Err(explain_missing_target(checker, name, dir)),
         [(key, found)] => Ok(AnchorLocation::from_definition(key.clone(), found)),
         found => Err(name_about_param(ambiguous_name_error(name, found, dir))),
@@ -204,7 +204,7 @@ fn locate_symbol(
         [] => {
             let near = find_similar_names(name, all.iter().map(|found| found.title.as_str()));
             let hint = suggest_names(&near.iter().map(|title| format!("{path}#{title}")).collect::<Vec<_>>());
-            let error = name_about_param(undefined_name_error(&path, name, &all));
+            let error = name_about_param(undefined_name_error(&checker.request.caveats, &path, name, &all));
             Err(match hint {
                 Some(hint) => error.with_hint(hint),
                 None => error,
@@ -264,7 +264,7 @@ fn explain_missing_target(checker: &AnchorChecker<'_>, target: &str, dir: &Calle
     let hint = hint.unwrap_or_else(|| {
         "paths start at the current directory; `memo status --files` lists the indexed files".to_owned()
     });
-    let mut error = name_about_param(unknown_target_error(target));
+    let mut error = name_about_param(unknown_target_error(&checker.request.caveats, target));
     if !checker.at.fresh {
         error.message += "; or it is not indexed yet: `memo sync` waits for that";
     }

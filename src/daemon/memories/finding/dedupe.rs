@@ -19,8 +19,8 @@ use crate::daemon::memories::methods::memory_rules::{JobResult, digest_records, 
 use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
 use crate::daemon::memories::methods::protocol_values;
 use crate::daemon::memories::verbs::remove_memories::{ARCHIVED_THERE, removal_notice};
-use crate::daemon::request::run_blocking;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::reader_threads::run_blocking;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Number of neighbours that are compared with each memory.
 const MOST_NEAR: usize = 50;
@@ -34,18 +34,18 @@ type NearPair = (MemoryRow, MemoryRow, f64);
 /// Compares the memories of each container pairwise, outside the thread that owns the memories.
 pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DedupeParams = call.parse_params()?;
-    let threshold = check_threshold(&params, call.shared.engine.config.memory.near_cosine)?;
+    let threshold = check_threshold(&params, call.request.shared.engine.config.memory.near_cosine)?;
     // An explicit threshold applies without exceptions.
     let n_by_words = if params.threshold.is_none() { MOST_BY_WORDS } else { 0 };
-    let containers = read(call.shared, move |rows| group_by_container(rows, &params)).await?;
-    let vectors = call.shared.memories.finder.with_vectors(Clone::clone);
-    let pairs: Vec<NearPair> = run_blocking(call.shared, move |_| {
+    let containers = read(call.request, move |rows| group_by_container(rows, &params)).await?;
+    let vectors = call.request.shared.memories.finder.with_vectors(Clone::clone);
+    let pairs: Vec<NearPair> = run_blocking(call.request, move |_| {
         let pairs =
             containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, n_by_words));
         Ok(pairs.collect())
     })
     .await?;
-    with_store(call.shared, move |store, now_ms| {
+    with_store(call.request, move |store, now_ms| {
         store.read(now_ms, |rows| -> JobResult<Value> {
             Ok(json!(group_duplicates(rows, &pairs, threshold)?))
         })
@@ -55,19 +55,19 @@ pub(in crate::daemon::memories) async fn propose_merges(call: &MethodCall<'_>) -
 
 /// Returns the nearest pairs of living memories of a container that are not linked yet, the older memory of each pair first.
 pub(in crate::daemon) async fn find_near_pairs(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: DedupeParams,
     most: usize,
 ) -> RpcResult<Vec<(MemoryRecord, MemoryRecord, f64)>> {
     let threshold = check_threshold(&params, SAME_WORDS)?;
-    let containers = read(shared, move |rows| group_by_container(rows, &params)).await?;
-    let vectors = shared.memories.finder.with_vectors(Clone::clone);
-    let mut near: Vec<NearPair> = run_blocking(shared, move |_| {
+    let containers = read(request, move |rows| group_by_container(rows, &params)).await?;
+    let vectors = request.shared.memories.finder.with_vectors(Clone::clone);
+    let mut near: Vec<NearPair> = run_blocking(request, move |_| {
         Ok(containers.iter().flat_map(|rows| compare_pairwise(&vectors, rows, threshold, 0)).collect())
     })
     .await?;
     near.sort_by(|a, b| b.2.total_cmp(&a.2).then_with(|| (a.0, a.1).cmp(&(b.0, b.1))));
-    read(shared, move |rows| {
+    read(request, move |rows| {
         let mut found = Vec::new();
         for &(left, right, cosine) in &near {
             let rows_of_pair = rows.select_rows(&MemoryFilter::default(), Some(&[left, right]))?;

@@ -8,39 +8,36 @@ use memod_memory::text;
 use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::anchor::AnchorState;
 use memod_proto::{Hit, MemoryInfo, RpcError};
-use memod_search::correction::Vocabulary;
 use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchRequest, search_memories};
 use memod_search::snippet::SnippetCutter;
 use memod_search::{explain_score, ranks_by_arm};
 
-use crate::daemon::memories::memory_thread::MemoryThread;
 use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::worktree_memories::WorktreeMemories;
 
-impl MemoryThread {
+impl WorktreeMemories<'_> {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and
     /// nothing that is archived or expired.
     ///
     /// # Errors
     /// When the database cannot be read.
-    pub(in crate::daemon) fn find_memories(&self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
+    pub(in crate::daemon) fn find_memories(self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
         let found = self.find_once(wanted)?;
         if !found.is_outdated {
             return Ok(found);
         }
         // The model was switched after the query was embedded.
         let mut again = wanted.clone();
-        again.set_query_vector(self.ready_model().as_deref().map_err(String::as_str));
+        again.set_query_vector(self.thread.ready_model().as_deref().map_err(String::as_str));
         self.find_once(&again)
     }
 
-    fn find_once(&self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
-        if let Some(Ok(found)) =
-            self.finder.read(now_ms(), |rows, vectors| search_memories(rows, vectors, wanted))
-        {
+    fn find_once(self, wanted: &MemorySearchRequest) -> RpcResult<FoundMemories> {
+        if let Some(Ok(found)) = self.read_rows(|rows, vectors| search_memories(rows, vectors, wanted)) {
             return Ok(found);
         }
         // Not open, or damaged: the thread that owns the memories opens or repairs them.
-        let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.finder));
+        let (wanted, finder) = (wanted.clone(), std::sync::Arc::clone(&self.thread.finder));
         let answer = self.send_job(move |store| {
             let _ = store.open_now(now_ms()); // the read below reports why it cannot be opened
             finder.follow_changes(store);
@@ -50,28 +47,17 @@ impl MemoryThread {
                 })
                 .map_err(RpcError::from)
         })?;
-        answer.blocking_recv().map_err(|_| self.thread_error())?
+        answer.blocking_recv().map_err(|_| self.thread.thread_error())?
     }
 
     /// Waits until every living memory has its vector.
-    pub(in crate::daemon) async fn embed_all(&self) -> RpcResult<()> {
+    pub(in crate::daemon) async fn embed_all(self) -> RpcResult<()> {
         self.run_job(|store| {
             while store.embed_some(now_ms())? {}
             Ok(())
         })
         .await?
         .map_err(|error: DatabaseError| error.into())
-    }
-}
-
-/// The words of the memories; none while no database is open.
-impl Vocabulary for MemoryThread {
-    fn count_texts_with(&self, term: &str) -> Result<u64, DatabaseError> {
-        self.finder.read(now_ms(), |rows, _| rows.count_with_term(term)).unwrap_or(Ok(0))
-    }
-
-    fn each_term(&self, see: &mut dyn FnMut(&str)) -> Result<(), DatabaseError> {
-        self.finder.read(now_ms(), |rows, _| rows.each_term(see)).unwrap_or(Ok(()))
     }
 }
 

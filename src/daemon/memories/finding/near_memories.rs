@@ -167,7 +167,7 @@ pub(in crate::daemon::memories) fn near_duplicate_error(
 
 /// Returns the memories related to a memory: the linked ones, then the similar ones.
 pub(in crate::daemon::memories) async fn list_related(call: &MethodCall<'_>) -> RpcResult<Value> {
-    let near = NearFinder::from_shared(call.shared);
+    let near = NearFinder::from_shared(&call.request.shared);
     call.read(move |rows, params| find_related_to(rows, &near, params)).await
 }
 

@@ -9,7 +9,7 @@ use memod_proto::memory::{Memory, MemorySort};
 use super::read_records::add_successors;
 use crate::daemon::memories::methods::method_call::read;
 use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Tag of pinned memories.
 const PINNED_TAG: &str = "pinned";
@@ -19,8 +19,8 @@ const HIGH_PRIORITY: u8 = 7;
 const MOST_READ: u64 = 200;
 
 /// Returns the pinned memories and those of high priority, sorted by pinned, priority and age.
-pub(in crate::daemon) async fn list_pinned(shared: &Shared) -> RpcResult<Vec<Memory>> {
-    read(shared, |rows| {
+pub(in crate::daemon) async fn list_pinned(request: &RequestContext) -> RpcResult<Vec<Memory>> {
+    read(request, |rows| {
         let tagged = MemoryFilter { tags: vec![PINNED_TAG.to_owned()], ..MemoryFilter::default() };
         let mut records = rows.list_page(&tagged, MemorySort::Priority, 0, Some(MOST_READ))?.0;
         records.extend(rows.list_page(&MemoryFilter::default(), MemorySort::Priority, 0, Some(MOST_READ))?.0);

@@ -16,7 +16,7 @@ use crate::daemon::memories::methods::memory_rules::{
 use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
 use crate::daemon::memories::methods::protocol_values;
 use crate::daemon::memories::verbs::link_memories;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Reason of archiving: no worktree has the file of the memory any more.
 const ARCHIVED_BY_FILE: &str = "file";
@@ -134,9 +134,11 @@ pub(in crate::daemon::memories) fn list_tags(
 }
 
 /// Returns the names of the first tags that [`list_tags`] lists.
-pub(in crate::daemon) async fn tag_names(shared: &Shared, limit: usize) -> RpcResult<Vec<String>> {
-    read(shared, move |rows| Ok(rows.tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect()))
-        .await
+pub(in crate::daemon) async fn tag_names(request: &RequestContext, limit: usize) -> RpcResult<Vec<String>> {
+    read(request, move |rows| {
+        Ok(rows.tally_tags()?.into_iter().take(limit).map(|tally| tally.name).collect())
+    })
+    .await
 }
 
 pub(in crate::daemon::memories) fn list_containers(
@@ -147,7 +149,7 @@ pub(in crate::daemon::memories) fn list_containers(
 }
 
 pub(in crate::daemon::memories) async fn read_stats(call: &MethodCall<'_>) -> RpcResult<Value> {
-    with_store(call.shared, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
+    with_store(call.request, |store: &mut MemoryStore, now_ms| -> JobResult<Value> {
         let (numbers, tiers, containers) = store.read(now_ms, |rows: &MemoryRows<'_>| {
             Ok((rows.count_memories()?, rows.tally_tiers()?, rows.tally_containers()?))
         })?;

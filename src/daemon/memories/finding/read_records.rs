@@ -8,11 +8,14 @@ use memod_proto::memory::Memory;
 
 use crate::daemon::memories::methods::method_call::read;
 use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Returns memories by their ids, in that order, without those that no longer exist.
-pub(in crate::daemon) async fn find_by_ids(shared: &Shared, ids: Vec<String>) -> RpcResult<Vec<Memory>> {
-    read(shared, move |rows| {
+pub(in crate::daemon) async fn find_by_ids(
+    request: &RequestContext,
+    ids: Vec<String>,
+) -> RpcResult<Vec<Memory>> {
+    read(request, move |rows| {
         let mut found = Vec::new();
         for id in &ids {
             found.extend(

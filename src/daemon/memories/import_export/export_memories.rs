@@ -23,7 +23,7 @@ use crate::daemon::memories::methods::protocol_values;
 const PAGE_BYTES: usize = 1 << 20;
 
 pub(in crate::daemon::memories) async fn export_memories(call: &MethodCall<'_>) -> RpcResult<Value> {
-    let model = model_id(call.shared).await?;
+    let model = model_id(call.request).await?;
     call.read(move |rows, params| read_page(rows, params, &model)).await
 }
 

@@ -14,24 +14,24 @@ use serde_json::{Value, json};
 
 use crate::daemon::memories::memory_thread::OpenForeign;
 use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{CONNECTION, run_blocking};
 use crate::daemon::shared::Shared;
 
 pub(in crate::daemon::memories) async fn read_page(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.parse_params()?;
-    let connection = CONNECTION.try_with(Clone::clone).unwrap_or_default();
-    run_blocking(call.shared, move |shared| {
+    let connection = call.request.connection_reference();
+    run_blocking(call.request, move |request| {
         let path = PathBuf::from(&params.path);
         if !path.is_absolute() {
             return Err(bad_params_error("path: an absolute one is needed"));
         }
-        let state_dir = &shared.engine.layout.state_dir;
-        let mut opened = lock(&shared.memories.foreign);
+        let state_dir = &request.shared.engine.layout.state_dir;
+        let mut opened = lock(&request.shared.memories.foreign);
         let is_open = opened.as_ref().is_some_and(|open| open.path == path && open.system == params.system);
         if params.after.is_none() || !is_open {
             *opened = None; // its files go before the next ones come
-            let ours = [state_dir.join("memory.db"), shared.engine.index_db.clone()];
+            let ours = [state_dir.join("memory.db"), request.shared.engine.index_db.clone()];
             let ours: Vec<&Path> = ours.iter().map(PathBuf::as_path).collect();
             let copy = ImportSource::open(&path, &params.system, state_dir, &ours)?;
             *opened = Some(OpenForeign { path, system: params.system.clone(), connection, copy });

@@ -28,8 +28,8 @@ use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, ref
 use crate::daemon::memories::methods::method_call::{MethodCall, model_id};
 use crate::daemon::memories::methods::protocol_values;
 use crate::daemon::memories::verbs::link_memories;
+use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::run_blocking;
 
 pub(in crate::daemon::memories) async fn import_drafts(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: ImportParams = call.parse_params()?;
@@ -60,9 +60,11 @@ struct VectorKind {
 impl VectorKind {
     /// Returns the kind of the model in use; `None` if the model cannot be used.
     async fn in_use(call: &MethodCall<'_>) -> RpcResult<Option<Self>> {
-        let model = model_id(call.shared).await?;
+        let model = model_id(call.request).await?;
         // It may have to be loaded.
-        let loaded = run_blocking(call.shared, |shared| Ok(shared.memories.finder.load_model().ok())).await?;
+        let loaded =
+            run_blocking(call.request, |request| Ok(request.shared.memories.finder.load_model().ok()))
+                .await?;
         Ok(loaded.map(|loaded| Self { model, dims: loaded.dims() }))
     }
 
@@ -92,7 +94,7 @@ fn check_and_take(
 pub(in crate::daemon::memories) async fn import_markdown(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params = call.parse_params()?;
     let (params, notes) =
-        run_blocking(call.shared, move |_| split_document(params).map_err(bad_params_error)).await?;
+        run_blocking(call.request, move |_| split_document(params).map_err(bad_params_error)).await?;
     let mut answer = call
         .write_or_rehearse_with(
             params,

@@ -12,17 +12,19 @@ use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
 
 use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
-use crate::daemon::request::caveats;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::reader_threads::{run_blocking, run_look};
+use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{locate_worktree, request_deadline, run_blocking, run_look};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: BackupParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
-    let path = run_blocking(call.shared, move |shared| {
-        let own_state =
-            path.as_ref().and_then(|path| shared.engine.layout.own_state(path, &shared.engine.env));
+    let path = run_blocking(call.request, move |request| {
+        let own_state = path
+            .as_ref()
+            .and_then(|path| request.shared.engine.layout.own_state(path, &request.shared.engine.env));
         match (&path, own_state) {
             (Some(path), Some(dir)) => {
                 let message =
@@ -35,7 +37,7 @@ pub(in crate::daemon::memories) async fn back_up(call: &MethodCall<'_>) -> RpcRe
     })
     .await?;
     let is_by_agent = call.caller.is_agent();
-    with_store(call.shared, move |store: &mut MemoryStore, now_ms| {
+    with_store(call.request, move |store: &mut MemoryStore, now_ms| {
         let backup = store.back_up_to(now_ms, path.as_deref(), is_by_agent).map(|backup| json!(backup));
         backup.map_err(backup_error)
     })
@@ -46,65 +48,67 @@ pub(in crate::daemon::memories) async fn restore_backup(call: &MethodCall<'_>) -
     let params: RestoreParams = call.parse_params()?;
     let path = require_absolute(params.path)?;
     let (dry_run, cwd) = (params.dry_run, call.caller.cwd.clone());
-    let request = call.request.clone().filter(|_| !dry_run);
-    let answer = with_store(call.shared, move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
-        if let Some(request) = &request
-            && let Some(answer) = store.read(now_ms, |rows| request.find_answer(rows))?
-        {
-            return Ok(answer);
-        }
-        // If the daemon is killed, the client asks again; the answer is stored so that the restore does not run twice.
-        let restored = store
-            .restore_backup(
-                now_ms,
-                path.as_deref(),
-                dry_run,
-                |rows: &MemoryRows<'_>, restored: &RestoreResult| {
-                    request.as_ref().map_or(Ok(()), |request| request.keep_answer(rows, &json!(restored)))
-                },
-            )
-            .map(|restored| json!(restored));
-        restored.map_err(|error| match error {
-            RestoreError::Database(error) => error.into(),
-            RestoreError::Copy(error) => error.into(),
-            RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
+    let request = call.named.clone().filter(|_| !dry_run);
+    let answer =
+        with_store(call.request, move |store: &mut MemoryStore, now_ms| -> Result<Value, RpcError> {
+            if let Some(request) = &request
+                && let Some(answer) = store.read(now_ms, |rows| request.find_answer(rows))?
+            {
+                return Ok(answer);
+            }
+            // If the daemon is killed, the client asks again; the answer is stored so that the restore does not run twice.
+            let restored = store
+                .restore_backup(
+                    now_ms,
+                    path.as_deref(),
+                    dry_run,
+                    |rows: &MemoryRows<'_>, restored: &RestoreResult| {
+                        request.as_ref().map_or(Ok(()), |request| request.keep_answer(rows, &json!(restored)))
+                    },
+                )
+                .map(|restored| json!(restored));
+            restored.map_err(|error| match error {
+                RestoreError::Database(error) => error.into(),
+                RestoreError::Copy(error) => error.into(),
+                RestoreError::None => RpcError::new(code::NOT_FOUND, error.to_string()),
+            })
         })
-    })
-    .await?;
+        .await?;
     if !dry_run {
-        write_files(call.shared, &cwd).await;
+        write_files(call.request, &cwd).await;
     }
     Ok(answer)
 }
 
 /// Writes the files of shared memories that a restored backup contains: those of the caller's worktree before the answer, and
 /// those of other worktrees as soon as their file systems respond. A write that fails is tried again at each look at the worktree.
-async fn write_files(shared: &Arc<Shared>, cwd: &str) {
-    look_at_worktree(shared, cwd, true).await;
-    let Ok(worktrees) = read(shared, |rows| Ok(rows.list_worktrees()?)).await else { return };
+async fn write_files(request: &Arc<RequestContext>, cwd: &str) {
+    look_at_worktree(request, cwd, true).await;
+    let Ok(worktrees) = read(request, |rows| Ok(rows.list_worktrees()?)).await else { return };
     // The common dir of a bare repository is in no worktree.
-    let common_dir = shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
+    let common_dir = request.shared.engine.layout.common_dir.as_ref().filter(|dir| dir.ends_with(".git"));
     let main = common_dir.and_then(|dir| dir.parent()?.to_str().map(str::to_owned));
     for root in worktrees.into_iter().filter_map(|worktree| worktree.root).chain(main) {
-        let shared = Arc::clone(shared);
-        tokio::spawn(async move { look_at_worktree(&shared, &root, false).await });
+        // The answer does not wait for them, so nothing of theirs is added to it.
+        let request = RequestContext::new(&request.shared, RequestOrigin::Other);
+        tokio::spawn(async move { look_at_worktree(&request, &root, false).await });
     }
 }
 
 /// Brings the rows up to date with the files of a worktree, and links the memories if `links`. Failures become
 /// caveats or log lines.
-async fn look_at_worktree(shared: &Arc<Shared>, dir: &str, links: bool) {
+async fn look_at_worktree(request: &Arc<RequestContext>, dir: &str, links: bool) {
     let look = async {
-        let layout = locate_worktree(shared, dir, request_deadline(shared, None)).await?;
+        let layout = locate_worktree(request, dir, request_deadline(request, None)).await?;
         let root = layout.root.clone();
         let progress = FileAccessProgress::default();
-        run_look(shared, &root, move |shared: &Shared| {
-            shared.memories.look_at_files(&layout, &[], links, &progress)
+        run_look(request, &root, move |request: &RequestContext| {
+            request.shared.memories.look_at_files(&layout, &[], links, &progress)
         })
         .await
     };
     match look.await {
-        Ok((_, Some(why))) => caveats::note_caveat(AnswerPart::Memories, why),
+        Ok((_, Some(why))) => request.caveats.note_caveat(AnswerPart::Memories, why),
         Ok((_, None)) => {}
         Err(error) => tracing::warn!(dir, error = error.message, "files of memories that came back"),
     }

@@ -10,21 +10,22 @@ use memod_memory::file;
 use memod_memory_db::{FileRow, FileSide, MemoryStore};
 use memod_proto::{AnswerPart, Check, RpcError};
 
-use crate::daemon::memories::memory_thread::MemoryThread;
 use crate::daemon::memories::methods::memory_rules::JobResult;
-use crate::daemon::request::caveats;
-use crate::daemon::request::memory_scope;
-use crate::daemon::request::{locate_worktree, request_deadline, run_reading};
-use crate::daemon::shared::Shared;
+use crate::daemon::memories::worktree_memories::WorktreeMemories;
+use crate::daemon::request::caveats::NotedCaveats;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::reader_threads::run_reading;
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 /// Lists the files of memories that are unmerged in git's index though memod finds no conflict in their text: one side removed
 /// the file, or its markers are too short.
-pub(in crate::daemon) async fn check_unmerged(shared: &Arc<Shared>, cwd: &str) -> Vec<Check> {
-    let Ok(layout) = locate_worktree(shared, cwd, request_deadline(shared, None)).await else {
+pub(in crate::daemon) async fn check_unmerged(request: &Arc<RequestContext>, cwd: &str) -> Vec<Check> {
+    let Ok(layout) = locate_worktree(request, cwd, request_deadline(request, None)).await else {
         return Vec::new(); // the worktree has a check of its own
     };
     let root = layout.root.clone();
-    let found = run_reading(shared, &root, move |_| Ok(list_unmerged(&layout)?)).await;
+    let found = run_reading(request, &root, move |_| Ok(list_unmerged(&layout)?)).await;
     found.unwrap_or_else(|error| vec![failed_check(file::DIR, error.message, None)])
 }
 
@@ -68,10 +69,10 @@ fn has_short_markers(layout: &RepoLayout, path: &str) -> bool {
 /// Most files that are listed one by one.
 const MOST_CHECKS: usize = 50;
 
-impl MemoryThread {
+impl WorktreeMemories<'_> {
     /// Checks the files of the worktree. Returns nothing if there are none.
-    pub(in crate::daemon) async fn check_files(&self) -> Vec<Check> {
-        let n_unlisted = self.files.n_unlisted(memory_scope::current_worktree());
+    pub(in crate::daemon) async fn check_files(self, caveats: &NotedCaveats) -> Vec<Check> {
+        let n_unlisted = self.n_unlisted();
         let files = self.run_job(|store| read_file_rows(store, now_ms())).await;
         let files = match files.map(|files| files.map_err(RpcError::from)) {
             Ok(Ok(files)) => files,
@@ -88,7 +89,7 @@ impl MemoryThread {
             let hint = "only files that are named by the id of a memory belong there: move the others away";
             checks.push(failed_check(file::DIR, detail, Some(hint.to_owned())));
         }
-        let are_read = caveats::find_caveat(AnswerPart::Memories).is_none();
+        let are_read = caveats.find_caveat(AnswerPart::Memories).is_none();
         if are_read && checks.is_empty() && !files.is_empty() {
             let detail = format!("{} files of shared memories, none in conflict", files.len());
             checks.push(Check { name: file::DIR.to_owned(), ok: true, detail, hint: None });
@@ -97,12 +98,9 @@ impl MemoryThread {
     }
 
     /// Returns a notice if files are in conflict or unreadable. Blocks.
-    pub(in crate::daemon) fn files_notice(&self) -> Option<String> {
-        let counted = self.finder.read(now_ms(), |rows, _| rows.count_file_troubles());
-        render_troubles(
-            counted.and_then(Result::ok).unwrap_or_default(),
-            self.files.n_unlisted(memory_scope::current_worktree()),
-        )
+    pub(in crate::daemon) fn files_notice(self) -> Option<String> {
+        let counted = self.read_rows(|rows, _| rows.count_file_troubles());
+        render_troubles(counted.and_then(Result::ok).unwrap_or_default(), self.n_unlisted())
     }
 }
 

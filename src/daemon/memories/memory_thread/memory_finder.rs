@@ -13,8 +13,6 @@ use memod_engine::model_registry::{ModelRegistry, ModelResult};
 use memod_memory_db::{EMBED_STEP, MemoryReader, MemoryRows, MemoryStore, VectorChanges, VectorModel};
 use memod_vectors::vector_index::MutableVectorIndex;
 
-use crate::daemon::request::memory_scope;
-
 /// Number of memories that a slow model embeds at a time. A request that writes a memory waits for one step.
 const SLOW_STEP: usize = 8;
 
@@ -117,16 +115,17 @@ impl MemoryFinder {
         }
     }
 
-    /// Reads rows and vectors; `None` if no database is open.
+    /// Reads rows and vectors as a worktree has them; `None` if no database is open.
     pub(in crate::daemon::memories) fn read<T>(
         &self,
         now_ms: i64,
+        worktree: i64,
         read: impl FnOnce(&MemoryRows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, DatabaseError>,
     ) -> Option<Result<T, DatabaseError>> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let FinderData { reader, vectors } = known.as_ref()?;
         let reader = lock(reader);
-        Some(reader.read(now_ms, memory_scope::current_worktree(), |rows| read(rows, vectors)))
+        Some(reader.read(now_ms, worktree, |rows| read(rows, vectors)))
     }
 
     /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.

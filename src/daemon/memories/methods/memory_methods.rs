@@ -26,16 +26,16 @@ use crate::daemon::memories::verbs::recall_memories;
 use crate::daemon::memories::verbs::remove_memories;
 use crate::daemon::memories::verbs::share_memories;
 use crate::daemon::memories::verbs::update_memory;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::unknown_method_error;
-use crate::daemon::shared::Shared;
 
 /// Runs one method whose name begins with `memory.`.
 pub(in crate::daemon) async fn call_method(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     method: &str,
     params: Value,
 ) -> RpcResult<Value> {
-    let call = &MethodCall::new(shared, method, params).await?;
+    let call = &MethodCall::new(request, method, params).await?;
     let answer = match method {
         "memory.add" => add_memory::add_memory(call).await,
         "memory.update" => update_memory::update_memory(call).await,
@@ -78,7 +78,7 @@ pub(in crate::daemon) async fn call_method(
     };
     let mut answer = add_states(call, answer?).await;
     let shows_team = Method::find_method(method).is_some_and(|method| method.shows_team);
-    if let Some(note) = shared.team.stale_notice().filter(|_| shows_team) {
+    if let Some(note) = request.shared.team.stale_notice().filter(|_| shows_team) {
         add_notice(&mut answer, &note);
     }
     Ok(answer)

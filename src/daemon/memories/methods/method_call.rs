@@ -25,36 +25,37 @@ use crate::daemon::memories::memory_files::check_files::find_troubles;
 use crate::daemon::memories::memory_files::file_writer::FileWriter;
 use crate::daemon::memories::team_memories::share_rules::{ShareRules, TeamAccess};
 use crate::daemon::memories::worktree_files::take_edits::take_edits;
-use crate::daemon::request::memory_scope;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::{self, parse_params, request_deadline};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_params::parse_params;
+use crate::daemon::request::worktree_location::{locate_worktree, read_identity};
 
 /// Longest name of a request, bytes.
 const MAX_REQUEST: usize = 128;
 
 /// One call of a method.
 pub(in crate::daemon::memories) struct MethodCall<'a> {
-    pub(in crate::daemon::memories) shared: &'a Arc<Shared>,
+    pub(in crate::daemon::memories) request: &'a Arc<RequestContext>,
     pub(in crate::daemon::memories) caller: Caller,
     layout: RepoLayout,
     params: Value,
     /// Name of the request, if it has one.
-    pub(in crate::daemon::memories) request: Option<NamedRequest>,
+    pub(in crate::daemon::memories) named: Option<NamedRequest>,
 }
 
 impl<'a> MethodCall<'a> {
     /// Parses the caller, and checks that its worktree belongs to this repository.
     pub(in crate::daemon::memories) async fn new(
-        shared: &'a Arc<Shared>,
+        request: &'a Arc<RequestContext>,
         method: &str,
         params: Value,
     ) -> RpcResult<Self> {
         let params = Value::Object(parse_params::<Map<String, Value>>(params)?);
         let caller: Caller = deserialize_params(&params)?;
-        let layout = locate_caller(shared, &caller).await?;
-        let request = caller.request.clone().map(|name| NamedRequest::new(name, method, &params));
-        Ok(Self { shared, caller, layout, params, request })
+        let layout = locate_caller(request, &caller).await?;
+        let named = caller.request.clone().map(|name| NamedRequest::new(name, method, &params));
+        Ok(Self { request, caller, layout, params, named })
     }
 
     /// Returns the params of the method.
@@ -68,7 +69,7 @@ impl<'a> MethodCall<'a> {
         run: impl Fn(&MemoryRows<'_>, &P) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
         let params: P = self.parse_params()?;
-        with_store(self.shared, move |store, now_ms| {
+        with_store(self.request, move |store, now_ms| {
             store.read(now_ms, move |rows: &MemoryRows<'_>| Ok(json!(run(rows, &params)?)))
         })
         .await
@@ -88,7 +89,7 @@ impl<'a> MethodCall<'a> {
         params: P,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        let request = self.request.clone();
+        let request = self.named.clone();
         self.run_stamped(move |store, stamp| {
             with_files(stamp, store, |files, store| {
                 store.write(stamp.now_ms, |rows| {
@@ -107,8 +108,8 @@ impl<'a> MethodCall<'a> {
         params: impl Future<Output = RpcResult<P>> + Send,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        if let Some(request) = self.request.clone()
-            && let Some(answer) = read(self.shared, move |rows| request.find_answer(rows)).await?
+        if let Some(request) = self.named.clone()
+            && let Some(answer) = read(self.request, move |rows| request.find_answer(rows)).await?
         {
             return Ok(answer);
         }
@@ -123,7 +124,7 @@ impl<'a> MethodCall<'a> {
         changes: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<bool> + Send + 'static,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp, Option<&Path>) -> JobResult<T> + Send + 'static,
     ) -> RpcResult<Value> {
-        let request = self.request.clone();
+        let request = self.named.clone();
         self.run_stamped(move |store, stamp| {
             let now_ms = stamp.now_ms;
             if let Some(request) = &request
@@ -179,19 +180,19 @@ impl<'a> MethodCall<'a> {
     ) -> RpcResult<Value> {
         let (caller, layout) = (self.caller.clone(), self.layout.clone());
         // Not on that thread: a slow read of the settings would block the memories of all requests.
-        let Identity { author, repository, remote } = request::read_identity(self.shared, &layout).await?;
+        let Identity { author, repository, remote } = read_identity(&self.request.shared, &layout).await?;
         let author = author.unwrap_or_else(|| "unknown".to_owned());
-        let config = &self.shared.engine.config.memory;
+        let config = &self.request.shared.engine.config.memory;
         let (tiers, container) = (Tiers::new(&config.lifetimes()), config.container.clone());
-        let config = &self.shared.engine.config;
+        let config = &self.request.shared.engine.config;
         let shares = ShareRules::new(&config.share.tags, &config.share.containers);
         let team = TeamAccess::from_config(&config.team, remote.as_deref());
-        let outbox_bell = Arc::clone(&self.shared.memories.outbox_bell);
-        let file_counters = self.shared.memories.files.counters();
+        let outbox_bell = Arc::clone(&self.request.shared.memories.outbox_bell);
+        let file_counters = self.request.shared.memories.files.counters();
         let agent = caller.agent_name.as_ref().map(|name| fields::validate_name("agent", name)).transpose();
         let agent = agent.map_err(|refused| bad_params_error(refused.to_string()))?;
         let (counters, n_written) = (file_counters.clone(), file_counters.n_written());
-        let answer = with_store(self.shared, move |store, now_ms| {
+        let answer = with_store(self.request, move |store, now_ms| {
             let source = match &*caller.client {
                 _ if caller.is_agent() => fields::AGENT,
                 "cli" => "cli",
@@ -217,7 +218,7 @@ impl<'a> MethodCall<'a> {
         .await;
         if counters.n_written() != n_written {
             // It may be the first file of the worktree, so its directory must be watched.
-            take_edits(self.shared, &self.layout);
+            take_edits(&self.request.shared, &self.layout);
         }
         answer
     }
@@ -318,17 +319,20 @@ fn with_files<T>(
 }
 
 /// Checks that the caller belongs to this repository, and returns the layout of its worktree.
-pub(in crate::daemon) async fn locate_caller(shared: &Arc<Shared>, caller: &Caller) -> RpcResult<RepoLayout> {
+pub(in crate::daemon) async fn locate_caller(
+    request: &Arc<RequestContext>,
+    caller: &Caller,
+) -> RpcResult<RepoLayout> {
     if caller.request.as_ref().is_some_and(|name| name.len() > MAX_REQUEST) {
         return Err(bad_params_error(format!("request: over {MAX_REQUEST} bytes")));
     }
-    request::locate_worktree(shared, &caller.cwd, request_deadline(shared, None)).await
+    locate_worktree(request, &caller.cwd, request_deadline(request, None)).await
 }
 
 /// Returns the identity of the model whose vectors memories have, which is known once the database is open.
-pub(in crate::daemon::memories) async fn model_id(shared: &Shared) -> RpcResult<String> {
-    Ok(shared
-        .memories
+pub(in crate::daemon::memories) async fn model_id(request: &RequestContext) -> RpcResult<String> {
+    Ok(request
+        .memories()
         .run_job(|store: &mut MemoryStore| -> JobResult<String> {
             store.read(now_ms(), |_| Ok(()))?;
             Ok(store.model_id().to_owned())
@@ -338,20 +342,20 @@ pub(in crate::daemon::memories) async fn model_id(shared: &Shared) -> RpcResult<
 
 /// Reads on the thread that owns the memories.
 pub(in crate::daemon::memories) async fn read<T: Send + 'static>(
-    shared: &Shared,
+    request: &RequestContext,
     run: impl Fn(&MemoryRows<'_>) -> JobResult<T> + Send + 'static,
 ) -> RpcResult<T> {
-    Ok(shared.memories.run_job(move |store| store.read(now_ms(), run)).await??)
+    Ok(request.memories().run_job(move |store| store.read(now_ms(), run)).await??)
 }
 
 /// Runs a job on the thread that owns the memories, and adds a notice about the database to the answer if there is one.
 pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
-    shared: &Shared,
+    request: &RequestContext,
     run: impl FnOnce(&mut MemoryStore, i64) -> Result<Value, E> + Send + 'static,
 ) -> RpcResult<Value> {
-    let n_unlisted = shared.memories.files.n_unlisted(memory_scope::current_worktree());
-    shared
-        .memories
+    let n_unlisted = request.memories().n_unlisted();
+    request
+        .memories()
         .run_job(move |store: &mut MemoryStore| {
             let now_ms = now_ms();
             let mut answer =

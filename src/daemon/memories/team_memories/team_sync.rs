@@ -22,7 +22,9 @@ use tokio::time::sleep;
 
 use super::share_rules::{NoTeam, TeamAccess};
 use crate::daemon::memories::memory_files::check_files::explain_resolve_own;
-use crate::daemon::request;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::{locate_worktree, read_identity};
 use crate::daemon::shared::Shared;
 
 /// Wait after the first failure. It doubles with each failure.
@@ -101,19 +103,21 @@ async fn wait_or_requested(shared: &Arc<Shared>, wait: Duration) {
 
 /// Returns the status of the exchange.
 pub(in crate::daemon) async fn show_status(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: TeamParams,
 ) -> RpcResult<TeamStatusResult> {
-    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
+    let shared = &request.shared;
     build_status(shared).await
 }
 
 /// Exchanges now.
 pub(in crate::daemon) async fn sync_now(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: TeamParams,
 ) -> RpcResult<TeamStatusResult> {
-    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
+    let shared = &request.shared;
     find_membership(shared).await.map_err(|no_membership| to_rpc_error(no_membership.into()))?;
     shared.team.exchange_now().await?.map_err(to_rpc_error)?;
     build_status(shared).await
@@ -121,10 +125,11 @@ pub(in crate::daemon) async fn sync_now(
 
 /// Leaves the team, and keeps all its memories as private ones.
 pub(in crate::daemon) async fn leave_team(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: TeamParams,
 ) -> RpcResult<TeamLeaveResult> {
-    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
+    let shared = &request.shared;
     let repository = match find_membership(shared).await {
         Ok(membership) => Some(membership.repository),
         Err(NoMembership::Outside(_)) => None,
@@ -135,10 +140,11 @@ pub(in crate::daemon) async fn leave_team(
 
 /// Lists the members who may see the repository.
 pub(in crate::daemon) async fn list_members(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: TeamParams,
 ) -> RpcResult<TeamMembersResult> {
-    request::locate_worktree(shared, &params.cwd, request::request_deadline(shared, None)).await?;
+    locate_worktree(request, &params.cwd, request_deadline(request, None)).await?;
+    let shared = &request.shared;
     let membership =
         find_membership(shared).await.map_err(|no_membership| to_rpc_error(no_membership.into()))?;
     let (server, _) = exchange_session::connect_server(shared, &membership).await.map_err(to_rpc_error)?;
@@ -263,7 +269,7 @@ fn to_rpc_error(failure: TeamError) -> RpcError {
 /// Returns the repository and the server of its team, or why it takes part in none.
 async fn find_membership(shared: &Arc<Shared>) -> Result<TeamMembership, NoMembership> {
     let config = &shared.engine.config.team;
-    let identity = request::read_identity(shared, &shared.engine.layout).await;
+    let identity = read_identity(shared, &shared.engine.layout).await;
     let remote = identity.ok().and_then(|identity| identity.remote);
     match TeamAccess::from_config(config, remote.as_deref()) {
         TeamAccess::No(no_team) => Err(NoMembership::Outside(no_team)),

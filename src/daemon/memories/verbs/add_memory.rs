@@ -20,7 +20,7 @@ use crate::daemon::memories::methods::protocol_values;
 
 /// Adds a memory, unless the container already has a memory with the same text.
 pub(in crate::daemon::memories) async fn add_memory(call: &MethodCall<'_>) -> RpcResult<Value> {
-    let near = NearFinder::from_shared(call.shared);
+    let near = NearFinder::from_shared(&call.request.shared);
     call.write_with_found(read_params(call), move |rows, params, stamp| {
         add_record(rows, params, stamp, &near)
     })

@@ -18,8 +18,8 @@ use crate::daemon::memories::methods::change_stamp::ChangeStamp;
 use crate::daemon::memories::methods::memory_rules::{JobResult, find_living, refused_error};
 use crate::daemon::memories::methods::method_call::MethodCall;
 use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::request::run_blocking;
 
 /// Default number of memories.
 const DEFAULT_LIMIT: usize = 10;
@@ -66,13 +66,13 @@ async fn find_hits(call: &MethodCall<'_>) -> RpcResult<Vec<RecallHit>> {
         ..SearchParams::default()
     };
     let scope = SearchScope::from_params(&search, &CallerDir::default())?;
-    let min_cosine = call.shared.engine.config.search.min_cosine;
+    let min_cosine = call.request.shared.engine.config.search.min_cosine;
     let Some(mut wanted) = scope.memory_ask(&search, limit, min_cosine) else { return Ok(Vec::new()) };
-    run_blocking(call.shared, move |shared| {
+    run_blocking(call.request, move |request| {
         if wanted.mode != SearchMode::Keyword {
-            wanted.set_query_vector(shared.memories.ready_model().as_deref().map_err(String::as_str));
+            wanted.set_query_vector(request.shared.memories.ready_model().as_deref().map_err(String::as_str));
         }
-        Ok(shared.memories.find_memories(&wanted)?.found.into_iter().map(to_recall_hit).collect())
+        Ok(request.memories().find_memories(&wanted)?.found.into_iter().map(to_recall_hit).collect())
     })
     .await
 }

@@ -16,9 +16,10 @@ use tokio::time::timeout;
 
 use super::look_at_files::worktree_key;
 use super::take_edits::{take_edits, take_edits_of_others};
-use crate::daemon::request::caveats;
-use crate::daemon::request::{locate_worktree, request_deadline, run_look, unanswered_error};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::fresh_snapshot::request_deadline;
+use crate::daemon::request::reader_threads::{run_look, unanswered_error};
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
 
 /// Returns the number of the worktree in which a method runs, after its shared memories are read from their files. Notes a
 /// caveat if that fails.
@@ -26,31 +27,31 @@ use crate::daemon::shared::Shared;
 /// # Errors
 /// When a method about memories alone is called, and the rows cannot be written.
 pub(in crate::daemon) async fn enter_worktree(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     method: &Method,
     params: &Value,
 ) -> RpcResult<i64> {
     let Some(cwd) = params["cwd"].as_str().filter(|_| answers_with_memories(method, params)) else {
         return Ok(0);
     };
-    let Ok(layout) = locate_worktree(shared, cwd, request_deadline(shared, None)).await else {
+    let Ok(layout) = locate_worktree(request, cwd, request_deadline(request, None)).await else {
         return Ok(0); // the method reports the error
     };
     let is_of_memories = method.name.starts_with("memory.");
     if method.memories != MemoriesOf::Worktree {
-        look_at_others(shared, &layout).await;
+        look_at_others(request, &layout).await;
     }
-    if shared.memories.files.is_first_request() {
-        spawn(take_edits_of_others(Arc::clone(shared), layout.clone()));
+    if request.shared.memories.files.is_first_request() {
+        spawn(take_edits_of_others(Arc::clone(&request.shared), layout.clone()));
     }
-    let gone = shared.memories.find_gone_worktrees(&layout).await;
+    let gone = request.shared.memories.find_gone_worktrees(&layout).await;
     let patience = LookPatience::for_method(method, params);
-    let worktree = match look_within(shared, &layout, LookPurpose::Enter { gone }, patience).await {
+    let worktree = match look_within(request, &layout, LookPurpose::Enter { gone }, patience).await {
         // Other methods work without memories.
         Err(error) if !is_of_memories => {
             tracing::warn!(error = error.message, "files of memories");
-            caveats::note_caveat(AnswerPart::Memories, error.message);
-            shared.memories.last_worktree(&layout)
+            request.caveats.note_caveat(AnswerPart::Memories, error.message);
+            request.shared.memories.last_worktree(&layout)
         }
         looked => looked?,
     };
@@ -91,18 +92,18 @@ impl LookPatience {
 /// Reads the files of a worktree into its rows within a time limit, and notes files that could not be read. Returns the number
 /// of the worktree.
 async fn look_within(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     layout: &RepoLayout,
     purpose: LookPurpose,
     patience: LookPatience,
 ) -> RpcResult<i64> {
-    let (files, key) = (&shared.memories.files, worktree_key(layout));
+    let (files, key) = (&request.shared.memories.files, worktree_key(layout));
     let give_up = |place: &Path| {
         if !patience.goes_on {
             return Err(unanswered_error(place, patience.limit));
         }
-        caveats::note_caveat(AnswerPart::Memories, unanswered_reason(place));
-        Ok(shared.memories.last_worktree(layout))
+        request.caveats.note_caveat(AnswerPart::Memories, unanswered_reason(place));
+        Ok(request.shared.memories.last_worktree(layout))
     };
     // A further thread would hang as well.
     if let Some(place) = files.unanswered_for(&key, patience.limit) {
@@ -110,21 +111,21 @@ async fn look_within(
     }
     let (progress, of_thread) = (files.begin_look(&key), layout.clone());
     let for_thread = Arc::clone(&progress);
-    let mut done = pin!(run_look(shared, &layout.root, move |shared: &Shared| {
+    let mut done = pin!(run_look(request, &layout.root, move |request: &RequestContext| {
         let (gone, links) = match &purpose {
             LookPurpose::Enter { gone } => (&gone[..], true),
             LookPurpose::Show => (&[][..], false),
         };
-        shared.memories.look_at_files(&of_thread, gone, links, &for_thread)
+        request.shared.memories.look_at_files(&of_thread, gone, links, &for_thread)
     }));
     loop {
         if let Ok(looked) = timeout(TICK, &mut done).await {
             let (worktree, failure) = looked?;
             if let Some(why) = failure {
-                caveats::note_caveat(AnswerPart::Memories, why);
+                request.caveats.note_caveat(AnswerPart::Memories, why);
             }
             if files.is_unwatched(&key, layout) {
-                take_edits(shared, layout);
+                take_edits(&request.shared, layout);
             }
             return Ok(worktree);
         }
@@ -135,17 +136,17 @@ async fn look_within(
 }
 
 /// Reads the files of every other worktree that has memories, for methods that show those too.
-async fn look_at_others(shared: &Arc<Shared>, layout: &RepoLayout) {
+async fn look_at_others(request: &Arc<RequestContext>, layout: &RepoLayout) {
     let patience = LookPatience { limit: SLOW, goes_on: true };
-    for other in shared.memories.find_others(layout, &shared.engine.env).await {
+    for other in request.shared.memories.find_others(layout, &request.shared.engine.env).await {
         let looked = match other {
             Ok(other) => {
-                look_within(shared, &other, LookPurpose::Show, patience).await.map_err(|error| error.message)
+                look_within(request, &other, LookPurpose::Show, patience).await.map_err(|error| error.message)
             }
             Err(why) => Err(why),
         };
         if let Err(why) = looked {
-            caveats::note_caveat(AnswerPart::Memories, why);
+            request.caveats.note_caveat(AnswerPart::Memories, why);
         }
     }
 }

@@ -6,8 +6,7 @@ use memod_engine::errors::RpcResult;
 use memod_proto::{ChangedParams, ReachParams};
 
 use crate::daemon::history::changed;
-use crate::daemon::request::caveats;
-use crate::daemon::shared::Shared;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Files with the qualified names of their definitions.
 pub(super) type FileTitles = Vec<(String, Vec<String>)>;
@@ -35,7 +34,7 @@ impl ChangedDefinitions {
 
 /// Returns the definitions that changed since the requested revision.
 pub(super) async fn find_changed_definitions(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     params: &ReachParams,
 ) -> RpcResult<ChangedDefinitions> {
     let ask = ChangedParams {
@@ -45,8 +44,8 @@ pub(super) async fn find_changed_definitions(
         wait_ms: params.wait_ms,
         ..ChangedParams::default()
     };
-    let result = changed::answer_changed(shared, ask).await?;
-    caveats::note_needed_files(|_| true); // what uses the changed definitions may be anywhere
+    let result = changed::answer_changed(request, ask).await?;
+    request.caveats.note_needed_files(|_| true); // what uses the changed definitions may be anywhere
     let cut = (result.left_out > 0).then(|| format!("{} changed files are left out", result.left_out));
     let why_not_fresh = (!result.fresh).then(|| result.reason.unwrap_or_default());
     let (mut present, mut removed, mut renamed) = (FileTitles::new(), FileTitles::new(), Vec::new());

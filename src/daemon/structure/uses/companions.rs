@@ -11,8 +11,9 @@ use memod_proto::{FreshnessLevel, ReferencePart, WhyCommit, WhyMemory};
 use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;
 use crate::daemon::memories::about_code::memories_for_path::{PathLines, memories_for_places};
 use crate::daemon::request::commit_history::CommitHistory;
-use crate::daemon::request::{run_reading, wait_until_fresh};
-use crate::daemon::shared::Shared;
+use crate::daemon::request::fresh_snapshot::wait_until_fresh;
+use crate::daemon::request::reader_threads::run_reading;
+use crate::daemon::request::request_context::RequestContext;
 
 /// Most places whose memories are looked for.
 const MOST_PLACES: usize = 200;
@@ -32,7 +33,7 @@ pub(super) struct AnswerCompanions {
 
 /// Finds what is asked for about places: those of the definitions, then those that were found.
 pub(super) async fn find_companions(
-    shared: &Arc<Shared>,
+    request: &Arc<RequestContext>,
     cwd: &str,
     with: &[ReferencePart],
     places: Vec<PathLines>,
@@ -44,15 +45,15 @@ pub(super) async fn find_companions(
     }
     let places = merge_places(places);
     if with.contains(&ReferencePart::Memories) {
-        let memories = memories_for_places(shared, cwd, places.clone(), until).await?;
+        let memories = memories_for_places(request, cwd, places.clone(), until).await?;
         found.memories = memories.0;
-        note_uncertain_states(memories.1);
+        note_uncertain_states(&request.caveats, memories.1);
     }
     if with.contains(&ReferencePart::Commits) {
-        let at = wait_until_fresh(shared, cwd, FreshnessLevel::None, until).await?;
+        let at = wait_until_fresh(request, cwd, FreshnessLevel::None, until).await?;
         let root = at.layout.root.clone();
         let paths: Vec<String> = places.into_iter().map(|(path, _)| path).take(MOST_COMMITS.0).collect();
-        let (commits, is_late) = run_reading(shared, &root, move |_| list_commits(&at, &paths)).await?;
+        let (commits, is_late) = run_reading(request, &root, move |_| list_commits(&at, &paths)).await?;
         found.commits = commits;
         let late = is_late.then(|| "history was not read to its end in 2 s".to_owned());
         found.cut = late;

@@ -17,8 +17,8 @@ use crate::daemon::definitions::named_definitions::{
 };
 use crate::daemon::request::commit_history::parse_source_key;
 use crate::daemon::request::path_spec::{PathPart, find_named, parse_target};
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::shared::Shared;
 
 /// A definition as an answer names it; each overload is one.
 pub(super) struct TargetDefinition {
@@ -142,7 +142,7 @@ pub(super) enum WholeFiles {
 /// # Errors
 /// When nothing has that name, or the index cannot be read.
 pub(super) fn find_targets(
-    (shared, reader): (&Shared, &IndexReader),
+    (request, reader): (&RequestContext, &IndexReader),
     structures: &WorktreeStructures<'_>,
     at: &Freshness,
     (target, cwd): (&str, &str),
@@ -174,15 +174,19 @@ pub(super) fn find_targets(
             }
         };
         if found.is_empty() {
-            return Err(undefined_name_error(path, name, &definitions));
+            return Err(undefined_name_error(&request.caveats, path, name, &definitions));
         }
         targets.add(structures, &key, found);
         return Ok(targets);
     }
-    for (key, found) in find_definitions(shared, reader, at.worktree, target)? {
+    for (key, found) in find_definitions(&request.shared, reader, at.worktree, target)? {
         targets.add(structures, &key, vec![found]);
     }
-    if targets.definitions.is_empty() { Err(unknown_target_error(target)) } else { Ok(targets) }
+    if targets.definitions.is_empty() {
+        Err(unknown_target_error(&request.caveats, target))
+    } else {
+        Ok(targets)
+    }
 }
 
 /// Returns the definitions of files by their qualified names, and all of those of renamed files; those that are gone are left out.

@@ -25,8 +25,8 @@ use super::question_targets::{QuestionTargets, WholeFiles, find_changed_targets,
 use super::similar_tests::find_similar_tests;
 use super::test_order::{self, find_outermost_function, is_test};
 use super::worktree_structures::{CodeNode, WorktreeStructures};
+use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
-use crate::daemon::shared::Shared;
 
 /// Definitions in a result when the caller names no number.
 const LIMIT: usize = 100;
@@ -67,7 +67,7 @@ impl UseQuestion {
 /// Answers a question at a snapshot, about `changes` if those are meant. Also returns how many changed definitions are not there,
 /// and the files whose text has changed since.
 pub(super) fn answer_question(
-    shared: &Shared,
+    request: &RequestContext,
     (question, params): (UseQuestion, &ReachParams),
     changes: Option<&ChangedDefinitions>,
     at: &Freshness,
@@ -79,11 +79,11 @@ pub(super) fn answer_question(
     }
     let bounds = FollowLimits { depth, until: Instant::now() + BUDGET };
     let dir = CallerDir::new(&at.layout, Path::new(&params.cwd));
-    let read = shared.engine.read(|reader: &IndexReader| {
+    let read = request.shared.engine.read(|reader: &IndexReader| {
         reader.read_snapshot(|reader| -> RpcResult<_> {
             let gone = changes.map(ChangedDefinitions::old_paths).unwrap_or_default();
             let structures = WorktreeStructures::new(
-                (shared, reader),
+                (&request.shared, reader),
                 (at.worktree, &at.layout.root),
                 gone,
                 bounds.until,
@@ -94,7 +94,7 @@ pub(super) fn answer_question(
                     let whole =
                         if question.allows_changes() { WholeFiles::Allowed } else { WholeFiles::Refused };
                     let target = params.target.as_deref().unwrap_or_default();
-                    find_targets((shared, reader), &structures, at, (target, &params.cwd), whole)?
+                    find_targets((request, reader), &structures, at, (target, &params.cwd), whole)?
                 }
             };
             let start = add_type_members(&structures, &targets, question);
@@ -111,8 +111,12 @@ pub(super) fn answer_question(
                 reached.add_starts(&structures, &start, |node| is_test(&structures, node));
                 let removed: Vec<String> =
                     changes.map(|changes| list_titles(&changes.removed)).unwrap_or_default();
-                (alike, why_not_alike) =
-                    find_similar_tests((shared, reader), &structures, (at, &dir), (&targets, &removed))?;
+                (alike, why_not_alike) = find_similar_tests(
+                    (&request.shared, reader),
+                    &structures,
+                    (at, &dir),
+                    (&targets, &removed),
+                )?;
             }
             let limit = params.limit.unwrap_or(LIMIT);
             let mut result = build_result(&structures, (question, &targets), (reached, &alike), limit);
@@ -123,7 +127,7 @@ pub(super) fn answer_question(
         })
     });
     let (mut result, targets, entries) = read?;
-    let texts = AnswerTexts::new((shared, at), &dir, entries);
+    let texts = AnswerTexts::new((&request.shared, at), &dir, entries);
     let stale = texts.fill_texts(&mut result.found, question == UseQuestion::Callees)?;
     let definitions = targets.list_definitions(&dir);
     let removed = changes.map(|changes| list_path_symbols(&changes.removed)).unwrap_or_default();

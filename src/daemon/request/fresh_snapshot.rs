@@ -1,0 +1,120 @@
+//! Runs a request on a snapshot of its worktree that is as fresh as requested.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memod_base::types::SourceKey;
+use memod_database::DatabaseError;
+use memod_engine::FreshnessRequest;
+use memod_engine::errors::RpcResult;
+use memod_engine::loop_event::Freshness;
+use memod_index_db::IndexReader;
+use memod_proto::FreshnessLevel;
+
+use crate::daemon::request::reader_threads::{run_blocking, run_reading_files};
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::worktree_location::locate_worktree;
+
+/// Number of times that stale files are indexed and the request is repeated before they are dropped.
+const RERUNS: usize = 2;
+/// Maximum wait of a request for freshness.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+
+/// Waits until the files of the worktree around `cwd` are as fresh as requested, or the deadline.
+pub(in crate::daemon) async fn wait_until_fresh(
+    request: &Arc<RequestContext>,
+    cwd: &str,
+    level: FreshnessLevel,
+    deadline: Instant,
+) -> RpcResult<Freshness> {
+    wait_until_fresh_with(request, cwd, level, deadline, Vec::new(), false).await
+}
+
+/// Like [`wait_until_fresh`], with paths that were found `dirty`, and optionally with the commits.
+pub(in crate::daemon) async fn wait_until_fresh_with(
+    request: &Arc<RequestContext>,
+    cwd: &str,
+    level: FreshnessLevel,
+    deadline: Instant,
+    dirty: Vec<SourceKey>,
+    needs_commits: bool,
+) -> RpcResult<Freshness> {
+    let layout = locate_worktree(request, cwd, deadline).await?;
+    let at = request
+        .shared
+        .engine
+        .wait_until_fresh(FreshnessRequest { layout, level, deadline, dirty, needs_commits })
+        .await?;
+    let view = at.worktree;
+    let unreadable = run_blocking(request, move |request| {
+        Ok(request.shared.engine.read(|reader| reader.list_unreadable(view))?)
+    })
+    .await;
+    // A caller that needs the index gets the error itself.
+    request.caveats.note_snapshot(at.reason.clone().filter(|_| !at.fresh), unreadable.unwrap_or_default());
+    Ok(at)
+}
+
+/// The required snapshot of a request.
+pub(in crate::daemon) struct SnapshotAsk {
+    pub(in crate::daemon) cwd: String,
+    pub(in crate::daemon) level: FreshnessLevel,
+    pub(in crate::daemon) deadline: Instant,
+    pub(in crate::daemon) needs_commits: bool,
+}
+
+/// Runs `run` on a snapshot that is as fresh as requested, and repeats it while the disk is newer. Returns the last value,
+/// and why it may differ from the disk.
+///
+/// `run` gets whether it is repeated, and returns its value with the paths whose content on disk differs from the snapshot.
+pub(in crate::daemon) async fn run_on_snapshot<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    ask: SnapshotAsk,
+    run: impl Fn(&RequestContext, &Freshness, bool) -> RpcResult<(T, Vec<SourceKey>)>
+    + Send
+    + std::marker::Sync
+    + 'static,
+) -> RpcResult<(T, Option<String>)> {
+    let SnapshotAsk { cwd, level, deadline, needs_commits } = ask;
+    let run = Arc::new(run);
+    let (mut stale, mut reruns) = (Vec::new(), 0);
+    loop {
+        let at = wait_until_fresh_with(request, &cwd, level, deadline, stale, needs_commits).await?;
+        let run = Arc::clone(&run);
+        let once = move |request: &RequestContext, at: &Freshness| {
+            let (value, mut newer) = run(request, at, reruns > 0)?;
+            newer.retain(|key| !at.disk.is_avoided(&at.layout.root.join(key.as_str())));
+            Ok((value, newer, at.is_outdated()))
+        };
+        let (value, newer, has_moved) = run_reading_files(request, at, once).await?;
+        let why_not = why_not_final(&newer, has_moved, level);
+        if why_not.is_none() || reruns == RERUNS {
+            return Ok((value, why_not));
+        }
+        // The disk is newer than the index, even if the watcher has not noticed: index the paths and repeat.
+        (stale, reruns) = (newer, reruns + 1);
+    }
+}
+
+/// Returns why the value of a snapshot is not final, if it is not: paths are `stale`, or files have `moved` since the
+/// freshness check.
+fn why_not_final(stale: &[SourceKey], has_moved: bool, level: FreshnessLevel) -> Option<String> {
+    match stale.first() {
+        Some(path) => Some(format!("{path} changed, or could not be read, while the answer was made")),
+        None if has_moved && level != FreshnessLevel::None => {
+            Some("files went while the answer was made".to_owned())
+        }
+        None => None,
+    }
+}
+
+pub(in crate::daemon) fn request_deadline(request: &RequestContext, wait_ms: Option<u64>) -> Instant {
+    let wait = Duration::from_millis(wait_ms.unwrap_or(request.shared.engine.config.search.wait_ms));
+    Instant::now() + wait.min(MAX_WAIT)
+}
+
+/// Returns `m1:<epoch>:<view>:<seq>` of a snapshot.
+pub(in crate::daemon) fn format_clock(reader: &IndexReader, at: &Freshness) -> Result<String, DatabaseError> {
+    let row = reader.find_view(at.worktree)?;
+    Ok(row.map_or_else(String::new, |row| format!("m1:{}:{}:{}", row.epoch, row.id.0, row.seq)))
+}

@@ -1,0 +1,173 @@
+//! Runs code that blocks on threads of its own, so that a hanging file system delays no other request.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use memod_base::threads::lock;
+use memod_engine::disk_reads::{SLOW, TICK, unanswered_reason};
+use memod_engine::errors::RpcResult;
+use memod_engine::gates::{GateError, GatePass};
+use memod_engine::loop_event::Freshness;
+use memod_proto::{AnswerPart, RpcError, code};
+use tokio::task::spawn_blocking;
+use tokio::time::{timeout, timeout_at};
+
+use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::request::request_errors::busy_error;
+
+/// Minimum time that a file system gets to find the worktree around a directory.
+pub(super) const LOCATE_WAIT: Duration = Duration::from_secs(1);
+/// Time after which a request that reads a worktree gives up its turn, because it probably waits for the file system.
+const TURN: Duration = Duration::from_millis(500);
+/// Time after which such a request fails; history is searched for ten seconds.
+const READ_WAIT: Duration = Duration::from_secs(20);
+/// Number of places that do not answer after which an answer is given up, one after the other.
+const MOST_STUCK: u32 = 4;
+/// The places of a thread that reads, until it ends or is given up.
+type ReaderPlaces = Arc<Mutex<Option<(GatePass, Option<GatePass>)>>>;
+
+/// Runs blocking code on another thread. Use [`run_reading`] for code that reads a worktree.
+pub(in crate::daemon) async fn run_blocking<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    let _turn = request.shared.gates.turns.acquire().await;
+    let request = Arc::clone(request);
+    spawn_blocking(move || run(&request)).await.map_err(|panic| panic_error(&panic))?
+}
+
+/// Waits for a place to read files of a worktree. Requests of the socket go first.
+async fn enter_worktree(
+    request: &RequestContext,
+    root: &Path,
+    until: Instant,
+) -> RpcResult<(GatePass, Option<GatePass>)> {
+    let began = Instant::now();
+    let full = |full| admission_error(full, root, began.elapsed());
+    let gates = &request.shared.gates;
+    let behind = match request.is_of_socket() {
+        true => None,
+        false => Some(gates.give_way(root, until).await.map_err(full)?),
+    };
+    Ok((gates.enter_worktree(root, until).await.map_err(full)?, behind))
+}
+
+/// Runs code that looks at files of a worktree on another thread. It mostly waits for the file system, so it takes no turn: looks
+/// that hang elsewhere are not in front of it.
+pub(in crate::daemon) async fn run_look<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    root: &Path,
+    run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    let until = Instant::now() + READ_WAIT;
+    let places = enter_worktree(request, root, until).await?;
+    let request = Arc::clone(request);
+    let done = spawn_blocking(move || {
+        let _places = places; // as long as the thread has it
+        run(&request)
+    });
+    let done = timeout_at(until.into(), done).await.map_err(|_| unanswered_error(root, READ_WAIT))?;
+    done.map_err(|panic| panic_error(&panic))?
+}
+
+/// Runs code that reads files of a worktree on another thread. A hanging file system blocks that thread, but neither the
+/// request nor requests for other worktrees.
+pub(in crate::daemon) async fn run_reading<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    root: &Path,
+    run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    run_reading_in(request, root, &ReaderPlaces::default(), run).await
+}
+
+/// Runs code that reads a snapshot and, through [`Freshness::disk`], files. Where one of these does not answer in time, the answer is
+/// made without what is there, and says so; the thread that hangs is in nobody's way then.
+pub(in crate::daemon) async fn run_reading_files<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    mut at: Freshness,
+    run: impl Fn(&RequestContext, &Freshness) -> RpcResult<T> + Send + std::marker::Sync + 'static,
+) -> RpcResult<T> {
+    let (run, root) = (Arc::new(run), at.layout.root.clone());
+    for _ in 0..MOST_STUCK {
+        at.disk = request.shared.disk_reads.begin_attempt(&root, &request.shared.gates);
+        let (disk, run, at, places) =
+            (Arc::clone(&at.disk), Arc::clone(&run), at.clone(), ReaderPlaces::default());
+        let mut done = pin!(run_reading_in(request, &root, &places, move |request| run(request, &at)));
+        while disk.unanswered_for(SLOW).is_none() {
+            let Ok(done) = timeout(TICK, &mut done).await else { continue };
+            if let Some(place) = disk.first_missed() {
+                request.caveats.note_caveat(AnswerPart::Code, unanswered_reason(&place));
+            }
+            return done;
+        }
+        lock(&places).take();
+    }
+    Err(unanswered_error(&root, MOST_STUCK * SLOW))
+}
+
+/// Like [`run_reading`], with the places to hold while it reads.
+async fn run_reading_in<T: Send + 'static>(
+    request: &Arc<RequestContext>,
+    root: &Path,
+    places: &ReaderPlaces,
+    run: impl FnOnce(&RequestContext) -> RpcResult<T> + Send + 'static,
+) -> RpcResult<T> {
+    let (began, until) = (Instant::now(), Instant::now() + READ_WAIT);
+    let entered = enter_worktree(request, root, until).await?;
+    *lock(places) = Some(entered);
+    let turn = timeout_at(until.into(), request.shared.gates.turns.acquire())
+        .await
+        .map_err(|_| admission_error(GateError::Busy, root, began.elapsed()))?;
+    let (request, places) = (Arc::clone(request), Arc::clone(places));
+    let mut done = spawn_blocking(move || {
+        let done = run(&request);
+        lock(&places).take();
+        done
+    });
+    let done = match timeout(TURN, &mut done).await {
+        Ok(done) => done,
+        Err(_) => {
+            drop(turn);
+            timeout(READ_WAIT - TURN, done).await.map_err(|_| unanswered_error(root, READ_WAIT))?
+        }
+    };
+    done.map_err(|panic| panic_error(&panic))?
+}
+
+/// Runs code that examines a file system on another thread, until the deadline but for at least [`LOCATE_WAIT`]. The wait at
+/// our own gates does not count.
+pub(super) async fn run_on_disk<T: Send + 'static>(
+    path: &Path,
+    until: Instant,
+    examine: impl FnOnce() -> T + Send + 'static,
+) -> RpcResult<T> {
+    let limit = until.saturating_duration_since(Instant::now()).max(LOCATE_WAIT);
+    let done = timeout(limit, spawn_blocking(examine)).await.map_err(|_| unanswered_error(path, limit))?;
+    done.map_err(|panic| panic_error(&panic))
+}
+
+/// Returns the error for a request that was not admitted.
+pub(super) fn admission_error(full: GateError, path: &Path, waited: Duration) -> RpcError {
+    match full {
+        GateError::Stuck => unanswered_error(path, waited),
+        GateError::Busy => busy_error(format!(
+            "{}: too many requests wait for it, over {} ms",
+            path.display(),
+            waited.as_millis()
+        )),
+    }
+}
+
+/// Returns the error for a file system that does not answer.
+pub(in crate::daemon) fn unanswered_error(path: &Path, waited: Duration) -> RpcError {
+    let message =
+        format!("{}: its file system has not answered within {} ms", path.display(), waited.as_millis());
+    RpcError::new(code::IO, message)
+        .with_hint("look at what is mounted there; other worktrees are not affected")
+}
+
+fn panic_error(panic: &tokio::task::JoinError) -> RpcError {
+    RpcError::new(code::INTERNAL, panic.to_string())
+}

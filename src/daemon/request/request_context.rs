@@ -1,0 +1,78 @@
+//! Holds what one request is made of: the shared state, its connection, its worktree, and what its answer owes.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use memod_base::paths::RepoLayout;
+use memod_engine::errors::{RpcResult, stopping_error};
+use tokio::sync::OnceCell;
+
+use crate::daemon::memories::worktree_memories::WorktreeMemories;
+use crate::daemon::request::caveats::NotedCaveats;
+use crate::daemon::request::client_connection::ClientConnection;
+use crate::daemon::request::memory_scope::WHOLE_REPOSITORY;
+use crate::daemon::shared::Shared;
+
+/// One request, or work of the daemon itself. It is made once, and handed on to every thread that works for it.
+pub(in crate::daemon) struct RequestContext {
+    /// The engine, and what requests keep between them.
+    pub(in crate::daemon) shared: Arc<Shared>,
+    /// Why parts of the answer may be old or missing.
+    pub(in crate::daemon) caveats: NotedCaveats,
+    connection: RequestOrigin,
+    /// Number of the worktree whose memories the request reads, once its files are read.
+    worktree: OnceLock<i64>,
+    /// The directory of the caller, and the worktree around it.
+    pub(super) located: OnceCell<(String, RepoLayout)>,
+}
+
+/// Where a request comes from.
+pub(in crate::daemon) enum RequestOrigin {
+    /// A connection of the socket, which is gone once all references are dropped.
+    Socket(Weak<ClientConnection>),
+    /// HTTP, or work of the daemon itself.
+    Other,
+}
+
+impl RequestContext {
+    pub(in crate::daemon) fn new(shared: &Arc<Shared>, connection: RequestOrigin) -> Arc<Self> {
+        Arc::new(Self {
+            shared: Arc::clone(shared),
+            caveats: NotedCaveats::default(),
+            connection,
+            worktree: OnceLock::new(),
+            located: OnceCell::new(),
+        })
+    }
+
+    /// Returns whether the request came over the socket.
+    pub(super) fn is_of_socket(&self) -> bool {
+        matches!(self.connection, RequestOrigin::Socket(_))
+    }
+
+    /// Returns the connection of the request.
+    ///
+    /// # Errors
+    /// When it has ended, or the request has none.
+    pub(in crate::daemon) fn connection(&self) -> RpcResult<Arc<ClientConnection>> {
+        self.connection_reference().upgrade().ok_or_else(stopping_error)
+    }
+
+    /// Returns a reference that cannot be upgraded once the connection has ended.
+    pub(in crate::daemon) fn connection_reference(&self) -> Weak<ClientConnection> {
+        match &self.connection {
+            RequestOrigin::Socket(connection) => Weak::clone(connection),
+            RequestOrigin::Other => Weak::new(),
+        }
+    }
+
+    /// Binds the request to the memories of a worktree; the first call counts.
+    pub(in crate::daemon) fn set_worktree(&self, worktree: i64) {
+        let _ = self.worktree.set(worktree);
+    }
+
+    /// Returns the memories as the worktree of the request has them, or those of the whole repository.
+    pub(in crate::daemon) fn memories(&self) -> WorktreeMemories<'_> {
+        let worktree = self.worktree.get().copied().unwrap_or(WHOLE_REPOSITORY);
+        WorktreeMemories { thread: &self.shared.memories, worktree }
+    }
+}
