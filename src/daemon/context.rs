@@ -2,4 +2,3 @@
 
 pub(super) mod advice;
 pub(super) mod briefing;
-pub(super) mod project_survey;

@@ -1,6 +1,5 @@
 //! Finds definitions by name, and compares those of two versions of a file.
 
 pub(super) mod definition_diff;
-pub(super) mod known_definitions;
 pub(super) mod named_definitions;
 pub(super) mod type_members;

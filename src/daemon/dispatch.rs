@@ -21,7 +21,7 @@ use crate::daemon::history::why;
 use crate::daemon::llm_methods;
 use crate::daemon::memories::about_code::anchor_states;
 use crate::daemon::memories::memory_files::check_files::check_unmerged;
-use crate::daemon::memories::methods::memory_methods as memories;
+use crate::daemon::memories::memory_methods as memories;
 use crate::daemon::memories::team_memories::team_sync;
 use crate::daemon::memories::worktree_files::enter_worktree::enter_worktree;
 use crate::daemon::model_methods::{self, ModelMethod};

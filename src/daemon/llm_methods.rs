@@ -18,17 +18,17 @@ use memod_proto::{
     LlmSuggestResult, LlmSummariseParams, LlmSummariseResult, LlmUse, SearchParams,
 };
 
-use crate::daemon::language_model::llm_settings::read_settings;
-use crate::daemon::language_model::{ModelLane, current_day};
+use crate::daemon::memories::calls::method_call::locate_caller;
 use crate::daemon::memories::finding::dedupe::find_near_pairs;
 use crate::daemon::memories::finding::queries::tag_names;
 use crate::daemon::memories::finding::search_scope::SearchScope;
-use crate::daemon::memories::methods::method_call::locate_caller;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::request::llm_settings::read_settings;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::search::query_expansion::words_to_send;
+use crate::daemon::shared::language_model::{ModelLane, current_day};
 
 /// Longest text of a request, bytes; less of it is sent.
 const MOST_TEXT: usize = 1 << 20;

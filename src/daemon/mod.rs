@@ -9,7 +9,6 @@ mod definitions;
 mod dispatch;
 mod githooks;
 mod history;
-mod language_model;
 mod llm_methods;
 mod memories;
 mod model_methods;
@@ -33,14 +32,13 @@ use anyhow::Context;
 use memod_base::paths::{Env, RepoLayout};
 use memod_config::Config;
 use memod_embed::onnx::{ModelCache, Runtime};
-pub use memod_engine::errors::error_chain;
 use memod_engine::model_registry::ModelRegistry;
 use memod_engine::threads::spawn_thread;
 use memod_engine::{EngineParts, OpenedIndex, UnstartedEngine, own_files};
 use memod_indexing::{Indexer, Progress, ReadLimits};
 
 pub use crate::daemon::memories::import_export::export_memories::print_memories;
-use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::memories::rules::record_functions::RECORD_FUNCTIONS;
 use crate::daemon::memories::team_memories::team_sync;
 use crate::daemon::process::daemon_lock::DaemonLock;
 pub use crate::daemon::process::memory_limit::WithReserve;
@@ -50,8 +48,10 @@ use crate::daemon::process::{daemon_lock, daemon_log, descriptors, memory_limit}
 pub use crate::daemon::request::request_errors::hint_of;
 use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::memory_thread::MemoryThread;
 use crate::daemon::shared_observer::SharedObserver;
 use crate::daemon::subscribing::event_counts;
+pub use memod_engine::errors::error_chain;
 
 /// Threads for blocking calls. `gates` allows fewer to work at a time; the others may hang on file systems.
 const MOST_THREADS: usize = 512;
@@ -122,7 +122,7 @@ fn serve_repository(
     let unstarted =
         UnstartedEngine::new(EngineParts { layout, env, config, socket, models, indexer, progress })?;
     let engine = unstarted.engine();
-    let memories = MemoryThread::start(&engine)?;
+    let memories = MemoryThread::start(&engine, RECORD_FUNCTIONS)?;
     let shared = Arc::new(Shared::new(engine, memories));
     shared.engine.set_observer(Box::new(SharedObserver(Arc::downgrade(&shared))));
     daemon_lock::publish_socket(&shared.engine.layout, &shared.engine.socket)?;

@@ -1,14 +1,12 @@
 //! Provides params, a deadline, freshness, and a thread for blocking work to every method.
 
 pub(super) mod caveats;
-pub(super) mod client_connection;
 pub(super) mod commit_history;
 pub(super) mod fresh_snapshot;
-pub(super) mod memory_scope;
+pub(super) mod llm_settings;
 pub(super) mod path_spec;
 pub(super) mod reader_threads;
 pub(super) mod request_context;
 pub(super) mod request_errors;
 pub(super) mod request_params;
-pub(super) mod worktree_cache;
 pub(super) mod worktree_location;

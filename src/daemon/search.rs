@@ -3,8 +3,6 @@
 //! Hits of the index are verified on disk, and the query is repeated if one proves stale. Memories are always current and
 //! need no check. Both kinds have scores on one scale and appear in one list.
 
-pub(super) mod chunk_cache;
-pub(super) mod known_texts;
 pub(super) mod query_expansion;
 pub(super) mod reranking;
 pub(super) mod searched_memories;
@@ -37,8 +35,8 @@ use memod_search::superseded::put_above_superseded;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 
+use crate::daemon::memories::calls::method_call::locate_caller;
 use crate::daemon::memories::finding::search_scope::SearchScope;
-use crate::daemon::memories::methods::method_call::locate_caller;
 use crate::daemon::request::fresh_snapshot::{SnapshotAsk, format_clock, request_deadline, run_on_snapshot};
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
@@ -265,62 +263,90 @@ impl SearchQuestion {
 /// The result on one snapshot and why memories could not be searched, with the paths whose content on disk differs.
 type SnapshotHits = ((SearchResult, Option<String>), Vec<SourceKey>);
 
+/// What one snapshot of the index answers.
+struct IndexAnswer {
+    answer: SearchAnswer,
+    /// The answer to the corrected query.
+    again: Option<SearchAnswer>,
+    /// Number of chunks without a vector.
+    n_unembedded: u64,
+    /// Why some have none.
+    why_not_embedded: Option<String>,
+    clock: String,
+    /// Whether every file is indexed.
+    is_whole: bool,
+    notes: Vec<String>,
+}
+
+/// Searches a snapshot, and again with a corrected query where `n_exact` memories and the hits are few.
+fn search_snapshot(
+    request: &RequestContext,
+    reader: &IndexReader,
+    question: &SearchQuestion,
+    (at, filter): (&Freshness, &SearchFilter),
+    n_exact: usize,
+) -> RpcResult<IndexAnswer> {
+    let (shared, SearchQuestion { params, scope, limit, .. }) = (&request.shared, question);
+    let embedder = shared.engine.active_model(reader);
+    let chunks = shared.chunks.current_chunks(reader, at.worktree)?;
+    let ask = search::SearchRequest {
+        worktree: at.worktree,
+        chunks: &chunks,
+        query: &scope.query,
+        mode: params.mode,
+        filter,
+        conditions: &scope.conditions,
+        without: params.without.iter().copied().collect(),
+        limit: *limit,
+        min_cosine: shared.engine.config.search.min_cosine,
+        embedder: embedder.as_deref().map_err(String::as_str),
+        vectors: &shared.engine.nearest,
+        row_cache: &shared.rows,
+    };
+    let answer = search::run_search(reader, &ask)?;
+    let may_correct = params.mode != SearchMode::Vector && answer.exact_scores().count() + n_exact < FEW;
+    let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
+    let again =
+        corrected.map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
+    let has_vectors = params.mode != SearchMode::Keyword;
+    Ok(IndexAnswer {
+        answer,
+        again: again.transpose()?,
+        n_unembedded: reader.pending_embeddings(at.worktree, MOST_PENDING)?,
+        why_not_embedded: if has_vectors { embed_failures(reader, at.worktree)? } else { None },
+        clock: format_clock(reader, at)?,
+        is_whole: reader.find_view(at.worktree)?.is_some_and(|row| row.complete),
+        notes: list_notes(shared, scope, &chunks, at),
+    })
+}
+
 /// Searches the index and, if requested, the memories.
 fn search_index(
     request: &RequestContext,
     question: &SearchQuestion,
     at: &Freshness,
 ) -> RpcResult<SnapshotHits> {
-    let SearchQuestion { params, scope, limit, .. } = question;
+    let (shared, SearchQuestion { params, scope, limit, .. }) = (&request.shared, question);
     let filter = scope.index.clone().unwrap_or_default();
     let mut memories = SearchedMemories::from_ask(request, question.memories.as_ref(), Some(at));
-    let read = |reader: &IndexReader| -> RpcResult<_> {
-        reader.read_snapshot(|reader| {
-            let embedder = request.shared.engine.active_model(reader);
-            let chunks = request.shared.chunks.current_chunks(reader, at.worktree)?;
-            let ask = search::SearchRequest {
-                worktree: at.worktree,
-                chunks: &chunks,
-                query: &scope.query,
-                mode: params.mode,
-                filter: &filter,
-                conditions: &scope.conditions,
-                without: params.without.iter().copied().collect(),
-                limit: *limit,
-                min_cosine: request.shared.engine.config.search.min_cosine,
-                embedder: embedder.as_deref().map_err(String::as_str),
-                vectors: &request.shared.engine.nearest,
-                row_cache: &request.shared.rows,
-            };
-            let answer = search::run_search(reader, &ask)?;
-            let n_exact = answer.exact_scores().count() + memories.found.exact_scores().count();
-            let may_correct = params.mode != SearchMode::Vector && n_exact < FEW;
-            let corrected = if may_correct { correct_words(request, reader, &ask)? } else { None };
-            let again = corrected
-                .map(|query| search::run_search(reader, &search::SearchRequest { query: &query, ..ask }));
-            let embeddings = reader.pending_embeddings(at.worktree, MOST_PENDING)?;
-            let is_whole = reader.find_view(at.worktree)?.is_some_and(|row| row.complete);
-            let failed =
-                if params.mode == SearchMode::Keyword { None } else { embed_failures(reader, at.worktree)? };
-            let notes = list_notes(&request.shared, scope, &chunks, at);
-            Ok(((answer, again.transpose()?), embeddings, failed, format_clock(reader, at)?, is_whole, notes))
-        })
+    let n_exact = memories.found.exact_scores().count();
+    let read = |reader: &IndexReader| {
+        reader.read_snapshot(|reader| search_snapshot(request, reader, question, (at, &filter), n_exact))
     };
-    let mut found = request.shared.engine.read(read)?;
-    let answers = [Some(&found.0.0), found.0.1.as_ref()];
-    if answers.into_iter().flatten().any(|answer| answer.is_outdated) {
-        found = request.shared.engine.read(read)?; // the snapshot was taken before the switch to another model
+    let mut found = shared.engine.read(read)?;
+    if [Some(&found.answer), found.again.as_ref()].into_iter().flatten().any(|answer| answer.is_outdated) {
+        found = shared.engine.read(read)?; // the snapshot was taken before the switch to another model
     }
-    let ((mut answer, again), embeddings, embed_failed, clock, is_whole, notes) = found;
+    let IndexAnswer { mut answer, again, n_unembedded, why_not_embedded, clock, is_whole, notes } = found;
     let corrected = again.and_then(|again| memories.add_corrected(request, &mut answer, again));
-    let text = (request.shared.engine.config.index.max_file_bytes, &request.shared.texts);
+    let text = (shared.engine.config.index.max_file_bytes, &shared.texts);
     let VerifiedHits { hits, texts, mut stale } =
         verify_hits(&answer, at, *limit, text, question.hit_options());
     stale.append(&mut memories.stale);
-    let pending = Pending { embeddings, ..at.pending };
+    let pending = Pending { embeddings: n_unembedded, ..at.pending };
     let mut degraded = answer.degraded;
     if params.mode != SearchMode::Keyword {
-        add_knn_notes(&mut degraded, at, embed_failed.as_deref());
+        add_knn_notes(&mut degraded, at, why_not_embedded.as_deref());
     }
     add_source_notes(&mut degraded, at, &filter);
     let unread = memories.error.take().map(|error| error.message).or(memories.unsure.take());
@@ -330,10 +356,13 @@ fn search_index(
     let hits = hits.into_iter().zip(texts.into_iter().map(Some).chain(repeat(None)));
     let remembered = memories.build_hits(&at.layout, params.explain, question.snippet_extent());
     let (mut hits, texts) = merge_hits(remembered, hits, scope.query.is_one_word(), *limit);
-    if params.rerank && stale.is_empty() {
-        degraded.extend(reranking::rerank_hits(&request.shared, scope.query.text(), &mut hits, &texts).err());
-    } else if params.rerank {
-        degraded.push("rerank: files have changed meanwhile".to_owned()); // most likely the search runs again
+    if params.rerank {
+        let reranked = match stale.is_empty() {
+            true => reranking::rerank_hits(shared, scope.query.text(), &mut hits, &texts),
+            // Most likely the search runs again.
+            false => Err("rerank: files have changed meanwhile".to_owned()),
+        };
+        degraded.extend(reranked.err());
     }
     let result = SearchResult {
         total: answer.found.len() + memories.found.total,

@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use memod_base::types::parse_with_metadata;
+use memod_engine::errors::busy_error;
 use memod_engine::subscriptions::Subscription;
 use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, nesting_depth};
 use serde_json::Value;
@@ -23,13 +24,12 @@ use tokio::time::timeout;
 use crate::daemon::dispatch;
 use crate::daemon::memories;
 use crate::daemon::process::descriptors;
-use crate::daemon::request::client_connection::ClientConnection;
 use crate::daemon::request::request_context::RequestOrigin;
-use crate::daemon::request::request_errors::busy_error;
 use crate::daemon::server::peer_lines::PeerLines;
 use crate::daemon::server::reply_queue::{MAX_IN_FLIGHT, ReplyQueue};
 use crate::daemon::server::socket_listener::SocketListener;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::client_connection::ClientConnection;
 use crate::daemon::web::HttpServer;
 
 /// The method whose answer is followed by events.

@@ -1,5 +1,23 @@
 //! Holds the state that requests share, beside the engine.
 
+pub(super) mod change_cache;
+pub(super) mod chunk_cache;
+pub(super) mod client_connection;
+pub(super) mod code_map_cache;
+pub(super) mod delivered_advice;
+pub(super) mod exchange_status;
+pub(super) mod known_definitions;
+pub(super) mod known_files;
+pub(super) mod known_texts;
+pub(super) mod language_model;
+pub(super) mod memory_scope;
+pub(super) mod memory_thread;
+pub(super) mod object_ids;
+pub(super) mod project_survey;
+pub(super) mod watched_files;
+pub(super) mod worktree_cache;
+pub(super) mod worktree_memories;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -8,17 +26,17 @@ use memod_engine::disk_reads::RunningReads;
 use memod_engine::gates::Gates;
 use memod_search::row_cache::RowCache;
 
-use crate::daemon::context::advice::delivered_advice::DeliveredAdvice;
-use crate::daemon::context::project_survey::SurveyCache;
-use crate::daemon::definitions::known_definitions::KnownDefinitions;
-use crate::daemon::history::change_cache::ChangeCache;
-use crate::daemon::history::object_ids::KnownObjectIds;
-use crate::daemon::language_model::LanguageModel;
-use crate::daemon::memories::memory_thread::MemoryThread;
-use crate::daemon::memories::team_memories::exchange_status::TeamExchange;
-use crate::daemon::search::chunk_cache::ChunkCache;
-use crate::daemon::search::known_texts::KnownTexts;
-use crate::daemon::structure::code_map_cache::{CodeMapCache, MOST_MAP_BYTES};
+use crate::daemon::shared::change_cache::ChangeCache;
+use crate::daemon::shared::chunk_cache::ChunkCache;
+use crate::daemon::shared::code_map_cache::{CodeMapCache, MOST_MAP_BYTES};
+use crate::daemon::shared::delivered_advice::DeliveredAdvice;
+use crate::daemon::shared::exchange_status::TeamExchange;
+use crate::daemon::shared::known_definitions::KnownDefinitions;
+use crate::daemon::shared::known_texts::KnownTexts;
+use crate::daemon::shared::language_model::LanguageModel;
+use crate::daemon::shared::memory_thread::MemoryThread;
+use crate::daemon::shared::object_ids::KnownObjectIds;
+use crate::daemon::shared::project_survey::SurveyCache;
 
 /// The engine, and what requests keep between them.
 pub(super) struct Shared {

@@ -17,9 +17,9 @@ use memod_proto::{
 };
 
 use crate::daemon::githooks;
-use crate::daemon::memories::worktree_memories::repair_notice;
 use crate::daemon::model_methods;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::worktree_memories::repair_notice;
 
 /// Texts that the model fails on which are named.
 const MOST_FAILED: u32 = 3;

@@ -1,6 +1,5 @@
 //! Answers `refs`, `callers` and the other questions about uses, `outline`, `map` and `show`.
 
-pub(super) mod code_map_cache;
 pub(super) mod file_outline;
 pub(super) mod repo_map;
 pub(super) mod show_code;

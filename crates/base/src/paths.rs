@@ -13,6 +13,7 @@ mod regular_file;
 mod replace_file;
 #[cfg(windows)]
 mod security_id;
+mod state_owner;
 mod swap_files;
 mod transient_error;
 

@@ -6,11 +6,16 @@ use std::fmt::Display;
 use memod_base::paths::{self, PathError};
 use memod_database::DatabaseError;
 use memod_indexing::IndexError;
-use memod_proto::{RpcError, code};
+use memod_proto::{RETRY_AFTER_MS, RpcError, code};
 use memod_watch::WatchError;
 
 /// The result of a request.
 pub type RpcResult<T> = Result<T, RpcError>;
+
+/// Returns the error for a request over a limit that is worth retrying.
+pub fn busy_error(message: impl Into<String>) -> RpcError {
+    RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
+}
 
 /// Returns what went wrong and why in one line; most errors name their cause themselves.
 pub fn error_chain(error: &anyhow::Error) -> String {

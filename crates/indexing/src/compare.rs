@@ -5,40 +5,13 @@ use std::path::Path;
 
 use memod_base::paths::{FOLDS, IoContext as _, PathError, RepoLayout, SpellingCache, if_readable};
 use memod_base::types::{ReadRefusal, SourceKey, Stat, WorktreeId, is_secret_name};
-use memod_extract::EXTRACTOR_VERSION;
 use memod_git::UserDirs;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_scan::{Admission, ListedFile, ScanError, Verdict, Visit};
 
-use super::plan::{Action, decide_action};
 use super::progress::PathAccess;
-use super::{IndexError, MissedFiles, Progress, Scope, UnreadPath};
-
-/// The actions that bring the manifest up to date.
-#[derive(Default)]
-pub(super) struct TodoList {
-    pub(super) reads: Vec<(SourceKey, Stat)>,
-    pub(super) refusals: Vec<(SourceKey, Stat, ReadRefusal)>,
-    /// Removed entries, with their former signatures.
-    pub(super) removals: Vec<(SourceKey, Stat)>,
-    /// Ignored files with secret names.
-    pub(super) ignored_secrets: Vec<Stat>,
-    pub(super) problems: Vec<String>,
-    pub(super) unread: Vec<UnreadPath>,
-    pub(super) missed: MissedFiles,
-}
-
-impl TodoList {
-    /// Adds the action for a file that exists.
-    fn add_found(&mut self, found: Option<ListedFile>, known: Option<&ManifestEntry>) {
-        let Some(found) = found else { return };
-        match decide_action(known, &found.stat, found.refusal, EXTRACTOR_VERSION) {
-            Action::Keep => {}
-            Action::Read => self.reads.push((found.key, found.stat)),
-            Action::Refuse(refusal) => self.refusals.push((found.key, found.stat, refusal)),
-        }
-    }
-}
+use super::todo_list::{Scope, TodoList};
+use super::{IndexError, Progress, UnreadPath};
 
 /// A comparison with the worktree; `on_dir` is called with each directory before it is listed.
 pub(super) struct Comparison<'a> {

@@ -14,14 +14,16 @@ mod plan;
 mod prepare;
 mod progress;
 mod secret_files;
+mod todo_list;
 pub mod worker;
 
 pub use batches::{Applied, Apply};
 pub use commits::{CommitStep, Commits};
 pub use embedding::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 pub use extractor::Extractor;
-pub use pipeline::{Indexer, ReadLimits, Reconciler, Scope};
+pub use pipeline::{Indexer, ReadLimits, Reconciler};
 pub use progress::{MissedFiles, Progress, ReconcileOutcome, UnreadPath, WalkProgress, WalkStep};
+pub use todo_list::Scope;
 
 use memod_base::threads;
 use memod_database::DatabaseError;

@@ -4,7 +4,6 @@
 //! writer in batches. So a hanging file system blocks only its own worktree.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -18,10 +17,11 @@ use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, IndexWriter, ManifestChange};
 
 use super::batches::{Apply, Batches};
-use super::compare::{Comparison, TodoList};
+use super::compare::Comparison;
 use super::extractor::ExtractorPool;
 use super::prepare::{PreparedFile, Preparer};
 use super::secret_files::{self, SecretFiles};
+use super::todo_list::{Scope, TodoList};
 use super::{IndexError, Progress, ReconcileOutcome, WalkProgress};
 
 /// Runs of changes that are prepared ahead of the writer; each has at most one extracted content.
@@ -30,15 +30,6 @@ const QUEUE: usize = 64;
 const RUN: usize = 32;
 /// Minimum number of files for further threads.
 const INLINE_FILES: usize = 4;
-
-/// The paths to compare with the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Everything.
-    Full,
-    /// These paths and everything below them.
-    Paths(BTreeSet<SourceKey>),
-}
 
 /// Limits for reading files.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::{ReadRefusal, Stat};
 
-use super::compare::TodoList;
+use super::todo_list::TodoList;
 
 /// Time after the appearance of a secret file during which removed contents are compared with it.
 const RECENT: Duration = Duration::from_secs(600);

@@ -4,6 +4,7 @@
 //! reads and stores versions of memories. What they mean for the memories here, the daemon decides.
 
 mod migrations;
+mod query_error;
 mod server_connection;
 mod tls;
 

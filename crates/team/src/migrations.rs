@@ -6,7 +6,7 @@ use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
 use super::TeamError;
-use super::server_connection::query_error;
+use super::query_error::query_error;
 
 /// One script a version, oldest first.
 const MIGRATIONS: [&str; 3] =

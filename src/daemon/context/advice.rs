@@ -4,7 +4,6 @@
 //! files. A session gets each of them once.
 
 mod advice_note;
-pub(in crate::daemon) mod delivered_advice;
 mod edited_files;
 mod prompt_advice;
 
@@ -12,7 +11,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use advice_note::{AdviceNote, UnreadPart};
-use delivered_advice::SessionKey;
 use edited_files::{EditedFile, find_edited_files};
 use memod_engine::errors::RpcResult;
 use memod_proto::anchor::AnchorState;
@@ -30,6 +28,7 @@ use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::request::worktree_location::locate_worktree;
+use crate::daemon::shared::delivered_advice::SessionKey;
 
 /// Default budget, tokens.
 const BUDGET: usize = 400;

@@ -14,10 +14,10 @@ use memod_indexing::Extractor;
 use memod_proto::{ChangedFile, ChangedSymbols, FileStatus, RpcError, code};
 use memod_structure::map::has_word;
 
-use crate::daemon::definitions::known_definitions::DefinitionHashes;
 use crate::daemon::definitions::type_members::{TypeParts, split_type};
 use crate::daemon::process::program_path::program_path;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::known_definitions::DefinitionHashes;
 
 /// The time limit was reached.
 #[derive(Debug)]

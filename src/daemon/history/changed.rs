@@ -11,6 +11,7 @@ mod compared_sides;
 mod conversions;
 mod find_changes;
 mod renames;
+mod tree_changes;
 mod unlisted_paths;
 mod version_texts;
 
@@ -27,13 +28,13 @@ use memod_proto::{AnswerPart, ChangedParams, ChangedResult};
 use version_texts::VersionTexts;
 
 use crate::daemon::definitions::definition_diff::DefinitionComparer;
-use crate::daemon::history::change_cache::ContentChange;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::commit_history::CommitHistory;
 use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};
 use crate::daemon::request::reader_threads::run_reading_files;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::request_errors::bad_params_error;
+use crate::daemon::shared::change_cache::ContentChange;
 
 /// Time limit for comparing definitions.
 const BUDGET: Duration = Duration::from_secs(10);

@@ -1,5 +1,6 @@
 //! Ends conflicts between a memory and the version of a file or of the team.
 
+mod conflict_outcome;
 pub(super) mod resolve_file;
 pub(super) mod resolve_own;
 pub(super) mod resolve_team;

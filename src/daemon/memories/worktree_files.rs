@@ -2,9 +2,7 @@
 
 pub(in crate::daemon) mod enter_worktree;
 pub(super) mod gone_worktrees;
-pub(super) mod known_files;
 pub(super) mod last_edits;
 pub(super) mod list_files;
 pub(super) mod look_at_files;
 pub(in crate::daemon) mod take_edits;
-pub(super) mod watched_files;

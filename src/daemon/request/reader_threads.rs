@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use memod_base::threads::lock;
 use memod_engine::disk_reads::{SLOW, TICK, unanswered_reason};
 use memod_engine::errors::RpcResult;
+use memod_engine::errors::busy_error;
 use memod_engine::gates::{GateError, GatePass};
 use memod_engine::loop_event::Freshness;
 use memod_proto::{AnswerPart, RpcError, code};
@@ -15,7 +16,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::{timeout, timeout_at};
 
 use crate::daemon::request::request_context::RequestContext;
-use crate::daemon::request::request_errors::busy_error;
 
 /// Minimum time that a file system gets to find the worktree around a directory.
 pub(super) const LOCATE_WAIT: Duration = Duration::from_secs(1);

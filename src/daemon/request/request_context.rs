@@ -6,11 +6,11 @@ use memod_base::paths::RepoLayout;
 use memod_engine::errors::{RpcResult, stopping_error};
 use tokio::sync::OnceCell;
 
-use crate::daemon::memories::worktree_memories::WorktreeMemories;
 use crate::daemon::request::caveats::NotedCaveats;
-use crate::daemon::request::client_connection::ClientConnection;
-use crate::daemon::request::memory_scope::WHOLE_REPOSITORY;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::client_connection::ClientConnection;
+use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
+use crate::daemon::shared::worktree_memories::WorktreeMemories;
 
 /// One request, or work of the daemon itself. It is made once, and handed on to every thread that works for it.
 pub(in crate::daemon) struct RequestContext {

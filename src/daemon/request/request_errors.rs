@@ -4,18 +4,13 @@ use std::path::Path;
 
 use memod_base::paths::RepoLayout;
 use memod_engine::errors;
-use memod_proto::{METHODS, RETRY_AFTER_MS, RpcError, code};
+use memod_proto::{METHODS, RpcError, code};
 
 use crate::daemon::process::descriptors::TooFew;
 use crate::daemon::process::memory_limit::TooLow;
 
 pub(in crate::daemon) fn bad_params_error(message: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, message)
-}
-
-/// Returns the error for a request over a limit that is worth retrying.
-pub(in crate::daemon) fn busy_error(message: impl Into<String>) -> RpcError {
-    RpcError::new(code::BUSY, message).with_retry(RETRY_AFTER_MS)
 }
 
 pub(in crate::daemon) fn wrong_repository_error(cwd: &Path, ours: &RepoLayout) -> RpcError {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use memod_llm::tasks::expand;
 use memod_search::query::Query;
 
-use crate::daemon::language_model::ModelLane;
-use crate::daemon::language_model::llm_settings::read_settings;
+use crate::daemon::request::llm_settings::read_settings;
 use crate::daemon::request::request_context::RequestContext;
+use crate::daemon::shared::language_model::ModelLane;
 
 /// Returns other words for a query, from the model or as it named them before.
 ///

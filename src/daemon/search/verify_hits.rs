@@ -16,7 +16,7 @@ use memod_search::translation;
 use memod_search::{FoundChunk, SearchAnswer, explain_score, max_compared_candidates, ranks_by_arm};
 use memod_structure::map::NumberedLines;
 
-use crate::daemon::search::known_texts::{KnownText, KnownTexts};
+use crate::daemon::shared::known_texts::{KnownText, KnownTexts};
 
 /// Longest signature, in characters.
 const MOST_SIGNATURE: usize = 200;

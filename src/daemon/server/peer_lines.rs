@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use memod_engine::errors::busy_error;
 use memod_proto::{RpcError, code};
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 use tokio::time::{Instant, timeout_at};
 
 use crate::daemon::process::memory_limit;
-use crate::daemon::request::request_errors::busy_error;
 
 const MAX_LINE_BYTES: usize = 8 << 20;
 /// Time limit for a line, from its first byte to its last.

@@ -9,7 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::daemon::request::request_errors::busy_error;
+use memod_engine::errors::busy_error;
 
 /// Most requests of one connection in progress.
 pub(in crate::daemon) const MAX_IN_FLIGHT: usize = 64;

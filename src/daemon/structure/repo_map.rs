@@ -13,7 +13,7 @@ use memod_text::secrets::Syntax;
 
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
-use crate::daemon::structure::code_map_cache::CachedCodeMap;
+use crate::daemon::shared::code_map_cache::CachedCodeMap;
 
 /// Default budget, tokens.
 const BUDGET: usize = 1_024;

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 use super::http_site::HttpSite;
 use super::response::{Body, json_response};
-use crate::daemon::memories::methods::memory_methods as memories;
+use crate::daemon::memories::memory_methods as memories;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};
 

@@ -26,6 +26,23 @@ struct Use {
     paths: Vec<(String, String)>,
 }
 
+/// Returns all that can be reached from a start over `next`.
+fn follow<'a, I: Iterator<Item = &'a str>>(start: &'a str, next: impl Fn(&'a str) -> I) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut left: Vec<&str> = next(start).collect();
+    while let Some(name) = left.pop() {
+        if found.insert(name) {
+            left.extend(next(name));
+        }
+    }
+    found
+}
+
+/// Returns the first part of a path without its ending: a file and the folder of its name are one room.
+fn room(path: &str) -> &str {
+    path.split('/').next().unwrap_or(path).trim_end_matches(".rs")
+}
+
 impl Graph {
     pub(crate) fn new(sources: &[Source]) -> Self {
         let shipped: Vec<(&Source, String)> = sources
@@ -73,15 +90,41 @@ impl Graph {
         groups.into_iter().filter(|group| group.len() > most).collect()
     }
 
-    fn reached(&self, file: &str) -> BTreeSet<&str> {
-        let mut found = BTreeSet::new();
-        let mut left: Vec<&str> = self.of(file).collect();
-        while let Some(next) = left.pop() {
-            if found.insert(next) {
-                left.extend(self.of(next));
+    /// Returns the rooms of each folder, files and folders in it, that use each other in a circle: `folder: one, two`.
+    pub(crate) fn room_circles(&self) -> Vec<String> {
+        let mut folders: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+        for (file, imported) in &self.edges {
+            for other in imported {
+                // Where their paths part is the folder that has both.
+                let parts = file.split('/').zip(other.split('/')).take_while(|(one, two)| one == two);
+                let shared: usize = parts.map(|(part, _)| part.len() + 1).sum();
+                let [from, to] = [file, other].map(|name| room(&name[shared..]));
+                // `lib.rs` and `mod.rs` are the folder itself.
+                if from != to && [from, to].iter().all(|room| !["lib", "mod"].contains(room)) {
+                    folders.entry(&file[..shared]).or_default().entry(from).or_default().insert(to);
+                }
             }
         }
-        found
+        let circles = folders.into_iter().flat_map(|(folder, uses)| {
+            let reached: BTreeMap<&str, BTreeSet<&str>> = uses
+                .keys()
+                .map(|room| (*room, follow(room, |room| uses.get(room).into_iter().flatten().copied())))
+                .collect();
+            let in_circle = reached.iter().filter(|(room, ahead)| ahead.contains(*room));
+            let groups: BTreeSet<String> = in_circle
+                .map(|(room, ahead)| {
+                    let back = |other: &&&str| reached.get(**other).is_some_and(|ahead| ahead.contains(room));
+                    ahead.iter().filter(back).copied().collect::<Vec<_>>().join(", ")
+                })
+                .collect();
+            groups.into_iter().map(move |group| format!("{folder}: {group}"))
+        });
+        circles.collect()
+    }
+
+    fn reached(&self, file: &str) -> BTreeSet<&str> {
+        let start = self.edges.get_key_value(file).map_or("", |(name, _)| name);
+        follow(start, |file| self.of(file))
     }
 
     fn imports(&self, at: &Path, code: &str) -> BTreeSet<String> {

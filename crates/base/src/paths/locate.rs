@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::other_states::{identity_name, is_of_another};
+use super::state_owner::{identity_name, is_of_another};
 use super::{
     Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR, STATE_IGNORE, canonical,
     create_private_dir, is_read_only, owner, read_file, read_regular,

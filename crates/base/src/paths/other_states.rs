@@ -6,13 +6,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
 use super::locate::{all_asked_for, plain_states};
+use super::state_owner::{OWNER_FILE, StateOwner, dir_identity, is_of_another, read_owner};
 use super::{Env, IoContext, PLAIN_STATE_DIR, PathError, RepoLayout, STATE_DIR};
-
-/// Name of the file that identifies the owner of a state dir outside its repository.
-const OWNER_FILE: &str = "repository";
 
 /// A directory that may have state of a repository, besides the one in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,22 +21,6 @@ pub struct OtherState {
 
 /// The words of a notice about another state dir with memories that are missing here.
 pub const NOT_TAKEN: &str = "cannot be taken over";
-
-/// The owner of a state dir.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct StateOwner {
-    /// Common dir, or the top directory outside git.
-    path: PathBuf,
-    /// Identity of the directory, which survives moves; `None` if the file system has none.
-    identity: Option<DirIdentity>,
-}
-
-/// Identity of a directory: inodes are reused, but not with the same creation time in nanoseconds.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct DirIdentity {
-    inode: u64,
-    born_ns: u128,
-}
 
 impl RepoLayout {
     /// Returns other directories that may have state of this repository, existing or not.
@@ -102,25 +82,4 @@ impl RepoLayout {
     fn top_dir(&self) -> &Path {
         self.common_dir.as_ref().unwrap_or(&self.root)
     }
-}
-
-/// Returns whether a state dir belongs to another repository, which was at this path before.
-pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
-    let theirs = read_owner(state_dir).and_then(|owner| owner.identity);
-    theirs.is_some_and(|theirs| dir_identity(top).is_some_and(|ours| ours != theirs))
-}
-
-/// Returns the identity of a directory as a part of a file name; `None` if the file system has none.
-pub(super) fn identity_name(top: &Path) -> Option<String> {
-    dir_identity(top).map(|DirIdentity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
-}
-
-fn read_owner(state_dir: &Path) -> Option<StateOwner> {
-    serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
-}
-
-fn dir_identity(dir: &Path) -> Option<DirIdentity> {
-    let born = fs::metadata(dir).ok()?.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    let (_, inode) = super::file_identity(dir)?;
-    Some(DirIdentity { inode, born_ns: born.as_nanos() })
 }

@@ -5,44 +5,12 @@ use std::sync::Arc;
 
 use indexmap::IndexSet;
 
+use super::file_edges::FileEdges;
 use super::graph::UseGraph;
-use super::page_rank::FileEdges;
+use super::map_file::{CodeFile, FileSymbols, MapFile, NumberedFile, NumberedSymbol, contains_path};
 
 /// Growth of the number of names, since the map was built, at which the map is rebuilt to drop names of removed files.
 const MOST_GROWTH: usize = 2;
-
-/// A file as the worktree lists it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeFile {
-    /// Worktree-relative, with `/`.
-    pub path: String,
-    /// blake3 of the file.
-    pub hash: [u8; 32],
-    /// Id of its content, which is never used again for another.
-    pub content: i64,
-    /// Whether it ranks after all other files: a test, or generated or vendored code.
-    pub is_aside: bool,
-}
-
-/// A definition.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct MapSymbol {
-    /// Its own name.
-    pub name: String,
-    /// The part of the qualified name before its own name, such as `Session::`; empty at the top of a file.
-    pub qualifier: String,
-    /// Its first line, 1-based.
-    pub line: u32,
-}
-
-/// The definitions and used names of a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileSymbols {
-    /// Definitions, in the order of the text.
-    pub symbols: Vec<MapSymbol>,
-    /// Names used, each with the number of uses.
-    pub uses: Vec<(String, u32)>,
-}
 
 /// The files of a worktree, and the graph of the names that they use.
 ///
@@ -55,43 +23,6 @@ pub struct CodeMap {
     files: Vec<MapFile>,
     pub(super) graph: UseGraph,
     pub(super) edges: FileEdges,
-}
-
-/// One source file.
-#[derive(Clone)]
-pub(super) struct MapFile {
-    listed: CodeFile,
-    numbered: Arc<NumberedFile>,
-}
-
-/// A [`FileSymbols`] with numbers for names.
-#[derive(Default)]
-struct NumberedFile {
-    symbols: Box<[NumberedSymbol]>,
-    uses: Box<[(u32, u32)]>,
-}
-
-/// A [`MapSymbol`] with numbers for its texts.
-#[derive(Clone, Copy)]
-pub(super) struct NumberedSymbol {
-    pub(super) name: u32,
-    qualifier: u32,
-    pub(super) line: u32,
-}
-
-impl MapFile {
-    pub(super) fn path(&self) -> &str {
-        &self.listed.path
-    }
-
-    pub(super) fn symbols(&self) -> &[NumberedSymbol] {
-        &self.numbered.symbols
-    }
-
-    /// Names used, each with the number of uses.
-    pub(super) fn uses(&self) -> &[(u32, u32)] {
-        &self.numbered.uses
-    }
 }
 
 impl CodeMap {
@@ -121,7 +52,7 @@ impl CodeMap {
         if self.n_names_at_first == 0 {
             self.n_names_at_first = self.names.len();
         }
-        self.graph = UseGraph::from_map(self);
+        self.graph = UseGraph::from_files(&self.files, &self.names);
         self.edges = FileEdges::from_graph(&self.graph, self.files.len());
         Ok(())
     }
@@ -172,13 +103,9 @@ impl CodeMap {
         &self.names[number as usize]
     }
 
-    pub(super) fn n_names(&self) -> usize {
-        self.names.len()
-    }
-
     /// Returns whether a path is a file of the map, or a folder with one.
     pub fn has_path(&self, path: &str) -> bool {
-        self.files.iter().any(|file| super::contains_path(path, file.path()))
+        self.files.iter().any(|file| contains_path(path, file.path()))
     }
 
     /// Returns the approximate size of the map in memory, bytes.

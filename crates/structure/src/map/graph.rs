@@ -1,8 +1,9 @@
 //! Builds the graph of files that use each other's symbols.
 
+use indexmap::IndexSet;
 use memod_base::types::is_compound;
 
-use super::CodeMap;
+use super::map_file::MapFile;
 
 /// Most files that may define a name: a more common name (`new`, `main`, `test`) says nothing about them. This also limits
 /// the number of edges.
@@ -30,11 +31,11 @@ pub(super) struct UseGraph {
 impl UseGraph {
     /// Follows each use to the files that define its name. In a file that defines the name itself, uses mean its own
     /// definition.
-    pub(super) fn from_map(map: &CodeMap) -> Self {
-        let names = defined_names(map);
+    pub(super) fn from_files(files: &[MapFile], names: &IndexSet<Box<str>>) -> Self {
+        let names = list_definers(files, names);
         let mut uses = Vec::new();
         let mut starts = vec![0];
-        for (user, file) in map.files().iter().enumerate() {
+        for (user, file) in files.iter().enumerate() {
             for &(name, n_uses) in file.uses() {
                 let NameDefiners { places, weight } = &names[name as usize];
                 if n_uses > 0 && places.iter().all(|(definer, _)| *definer as usize != user) {
@@ -71,26 +72,26 @@ struct NameDefiners {
 }
 
 /// Returns the definers of each name, by its number.
-fn defined_names(map: &CodeMap) -> Vec<NameDefiners> {
-    let mut names = vec![NameDefiners::default(); map.n_names()];
-    for (nth, file) in map.files().iter().enumerate() {
+fn list_definers(files: &[MapFile], names: &IndexSet<Box<str>>) -> Vec<NameDefiners> {
+    let mut definers = vec![NameDefiners::default(); names.len()];
+    for (nth, file) in files.iter().enumerate() {
         for (symbol, numbered) in file.symbols().iter().enumerate() {
-            let places = &mut names[numbered.name as usize].places;
+            let places = &mut definers[numbered.name as usize].places;
             if places.last().is_none_or(|(last, _)| *last as usize != nth) {
                 places.push((nth as u32, symbol as u32));
             }
         }
     }
-    for (number, name) in names.iter_mut().enumerate() {
-        match name.places.len() {
+    for (of_name, name) in definers.iter_mut().zip(names) {
+        match of_name.places.len() {
             0 => {}
             1..=MAX_DEFINERS => {
-                name.weight = use_weight(map.name_at(number as u32), name.places.len(), map.n_files());
+                of_name.weight = use_weight(name, of_name.places.len(), files.len());
             }
-            _ => *name = NameDefiners::default(),
+            _ => *of_name = NameDefiners::default(),
         }
     }
-    names
+    definers
 }
 
 /// Returns the weight of one use of `name` for each file that defines it.

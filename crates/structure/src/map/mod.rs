@@ -5,13 +5,16 @@
 //! prints what fits.
 
 mod code_map;
+mod file_edges;
 mod graph;
+mod map_file;
 mod page_rank;
 mod render;
 mod signature;
 
-pub use code_map::{CodeFile, CodeMap, FileSymbols, MapSymbol};
-pub use page_rank::{Ranking, contains_path, rank_files};
+pub use code_map::CodeMap;
+pub use map_file::{CodeFile, FileSymbols, MapSymbol, contains_path};
+pub use page_rank::{Ranking, rank_files};
 pub use render::{RenderedMap, render_map};
 pub use signature::{NumberedLines, has_word};
 

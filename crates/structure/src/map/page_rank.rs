@@ -1,6 +1,7 @@
 //! Ranks files and symbols with PageRank.
 
-use super::graph::UseGraph;
+use super::file_edges::FileEdges;
+use super::map_file::contains_path;
 use super::{CodeFile, CodeMap};
 
 /// Share of a file's rank that follows its uses; the rest restarts.
@@ -81,46 +82,6 @@ impl Ranking {
     }
 }
 
-/// Uses between files, summed, as shares of all uses in a file.
-#[derive(Clone, Default)]
-pub(super) struct FileEdges {
-    /// Definer and share; those of file `n` are `ends[starts[n]..starts[n + 1]]`.
-    ends: Vec<(u32, f64)>,
-    starts: Vec<usize>,
-}
-
-impl FileEdges {
-    pub(super) fn from_graph(graph: &UseGraph, n_files: usize) -> Self {
-        let mut edges = Self { ends: Vec::new(), starts: vec![0] };
-        let mut sums = vec![0.0; n_files];
-        for user in 0..n_files {
-            let mut definers: Vec<u32> = Vec::new();
-            for found in graph.uses_of(user) {
-                if sums[found.definer as usize] == 0.0 {
-                    definers.push(found.definer);
-                }
-                sums[found.definer as usize] += found.weight;
-            }
-            let total: f64 = definers.iter().map(|&definer| sums[definer as usize]).sum();
-            for definer in definers {
-                let sum = std::mem::take(&mut sums[definer as usize]);
-                edges.ends.push((definer, sum / total));
-            }
-            edges.starts.push(edges.ends.len());
-        }
-        edges
-    }
-
-    fn ends_of(&self, user: usize) -> &[(u32, f64)] {
-        &self.ends[self.starts[user]..self.starts[user + 1]]
-    }
-
-    /// Returns the size in memory, bytes.
-    pub(super) fn size(&self) -> usize {
-        size_of_val(&*self.ends) + size_of_val(&*self.starts)
-    }
-}
-
 /// Returns the restart probabilities, `[n_files]`, summing to 1.
 fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
     let n_files = map.n_files();
@@ -146,13 +107,6 @@ fn start_shares(map: &CodeMap, focus: &[&str]) -> Vec<f64> {
             anywhere + focus + near
         })
         .collect()
-}
-
-/// Returns whether `path` is `focus` or inside of it.
-pub fn contains_path(focus: &str, path: &str) -> bool {
-    let focus = focus.trim_start_matches("./").trim_end_matches('/');
-    let rest = path.strip_prefix(focus);
-    matches!(focus, "" | ".") || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns the ranks, `[n_files]`, summing to 1. The rank of files without uses restarts.

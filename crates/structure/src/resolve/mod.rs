@@ -11,6 +11,7 @@ mod overloads;
 mod packages;
 mod path_index;
 mod resolve_imports;
+mod split_path;
 #[cfg(test)]
 mod tests;
 mod use_place;

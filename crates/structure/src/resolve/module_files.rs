@@ -3,7 +3,8 @@
 use memod_base::types::ImportedName;
 
 use super::FileNumber;
-use super::path_index::{PathIndex, split_path};
+use super::path_index::PathIndex;
+use super::split_path::split_path;
 use super::use_place::{C_SOURCES, LanguageFamily};
 
 /// Endings of modules of JavaScript and TypeScript that an import may leave out.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::path_index::split_path;
+use super::split_path::split_path;
 
 /// File names of the manifests that are read.
 const MANIFESTS: [&str; 3] = ["Cargo.toml", "go.mod", "package.json"];

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::packages::Packages;
+use super::split_path::split_path;
 
 /// A file by its number in a [`PathIndex`].
 pub type FileNumber = u32;
@@ -71,11 +72,6 @@ impl PathIndex {
         let files = self.dirs.get(split_path(dir).1).into_iter().flatten().copied();
         files.filter(|file| is_end_of(self.dir_of(*file), dir)).collect()
     }
-}
-
-/// Splits a path into its directory and its last part.
-pub(super) fn split_path(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
 }
 
 /// Returns a path without the ending of its last part.

@@ -3,10 +3,10 @@
 use memod_engine::errors::RpcResult;
 use memod_git::{GitError, ObjectId, PathChange, TreeEntry};
 
-use super::compare_worktree::{ModifiedFile, NewContent, TreeChanges};
 use super::renames;
+use super::tree_changes::{ModifiedFile, NewContent, TreeChanges};
 use super::version_texts::VersionTexts;
-use crate::daemon::history::change_cache::ContentChange;
+use crate::daemon::shared::change_cache::ContentChange;
 
 /// Most files that are compared.
 const MOST_FILES: usize = 100_000;

@@ -10,7 +10,7 @@ use memod_base::types::SourceKey;
 use memod_git::{AttributeFile, Attributes, Conversion, ObjectId, is_lfs_pointer_to};
 
 use super::version_texts::VersionTexts;
-use crate::daemon::history::object_ids::ObjectIds;
+use crate::daemon::shared::object_ids::ObjectIds;
 
 /// Largest object that is read to see whether git-lfs wrote it, bytes.
 const MOST_POINTER: u64 = 4 << 10;

@@ -12,9 +12,9 @@ use super::compare_worktree::ComparedWorktree;
 use super::conversions::{Uncompared, WorktreeConversions};
 use super::unlisted_paths::UnindexedPaths;
 use super::version_texts::VersionTexts;
-use crate::daemon::history::change_cache::{CachedChanges, ChangeInputs, ContentChange};
 use crate::daemon::request::fresh_snapshot::format_clock;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::change_cache::{CachedChanges, ChangeInputs, ContentChange};
 
 /// Returns the changes since a commit by path, and the files that could not be compared; without a commit every file is added.
 ///

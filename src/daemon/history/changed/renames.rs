@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use memod_git::{ALIKE, ObjectId, likeness};
 
-use super::compare_worktree::TreeChanges;
+use super::tree_changes::TreeChanges;
 use super::version_texts::VersionTexts;
 
 /// Most added and removed files that are compared pairwise to find renamed files with changes.

@@ -7,8 +7,8 @@ use memod_base::paths::{IoContext as _, RepoLayout, if_readable};
 use memod_git::{ObjectId, Refs};
 
 use super::version_texts::VersionTexts;
-use crate::daemon::history::change_cache::OnDisk;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::change_cache::OnDisk;
 
 /// The paths of one worktree that the manifest does not list.
 pub(super) struct UnindexedPaths<'a> {

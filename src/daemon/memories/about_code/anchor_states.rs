@@ -13,10 +13,10 @@ use memod_proto::{AnswerPart, Caveats, FreshnessLevel};
 use serde_json::{Value, json};
 
 use crate::daemon::memories::anchors::{SnapshotResult, check_on_snapshot, is_about};
+use crate::daemon::memories::calls::method_call::{MethodCall, locate_caller, read, with_store};
 use crate::daemon::memories::finding::queries::{self, page_limit};
-use crate::daemon::memories::methods::memory_rules::{JobResult, parse_selection};
-use crate::daemon::memories::methods::method_call::{MethodCall, locate_caller, read, with_store};
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::memory_rules::{JobResult, parse_selection};
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::caveats::NotedCaveats;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;

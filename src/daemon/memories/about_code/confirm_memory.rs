@@ -9,11 +9,11 @@ use memod_proto::{FreshnessLevel, RpcError, code};
 use serde_json::Value;
 
 use crate::daemon::memories::anchors::{AnchorChecker, check_on_snapshot};
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, find_living, find_memory};
-use crate::daemon::memories::methods::method_call::{MethodCall, read};
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::calls::method_call::{MethodCall, read};
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, find_living, find_memory};
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_errors::bad_params_error;
 

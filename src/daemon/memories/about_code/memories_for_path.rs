@@ -12,8 +12,8 @@ use memod_proto::{FreshnessLevel, WhyMemory};
 
 use super::anchor_states::read_anchored;
 use crate::daemon::memories::anchors::{AnchorChecker, AnchorLocation, check_on_snapshot};
-use crate::daemon::memories::methods::method_call::read;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::calls::method_call::read;
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
 /// A file or directory, and ranges of its lines; no range means all lines.

@@ -9,8 +9,8 @@ use memod_proto::FreshnessLevel;
 use memod_proto::anchor::Anchor;
 
 use crate::daemon::memories::anchors::{check_on_snapshot, find_named_anchor, resolve_target};
-use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, refused_error};
-use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::memories::calls::method_call::MethodCall;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, refused_error};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 
 /// Time limit for indexing a file that a memory is about.

@@ -7,13 +7,16 @@ use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
-use super::resolve_file::{no_own_side_error, nothing_chosen_error, validate_outcome, write_outcome};
 use super::resolve_team;
+use crate::daemon::memories::conflicts::conflict_outcome::no_own_side_error;
+use crate::daemon::memories::conflicts::conflict_outcome::nothing_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::validate_outcome;
+use crate::daemon::memories::conflicts::conflict_outcome::write_outcome;
 use crate::daemon::memories::memory_files::file_conversion::build_shared_file;
 use crate::daemon::memories::memory_files::plan_files::text_on_disk;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, find_memory, refused_error};
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, find_memory, refused_error};
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::team_memories::take_versions;
 
 pub(super) fn resolve_own_conflict(

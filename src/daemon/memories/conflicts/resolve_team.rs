@@ -5,13 +5,15 @@ use memod_memory_db::{FileSide, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{ResolveFileParams, ResolveFileResult, SideName};
 
-use super::resolve_file::{no_own_side_error, nothing_chosen_error, validate_outcome};
+use crate::daemon::memories::conflicts::conflict_outcome::no_own_side_error;
+use crate::daemon::memories::conflicts::conflict_outcome::nothing_chosen_error;
+use crate::daemon::memories::conflicts::conflict_outcome::validate_outcome;
 use crate::daemon::memories::memory_files::file_conversion;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, archived_beside_error, field_error, find_memory, refused_error,
 };
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
 
 /// Stores the outcome of a conflict with the team, and queues it as the successor of the team's side.
 pub(super) fn resolve_team_conflict(

@@ -15,10 +15,11 @@ use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 use serde_json::{Value, json};
 
 use super::near_memories::{SAME_WORDS, is_near};
-use crate::daemon::memories::methods::memory_rules::{JobResult, digest_records, field_error, refused_error};
-use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::verbs::remove_memories::{ARCHIVED_THERE, removal_notice};
+use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::rules::memory_rules::{JobResult, digest_records, field_error, refused_error};
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::removal_notice;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_context::RequestContext;
 

@@ -12,8 +12,8 @@ use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchReques
 use memod_search::snippet::SnippetCutter;
 use memod_search::{explain_score, ranks_by_arm};
 
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::worktree_memories::WorktreeMemories;
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::shared::worktree_memories::WorktreeMemories;
 
 impl WorktreeMemories<'_> {
     /// Returns the best memories, and a notice if memories were restored. Blocks. Finds everything acknowledged before, and

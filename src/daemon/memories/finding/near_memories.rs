@@ -15,12 +15,12 @@ use memod_proto::{Caveats, RpcError};
 use memod_search::memory_search::nearest_memories;
 use serde_json::Value;
 
-use crate::daemon::memories::memory_thread::memory_finder::MemoryFinder;
-use crate::daemon::memories::methods::memory_rules::{JobResult, find_memory, refused_error};
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::verbs::link_memories;
+use crate::daemon::memories::calls::method_call::MethodCall;
+use crate::daemon::memories::rules::memory_links;
+use crate::daemon::memories::rules::memory_rules::{JobResult, find_memory, refused_error};
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::memory_thread::memory_finder::MemoryFinder;
 
 /// Most neighbours that are read when all near memories are wanted.
 const MOST_NEAR: usize = 50;
@@ -185,7 +185,7 @@ fn find_related_to(
     }
     let record = find_memory(rows, &params.id)?;
     let mut memories: Vec<Related> = Vec::new();
-    for link in link_memories::list_links(rows, &record.id)?.into_iter().filter(|link| !link.archived) {
+    for link in memory_links::list_links(rows, &record.id)?.into_iter().filter(|link| !link.archived) {
         match memories.iter_mut().find(|known| known.memory.id == link.memory.id) {
             Some(known) => known.relations.push(link.relation),
             None => {

@@ -7,8 +7,8 @@ use memod_memory_db::{MemoryFilter, MemoryRecord};
 use memod_proto::memory::{Memory, MemorySort};
 
 use super::read_records::add_successors;
-use crate::daemon::memories::methods::method_call::read;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::calls::method_call::read;
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
 /// Tag of pinned memories.

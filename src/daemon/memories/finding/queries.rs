@@ -10,12 +10,12 @@ use memod_proto::memory::{
 };
 use serde_json::{Value, json};
 
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::rules::memory_links;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, find_copies_too, find_memory, parse_selection, refused_error,
 };
-use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::verbs::link_memories;
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
 /// Reason of archiving: no worktree has the file of the memory any more.
@@ -45,7 +45,7 @@ pub(in crate::daemon::memories) fn get_memories(
 ) -> JobResult<MemoriesResult> {
     let mut memories = Vec::new();
     for id in find_named(rows, params, find_copies_too)?.into_iter().map(|record| record.id) {
-        let links = Some(link_memories::list_links(rows, &id)?);
+        let links = Some(memory_links::list_links(rows, &id)?);
         // Both sides of a conflict.
         for record in rows.list_with_prefix(&id, FileSide::ALL.len())? {
             memories

@@ -6,8 +6,8 @@ use memod_engine::errors::RpcResult;
 use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::memory::Memory;
 
-use crate::daemon::memories::methods::method_call::read;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::calls::method_call::read;
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::request::request_context::RequestContext;
 
 /// Returns memories by their ids, in that order, without those that no longer exist.

@@ -16,7 +16,7 @@ use memod_search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
 use memod_search::restriction::{CommitConditions, SearchConditions};
 use memod_search::worktree_chunks::WorktreeChunks;
 
-use crate::daemon::memories::methods::memory_rules::validate_traits;
+use crate::daemon::memories::rules::memory_rules::validate_traits;
 use crate::daemon::request::request_errors::bad_params_error;
 
 /// Maximum total length of the globs of a request, bytes: they are compiled before anything else.

@@ -14,10 +14,10 @@ use memod_proto::exchange::{ExportParams, ExportResult};
 use memod_proto::memory::{Memory, StoredVector};
 use serde_json::{Value, json};
 
+use crate::daemon::memories::calls::method_call::{MethodCall, model_id};
 use crate::daemon::memories::finding::queries::unreadable_caveats;
-use crate::daemon::memories::methods::memory_rules::{JobResult, parse_selection};
-use crate::daemon::memories::methods::method_call::{MethodCall, model_id};
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::memory_rules::{JobResult, parse_selection};
+use crate::daemon::memories::rules::protocol_values;
 
 /// Size of a page, bytes: large enough to be fast, small enough not to delay other requests.
 const PAGE_BYTES: usize = 1 << 20;

@@ -12,11 +12,11 @@ use memod_memory_db::ImportSource;
 use memod_proto::exchange::DatabaseParams;
 use serde_json::{Value, json};
 
-use crate::daemon::memories::memory_thread::OpenForeign;
-use crate::daemon::memories::methods::method_call::MethodCall;
+use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
 use crate::daemon::shared::Shared;
+use crate::daemon::shared::memory_thread::OpenForeign;
 
 pub(in crate::daemon::memories) async fn read_page(call: &MethodCall<'_>) -> RpcResult<Value> {
     let params: DatabaseParams = call.parse_params()?;

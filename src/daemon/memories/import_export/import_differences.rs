@@ -6,7 +6,7 @@ use memod_memory_db::MemoryRecord;
 use memod_proto::exchange::Draft;
 use serde_json::{Map, Value, json};
 
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
 
 /// Returns whether two records are equal, apart from how often they were read.
 pub(super) fn has_same_fields(known: &MemoryRecord, record: &MemoryRecord) -> bool {

@@ -21,13 +21,13 @@ use serde_json::{Map, Value, json};
 
 use super::import_differences::{ImportAge, explain_difference, has_same_fields, with_scope_of};
 use super::markdown_drafts::split_document;
+use crate::daemon::memories::calls::method_call::{MethodCall, model_id};
 use crate::daemon::memories::memory_files::plan_files::{check_as_file, register_file};
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, field_error, refused_error};
-use crate::daemon::memories::methods::method_call::{MethodCall, model_id};
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::verbs::link_memories;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_links;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, refused_error};
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
 
@@ -439,7 +439,7 @@ impl DraftImport<'_> {
         Ok(match self.rows.add_link(&link, &event)? {
             LinkOutcome::New => Imported { fate: ImportStatus::Added, ..Imported::default() },
             LinkOutcome::Known => Imported { fate: ImportStatus::Same, ..Imported::default() },
-            LinkOutcome::Ring => refused_draft(link_memories::ring_error(&link)),
+            LinkOutcome::Ring => refused_draft(memory_links::ring_error(&link)),
         })
     }
 }

@@ -11,7 +11,7 @@ use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use memod_proto::{AnswerPart, RpcError, code};
 use serde_json::{Value, json};
 
-use crate::daemon::memories::methods::method_call::{MethodCall, read, with_store};
+use crate::daemon::memories::calls::method_call::{MethodCall, read, with_store};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::reader_threads::{run_blocking, run_look};
 use crate::daemon::request::request_context::{RequestContext, RequestOrigin};

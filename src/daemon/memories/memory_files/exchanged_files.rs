@@ -10,8 +10,8 @@ use memod_proto::memory::{
 
 use super::file_conversion::to_version;
 use super::plan_files::register_file;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, field_error};
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
 
 /// Why a memory is archived whose file is gone.
 const ARCHIVED_BY_FILE: &str = "file";

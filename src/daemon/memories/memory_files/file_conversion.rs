@@ -10,8 +10,8 @@ use memod_memory_db::{
 use memod_proto::RpcError;
 use memod_proto::memory::LinkKind;
 
-use super::render_file::build_file;
-use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error, unreadable_error};
+use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error, unreadable_error};
+use crate::daemon::memories::rules::render_file::build_file;
 
 /// Returns the memory that a file contains, and its links.
 fn to_record(id: String, file: MemoryFile) -> (MemoryRecord, Vec<(LinkKind, String)>) {

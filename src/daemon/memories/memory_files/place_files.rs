@@ -15,15 +15,15 @@ use memod_proto::{RpcError, code};
 pub(in crate::daemon::memories) type FileHash = [u8; 32];
 
 /// Ending of the temporary name of a new file. The name begins with a dot, so the file is not mistaken for a memory.
-pub(super) const NEW_ENDING: &str = ".new";
+pub(in crate::daemon::memories) const NEW_ENDING: &str = ".new";
 /// Ending of the name under which a new file is swapped with that of a memory; afterwards it holds the former text.
-pub(super) const SWAPPED_ENDING: &str = ".out";
+pub(in crate::daemon::memories) const SWAPPED_ENDING: &str = ".out";
 /// Hash of a file that is not text. No text has this hash.
-pub(super) const NO_TEXT: FileHash = [0xff; 32];
+pub(in crate::daemon::memories) const NO_TEXT: FileHash = [0xff; 32];
 
 /// Writes new texts under temporary names, and syncs them to the disk. For a file that is to be removed it writes an empty one,
 /// which shows that the directory is writable.
-pub(super) fn write_aside(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
+pub(in crate::daemon::memories) fn write_aside(root: &Path, files: &[PendingFile]) -> Result<(), PathError> {
     let mut dir = root.to_owned();
     for part in file::DIR.split('/') {
         dir.push(part);
@@ -72,17 +72,17 @@ fn set_mode(_: &File, _: &Path) -> io::Result<()> {
 
 /// The result of putting files in place.
 #[derive(Default)]
-pub(super) struct PlacedFiles {
+pub(in crate::daemon::memories) struct PlacedFiles {
     /// Names of the files that are in place.
     pub(in crate::daemon::memories) done: Vec<String>,
     /// Names of the files that failed, and why.
-    pub(super) failed: Vec<(String, PathError)>,
+    pub(in crate::daemon::memories) failed: Vec<(String, PathError)>,
     /// Whether a file was edited meanwhile, so that the files must be read again.
-    pub(super) was_edited: bool,
+    pub(in crate::daemon::memories) was_edited: bool,
 }
 
 impl PlacedFiles {
-    pub(super) fn note_result(&mut self, name: &str, placed: Result<bool, PathError>) {
+    pub(in crate::daemon::memories) fn note_result(&mut self, name: &str, placed: Result<bool, PathError>) {
         match placed {
             Ok(is_clean) => {
                 self.done.push(name.to_owned());
@@ -95,7 +95,7 @@ impl PlacedFiles {
 
 /// Puts files in place. A file that was edited meanwhile stays as it is: the text of the rows is in the history. A failure does
 /// not stop the other files.
-pub(super) fn put_in_place(root: &Path, files: &[PendingFile]) -> PlacedFiles {
+pub(in crate::daemon::memories) fn put_in_place(root: &Path, files: &[PendingFile]) -> PlacedFiles {
     let mut placed = PlacedFiles::default();
     for change in files {
         placed.note_result(&change.name, put_one_in_place(root, change, || ()));
@@ -144,7 +144,7 @@ fn has_text(hash: FileHash) -> impl Fn(&Path) -> Result<bool, PathError> {
 }
 
 /// Returns the hash of the text of a file; `None` if there is no file. A file that is not text has the hash [`NO_TEXT`].
-pub(super) fn hash_on_disk(path: &Path) -> Result<Option<FileHash>, PathError> {
+pub(in crate::daemon::memories) fn hash_on_disk(path: &Path) -> Result<Option<FileHash>, PathError> {
     let bytes = fs::symlink_metadata(path).and_then(|meta| {
         let is_read = meta.is_file() && meta.len() <= file::MAX_FILE;
         if is_read { fs::read(path) } else { Ok(vec![0xff]) }
@@ -157,23 +157,23 @@ pub(super) fn hash_on_disk(path: &Path) -> Result<Option<FileHash>, PathError> {
 }
 
 /// Returns the path under which a file is swapped with its new text.
-pub(super) fn swapped_path(root: &Path, change: &PendingFile) -> PathBuf {
+pub(in crate::daemon::memories) fn swapped_path(root: &Path, change: &PendingFile) -> PathBuf {
     let wanted = file::hash(change.text.as_deref().unwrap_or_default());
     root.join(file::DIR).join(format!(".{}.{}{SWAPPED_ENDING}", change.name, hash_digits(&wanted)))
 }
 
-pub(super) fn aside_path(root: &Path, name: &str) -> PathBuf {
+pub(in crate::daemon::memories) fn aside_path(root: &Path, name: &str) -> PathBuf {
     root.join(file::DIR).join(format!(".{name}{NEW_ENDING}"))
 }
 
 /// Returns the error of a verb whose file could not be prepared.
-pub(super) fn file_error(error: &PathError) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn file_error(error: &PathError) -> JobError<RpcError> {
     let hint = error.hint().unwrap_or("`memo doctor` may say more");
     JobError::Refused(RpcError::new(code::IO, error.to_string()).with_hint(hint))
 }
 
 /// Returns the error of a verb whose change is stored but not written to its file yet.
-pub(super) fn not_written_error(error: &PathError) -> JobError<RpcError> {
+pub(in crate::daemon::memories) fn not_written_error(error: &PathError) -> JobError<RpcError> {
     let message = format!("the change is made, but its file could not be written: {error}");
     let hint = "each question tries it again; `memo doctor` says whether it is done";
     JobError::Refused(RpcError::new(code::IO, message).with_hint(hint))

@@ -8,6 +8,7 @@ use std::io;
 
 use memod_base::paths::IoContext as _;
 use memod_base::types::SourceKey;
+use memod_engine::errors::busy_error;
 use memod_memory::file::{self, MemoryFile};
 use memod_memory_db::{FileRow, FileSide, FileVersion, JobError, MemoryRecord, MemoryRows, PendingFile};
 use memod_proto::{RpcError, code};
@@ -15,10 +16,9 @@ use memod_proto::{RpcError, code};
 use super::check_files::explain_resolve_own;
 use super::file_conversion::{build_shared_file, check_shareable, not_shareable_error, read_remarks_file};
 use super::place_files::file_error;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, unreadable_error};
-use crate::daemon::memories::worktree_files::gone_worktrees::worktree_place;
-use crate::daemon::request::request_errors::busy_error;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, unreadable_error};
+use crate::daemon::memories::rules::worktree_place::worktree_place;
 
 /// The files of a worktree before a verb runs.
 pub(in crate::daemon::memories) struct FilesBefore {

@@ -18,7 +18,7 @@ use super::file_conversion::parse_state;
 use super::place_files::{
     FileHash, NEW_ENDING, NO_TEXT, PlacedFiles, SWAPPED_ENDING, hash_on_disk, put_in_place, write_aside,
 };
-use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::rules::memory_rules::JobResult;
 
 /// Ending of a file that `memo sync-notes` was changing.
 const NOTES_FORMER: &str = ".notes";

@@ -8,8 +8,8 @@ use memod_team::{MemoryVersion, VersionMark};
 use serde::{Deserialize, Serialize};
 
 use super::take_versions;
-use crate::daemon::memories::memory_thread::MemoryThread;
-use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error};
+use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
+use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// The place up to which the changes of another repository are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

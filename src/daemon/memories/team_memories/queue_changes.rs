@@ -4,12 +4,12 @@ use memod_memory::file::MemoryFile;
 use memod_memory_db::{FileSide, JobError, MemoryRecord, MemoryRows};
 use memod_proto::RpcError;
 
-use super::share_rules::{NoTeam, TeamAccess};
 use crate::daemon::memories::memory_files::file_conversion::{
     build_shared_file, check_shareable, read_remarks_file, to_version,
 };
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, archived_beside_error, refused_error};
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, archived_beside_error, refused_error};
+use crate::daemon::memories::rules::share_rules::{NoTeam, TeamAccess};
 
 /// Queues the memories that were changed after a row of the history.
 pub(in crate::daemon::memories) fn queue_changed_memories(

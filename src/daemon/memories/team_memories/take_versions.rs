@@ -6,7 +6,7 @@ use memod_memory_db::{FileSide, FileVersion, MemoryRows, TeamRow};
 use memod_team::MemoryVersion;
 
 use crate::daemon::memories::memory_files::file_conversion::to_version;
-use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::rules::memory_rules::JobResult;
 
 /// Author of a version whose author only the server knows.
 const UNKNOWN_AUTHOR: &str = "team";

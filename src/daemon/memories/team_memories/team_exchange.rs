@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::queue_changes;
 use super::take_versions;
-use crate::daemon::memories::memory_thread::MemoryThread;
-use crate::daemon::memories::methods::memory_rules::{JobResult, refused_error};
+use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
+use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// Most changes that are sent at once.
 const MOST_SENT: usize = 500;

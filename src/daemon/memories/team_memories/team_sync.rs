@@ -4,6 +4,7 @@
 //! `exchange_session` is one connection, over which `follow_repositories` reads other repositories; this module keeps one open,
 //! and reports its status.
 
+mod exchange_limits;
 mod exchange_session;
 mod follow_repositories;
 
@@ -20,8 +21,8 @@ use memod_proto::{Check, RpcError, code};
 use memod_team::{ServerAddress, TeamError, password};
 use tokio::time::sleep;
 
-use super::share_rules::{NoTeam, TeamAccess};
 use crate::daemon::memories::memory_files::check_files::explain_resolve_own;
+use crate::daemon::memories::rules::share_rules::{NoTeam, TeamAccess};
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
 use crate::daemon::request::worktree_location::{locate_worktree, read_identity};

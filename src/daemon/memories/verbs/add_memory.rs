@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::merge_memories::merge_into;
 use crate::daemon::memories::about_code::target_anchors::{resolve_targets, unite_anchors};
+use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::finding::near_memories::{NearFinder, near_duplicate_error};
 use crate::daemon::memories::memory_files::plan_files::share_as_file;
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, field_error};
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error};
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
 
 /// Adds a memory, unless the container already has a memory with the same text.
 pub(in crate::daemon::memories) async fn add_memory(call: &MethodCall<'_>) -> RpcResult<Value> {

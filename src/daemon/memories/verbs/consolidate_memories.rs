@@ -10,16 +10,17 @@ use memod_proto::memory::{
 };
 use serde_json::{Map, Value, json};
 
-use super::link_memories::put_link;
 use super::merge_memories::check_size;
-use super::remove_memories::{ARCHIVED_THERE, removal_notice};
 use crate::daemon::memories::finding::memory_hits::is_written_here;
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_links::put_link;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, check_same_scope, check_unique_text, field_error, find_living, refused_error,
 };
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
+use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::removal_notice;
 use crate::daemon::memories::team_memories::queue_changes;
 
 /// Least and most memories that are combined into one.

@@ -3,16 +3,16 @@
 use std::collections::{BTreeSet, HashSet};
 
 use memod_base::types::rfc3339;
-use memod_memory_db::{LinkOutcome, MemoryLink, MemoryRecord, MemoryRows};
+use memod_memory_db::{MemoryLink, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{
-    Edge, Link as Shown, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams,
-    ResolveResult,
+    Edge, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, Node, ResolveParams, ResolveResult,
 };
 
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, check_living, find_memory, refused_error};
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_links::put_link;
+use crate::daemon::memories::rules::memory_rules::{JobResult, check_living, find_memory, refused_error};
+use crate::daemon::memories::rules::protocol_values;
 
 /// Maximum depth of following links.
 const MAX_DEPTH: u64 = 10;
@@ -92,58 +92,6 @@ fn find_two(rows: &MemoryRows<'_>, first: &str, second: &str) -> JobResult<(Memo
         return Err(refused_error(format!("id: {} twice", first.id), "a memory has no links to itself"));
     }
     Ok((first, second))
-}
-
-/// Links two memories; returns false if the link existed.
-pub(in crate::daemon::memories) fn put_link(
-    rows: &MemoryRows<'_>,
-    from: &MemoryRecord,
-    to: &MemoryRecord,
-    kind: LinkKind,
-    stamp: &ChangeStamp,
-) -> JobResult<bool> {
-    let link = MemoryLink { from: from.id.clone(), to: to.id.clone(), kind, created: stamp.now_ms };
-    match rows.add_link(&link, &stamp.new_event("link"))? {
-        LinkOutcome::New => Ok(true),
-        LinkOutcome::Known => Ok(false),
-        LinkOutcome::Ring => Err(refused_error(
-            ring_error(&link),
-            "`memo links --depth 10` shows the way; `memo unlink` takes a link away",
-        )),
-    }
-}
-
-/// Returns the message for a link that would close a ring.
-pub(in crate::daemon::memories) fn ring_error(link: &MemoryLink) -> String {
-    let MemoryLink { from, to, kind, .. } = link;
-    match from == to {
-        true => format!("{from} refers to itself"),
-        false => format!("kind: {from} is {} {to} already", spell_relation(kind.inverse_name())),
-    }
-}
-
-fn spell_relation(relation: &str) -> String {
-    relation.replace('_', " ")
-}
-
-/// Returns the links of a memory from its point of view.
-pub(in crate::daemon::memories) fn list_links(rows: &MemoryRows<'_>, id: &str) -> JobResult<Vec<Shown>> {
-    let mut shown = Vec::new();
-    for link in rows.list_links(id)? {
-        let (other, relation) = match link.from == id {
-            true => (&link.to, link.kind.as_str()),
-            false => (&link.from, link.kind.inverse_name()),
-        };
-        let Some(other) = rows.find_memory(other)? else { continue };
-        shown.push(Shown {
-            kind: link.kind,
-            relation: relation.to_owned(),
-            memory: protocol_values::to_brief(&other),
-            archived: !other.is_living(rows.now_ms()),
-            linked: rfc3339(link.created),
-        });
-    }
-    Ok(shown)
 }
 
 /// Follows the links from one memory, breadth first.

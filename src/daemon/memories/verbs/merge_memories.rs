@@ -6,14 +6,15 @@ use memod_memory_db::{FROM_FILE, FROM_TEAM, MemoryRecord, MemoryRows};
 use memod_proto::Caveats;
 use memod_proto::memory::{LinkKind, MergeParams, MergeResult};
 
-use super::link_memories;
-use super::remove_memories::{ARCHIVED_THERE, removal_notice};
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_links;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, check_expected, check_same_scope, digest_records, field_error, find_memory, has_changed_text,
     refused_error,
 };
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::removal_notice;
 
 /// Merges `others` into `record` and returns it. Tags, metadata and anchors are combined; for each metadata key the memory
 /// that was changed last takes precedence. Content that says more is added, and the highest priority and confidence hold.
@@ -98,7 +99,7 @@ pub(in crate::daemon::memories) fn merge_memories(
     rows.archive_memories(&others, "merged", &stamp.new_event("merge"))?;
     let merged_record = merge_into(rows, &keep, &others, stamp)?;
     for other in &others {
-        link_memories::put_link(rows, &merged_record, other, LinkKind::Supersedes, stamp)?;
+        memory_links::put_link(rows, &merged_record, other, LinkKind::Supersedes, stamp)?;
     }
     let merged = others.iter().map(protocol_values::to_brief).collect();
     let caveats = Caveats::of_notice(removal_notice(&others, ARCHIVED_THERE, false));

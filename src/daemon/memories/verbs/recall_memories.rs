@@ -12,12 +12,12 @@ use memod_proto::{Caveats, SearchMode, SearchParams};
 use memod_search::memory_search::FoundMemory;
 use serde_json::Value;
 
+use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::finding::search_scope::SearchScope;
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{JobResult, find_living, refused_error};
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, find_living, refused_error};
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
 use crate::daemon::request::reader_threads::run_blocking;
 use crate::daemon::request::request_errors::bad_params_error;
 

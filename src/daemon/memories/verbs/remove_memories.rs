@@ -11,19 +11,17 @@ use memod_proto::Caveats;
 use memod_proto::memory::{IdsParams, MemoriesResult, RemoveParams, RemoveResult, Selection};
 use serde_json::Value;
 
+use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::finding::queries::{find_named, get_memories};
 use crate::daemon::memories::memory_files::plan_files::register_file;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, check_expected, check_unique_text, digest_records, find_archived, join_notices,
     move_archived_to_new_id, not_found_error, parse_selection, refused_error,
 };
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
-
-/// Words of a notice for memories of the team that are archived, and for a dry run.
-pub(in crate::daemon::memories) const ARCHIVED_THERE: [&str; 2] =
-    ["of the team, archived there too", "of the team, would be archived there too"];
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::removal_notices::ARCHIVED_THERE;
+use crate::daemon::memories::rules::removal_notices::removal_notice;
 
 pub(in crate::daemon::memories) fn restore_memories(
     rows: &MemoryRows<'_>,
@@ -208,35 +206,6 @@ fn find_selected(
         .collect();
     records.retain(|record| record.side != FileSide::Theirs || !ours.contains(&record.id));
     Ok(records)
-}
-
-/// Returns a notice on removed memories that are not private, or would be removed in a dry run. `team` contains the words for
-/// memories of the team.
-pub(in crate::daemon::memories) fn removal_notice(
-    records: &[MemoryRecord],
-    team: [&str; 2],
-    dry_run: bool,
-) -> Option<String> {
-    let living: Vec<&MemoryRecord> = records.iter().filter(|record| record.archived_at.is_none()).collect();
-    let with_files =
-        ["removed with their files in the worktree", "would be removed with their files in the worktree"];
-    let staying = ["staying as others have them", "would stay as others have them"];
-    let in_conflict =
-        ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
-    let counted = [
-        (count_records(&living, |record| record.shared), with_files),
-        (count_records(&living, |record| !record.is_shared() && record.side == FileSide::Ours), staying),
-        (count_records(&living, |record| record.shared && record.side == FileSide::Ours), in_conflict),
-        (count_records(&living, |record| record.team), team),
-    ];
-    let counted = counted.into_iter().filter(|(n, _)| *n > 0);
-    let notices: Vec<String> =
-        counted.map(|(n, words)| format!("{}: {n}", words[usize::from(dry_run)])).collect();
-    join_notices(&notices)
-}
-
-fn count_records(records: &[&MemoryRecord], is_counted: fn(&MemoryRecord) -> bool) -> usize {
-    records.iter().filter(|record| is_counted(record)).count()
 }
 
 /// Builds the result of a removal. Fails if the memories are not those that were shown before.

@@ -10,13 +10,13 @@ use memod_proto::Caveats;
 use memod_proto::memory::{Brief, Selection, ShareParams, ShareResult, SharedFile};
 use serde_json::Value;
 
+use crate::daemon::memories::calls::method_call::MethodCall;
 use crate::daemon::memories::memory_files::plan_files::{FilesBefore, conflict_error, share_as_file};
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, check_unique_text, join_notices, move_archived_to_new_id, parse_selection, refused_error,
 };
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::memories::team_memories::queue_changes;
 
 pub(in crate::daemon::memories) async fn share_memories(call: &MethodCall<'_>) -> RpcResult<Value> {

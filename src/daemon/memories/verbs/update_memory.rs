@@ -10,12 +10,12 @@ use memod_proto::memory::{UpdateParams, UpdateResult};
 use serde_json::{Map, Value};
 
 use crate::daemon::memories::about_code::target_anchors::{resolve_targets, unite_anchors};
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::{
+use crate::daemon::memories::calls::method_call::MethodCall;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{
     JobResult, check_unique_text, field_error, find_living, has_changed_text, refused_error,
 };
-use crate::daemon::memories::methods::method_call::MethodCall;
-use crate::daemon::memories::methods::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
 
 /// Changes a memory. Absent fields keep their values.
 pub(in crate::daemon::memories) async fn update_memory(call: &MethodCall<'_>) -> RpcResult<Value> {

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use tokio::spawn;
 use tokio::time::timeout;
 
-use super::look_at_files::worktree_key;
 use super::take_edits::{take_edits, take_edits_of_others};
+use crate::daemon::memories::rules::worktree_place::worktree_key;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::reader_threads::{run_look, unanswered_error};
 use crate::daemon::request::request_context::RequestContext;

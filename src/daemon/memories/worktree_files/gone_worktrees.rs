@@ -13,9 +13,9 @@ use memod_scan::lstat;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::look_at_files::worktree_key;
-use crate::daemon::memories::memory_thread::MemoryThread;
-use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::rules::memory_rules::JobResult;
+use crate::daemon::memories::rules::worktree_place::{read_time_made, worktree_key};
+use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// Longest wait for the file systems of other worktrees. A worktree whose file system hangs is not gone.
 const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_millis(200);
@@ -196,20 +196,6 @@ fn is_taken(link: &Path, git_dir: &Path) -> bool {
     let leads_to = link.parent().unwrap_or(link).join(written.trim()); // it may be relative
     let resolved = [&leads_to, git_dir].map(|dir| canonical(dir).ok());
     matches!(&resolved, [Some(leads_to), Some(git_dir)] if leads_to != git_dir)
-}
-
-/// Returns the root of a linked worktree, and when its git dir was made; `None` for the main worktree.
-pub(in crate::daemon::memories) fn worktree_place(layout: &RepoLayout) -> Option<(String, i64)> {
-    let git_dir = layout.git_dir.as_ref().filter(|_| !worktree_key(layout).is_empty())?;
-    Some((layout.root.to_string_lossy().into_owned(), read_time_made(git_dir).ok()?))
-}
-
-/// Returns when the git dir of a linked worktree was made, ns since the epoch: git writes `commondir` only once.
-///
-/// # Errors
-/// When the file is missing or cannot be read.
-fn read_time_made(git_dir: &Path) -> io::Result<i64> {
-    Ok(lstat(&git_dir.join("commondir"))?.mtime_ns)
 }
 
 fn presence_from_error(error: &io::Error, path: &Path) -> WorktreePresence {

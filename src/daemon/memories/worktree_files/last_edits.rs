@@ -13,7 +13,7 @@ use memod_memory::file;
 use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};
 
 use crate::daemon::memories::memory_files::place_files::FileHash;
-use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::rules::memory_rules::JobResult;
 
 /// Longest search for all authors of one look. Authors that are not found by then stay unknown.
 const AUTHOR_SEARCH_LIMIT: Duration = Duration::from_millis(300);

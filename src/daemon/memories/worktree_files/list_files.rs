@@ -13,8 +13,8 @@ use memod_engine::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_scan::lstat;
 
-use super::known_files::{FileListing, MOST_WITHOUT_MEMORY, WorktreeLook};
 use crate::daemon::memories::memory_files::recover_files::may_be_left_by_notes;
+use crate::daemon::shared::known_files::{FileListing, MOST_WITHOUT_MEMORY, WorktreeLook};
 
 /// Most files without an id as their name that are examined.
 const MOST_OTHERS: usize = 20;

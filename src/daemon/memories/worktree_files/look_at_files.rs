@@ -12,21 +12,22 @@ use memod_base::paths::{IoContext as _, PathError, RepoLayout};
 use memod_base::types::{SourceKey, Stat};
 use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
+use memod_engine::errors::busy_error;
 use memod_engine::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_memory_db::{FileSide, FileState, MemoryStore, ShownMemories, WorktreeRow};
 use memod_proto::{RpcError, code};
 
-use super::gone_worktrees::worktree_place;
-use super::known_files::{FileCounters, FileListing, FilesState, WorktreeLook};
 use super::last_edits::{LastEdits, search_last_edits, set_last_edits};
 use super::list_files::list_files;
 use crate::daemon::memories::memory_files::file_conversion::{is_rebasing, parse_state};
 use crate::daemon::memories::memory_files::recover_files::{RecoveryResult, recover_files};
-use crate::daemon::memories::memory_thread::MemoryThread;
-use crate::daemon::memories::methods::memory_rules::JobResult;
-use crate::daemon::request::memory_scope::UNKNOWN;
-use crate::daemon::request::request_errors::busy_error;
+use crate::daemon::memories::rules::memory_rules::JobResult;
+use crate::daemon::memories::rules::worktree_place::worktree_key;
+use crate::daemon::memories::rules::worktree_place::worktree_place;
+use crate::daemon::shared::known_files::{FileCounters, FileListing, FilesState, WorktreeLook};
+use crate::daemon::shared::memory_scope::UNKNOWN;
+use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// Number of attempts while files are being written.
 const ATTEMPTS: usize = 8;
@@ -218,14 +219,6 @@ fn read_changed(
         }
     }
     Ok((listed, Some(states)))
-}
-
-/// Returns the key of a worktree, which is stable when the repository is moved: its git dir relative to the common dir.
-pub(in crate::daemon::memories) fn worktree_key(layout: &RepoLayout) -> String {
-    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
-        return String::new();
-    };
-    git_dir.strip_prefix(common_dir).unwrap_or(git_dir).to_string_lossy().into_owned()
 }
 
 /// Reads one file.

@@ -17,7 +17,7 @@ use memod_memory::file;
 use memod_scan::lstat;
 use memod_watch::Role;
 
-use super::look_at_files::worktree_key;
+use crate::daemon::memories::rules::worktree_place::worktree_key;
 use crate::daemon::shared::Shared;
 
 /// Longest wait while git writes files.

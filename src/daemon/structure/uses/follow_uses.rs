@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use memod_base::types::{DeclaredRole, FileStructure, UseRole};
 use memod_database::DatabaseError;
-use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};
+use memod_structure::resolve::{Certainty, DefinitionCandidate, Resolver, StructureStore as _};
 
 use super::method_sets;
 use super::worktree_structures::{CodeNode, ResolvedUse, WorktreeStructures};
@@ -214,6 +214,27 @@ pub(super) fn add_users_of_removed(
     Ok(())
 }
 
+/// Returns the members of bases that a member may be called for: those that it overrides, or implements.
+fn find_overridden(
+    structures: &WorktreeStructures<'_>,
+    member: DefinitionCandidate,
+) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
+    let structure = structures.structure_of(member.file);
+    let declared = &structure.declared[member.declared as usize];
+    if declared.role != DeclaredRole::Member {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for name in declared.names.split(' ') {
+        let candidates = structures.find_candidates(name)?;
+        found.extend(
+            Resolver::new(&structures.paths, structures, name, &candidates).overridden_members(member),
+        );
+        found.extend(method_sets::find_implemented(structures, member, &candidates)?);
+    }
+    Ok(found)
+}
+
 /// Adds the members of bases for which members of types may be called, and returns them.
 fn add_overridden(
     structures: &WorktreeStructures<'_>,
@@ -225,7 +246,7 @@ fn add_overridden(
         if structures.is_late() {
             break;
         }
-        for base in structures.find_overridden(candidate)? {
+        for base in find_overridden(structures, candidate)? {
             if known.insert(base) {
                 added.insert(base);
                 open.push((base, step));

@@ -18,11 +18,10 @@ use memod_structure::resolve::{
 };
 use memod_text::words::{Form, write_words};
 
-use super::method_sets;
 use crate::daemon::definitions::named_definitions::find_definitions;
 use crate::daemon::request::path_spec::own_name;
 use crate::daemon::shared::Shared;
-use crate::daemon::structure::code_map_cache::SECONDARY_CLASSES;
+use crate::daemon::shared::code_map_cache::SECONDARY_CLASSES;
 
 /// Most definitions of one name that are distinguished: with more, a name means nothing.
 const MOST_CANDIDATES: usize = 1_000;
@@ -248,25 +247,6 @@ impl<'a> WorktreeStructures<'a> {
         imports.any(|import| self.paths.imports_file(importer, import, exporter))
             || matches!(used.receiver, UseReceiver::Named(_))
                 && self.paths.names_file(importer, written, exporter)
-    }
-
-    /// Returns the members of bases that a member may be called for: those that it overrides, or implements.
-    pub(super) fn find_overridden(
-        &self,
-        member: DefinitionCandidate,
-    ) -> Result<Vec<DefinitionCandidate>, DatabaseError> {
-        let structure = self.structure_of(member.file);
-        let declared = &structure.declared[member.declared as usize];
-        if declared.role != DeclaredRole::Member {
-            return Ok(Vec::new());
-        }
-        let mut found = Vec::new();
-        for name in declared.names.split(' ') {
-            let candidates = self.find_candidates(name)?;
-            found.extend(Resolver::new(&self.paths, self, name, &candidates).overridden_members(member));
-            found.extend(method_sets::find_implemented(self, member, &candidates)?);
-        }
-        Ok(found)
     }
 
     /// Returns the definitions with a name in all files.

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_engine::clock::now_ms;
-use memod_proto::RpcError;
 use memod_team::{DeliveryStop, ServerAccess, TeamError, TeamServer, VersionMark};
 use tokio::time::sleep;
 
 use super::follow_repositories::{self, FollowedRepositories};
 use super::{TeamMembership, find_password};
 use crate::daemon::memories::team_memories::team_exchange::{ExchangePlace, ExchangeStep};
+use crate::daemon::memories::team_memories::team_sync::exchange_limits::VERSIONS_PER_PAGE;
+use crate::daemon::memories::team_memories::team_sync::exchange_limits::local_error;
 use crate::daemon::shared::Shared;
 
-/// Most versions that are asked for at once.
-pub(super) const VERSIONS_PER_PAGE: i64 = 2_000;
 /// Most refusals in a row because other members have changed the memory. More are no accident.
 const MOST_REFUSED: usize = 10_000;
 /// Interval at which the time of the last complete exchange is stored, ms.
@@ -288,10 +287,4 @@ async fn compare_all(
     shared.memories.send_missing(known).await.map_err(local_error)?;
     let to = ExchangePlace { mark, has_forgotten: false, ..place.clone() };
     shared.memories.move_place(ExchangeStep { from: place, to }).await.map_err(local_error)
-}
-
-/// Returns a failure of the local database, as opposed to the server.
-pub(super) fn local_error(error: RpcError) -> TeamError {
-    let hint = error.data.and_then(|data| data.hint);
-    TeamError { message: format!("memory.db: {}", error.message), hint }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use memod_memory_db::FollowedRow;
 use memod_team::{TeamError, TeamServer, VersionMark};
 
-use super::exchange_session::{VERSIONS_PER_PAGE, local_error};
+use crate::daemon::memories::rules::share_rules::is_listed;
 use crate::daemon::memories::team_memories::followed_copies::{FollowedPlace, FollowedStep};
-use crate::daemon::memories::team_memories::share_rules::is_listed;
+use crate::daemon::memories::team_memories::team_sync::exchange_limits::VERSIONS_PER_PAGE;
+use crate::daemon::memories::team_memories::team_sync::exchange_limits::local_error;
 use crate::daemon::shared::Shared;
 
 /// The other repositories that one connection follows.

@@ -7,7 +7,7 @@ use memod_base::types::{Stat, WorktreeId};
 use memod_git::{AttributeFile, ObjectId, OutsideAttributes, Settings};
 use memod_proto::ChangedFile;
 
-use crate::daemon::request::worktree_cache::{CacheValue, WorktreeCache};
+use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
 /// Memory of the changes of all worktrees together, bytes.
 const MOST_BYTES: usize = 16 << 20;

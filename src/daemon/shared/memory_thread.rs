@@ -1,6 +1,6 @@
 //! Runs the thread that owns memory.db.
 
-pub(super) mod memory_finder;
+pub(in crate::daemon) mod memory_finder;
 pub(super) mod thread_panics;
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,31 +20,27 @@ use memod_engine::errors::{RpcResult, stopping_error};
 use memod_engine::model_registry::{ModelRegistry, ModelResult};
 use memod_engine::subscriptions::{EventBroker, TopicSet};
 use memod_engine::threads::spawn_thread;
-use memod_memory::{id, text};
 use memod_memory_db::{
-    DerivedData, ImportSource, MemoryRecord, MemoryStore, ModelPreparation, RecordFunctions,
-    remove_left_copies, remove_unfinished,
+    ImportSource, MemoryStore, ModelPreparation, RecordFunctions, remove_left_copies, remove_unfinished,
 };
 use memod_proto::{RpcError, code};
 use tokio::sync::{Notify, oneshot};
 
 use self::memory_finder::{MemoryFinder, build_vector_model};
 use self::thread_panics::PanicLog;
-use crate::daemon::memories::memory_files::render_file::render_file;
-use crate::daemon::memories::methods::protocol_values;
-use crate::daemon::memories::worktree_files::known_files::KnownFiles;
-use crate::daemon::request::client_connection::ClientConnection;
-use crate::daemon::request::memory_scope::WHOLE_REPOSITORY;
+use crate::daemon::shared::client_connection::ClientConnection;
+use crate::daemon::shared::known_files::KnownFiles;
+use crate::daemon::shared::memory_scope::WHOLE_REPOSITORY;
 
 /// A database of another system that is being read.
-pub(super) struct OpenForeign {
-    pub(super) path: PathBuf,
+pub(in crate::daemon) struct OpenForeign {
+    pub(in crate::daemon) path: PathBuf,
     /// Name of the system.
-    pub(super) system: String,
+    pub(in crate::daemon) system: String,
     /// The connection that reads it.
-    pub(super) connection: Weak<ClientConnection>,
+    pub(in crate::daemon) connection: Weak<ClientConnection>,
     /// The copy that is read.
-    pub(super) copy: ImportSource,
+    pub(in crate::daemon) copy: ImportSource,
 }
 
 /// Minimum time between two backups, and so the most that is lost if the file is deleted while no daemon runs.
@@ -57,26 +53,26 @@ const EMBED_RETRY: Duration = Duration::from_secs(2);
 /// A handle to the thread that owns the memories.
 pub(in crate::daemon) struct MemoryThread {
     jobs: Sender<MemoryJob>,
-    pub(super) finder: Arc<MemoryFinder>,
+    pub(in crate::daemon) finder: Arc<MemoryFinder>,
     models: Arc<ModelRegistry>,
     events: Arc<EventBroker>,
     /// The database of another system that is being read.
-    pub(super) foreign: Mutex<Option<OpenForeign>>,
+    pub(in crate::daemon) foreign: Mutex<Option<OpenForeign>>,
     /// The last look at the files of each worktree.
-    pub(super) files: KnownFiles,
+    pub(in crate::daemon) files: KnownFiles,
     /// The generation of the rows, see [`MemoryStore::file_generation`].
-    pub(super) generation: Arc<AtomicU64>,
+    pub(in crate::daemon) generation: Arc<AtomicU64>,
     /// Rung when there may be something to send to the team.
     pub(in crate::daemon) outbox_bell: Arc<Notify>,
-    pub(super) panics: Arc<PanicLog>,
+    pub(in crate::daemon) panics: Arc<PanicLog>,
     /// Whether the state dir is gone, or is that of another repository.
     is_lost: Arc<AtomicBool>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl MemoryThread {
-    /// Starts the thread, which opens the database.
-    pub(in crate::daemon) fn start(engine: &Engine) -> anyhow::Result<Self> {
+    /// Starts the thread, which opens the database. `functions` derive data from its records.
+    pub(in crate::daemon) fn start(engine: &Engine, functions: RecordFunctions) -> anyhow::Result<Self> {
         let Engine { layout, env, config, .. } = engine;
         let purges_expired = config.memory.on_expiry == "purge";
         let models = Arc::clone(&engine.models);
@@ -95,7 +91,7 @@ impl MemoryThread {
         let new_store = move || {
             let models = Arc::clone(&for_store);
             let make_model = Box::new(move |id: &str| build_vector_model(&models, id));
-            let mut store = MemoryStore::new(&state_dir, FORMS, BUILTIN_ID, make_model);
+            let mut store = MemoryStore::new(&state_dir, functions, BUILTIN_ID, make_model);
             store.enable_expiry(read_uptime, purges_expired);
             store.set_other_state_dirs(&elsewhere);
             store
@@ -142,7 +138,7 @@ impl MemoryThread {
     }
 
     /// Runs a job for the whole repository on the thread, and waits for the result.
-    pub(super) async fn run_job<T: Send + 'static>(
+    pub(in crate::daemon) async fn run_job<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<T> {
@@ -150,7 +146,7 @@ impl MemoryThread {
     }
 
     /// Sends a job for the whole repository to the thread.
-    pub(super) fn send_job<T: Send + 'static>(
+    pub(in crate::daemon) fn send_job<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<oneshot::Receiver<T>> {
@@ -158,7 +154,7 @@ impl MemoryThread {
     }
 
     /// Sends a job to the thread that sees the memories as a worktree has them.
-    pub(super) fn send_job_in<T: Send + 'static>(
+    pub(in crate::daemon) fn send_job_in<T: Send + 'static>(
         &self,
         worktree: i64,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
@@ -182,7 +178,7 @@ impl MemoryThread {
     }
 
     /// Returns the error for a thread that did not answer.
-    pub(super) fn thread_error(&self) -> RpcError {
+    pub(in crate::daemon) fn thread_error(&self) -> RpcError {
         self.panics.restart_refusal(Instant::now()).unwrap_or_else(|| {
             RpcError::new(
                 code::INTERNAL,
@@ -203,22 +199,6 @@ impl MemoryThread {
         if let Some(thread) = thread {
             let _ = thread.join(); // a panic is in the log already
         }
-    }
-}
-
-/// The functions that the store gets from this module.
-const FORMS: RecordFunctions = RecordFunctions {
-    derive: derive_data,
-    differences: protocol_values::diff_fields,
-    new_id: id::new_id,
-    file_text: render_file,
-};
-
-/// Computes the derived data of a record.
-pub(super) fn derive_data(record: &MemoryRecord) -> DerivedData {
-    DerivedData {
-        hash: text::hash(&record.content),
-        words: text::index_memory(record.title.as_deref(), &record.tags, &record.anchors, &record.content),
     }
 }
 

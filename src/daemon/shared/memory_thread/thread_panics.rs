@@ -14,10 +14,10 @@ const PANIC_WINDOW: Duration = Duration::from_secs(300);
 
 /// The latest panics outside of a job. Each of them has ended the thread.
 #[derive(Default)]
-pub(in crate::daemon::memories) struct PanicLog(Mutex<VecDeque<(Instant, String)>>);
+pub(in crate::daemon) struct PanicLog(Mutex<VecDeque<(Instant, String)>>);
 
 impl PanicLog {
-    pub(in crate::daemon::memories) fn note_panic(&self, why: String, now: Instant) {
+    pub(in crate::daemon) fn note_panic(&self, why: String, now: Instant) {
         let mut panics = lock(&self.0);
         panics.push_back((now, why));
         if panics.len() > MOST_PANICS + 1 {
@@ -26,7 +26,7 @@ impl PanicLog {
     }
 
     /// Returns the error after too many panics, when the thread is not restarted.
-    pub(in crate::daemon::memories) fn restart_refusal(&self, now: Instant) -> Option<RpcError> {
+    pub(in crate::daemon) fn restart_refusal(&self, now: Instant) -> Option<RpcError> {
         let (n_panics, why) = self.count_recent(now)?;
         let minutes = PANIC_WINDOW.as_secs() / 60;
         let message = format!(
@@ -38,7 +38,7 @@ impl PanicLog {
     }
 
     /// Returns a notice for answers while a recent panic counts.
-    pub(in crate::daemon::memories) fn panic_notice(&self, now: Instant) -> Option<String> {
+    pub(in crate::daemon) fn panic_notice(&self, now: Instant) -> Option<String> {
         let (_, why) = self.count_recent(now)?;
         Some(format!(
             "memories: their thread panicked and was started anew: {why}; what was acknowledged is on the disk, and \

@@ -17,7 +17,7 @@ use memod_vectors::vector_index::MutableVectorIndex;
 const SLOW_STEP: usize = 8;
 
 /// Builds the store's access to a model.
-pub(in crate::daemon::memories) fn build_vector_model(models: &Arc<ModelRegistry>, id: &str) -> VectorModel {
+pub(in crate::daemon) fn build_vector_model(models: &Arc<ModelRegistry>, id: &str) -> VectorModel {
     let is_slow = models.load_model(id).is_ok_and(|model| model.is_slow());
     let step = if is_slow { SLOW_STEP } else { EMBED_STEP };
     let (models_if_ready, models_now) = (Arc::clone(models), Arc::clone(models));
@@ -68,7 +68,7 @@ fn embed_records(model: &dyn Embedder, fields: &[(String, String)]) -> Option<Ve
 }
 
 /// Searches memories while a database is open.
-pub(in crate::daemon::memories) struct MemoryFinder {
+pub(in crate::daemon) struct MemoryFinder {
     known: RwLock<Option<FinderData>>,
     models: Arc<ModelRegistry>,
 }
@@ -79,17 +79,17 @@ struct FinderData {
 }
 
 impl MemoryFinder {
-    pub(in crate::daemon::memories) fn new(models: Arc<ModelRegistry>) -> Self {
+    pub(in crate::daemon) fn new(models: Arc<ModelRegistry>) -> Self {
         Self { known: RwLock::default(), models }
     }
 
     /// Returns the model whose vectors memories have, or why it cannot be used. Loads it.
-    pub(in crate::daemon::memories) fn load_model(&self) -> ModelResult {
+    pub(in crate::daemon) fn load_model(&self) -> ModelResult {
         self.models.load_model(&self.with_vectors(|vectors| vectors.model().to_owned()))
     }
 
     /// Applies the changes of the last job.
-    pub(in crate::daemon::memories) fn follow_changes(&self, store: &mut MemoryStore) {
+    pub(in crate::daemon) fn follow_changes(&self, store: &mut MemoryStore) {
         let changes = match store.vector_changes() {
             Ok(None) => return,
             Ok(Some(VectorChanges::Some(vectors))) if vectors.is_empty() => return,
@@ -116,7 +116,7 @@ impl MemoryFinder {
     }
 
     /// Reads rows and vectors as a worktree has them; `None` if no database is open.
-    pub(in crate::daemon::memories) fn read<T>(
+    pub(in crate::daemon) fn read<T>(
         &self,
         now_ms: i64,
         worktree: i64,
@@ -129,7 +129,7 @@ impl MemoryFinder {
     }
 
     /// Calls `see` with the vectors, without reading the database; for the thread that owns the memories.
-    pub(in crate::daemon::memories) fn with_vectors<T>(
+    pub(in crate::daemon) fn with_vectors<T>(
         &self,
         see: impl FnOnce(&MutableVectorIndex<MemoryRow>) -> T,
     ) -> T {
@@ -141,7 +141,7 @@ impl MemoryFinder {
     }
 
     /// Closes the database file.
-    pub(in crate::daemon::memories) fn close(&self) {
+    pub(in crate::daemon) fn close(&self) {
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }

@@ -14,39 +14,39 @@ use memod_memory::file;
 use memod_scan::is_racy;
 use tokio::sync::Semaphore;
 
-use super::watched_files::WatchedFiles;
-use crate::daemon::request::memory_scope::UNKNOWN;
+use crate::daemon::shared::memory_scope::UNKNOWN;
+use crate::daemon::shared::watched_files::WatchedFiles;
 
 /// Most requests that look for other worktrees at a time.
 const MOST_SEARCHES: usize = 4;
 
 /// Most files without a memory that are examined one by one at each look.
-pub(super) const MOST_WITHOUT_MEMORY: usize = 1_000;
+pub(in crate::daemon) const MOST_WITHOUT_MEMORY: usize = 1_000;
 
 /// The contents of the directory of memories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct FileListing {
+pub(in crate::daemon) struct FileListing {
     /// Files named by an id, and the first few other files, by name.
-    pub(in crate::daemon::memories) files: BTreeMap<String, Stat>,
+    pub(in crate::daemon) files: BTreeMap<String, Stat>,
     /// Number of other files that are not in `files`.
-    pub(in crate::daemon::memories) n_unlisted: usize,
+    pub(in crate::daemon) n_unlisted: usize,
     /// Whether there is a temporary file of `memo sync-notes`, which may be running.
-    pub(super) has_temporary: bool,
+    pub(in crate::daemon) has_temporary: bool,
     /// Whether git was rebasing, which swaps the sides of a conflict.
-    pub(in crate::daemon::memories) is_rebasing: bool,
+    pub(in crate::daemon) is_rebasing: bool,
     /// The signature of the directory before it was listed; `None` if there is no directory.
-    pub(in crate::daemon::memories) dir: Option<Stat>,
+    pub(in crate::daemon) dir: Option<Stat>,
     /// Files that exist and could not be examined or read, with the reason.
-    pub(super) unread: BTreeMap<String, String>,
+    pub(in crate::daemon) unread: BTreeMap<String, String>,
     /// Names of examined files that contained no memory.
-    pub(super) without_memory: BTreeSet<String>,
+    pub(in crate::daemon) without_memory: BTreeSet<String>,
     /// Names of further files without a memory, which are skipped while there are too many.
-    pub(in crate::daemon::memories) skipped: BTreeSet<String>,
+    pub(in crate::daemon) skipped: BTreeSet<String>,
 }
 
 impl FileListing {
     /// Returns whether both listings have the same unchanged files, all readable, and no temporary file of `memo sync-notes`.
-    pub(super) fn has_same_files(&self, other: &Self) -> bool {
+    pub(in crate::daemon) fn has_same_files(&self, other: &Self) -> bool {
         let are_read = self.unread.is_empty() && other.unread.is_empty();
         are_read
             && !self.has_temporary
@@ -56,17 +56,17 @@ impl FileListing {
     }
 
     /// Returns all names that are known individually, whether or not the files can be read.
-    pub(super) fn all_names(&self) -> impl Iterator<Item = &String> {
+    pub(in crate::daemon) fn all_names(&self) -> impl Iterator<Item = &String> {
         self.files.keys().chain(self.unread.keys()).chain(&self.skipped)
     }
 
     /// Returns whether one more file without a memory would exceed the limit.
-    pub(super) fn is_full_for(&self, name: &str) -> bool {
+    pub(in crate::daemon) fn is_full_for(&self, name: &str) -> bool {
         self.without_memory.len() >= MOST_WITHOUT_MEMORY && !self.without_memory.contains(name)
     }
 
     /// Returns the reason if some files could not be read.
-    pub(super) fn explain_failure(&self) -> Option<String> {
+    pub(in crate::daemon) fn explain_failure(&self) -> Option<String> {
         let first = self.unread.values().next().map(|first| match self.unread.len() - 1 {
             0 => first.clone(),
             n_more => format!("{first}, and {n_more} more"),
@@ -81,10 +81,10 @@ impl FileListing {
 }
 
 /// One look at the files of a worktree.
-pub(super) struct WorktreeLook {
-    pub(in crate::daemon::memories) worktree: i64,
+pub(in crate::daemon) struct WorktreeLook {
+    pub(in crate::daemon) worktree: i64,
     /// The generation of the rows.
-    pub(in crate::daemon::memories) generation: u64,
+    pub(in crate::daemon) generation: u64,
     listing: FileListing,
     /// The counters of writes and takes when the files were listed.
     state: FilesState,
@@ -94,7 +94,7 @@ pub(super) struct WorktreeLook {
 }
 
 impl WorktreeLook {
-    pub(in crate::daemon::memories) fn new(
+    pub(in crate::daemon) fn new(
         worktree: i64,
         generation: u64,
         state: FilesState,
@@ -107,38 +107,46 @@ impl WorktreeLook {
 
     /// Returns whether the rows still fit the worktree, provided that its files are unchanged: no file was written or taken since,
     /// according to `state`, and the memories are linked as its files say if `links`.
-    pub(super) fn is_current(&self, state: FilesState, links: bool, counters: &FileCounters) -> bool {
+    pub(in crate::daemon) fn is_current(
+        &self,
+        state: FilesState,
+        links: bool,
+        counters: &FileCounters,
+    ) -> bool {
         self.state == state && (self.worktree == UNKNOWN || !links || counters.is_linked(self.worktree))
     }
 
     /// Returns whether no file has changed since the look.
-    pub(super) fn is_unchanged_in(&self, listing: &FileListing) -> bool {
+    pub(in crate::daemon) fn is_unchanged_in(&self, listing: &FileListing) -> bool {
         !self.has_racy && self.listing.has_same_files(listing)
     }
 
     /// Returns whether the sides of conflicts are the same as in another listing.
-    pub(super) fn has_same_sides(&self, listing: &FileListing) -> bool {
+    pub(in crate::daemon) fn has_same_sides(&self, listing: &FileListing) -> bool {
         self.listing.is_rebasing == listing.is_rebasing
     }
 
     /// Returns whether one file has not changed since the look.
-    pub(super) fn has_read(&self, name: &str, stat: &Stat) -> bool {
+    pub(in crate::daemon) fn has_read(&self, name: &str, stat: &Stat) -> bool {
         self.listing.files.get(name) == Some(stat) && !may_change_unseen(stat, self.read_at_ns)
     }
 
     /// Returns whether a file contained a memory.
-    pub(super) fn showed_memory(&self, name: &str) -> bool {
+    pub(in crate::daemon) fn showed_memory(&self, name: &str) -> bool {
         self.listing.files.contains_key(name) && !self.listing.without_memory.contains(name)
     }
 
     /// Returns the names without a memory: first those that were examined, then those that were skipped.
-    pub(super) fn split_without_memory<'a>(&self, names: &'a [String]) -> [BTreeSet<&'a String>; 2] {
+    pub(in crate::daemon) fn split_without_memory<'a>(
+        &self,
+        names: &'a [String],
+    ) -> [BTreeSet<&'a String>; 2] {
         [&self.listing.without_memory, &self.listing.skipped]
             .map(|known| names.iter().filter(|name| known.contains(*name)).collect())
     }
 
     /// Returns the individually known names and the number of the others, if there were others and the directory is unchanged.
-    pub(super) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
+    pub(in crate::daemon) fn known_names(&self, dir: &Stat) -> Option<(Vec<String>, usize)> {
         let is_same = self.listing.dir.as_ref() == Some(dir) && !is_racy(dir, self.read_at_ns);
         // Not every file system updates the time of a directory at all changes.
         let is_worth_it =
@@ -157,14 +165,14 @@ fn may_change_unseen(stat: &Stat, read_at_ns: i64) -> bool {
 /// Counters that change when files are written, or when files of a worktree are taken into the rows. Files that were read at
 /// another state may be outdated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::daemon::memories) struct FilesState {
-    pub(in crate::daemon::memories) n_written: u64,
-    pub(in crate::daemon::memories) n_taken: u64,
+pub(in crate::daemon) struct FilesState {
+    pub(in crate::daemon) n_written: u64,
+    pub(in crate::daemon) n_taken: u64,
 }
 
 /// Counters that the thread which owns the memories shares with the looks at files.
 #[derive(Clone, Default)]
-pub(in crate::daemon::memories) struct FileCounters {
+pub(in crate::daemon) struct FileCounters {
     /// Incremented before and after files are written.
     n_written: Arc<AtomicU64>,
     /// The counters of each worktree, by git dir.
@@ -183,19 +191,19 @@ struct WorktreeCounters {
 }
 
 impl FileCounters {
-    pub(in crate::daemon::memories) fn n_written(&self) -> u64 {
+    pub(in crate::daemon) fn n_written(&self) -> u64 {
         self.n_written.load(Ordering::Acquire)
     }
 
-    pub(in crate::daemon::memories) fn note_write(&self) {
+    pub(in crate::daemon) fn note_write(&self) {
         self.n_written.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(in crate::daemon::memories) fn state_of(&self, key: &str) -> FilesState {
+    pub(in crate::daemon) fn state_of(&self, key: &str) -> FilesState {
         FilesState { n_written: self.n_written(), n_taken: self.counters_of(key).n_taken }
     }
 
-    pub(super) fn n_looks(&self, key: &str) -> u64 {
+    pub(in crate::daemon) fn n_looks(&self, key: &str) -> u64 {
         self.counters_of(key).n_looks
     }
 
@@ -203,19 +211,19 @@ impl FileCounters {
         lock(&self.worktrees).get(key).copied().unwrap_or_default()
     }
 
-    pub(super) fn note_taken(&self, key: &str) {
+    pub(in crate::daemon) fn note_taken(&self, key: &str) {
         lock(&self.worktrees).entry(key.to_owned()).or_default().n_taken += 1;
     }
 
     /// Records that a request has listed the files of a worktree, and returns their state.
-    pub(super) fn note_look(&self, key: &str) -> FilesState {
+    pub(in crate::daemon) fn note_look(&self, key: &str) -> FilesState {
         lock(&self.worktrees).entry(key.to_owned()).or_default().n_looks += 1;
         self.state_of(key)
     }
 
     /// Records that files are being taken, unless a request has listed the files since: a file that it did not find must not get
     /// into its answer. Returns whether they are being taken.
-    pub(super) fn begin_take(&self, key: &str, n_looks: u64) -> bool {
+    pub(in crate::daemon) fn begin_take(&self, key: &str, n_looks: u64) -> bool {
         let mut worktrees = lock(&self.worktrees);
         let counters = worktrees.entry(key.to_owned()).or_default();
         let is_newest = counters.n_looks == n_looks;
@@ -224,18 +232,18 @@ impl FileCounters {
     }
 
     /// Returns whether the memories are linked as the files of a worktree say.
-    pub(in crate::daemon::memories) fn is_linked(&self, worktree: i64) -> bool {
+    pub(in crate::daemon) fn is_linked(&self, worktree: i64) -> bool {
         self.linked_worktree.load(Ordering::Acquire) == worktree
     }
 
     /// Records that the memories are linked as the files of a worktree say. Returns whether that is a change.
-    pub(in crate::daemon::memories) fn set_linked(&self, worktree: i64) -> bool {
+    pub(in crate::daemon) fn set_linked(&self, worktree: i64) -> bool {
         self.linked_worktree.swap(worktree, Ordering::AcqRel) != worktree
     }
 }
 
 /// The last looks at worktrees, by git dir.
-pub(in crate::daemon::memories) struct KnownFiles {
+pub(in crate::daemon) struct KnownFiles {
     looks: Mutex<HashMap<String, Arc<WorktreeLook>>>,
     /// Why the last look at a worktree was incomplete, by git dir.
     failures: Mutex<HashMap<String, String>>,
@@ -268,16 +276,16 @@ impl Default for KnownFiles {
 }
 
 impl KnownFiles {
-    pub(super) fn last_look(&self, key: &str) -> Option<Arc<WorktreeLook>> {
+    pub(in crate::daemon) fn last_look(&self, key: &str) -> Option<Arc<WorktreeLook>> {
         lock(&self.looks).get(key).cloned()
     }
 
-    pub(super) fn set_last_look(&self, key: String, look: WorktreeLook) {
+    pub(in crate::daemon) fn set_last_look(&self, key: String, look: WorktreeLook) {
         lock(&self.looks).insert(key, Arc::new(look));
     }
 
     /// Begins a look, which counts as running as long as its progress is held.
-    pub(super) fn begin_look(&self, key: &str) -> Arc<FileAccessProgress> {
+    pub(in crate::daemon) fn begin_look(&self, key: &str) -> Arc<FileAccessProgress> {
         let progress = Arc::new(FileAccessProgress::default());
         let mut running = lock(&self.running);
         let looks = running.entry(key.to_owned()).or_default();
@@ -287,14 +295,14 @@ impl KnownFiles {
     }
 
     /// Returns a path for which a look at a worktree has waited for at least `limit`.
-    pub(super) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
+    pub(in crate::daemon) fn unanswered_for(&self, key: &str, limit: Duration) -> Option<PathBuf> {
         let running = lock(&self.running);
         let looks = running.get(key)?.iter().filter_map(Weak::upgrade);
         looks.into_iter().find_map(|look| look.unanswered_for(limit))
     }
 
     /// Logs why a look was incomplete, unless the reason is that of the last look: every request takes a look.
-    pub(super) fn log_failure(&self, key: &str, failure: Option<&String>) {
+    pub(in crate::daemon) fn log_failure(&self, key: &str, failure: Option<&String>) {
         let mut failures = lock(&self.failures);
         let former = match failure {
             Some(why) => failures.insert(key.to_owned(), why.clone()),
@@ -306,39 +314,39 @@ impl KnownFiles {
     }
 
     /// Returns the number of files without a memory that the last look at a worktree did not examine individually.
-    pub(in crate::daemon::memories) fn n_unlisted(&self, worktree: i64) -> usize {
+    pub(in crate::daemon) fn n_unlisted(&self, worktree: i64) -> usize {
         let looks = lock(&self.looks);
         let look = looks.values().find(|look| look.worktree == worktree);
         look.map_or(0, |look| look.listing.n_unlisted + look.listing.skipped.len())
     }
 
     /// Returns the semaphore that limits concurrent searches for other worktrees.
-    pub(super) fn search_slots(&self) -> Arc<Semaphore> {
+    pub(in crate::daemon) fn search_slots(&self) -> Arc<Semaphore> {
         Arc::clone(&self.search_slots)
     }
 
-    pub(in crate::daemon::memories) fn counters(&self) -> FileCounters {
+    pub(in crate::daemon) fn counters(&self) -> FileCounters {
         self.counters.clone()
     }
 
-    pub(super) fn watched_files(&self) -> MutexGuard<'_, WatchedFiles> {
+    pub(in crate::daemon) fn watched_files(&self) -> MutexGuard<'_, WatchedFiles> {
         lock(&self.watched)
     }
 
     /// Returns whether the last look found a directory of memories that is not watched.
-    pub(super) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
+    pub(in crate::daemon) fn is_unwatched(&self, key: &str, layout: &RepoLayout) -> bool {
         let dir = self.last_look(key).and_then(|look| look.listing.dir);
         dir.is_some_and(|dir| !self.watched_files().is_watched(key, layout, &dir))
     }
 
     /// Returns true at the first call only.
-    pub(super) fn is_first_request(&self) -> bool {
+    pub(in crate::daemon) fn is_first_request(&self) -> bool {
         !self.has_searched.swap(true, Ordering::AcqRel)
     }
 
     /// Records that edits in a worktree must be taken. Returns whether the caller has to take them; otherwise a thread
     /// already does.
-    pub(super) fn begin_taking(&self, root: &Path) -> bool {
+    pub(in crate::daemon) fn begin_taking(&self, root: &Path) -> bool {
         let mut taking = lock(&self.taking);
         match taking.get_mut(root) {
             Some(more) => {
@@ -350,7 +358,7 @@ impl KnownFiles {
     }
 
     /// Records that the edits in a worktree were taken. Returns whether the thread is done; otherwise more edits were made.
-    pub(super) fn end_taking(&self, root: &Path) -> bool {
+    pub(in crate::daemon) fn end_taking(&self, root: &Path) -> bool {
         let mut taking = lock(&self.taking);
         let goes_on = taking.get_mut(root).is_some_and(std::mem::take);
         if !goes_on {
@@ -360,7 +368,7 @@ impl KnownFiles {
     }
 
     /// Records that no thread takes edits in a worktree.
-    pub(super) fn forget_taking(&self, root: &Path) {
+    pub(in crate::daemon) fn forget_taking(&self, root: &Path) {
         lock(&self.taking).remove(root);
     }
 }

@@ -1,9 +1,6 @@
 //! Asks the language model on threads of its own, within the tokens of a day.
 //!
 //! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
-
-pub(super) mod llm_settings;
-
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -29,7 +26,7 @@ const LEEWAY: Duration = Duration::from_millis(100);
 
 /// The queue of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ModelLane {
+pub(in crate::daemon) enum ModelLane {
     /// For a search, which goes on without an answer.
     Search,
     /// For a caller that asked for nothing else.
@@ -37,9 +34,9 @@ pub(super) enum ModelLane {
 }
 
 /// The language model of the settings, with its state.
-pub(super) struct LanguageModel {
+pub(in crate::daemon) struct LanguageModel {
     /// The tokens spent so far.
-    pub(super) spending: SpendingFile,
+    pub(in crate::daemon) spending: SpendingFile,
     /// The lanes that were used.
     lanes: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
     chat: Arc<ChatClient>,
@@ -80,7 +77,7 @@ struct LaneWorker {
 
 impl LanguageModel {
     /// Takes the directory of the spending records. Nothing is opened or started yet.
-    pub(super) fn new(dir: &Path) -> Self {
+    pub(in crate::daemon) fn new(dir: &Path) -> Self {
         Self {
             spending: SpendingFile::new(dir),
             lanes: Mutex::default(),
@@ -95,7 +92,7 @@ impl LanguageModel {
     ///
     /// # Errors
     /// Why there is no answer, in time or at all.
-    pub(super) async fn ask(
+    pub(in crate::daemon) async fn ask(
         &self,
         settings: &LlmSettings,
         endpoint: Endpoint,
@@ -123,29 +120,29 @@ impl LanguageModel {
     }
 
     /// Returns the body of a request.
-    pub(super) fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
+    pub(in crate::daemon) fn render_body(&self, endpoint: &Endpoint, prompt: &Prompt) -> String {
         self.chat.render_body(endpoint, prompt)
     }
 
     /// Ends all waiting. The threads end with the process.
-    pub(super) fn stop(&self) {
+    pub(in crate::daemon) fn stop(&self) {
         self.stopping.send_replace(true);
         *lock(&self.lanes) = Default::default();
     }
 
     /// Returns the last failure, and when it was, unix ms.
-    pub(super) fn last_error(&self) -> Option<(String, i64)> {
+    pub(in crate::daemon) fn last_error(&self) -> Option<(String, i64)> {
         lock(&self.state).last_error.clone()
     }
 
     /// Returns the words that a model has named for a query.
-    pub(super) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
+    pub(in crate::daemon) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
         let words = lock(&self.words);
         words.iter().find(|(known, _)| known == key).map(|(_, words)| words.clone())
     }
 
     /// Keeps the words for a query; the oldest ones make room.
-    pub(super) fn keep_words(&self, key: String, named: Vec<String>) {
+    pub(in crate::daemon) fn keep_words(&self, key: String, named: Vec<String>) {
         let mut words = lock(&self.words);
         words.retain(|(known, _)| *known != key);
         words.push_back((key, named));
@@ -244,6 +241,6 @@ impl LaneWorker {
 }
 
 /// Returns the day that is counted, as `2026-11-25`.
-pub(super) fn current_day() -> String {
+pub(in crate::daemon) fn current_day() -> String {
     to_local_time(now_ms()).date().to_string()
 }

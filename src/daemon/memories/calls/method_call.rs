@@ -19,11 +19,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::change_stamp::ChangeStamp;
-use super::memory_rules::{JobResult, refused_error};
+use crate::daemon::memories::calls::file_writer::FileWriter;
 use crate::daemon::memories::memory_files::check_files::find_troubles;
-use crate::daemon::memories::memory_files::file_writer::FileWriter;
-use crate::daemon::memories::team_memories::share_rules::{ShareRules, TeamAccess};
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, refused_error};
+use crate::daemon::memories::rules::share_rules::{ShareRules, TeamAccess};
 use crate::daemon::memories::worktree_files::take_edits::take_edits;
 use crate::daemon::request::fresh_snapshot::request_deadline;
 use crate::daemon::request::request_context::RequestContext;
@@ -84,7 +84,7 @@ impl<'a> MethodCall<'a> {
     }
 
     /// Like [`Self::write`], with params derived from those of the method.
-    pub(super) async fn write_with<P: Send + 'static, T: Serialize>(
+    pub(in crate::daemon::memories) async fn write_with<P: Send + 'static, T: Serialize>(
         &self,
         params: P,
         run: impl Fn(&MemoryRows<'_>, &P, &ChangeStamp) -> JobResult<T> + Send + 'static,
@@ -371,7 +371,7 @@ pub(in crate::daemon::memories) async fn with_store<E: Into<RpcError>>(
 }
 
 /// Appends a notice to those of an answer.
-pub(super) fn add_notice(answer: &mut Value, note: &str) {
+pub(in crate::daemon::memories) fn add_notice(answer: &mut Value, note: &str) {
     let notice = answer["notice"].as_str().map_or(note.to_owned(), |notice| format!("{notice}; {note}"));
     answer["notice"] = json!(notice);
 }

@@ -8,7 +8,7 @@ use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, SourceFile};
 use memod_search::class_rules::{self, FormatGroup};
 
-use crate::daemon::request::worktree_cache::{CacheValue, WorktreeCache};
+use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
 /// Memory of all surveys together, bytes.
 const MOST_BYTES: usize = 4 << 20;

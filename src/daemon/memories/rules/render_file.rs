@@ -5,7 +5,7 @@ use memod_memory_db::{FileMemory, MemoryRecord};
 use memod_proto::memory::LinkKind;
 
 /// Builds the file of a memory. Comments and keys that this version does not know are taken over from the `former` file.
-pub(super) fn build_file(
+pub(in crate::daemon::memories) fn build_file(
     record: &MemoryRecord,
     links: Vec<(LinkKind, String)>,
     former: Option<&MemoryFile>,

@@ -10,7 +10,7 @@ use memod_team::{ServerAccess, TeamError};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
-use crate::daemon::request::request_errors::busy_error;
+use memod_engine::errors::busy_error;
 
 /// Longest time that a request waits for an exchange.
 const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(300);

@@ -10,12 +10,14 @@ use std::path::{Path, PathBuf};
 use memod_memory::file::hash;
 use memod_memory_db::{MemoryRows, MemoryStore, PendingFile};
 
-use super::place_files::{PlacedFiles, aside_path, file_error, not_written_error, put_in_place, write_aside};
-use super::plan_files::FilesBefore;
-use crate::daemon::memories::methods::change_stamp::ChangeStamp;
-use crate::daemon::memories::methods::memory_rules::JobResult;
+use crate::daemon::memories::memory_files::place_files::{
+    PlacedFiles, aside_path, file_error, not_written_error, put_in_place, write_aside,
+};
+use crate::daemon::memories::memory_files::plan_files::FilesBefore;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::JobResult;
 use crate::daemon::memories::team_memories::queue_changes;
-use crate::daemon::memories::worktree_files::known_files::FileCounters;
+use crate::daemon::shared::known_files::FileCounters;
 
 /// No worktree has this number.
 const NO_WORKTREE: i64 = 0;

@@ -10,12 +10,12 @@ use memod_memory::{Refused, fields};
 use memod_memory_db::{MemoryEvent, MemoryRecord, MemoryRows};
 use tokio::sync::Notify;
 
-use super::memory_rules::JobResult;
-use super::protocol_values;
-use crate::daemon::memories::memory_thread::derive_data;
-use crate::daemon::memories::team_memories::share_rules::{ShareRules, TeamAccess};
-use crate::daemon::memories::worktree_files::known_files::FileCounters;
-use crate::daemon::memories::worktree_files::look_at_files::worktree_key;
+use crate::daemon::memories::rules::memory_rules::JobResult;
+use crate::daemon::memories::rules::protocol_values;
+use crate::daemon::memories::rules::record_functions::derive_data;
+use crate::daemon::memories::rules::share_rules::{ShareRules, TeamAccess};
+use crate::daemon::memories::rules::worktree_place::worktree_key;
+use crate::daemon::shared::known_files::FileCounters;
 
 /// The data that the daemon adds to a change.
 pub(in crate::daemon::memories) struct ChangeStamp {
@@ -37,7 +37,7 @@ pub(in crate::daemon::memories) struct ChangeStamp {
     pub(in crate::daemon::memories) container: String,
     /// Name of the repository.
     pub(in crate::daemon::memories) repository: Option<String>,
-    pub(super) file_counters: FileCounters,
+    pub(in crate::daemon::memories) file_counters: FileCounters,
     /// The outcome of a conflict.
     pub(in crate::daemon::memories) resolved: RefCell<Option<(String, MemoryFile)>>,
 }

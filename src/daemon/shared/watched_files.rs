@@ -10,7 +10,7 @@ use memod_memory::file;
 
 /// The directories of memories that are watched, by git dir of their worktrees.
 #[derive(Default)]
-pub(super) struct WatchedFiles(HashMap<String, WatchedDir>);
+pub(in crate::daemon) struct WatchedFiles(HashMap<String, WatchedDir>);
 
 struct WatchedDir {
     view: WorktreeId,
@@ -21,7 +21,7 @@ struct WatchedDir {
 
 impl WatchedFiles {
     /// Returns whether this directory of a worktree is watched already, or an attempt to watch it has failed.
-    pub(super) fn is_watched(&self, key: &str, layout: &RepoLayout, dir: &Stat) -> bool {
+    pub(in crate::daemon) fn is_watched(&self, key: &str, layout: &RepoLayout, dir: &Stat) -> bool {
         self.0
             .get(key)
             .is_some_and(|known| known.layout == *layout && known.identity == Some(dir_identity(dir)))
@@ -29,7 +29,7 @@ impl WatchedFiles {
 
     /// Records the directory of a worktree that is to be watched, or that there is none. Returns the id under which to watch it, or
     /// `None` if nothing has changed.
-    pub(super) fn set_directory(
+    pub(in crate::daemon) fn set_directory(
         &mut self,
         key: &str,
         layout: &RepoLayout,
@@ -49,7 +49,11 @@ impl WatchedFiles {
     }
 
     /// Returns the worktree in whose directory a path was changed. If the path is the directory itself, it counts as unwatched.
-    pub(super) fn layout_of_change(&mut self, view: WorktreeId, changed: &Path) -> Option<RepoLayout> {
+    pub(in crate::daemon) fn layout_of_change(
+        &mut self,
+        view: WorktreeId,
+        changed: &Path,
+    ) -> Option<RepoLayout> {
         let known = self.0.values_mut().find(|known| known.view == view)?;
         if changed == known.layout.root.join(file::DIR) {
             known.identity = None;
@@ -58,7 +62,7 @@ impl WatchedFiles {
     }
 
     /// Returns the worktrees whose directories are watched.
-    pub(super) fn watched_layouts(&self) -> Vec<RepoLayout> {
+    pub(in crate::daemon) fn watched_layouts(&self) -> Vec<RepoLayout> {
         self.0.values().filter(|known| known.identity.is_some()).map(|known| known.layout.clone()).collect()
     }
 }

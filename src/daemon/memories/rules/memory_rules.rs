@@ -7,7 +7,7 @@ use memod_memory_db::{FileSide, JobError, MemoryEvent, MemoryFilter, MemoryRecor
 use memod_proto::memory::{Selection, Traits};
 use memod_proto::{RpcError, code};
 
-use super::protocol_values;
+use crate::daemon::memories::rules::protocol_values;
 
 /// Most ids that are listed for an ambiguous prefix.
 const MOST_CANDIDATES: usize = 10;

@@ -12,7 +12,7 @@ use memod_search::correction::Vocabulary;
 use memod_vectors::vector_index::MutableVectorIndex;
 use tokio::sync::oneshot;
 
-use crate::daemon::memories::memory_thread::MemoryThread;
+use crate::daemon::shared::memory_thread::MemoryThread;
 
 /// The memories of a worktree, or of the whole repository.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(in crate::daemon) struct WorktreeMemories<'a> {
 
 impl WorktreeMemories<'_> {
     /// Runs a job on the thread that owns the memories, and waits for the result.
-    pub(super) async fn run_job<T: Send + 'static>(
+    pub(in crate::daemon) async fn run_job<T: Send + 'static>(
         self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<T> {
@@ -32,7 +32,7 @@ impl WorktreeMemories<'_> {
     }
 
     /// Sends a job to the thread that owns the memories.
-    pub(super) fn send_job<T: Send + 'static>(
+    pub(in crate::daemon) fn send_job<T: Send + 'static>(
         self,
         run: impl FnOnce(&mut MemoryStore) -> T + Send + 'static,
     ) -> RpcResult<oneshot::Receiver<T>> {
@@ -40,7 +40,7 @@ impl WorktreeMemories<'_> {
     }
 
     /// Reads rows and vectors from another connection, without waiting for jobs; `None` if no database is open.
-    pub(super) fn read_rows<T>(
+    pub(in crate::daemon) fn read_rows<T>(
         self,
         read: impl FnOnce(&MemoryRows<'_>, &MutableVectorIndex<MemoryRow>) -> Result<T, DatabaseError>,
     ) -> Option<Result<T, DatabaseError>> {
@@ -48,7 +48,7 @@ impl WorktreeMemories<'_> {
     }
 
     /// Returns how many more files than could be listed the directory of memories has.
-    pub(super) fn n_unlisted(self) -> usize {
+    pub(in crate::daemon) fn n_unlisted(self) -> usize {
         self.thread.files.n_unlisted(self.worktree)
     }
 

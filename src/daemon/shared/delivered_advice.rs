@@ -27,7 +27,7 @@ const MAX_FILE: usize = 2 << 20;
 pub(in crate::daemon) struct SessionKey(u64);
 
 impl SessionKey {
-    pub(super) fn from_name(name: &str) -> Self {
+    pub(in crate::daemon) fn from_name(name: &str) -> Self {
         let hash = blake3::hash(name.as_bytes());
         let mut bytes = [0; 8];
         bytes.copy_from_slice(&hash.as_bytes()[..8]);
@@ -76,7 +76,7 @@ impl DeliveredAdvice {
     }
 
     /// Forgets what a session no longer knows; returns whether it still has the brief, perhaps summarised. Blocks.
-    pub(super) fn begin_session(&self, key: SessionKey, beginning: Beginning) -> bool {
+    pub(in crate::daemon) fn begin_session(&self, key: SessionKey, beginning: Beginning) -> bool {
         let mut sessions = self.lock_sessions();
         let sessions = sessions.get_or_insert_default();
         let Some(at) = sessions.iter().position(|session| session.key == key) else { return false };
@@ -90,14 +90,14 @@ impl DeliveredAdvice {
     }
 
     /// Returns the ids that a session was given. Blocks.
-    pub(super) fn list_ids(&self, key: SessionKey) -> Vec<String> {
+    pub(in crate::daemon) fn list_ids(&self, key: SessionKey) -> Vec<String> {
         let sessions = self.lock_sessions();
         let found = sessions.iter().flatten().find(|session| session.key == key);
         found.map(|session| session.memories.iter().cloned().collect()).unwrap_or_default()
     }
 
     /// Keeps the ids of an answer until its receipt arrives; without one they are given again.
-    pub(super) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
+    pub(in crate::daemon) fn expect_receipt(&self, key: SessionKey, ids: Vec<String>, brief: bool) -> String {
         let mut pending = lock(&self.pending);
         pending.n_receipts += 1;
         let receipt = format!("{}-{}", std::process::id(), pending.n_receipts);
@@ -109,7 +109,7 @@ impl DeliveredAdvice {
     }
 
     /// Adds the ids of the answer with this receipt. Blocks.
-    pub(super) fn take_receipt(&self, receipt: &str) {
+    pub(in crate::daemon) fn take_receipt(&self, receipt: &str) {
         let mut pending = lock(&self.pending);
         let found = pending.answers.iter().position(|(known, ..)| known == receipt);
         let found = found.and_then(|at| pending.answers.remove(at));
@@ -120,7 +120,7 @@ impl DeliveredAdvice {
     }
 
     /// Forgets ids of a session. Blocks.
-    pub(super) fn forget_ids(&self, key: SessionKey, is_meant: impl Fn(&str) -> bool) {
+    pub(in crate::daemon) fn forget_ids(&self, key: SessionKey, is_meant: impl Fn(&str) -> bool) {
         let mut sessions = self.lock_sessions();
         let sessions = sessions.get_or_insert_default();
         let session = sessions.iter_mut().find(|session| session.key == key);
@@ -132,7 +132,7 @@ impl DeliveredAdvice {
     }
 
     /// Adds ids to a session. Blocks.
-    pub(super) fn add_ids(&self, key: SessionKey, ids: Vec<String>, brief: bool) {
+    pub(in crate::daemon) fn add_ids(&self, key: SessionKey, ids: Vec<String>, brief: bool) {
         let now = now_ms();
         let mut sessions = self.lock_sessions();
         let sessions = sessions.get_or_insert_default();

@@ -67,7 +67,7 @@ impl TeamAccess {
     }
 
     /// Returns whether a memory is the team's once it is written.
-    pub(super) fn takes_record(&self, record: &MemoryRecord) -> bool {
+    pub(in crate::daemon::memories) fn takes_record(&self, record: &MemoryRecord) -> bool {
         matches!(self, Self::Yes(_, rules) if rules.shares_record(record))
     }
 }

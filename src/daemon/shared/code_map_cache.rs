@@ -8,7 +8,7 @@ use memod_index_db::IndexReader;
 use memod_search::class_rules;
 use memod_structure::map::{CodeFile, CodeMap, FileSymbols, MapSymbol};
 
-use crate::daemon::request::worktree_cache::{CacheValue, WorktreeCache};
+use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
 /// Classes of files that a map never begins with.
 pub(in crate::daemon) const SECONDARY_CLASSES: [FileClass; 7] = [

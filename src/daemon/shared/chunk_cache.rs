@@ -9,7 +9,7 @@ use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, ManifestChange};
 use memod_search::worktree_chunks::{ChangedPath, WorktreeChunks};
 
-use crate::daemon::request::worktree_cache::{CacheValue, WorktreeCache};
+use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 
 /// Memory of the chunks of all worktrees together, bytes: some five million chunks.
 const MOST_BYTES: usize = 256 << 20;

@@ -6,9 +6,9 @@ use memod_engine::errors::RpcResult;
 use memod_proto::Method;
 use serde_json::Value;
 
-use super::method_call::{MethodCall, add_notice};
 use crate::daemon::memories::about_code::anchor_states::{add_states, list_memories};
 use crate::daemon::memories::about_code::confirm_memory;
+use crate::daemon::memories::calls::method_call::{MethodCall, add_notice};
 use crate::daemon::memories::conflicts::resolve_file;
 use crate::daemon::memories::finding::dedupe;
 use crate::daemon::memories::finding::near_memories::list_related;

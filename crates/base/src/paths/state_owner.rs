@@ -1,0 +1,45 @@
+//! Says which repository a state dir outside of it belongs to.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Name of the file that identifies the owner of a state dir outside its repository.
+pub(super) const OWNER_FILE: &str = "repository";
+
+/// The owner of a state dir.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StateOwner {
+    /// Common dir, or the top directory outside git.
+    pub(super) path: PathBuf,
+    /// Identity of the directory, which survives moves; `None` if the file system has none.
+    pub(super) identity: Option<DirIdentity>,
+}
+
+/// Identity of a directory: inodes are reused, but not with the same creation time in nanoseconds.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DirIdentity {
+    inode: u64,
+    born_ns: u128,
+}
+
+/// Returns whether a state dir belongs to another repository, which was at this path before.
+pub(super) fn is_of_another(state_dir: &Path, top: &Path) -> bool {
+    let theirs = read_owner(state_dir).and_then(|owner| owner.identity);
+    theirs.is_some_and(|theirs| dir_identity(top).is_some_and(|ours| ours != theirs))
+}
+
+/// Returns the identity of a directory as a part of a file name; `None` if the file system has none.
+pub(super) fn identity_name(top: &Path) -> Option<String> {
+    dir_identity(top).map(|DirIdentity { inode, born_ns }| format!("{inode:x}-{born_ns:x}"))
+}
+
+pub(super) fn read_owner(state_dir: &Path) -> Option<StateOwner> {
+    serde_json::from_slice(&fs::read(state_dir.join(OWNER_FILE)).ok()?).ok()
+}
+
+pub(super) fn dir_identity(dir: &Path) -> Option<DirIdentity> {
+    let born = fs::metadata(dir).ok()?.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    let (_, inode) = super::file_identity(dir)?;
+    Some(DirIdentity { inode, born_ns: born.as_nanos() })
+}

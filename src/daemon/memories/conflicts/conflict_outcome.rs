@@ -1,0 +1,61 @@
+//! Checks and stores the outcome of a conflict.
+
+use std::collections::BTreeSet;
+
+use memod_memory::file::MemoryFile;
+use memod_memory::{fields, file};
+use memod_memory_db::{FileState, JobError, MemoryRecord, MemoryRows, ShownMemories};
+use memod_proto::RpcError;
+
+use crate::daemon::memories::memory_files::file_conversion::to_outcome_version;
+use crate::daemon::memories::rules::change_stamp::ChangeStamp;
+use crate::daemon::memories::rules::memory_rules::{JobResult, field_error, find_memory, refused_error};
+
+/// Validates a text that was given as the outcome, and returns it with LF.
+pub(in crate::daemon::memories) fn validate_outcome(given: &str) -> JobResult<String> {
+    Ok(fields::validate_content(given, false).map_err(field_error)?.text.replace("\r\n", "\n"))
+}
+
+/// Stores the outcome of a conflict in the memory and its file. The text of `theirs` goes into the history.
+pub(in crate::daemon::memories) fn write_outcome(
+    rows: &MemoryRows<'_>,
+    id: &str,
+    mut file: MemoryFile,
+    theirs: Option<&MemoryRecord>,
+    stamp: &ChangeStamp,
+) -> JobResult<()> {
+    file.updated = stamp.now_ms.max(file.updated.min(stamp.now_ms) + 1);
+    let version = to_outcome_version(id, &file)?;
+    stamp.set_resolved(id, file);
+    let event = stamp.new_event("resolve");
+    let resolved = FileState {
+        name: file::file_name(id),
+        hash: version.hash,
+        shown: ShownMemories::Versions(vec![version]),
+        event: Some(event.clone()),
+        edited: None,
+    };
+    let n_former = rows.list_history(id)?.len();
+    rows.apply_files(&[resolved], &BTreeSet::new())?;
+    // The change was noted only if the memory differs from before, and without the text of theirs.
+    let is_noted = rows.list_history(id)?.iter().skip(n_former).any(|change| change.action == event.action);
+    if theirs.is_some() || !is_noted {
+        rows.note_their_side(theirs, &find_memory(rows, id)?, &event)?;
+    }
+    if !stamp.is_agent() {
+        rows.trust_memory(id)?; // a person who chooses has read it
+    }
+    Ok(())
+}
+
+pub(in crate::daemon::memories) fn nothing_chosen_error() -> JobError<RpcError> {
+    refused_error("side, text: neither is given".to_owned(), "take one side, or give the text")
+}
+
+/// Returns the error for `both` if neither side is private.
+pub(in crate::daemon::memories) fn no_own_side_error(id: &str) -> JobError<RpcError> {
+    refused_error(
+        format!("side: both: neither side of {id} is yours alone"),
+        "take one side with --ours or --theirs, and `memo add` the other text",
+    )
+}

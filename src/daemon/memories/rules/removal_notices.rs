@@ -1,0 +1,38 @@
+//! Says what becomes of memories that are not private when they are removed.
+
+use memod_memory_db::{FileSide, MemoryRecord};
+
+use crate::daemon::memories::rules::memory_rules::join_notices;
+
+/// Words of a notice for memories of the team that are archived, and for a dry run.
+pub(in crate::daemon::memories) const ARCHIVED_THERE: [&str; 2] =
+    ["of the team, archived there too", "of the team, would be archived there too"];
+
+/// Returns a notice on removed memories that are not private, or would be removed in a dry run. `team` contains the words for
+/// memories of the team.
+pub(in crate::daemon::memories) fn removal_notice(
+    records: &[MemoryRecord],
+    team: [&str; 2],
+    dry_run: bool,
+) -> Option<String> {
+    let living: Vec<&MemoryRecord> = records.iter().filter(|record| record.archived_at.is_none()).collect();
+    let with_files =
+        ["removed with their files in the worktree", "would be removed with their files in the worktree"];
+    let staying = ["staying as others have them", "would stay as others have them"];
+    let in_conflict =
+        ["in conflict, removed with both sides", "in conflict, would be removed with both sides"];
+    let counted = [
+        (count_records(&living, |record| record.shared), with_files),
+        (count_records(&living, |record| !record.is_shared() && record.side == FileSide::Ours), staying),
+        (count_records(&living, |record| record.shared && record.side == FileSide::Ours), in_conflict),
+        (count_records(&living, |record| record.team), team),
+    ];
+    let counted = counted.into_iter().filter(|(n, _)| *n > 0);
+    let notices: Vec<String> =
+        counted.map(|(n, words)| format!("{}: {n}", words[usize::from(dry_run)])).collect();
+    join_notices(&notices)
+}
+
+fn count_records(records: &[&MemoryRecord], is_counted: fn(&MemoryRecord) -> bool) -> usize {
+    records.iter().filter(|record| is_counted(record)).count()
+}

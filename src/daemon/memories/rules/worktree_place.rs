@@ -1,0 +1,29 @@
+//! Says which worktree a row is of, and where that is.
+
+use std::io;
+use std::path::Path;
+
+use memod_base::paths::RepoLayout;
+use memod_scan::lstat;
+
+/// Returns the key of a worktree, which is stable when the repository is moved: its git dir relative to the common dir.
+pub(in crate::daemon::memories) fn worktree_key(layout: &RepoLayout) -> String {
+    let (Some(git_dir), Some(common_dir)) = (&layout.git_dir, &layout.common_dir) else {
+        return String::new();
+    };
+    git_dir.strip_prefix(common_dir).unwrap_or(git_dir).to_string_lossy().into_owned()
+}
+
+/// Returns the root of a linked worktree, and when its git dir was made; `None` for the main worktree.
+pub(in crate::daemon::memories) fn worktree_place(layout: &RepoLayout) -> Option<(String, i64)> {
+    let git_dir = layout.git_dir.as_ref().filter(|_| !worktree_key(layout).is_empty())?;
+    Some((layout.root.to_string_lossy().into_owned(), read_time_made(git_dir).ok()?))
+}
+
+/// Returns when the git dir of a linked worktree was made, ns since the epoch: git writes `commondir` only once.
+///
+/// # Errors
+/// When the file is missing or cannot be read.
+pub(in crate::daemon::memories) fn read_time_made(git_dir: &Path) -> io::Result<i64> {
+    Ok(lstat(&git_dir.join("commondir"))?.mtime_ns)
+}
