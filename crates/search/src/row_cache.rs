@@ -28,9 +28,9 @@ const MOST_VECTORS: usize = 24_000;
 /// Invariant: a lock is held only inside these functions, never across a read of the database.
 #[derive(Default)]
 pub struct RowCache {
-    places: Mutex<RecentCache<ChunkId, ChunkLocation>>,
-    pieces: Mutex<RecentCache<ChunkId, Arc<WordPieces>>>,
-    pieces_of_paths: Mutex<RecentCache<Box<str>, Arc<[u16]>>>,
+    places: Mutex<RecentCache<ChunkId, ChunkLocation, MOST_PLACES>>,
+    pieces: Mutex<RecentCache<ChunkId, Arc<WordPieces>, MOST_PIECES>>,
+    pieces_of_paths: Mutex<RecentCache<Box<str>, Arc<[u16]>, MOST_PATHS>>,
     vectors: Mutex<PathVectors>,
 }
 
@@ -68,7 +68,7 @@ impl CachedReader<'_> {
     /// # Errors
     /// When the database cannot be read.
     pub(crate) fn chunk_pieces(self, chunks: &[ChunkId]) -> Result<Vec<Arc<WordPieces>>, DatabaseError> {
-        let pieces = get_or_read(&self.cache.pieces, MOST_PIECES, chunks, |chunk| {
+        let pieces = get_or_read(&self.cache.pieces, chunks, |chunk| {
             self.reader.chunk_pieces(chunk).map(|pieces| Some(pieces.into()))
         })?;
         Ok(pieces.into_iter().map(Option::unwrap_or_default).collect())
@@ -78,7 +78,7 @@ impl CachedReader<'_> {
 #[derive(Default)]
 struct PathVectors {
     model: String,
-    vectors: RecentCache<Box<str>, Box<[i8]>>,
+    vectors: RecentCache<Box<str>, Box<[i8]>, MOST_VECTORS>,
 }
 
 impl RowCache {
@@ -99,16 +99,16 @@ impl RowCache {
         reader: &IndexReader,
         chunks: &[ChunkId],
     ) -> Result<Vec<Option<ChunkLocation>>, DatabaseError> {
-        get_or_read(&self.places, MOST_PLACES, chunks, |chunk| reader.chunk_location(chunk))
+        get_or_read(&self.places, chunks, |chunk| reader.chunk_location(chunk))
     }
 
     /// Returns the pieces of the words of a path, ascending.
     pub(crate) fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
-        if let Some(known) = lock(&self.pieces_of_paths).get(path, MOST_PATHS) {
+        if let Some(known) = lock(&self.pieces_of_paths).get(path) {
             return Arc::clone(known);
         }
         let pieces: Arc<[u16]> = model.pieces(path).into();
-        lock(&self.pieces_of_paths).put(path.into(), Arc::clone(&pieces), MOST_PATHS);
+        lock(&self.pieces_of_paths).put(path.into(), Arc::clone(&pieces));
         pieces
     }
 
@@ -125,7 +125,7 @@ impl RowCache {
         let mut cached = self.lock_vectors(model);
         let mut cosines: Vec<Option<f32>> = Vec::with_capacity(paths.len());
         for path in paths {
-            let own = cached.vectors.get(*path, MOST_VECTORS);
+            let own = cached.vectors.get(*path);
             cosines.push(own.map(|own| cosine_i8(vector, own)));
         }
         drop(cached);
@@ -139,7 +139,7 @@ impl RowCache {
             }
         }
         let mut cached = self.lock_vectors(model);
-        read.into_iter().for_each(|(path, own)| cached.vectors.put(path.into(), own.into(), MOST_VECTORS));
+        read.into_iter().for_each(|(path, own)| cached.vectors.put(path.into(), own.into()));
         Ok(cosines)
     }
 
@@ -154,14 +154,13 @@ impl RowCache {
 }
 
 /// Returns the value of each chunk; reads and keeps the values that are not in the cache.
-fn get_or_read<V: Clone>(
-    cache: &Mutex<RecentCache<ChunkId, V>>,
-    most: usize,
+fn get_or_read<V: Clone, const MOST: usize>(
+    cache: &Mutex<RecentCache<ChunkId, V, MOST>>,
     chunks: &[ChunkId],
     read: impl Fn(ChunkId) -> Result<Option<V>, DatabaseError>,
 ) -> Result<Vec<Option<V>>, DatabaseError> {
     let mut locked = lock(cache);
-    let mut values: Vec<_> = chunks.iter().map(|chunk| locked.get(chunk, most).cloned()).collect();
+    let mut values: Vec<_> = chunks.iter().map(|chunk| locked.get(chunk).cloned()).collect();
     drop(locked);
     let mut new = Vec::new();
     for (chunk, value) in chunks.iter().zip(&mut values) {
@@ -171,6 +170,6 @@ fn get_or_read<V: Clone>(
         }
     }
     let mut locked = lock(cache);
-    new.into_iter().for_each(|(chunk, value)| locked.put(chunk, value, most));
+    new.into_iter().for_each(|(chunk, value)| locked.put(chunk, value));
     Ok(values)
 }

@@ -15,12 +15,12 @@ pub(in crate::daemon) type DefinitionHashes = Vec<(String, [u8; 32])>;
 
 /// The definitions of versions of files, by blake3 of path and text: a path may decide on the language.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownDefinitions(Mutex<RecentCache<[u8; 32], Arc<DefinitionHashes>>>);
+pub(in crate::daemon) struct KnownDefinitions(Mutex<RecentCache<[u8; 32], Arc<DefinitionHashes>, MOST_KEPT>>);
 
 impl KnownDefinitions {
     /// Returns the definitions of a version, if they are kept.
     pub(in crate::daemon) fn find_version(&self, path: &str, text: &str) -> Option<Arc<DefinitionHashes>> {
-        lock(&self.0).get(&version_key(path, text), MOST_KEPT).cloned()
+        lock(&self.0).get(&version_key(path, text)).cloned()
     }
 
     /// Keeps the definitions of a version, unless there are very many, and returns them.
@@ -34,7 +34,7 @@ impl KnownDefinitions {
         let n_bytes: usize =
             named.iter().map(|(name, hash)| size_of_val(name) + name.len() + hash.len()).sum();
         if n_bytes <= MOST_BYTES {
-            lock(&self.0).put(version_key(path, text), Arc::clone(&named), MOST_KEPT);
+            lock(&self.0).put(version_key(path, text), Arc::clone(&named));
         }
         named
     }

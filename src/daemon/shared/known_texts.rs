@@ -18,7 +18,7 @@ type Key = ([u8; 32], bool);
 
 /// Facts about texts.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownTexts(Mutex<RecentCache<Key, (usize, SearchedSecrets)>>);
+pub(in crate::daemon) struct KnownTexts(Mutex<RecentCache<Key, (usize, SearchedSecrets), MOST_TEXTS>>);
 
 /// The text of a file.
 pub(in crate::daemon) struct KnownText {
@@ -31,7 +31,7 @@ impl KnownTexts {
     /// Takes a text with the hash of its bytes.
     pub(in crate::daemon) fn open_text(&self, text: String, syntax: Syntax, hash: &[u8; 32]) -> KnownText {
         let key = (*hash, syntax == Syntax::Code);
-        let known = lock(&self.0).get(&key, MOST_TEXTS).cloned();
+        let known = lock(&self.0).get(&key).cloned();
         let (n_lines, searched) = known.unwrap_or_else(|| (text.lines().count(), SearchedSecrets::default()));
         KnownText { key, n_lines, text: RedactedText::new(text, syntax).with_searched(searched) }
     }
@@ -40,7 +40,7 @@ impl KnownTexts {
     pub(in crate::daemon) fn keep_texts(&self, texts: impl Iterator<Item = KnownText>) {
         let mut known = lock(&self.0);
         for KnownText { key, n_lines, text } in texts {
-            known.put(key, (n_lines, text.into_searched()), MOST_TEXTS);
+            known.put(key, (n_lines, text.into_searched()));
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Asks the language model on threads of its own, within the tokens of a day.
 //!
 //! Searches and all else wait in separate lanes, so a long task does not delay a search. No database is locked meanwhile.
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
@@ -12,13 +11,14 @@ use memod_config::LlmSettings;
 use memod_engine::clock::{now_ms, to_local_time};
 use memod_engine::threads::spawn_thread;
 use memod_llm::{ChatClient, Endpoint, Prompt, SpendingFile};
+use memod_search::recent_cache::RecentCache;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout_at;
 
 /// Most requests of a lane that wait.
 const MOST_WAITING: usize = 8;
 /// Most queries whose words are kept.
-const MOST_KEPT: usize = 256;
+const MOST_KEPT: usize = 512;
 /// How long searches do without the model after it has failed.
 const PAUSE: Duration = Duration::from_secs(30);
 /// Time for an answer to get from its thread to the caller.
@@ -41,7 +41,7 @@ pub(in crate::daemon) struct LanguageModel {
     lanes: Mutex<[Option<SyncSender<ModelJob>>; 2]>,
     chat: Arc<ChatClient>,
     state: Arc<Mutex<ModelState>>,
-    words: Mutex<VecDeque<(String, Vec<String>)>>,
+    words: Mutex<RecentCache<String, Vec<String>, MOST_KEPT>>,
     stopping: watch::Sender<bool>,
 }
 
@@ -137,18 +137,12 @@ impl LanguageModel {
 
     /// Returns the words that a model has named for a query.
     pub(in crate::daemon) fn kept_words(&self, key: &str) -> Option<Vec<String>> {
-        let words = lock(&self.words);
-        words.iter().find(|(known, _)| known == key).map(|(_, words)| words.clone())
+        lock(&self.words).get(key).cloned()
     }
 
-    /// Keeps the words for a query; the oldest ones make room.
+    /// Keeps the words for a query.
     pub(in crate::daemon) fn keep_words(&self, key: String, named: Vec<String>) {
-        let mut words = lock(&self.words);
-        words.retain(|(known, _)| *known != key);
-        words.push_back((key, named));
-        if words.len() > MOST_KEPT {
-            words.pop_front();
-        }
+        lock(&self.words).put(key, named);
     }
 
     fn check_pause(&self, lane: ModelLane, url: &str) -> Result<(), String> {

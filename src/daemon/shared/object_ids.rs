@@ -3,16 +3,16 @@
 //! Git's index knows the ids of most files. It does not vouch for those that were written in the same second as the index
 //! itself, which are all files of a new clone.
 
-use std::collections::HashMap;
 use std::sync::Mutex;
 
 use memod_base::threads::lock;
 use memod_base::types::{SourceKey, Stat};
 use memod_git::{ObjectHash, ObjectId, blob_id};
 use memod_index_db::ManifestEntry;
+use memod_search::recent_cache::RecentCache;
 
-/// Number of contents after which those added before are forgotten.
-const MOST: usize = 1 << 16;
+/// Most contents whose object ids are kept.
+const MOST_CONTENTS: usize = 1 << 17;
 
 /// Identifies the content of a file.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -49,27 +49,15 @@ impl ObjectIds {
 
 /// Object ids of contents.
 #[derive(Default)]
-pub(in crate::daemon) struct KnownObjectIds(Mutex<IdGenerations>);
-
-/// Recent entries, and the ones before them.
-#[derive(Default)]
-struct IdGenerations {
-    new: HashMap<ContentKey, ObjectIds>,
-    old: HashMap<ContentKey, ObjectIds>,
-}
+pub(in crate::daemon) struct KnownObjectIds(Mutex<RecentCache<ContentKey, ObjectIds, MOST_CONTENTS>>);
 
 impl KnownObjectIds {
     pub(in crate::daemon) fn find_ids(&self, content: &ContentKey) -> Option<ObjectIds> {
-        let known = lock(&self.0);
-        known.new.get(content).or_else(|| known.old.get(content)).copied()
+        lock(&self.0).get(content).copied()
     }
 
     pub(in crate::daemon) fn add_ids(&self, content: ContentKey, ids: ObjectIds) {
-        let mut known = lock(&self.0);
-        if known.new.len() >= MOST {
-            known.old = std::mem::take(&mut known.new);
-        }
-        known.new.insert(content, ids);
+        lock(&self.0).put(content, ids);
     }
 }
 
