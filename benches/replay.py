@@ -1,6 +1,6 @@
 """What would the ranking be with other weights?
 
-Repeats crates/search/src/fuse.rs and crates/search/src/rerank.rs over candidates that `weights.py collect` kept, for questions of
+Repeats crates/search/src/ranking/fuse.rs and rerank.rs beside it over candidates that `weights.py collect` kept, for questions of
 several words. The factor of commits stays the one that the daemon applied.
 """
 import json
@@ -13,7 +13,7 @@ import numpy as np
 from scores import Failure
 
 SEARCH = Path(__file__).resolve().parent.parent / "crates/search/src"
-COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in crates/search/src/fuse.rs
+COSINE_FLOOR, RANK_DAMPING = 0.25, 60.0  # as in candidates/arm_signals.rs and ranking/fuse.rs
 ARMS = ["bm25", "path", "symbol", "knn", "file", "covered", "maxsim", "maxsim_head", "maxsim_path"]
 STRENGTHS = {"definition": "DEFINITION_AMONG_WORDS", "folder": "FOLDER", "map": "MAP_AMONG_WORDS",
              "text": "TEXT"}
@@ -25,7 +25,7 @@ N_PLACES = 10
 
 def product_weights(search=SEARCH):
     """Returns the weights in crates/search/src: arms by kind and field, factors by their constant."""
-    fuse, rerank = [(search / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
+    fuse, rerank = [(search / "ranking" / name).read_text(encoding="utf-8") for name in ["fuse.rs", "rerank.rs"]]
     by_word = re.search(r"const BY_WORD: Weights = Weights \{(.*?)\n\};", fuse, re.S)
     kinds = re.findall(r"(\w+): ArmWeights \{(.*?)\}", by_word.group(1) if by_word else "", re.S)
     found = {f"{kind}_{arm}": value for kind, arms in kinds for arm, value in re.findall(r"(\w+): ([\d.]+)", arms)}
@@ -37,8 +37,8 @@ def product_weights(search=SEARCH):
 
 
 def class_factors(search=SEARCH):
-    """Returns the factor of each class of files in crates/search/src/class_rules.rs."""
-    text = (search / "class_rules.rs").read_text(encoding="utf-8")
+    """Returns the factor of each class of files in crates/search/src/paths/class_rules.rs."""
+    text = (search / "paths/class_rules.rs").read_text(encoding="utf-8")
     text = text[text.index("const RULES"):]
     rules = re.findall(r"ClassRule \{\n\s+class: FileClass::(\w+),(.*?)\.\.NONE", text, re.S)
     found = {name.lower(): re.search(r"factor: ([\d.]+)", body) for name, body in rules}

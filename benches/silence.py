@@ -11,7 +11,7 @@ the session was told it, now or before. Prints for each set: right answers (reca
 `memo hook session-start` with a warm daemon.
 
 Sets with `use = "choose"` are for choosing weights and bounds; those with `use = "report"` only report, and their errors
-are not looked at: --errors shows those of the first kind alone. --fit fits the weights of crates/search/src/relevance.rs on
+are not looked at: --errors shows those of the first kind alone. --fit fits the weights of crates/search/src/memory_search/relevance.rs on
 the first kind, by logistic regression. --clones has local clones by name, used instead of the network; --trees keeps
 the checked out trees for the next run.
 """

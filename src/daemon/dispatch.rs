@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memod_engine::errors::RpcResult;
-use memod_engine::index_repair;
+use memod_engine::own_files::index_repair;
 use memod_proto::{
     AcknowledgeResult, CwdParams, DoctorResult, FreshnessLevel, HelloParams, HelloResult, IndexProgress,
     MapParams, MapResult, Method, PROTOCOL, Pending, RpcError, StatusParams, StatusResult, SyncParams,

@@ -18,7 +18,7 @@ use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::{ChunkKind, SourceKey, UnreadableEntry};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::memory::Caller;
 use memod_proto::{
@@ -26,12 +26,12 @@ use memod_proto::{
 };
 use memod_search::correction::{FEW, WorktreeVocabulary, correct_query};
 use memod_search::filter::SearchFilter;
+use memod_search::hits::query_expansion::add_expanded_hits;
+use memod_search::hits::snippet::SnippetExtent;
 use memod_search::memory_search::MemorySearchRequest;
+use memod_search::memory_search::superseded::put_above_superseded;
 use memod_search::query::Query;
-use memod_search::query_expansion::add_expanded_hits;
-use memod_search::rare_word::wordless_factor;
-use memod_search::snippet::SnippetExtent;
-use memod_search::superseded::put_above_superseded;
+use memod_search::ranking::rare_word::wordless_factor;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_search::{self as search, SearchAnswer};
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use memod_base::types::parse_with_metadata;
 use memod_engine::errors::busy_error;
-use memod_engine::subscriptions::Subscription;
+use memod_engine::events::subscriptions::Subscription;
 use memod_proto::{MAX_DEPTH, Method, Request, Response, RpcError, code, nesting_depth};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};

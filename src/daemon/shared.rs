@@ -22,9 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use memod_engine::Engine;
-use memod_engine::disk_reads::RunningReads;
-use memod_engine::gates::Gates;
-use memod_search::row_cache::RowCache;
+use memod_engine::file_access::disk_reads::RunningReads;
+use memod_engine::file_access::gates::Gates;
+use memod_search::candidates::row_cache::RowCache;
 
 use crate::daemon::shared::change_cache::ChangeCache;
 use crate::daemon::shared::chunk_cache::ChunkCache;

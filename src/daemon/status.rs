@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use memod_base::types::WorktreeId;
 use memod_database::DatabaseError;
 use memod_embed::LOADING;
-use memod_engine::index_repair;
-use memod_engine::loop_event::{Freshness, WorktreeReport};
+use memod_engine::freshness::{Freshness, WorktreeReport};
+use memod_engine::own_files::index_repair;
 use memod_index_db::IndexReader;
 use memod_proto::anchor::StateCounts;
 use memod_proto::{

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use memod_engine::errors::RpcResult;
-use memod_engine::subscriptions::{Subscription, TopicSet};
+use memod_engine::events::subscriptions::{Subscription, TopicSet};
 use memod_proto::{FreshnessLevel, SubscribeParams, SubscribeResult, Topic};
 
 use crate::daemon::request::fresh_snapshot::{request_deadline, wait_until_fresh};

@@ -2,7 +2,7 @@
 
 import re
 
-# A longer line is cut (search/snippet.rs); the product counts characters.
+# A longer line is cut (search/hits/snippet.rs); the product counts characters.
 LINE_CHARS = 200
 CUT, REDACTED = "…", "[REDACTED]"
 

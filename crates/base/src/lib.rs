@@ -1,5 +1,6 @@
-//! Holds what every part of memod uses: plain values, paths and files of a repository's state, threads.
+//! Holds what every part of memod uses: plain values, paths and files of a repository's state, threads, the clock.
 
+pub mod clock;
 pub mod paths;
 pub mod threads;
 pub mod types;

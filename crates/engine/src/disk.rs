@@ -3,27 +3,30 @@
 //! Each worktree has such a thread, which runs tasks in order and sends their results to the loop as events. A hanging file
 //! system blocks only this thread. Reconciles, which take long, have a thread of their own (`reconcile`).
 
+mod doorbell;
+mod end_guard;
 mod git_watch;
 mod opening;
-pub(super) mod task;
+mod reconcile;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-pub(super) use self::git_watch::with_remedy;
 use memod_base::paths::RepoLayout;
 use memod_base::types::WorktreeId;
 use memod_git::{GitError, Refs, UserDirs, UserRules};
 
+use self::end_guard::EndGuard;
 use self::git_watch::{GitDirs, watch_git};
 use self::opening::silent_events_reason;
-use self::task::{DiskReport, DiskTask, ExistenceCheck, GitSettings, ProbeResult, ThreadNumber};
-use super::Engine;
-use super::doorbell;
-use super::loop_event::LoopEvent;
-use super::worker::WriterJob;
+use crate::engine::Engine;
+use crate::messages::disk_task::{
+    DiskReport, DiskTask, ExistenceCheck, GitSettings, ProbeResult, ThreadNumber,
+};
+use crate::messages::loop_event::LoopEvent;
+use crate::messages::writer_job::WriterJob;
 
 /// Files in the git dir while git is at work: between the commits of a rebase there is no lock.
 pub(super) const AT_WORK: [&str; 4] = ["index.lock", "rebase-merge", "rebase-apply", "sequencer"];
@@ -58,26 +61,6 @@ pub(super) fn run_worktree_thread(
     for task in tasks {
         if let Some(report) = disk.run_task(task) {
             engine.send_event(LoopEvent::Disk { thread, report });
-        }
-    }
-}
-
-/// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
-pub(super) struct EndGuard<'a> {
-    engine: &'a Engine,
-    thread: ThreadNumber,
-}
-
-impl<'a> EndGuard<'a> {
-    pub(super) fn new(engine: &'a Engine, thread: ThreadNumber) -> Self {
-        Self { engine, thread }
-    }
-}
-
-impl Drop for EndGuard<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.engine.send_event(LoopEvent::Disk { thread: self.thread, report: DiskReport::Panicked });
         }
     }
 }

@@ -17,11 +17,10 @@ use memod_embed::{Embedder, can_embed};
 use memod_index_db::{IndexReader, NewVector, VectorOwner};
 use memod_indexing::{FailedTexts, VectorBatch, embed_chunks, embed_paths};
 
-use super::Engine;
-use super::errors::error_chain;
-use super::errors::{hint_of, line_with_hint};
-use super::loop_event::LoopEvent;
-use super::worker::WriterJob;
+use super::errors::{error_chain, hint_of, line_with_hint};
+use crate::engine::Engine;
+use crate::messages::loop_event::LoopEvent;
+use crate::messages::writer_job::WriterJob;
 
 /// Number of texts per step.
 const STEP: usize = 256;

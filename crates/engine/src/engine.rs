@@ -8,23 +8,22 @@ use std::time::{Duration, Instant};
 
 use memod_base::paths::{Env, RepoLayout};
 use memod_base::threads::lock;
-use memod_base::types::SourceKey;
 use memod_config::Config;
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
 use memod_indexing::{Indexer, Progress};
-use memod_proto::FreshnessLevel;
 use memod_vectors::shared_vectors::SharedVectors;
 use memod_watch::Watch;
 use tokio::sync::oneshot;
 
 use crate::errors::{RpcResult, stopping_error};
-use crate::loop_event::{Freshness, LoopEvent, PendingRequest, WorktreeReport};
+use crate::events::observer::EngineObserver;
+use crate::events::subscriptions::EventBroker;
+use crate::freshness::{Freshness, FreshnessRequest, WorktreeReport};
+use crate::messages::loop_event::{LoopEvent, PendingRequest};
+use crate::messages::watch_queue::WatchQueue;
 use crate::model_registry::{ModelRegistry, ModelResult};
-use crate::observer::EngineObserver;
 use crate::own_files::OwnFiles;
-use crate::subscriptions::EventBroker;
-use crate::watch_queue::WatchQueue;
 
 /// The state that the loop, the workers and the requests share.
 pub struct Engine {
@@ -90,20 +89,6 @@ pub struct EngineParts {
     pub indexer: Indexer,
     /// Counts what the indexer has done.
     pub progress: Arc<Progress>,
-}
-
-/// A request for a worktree that is fresh.
-pub struct FreshnessRequest {
-    /// The worktree, located on disk after the request arrived.
-    pub layout: RepoLayout,
-    /// How fresh it must be.
-    pub level: FreshnessLevel,
-    /// Deadline of the answer, fresh or not.
-    pub deadline: Instant,
-    /// Paths that were found to differ from the index.
-    pub dirty: Vec<SourceKey>,
-    /// Whether commits must be fresh too.
-    pub needs_commits: bool,
 }
 
 impl Engine {

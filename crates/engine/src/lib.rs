@@ -1,37 +1,29 @@
 //! Keeps the index equal to the worktrees of a repository, and reports how fresh it is.
 //!
-//! `main_loop` owns the state of each worktree (`worktree`), `disk` accesses its file system, `worker` writes and `embedding`
-//! makes vectors. Events go to the loop, and jobs and tasks come from it. The engine knows no request: one asks [`Engine`] for a
-//! worktree that is fresh, and reads its snapshot.
+//! `main_loop` owns the state of each worktree (`worktree`). Changes come in from `disk`, which watches the files of a
+//! worktree and reconciles the index with them; `writer` writes what was extracted, and `embedding` makes the vectors.
+//! `messages` has the events that go to the loop, and the jobs and tasks that come from it.
+//!
+//! The engine knows no request: one asks [`Engine`] for a worktree that is fresh ([`freshness`]), reads its snapshot,
+//! and the files themselves through [`file_access`]. [`events`] publishes what has changed.
 
 mod disk;
-mod doorbell;
 mod embedding;
 mod engine;
-mod index_file;
 mod main_loop;
-mod observer;
-mod reconcile;
-mod scrub;
+mod messages;
 mod start;
-mod vector_copy;
-mod watch_queue;
-mod worker;
 mod worktree;
-mod worktree_news;
+mod writer;
 
-pub mod clock;
-pub mod disk_reads;
 pub mod errors;
-pub mod file_access_progress;
-pub mod gates;
-pub mod index_repair;
-pub mod loop_event;
+pub mod events;
+pub mod file_access;
+pub mod freshness;
 pub mod model_registry;
 pub mod own_files;
-pub mod subscriptions;
 pub mod threads;
 
-pub use engine::{Engine, EngineParts, FreshnessRequest};
-pub use observer::EngineObserver;
+pub use engine::{Engine, EngineParts};
+pub use events::observer::EngineObserver;
 pub use start::{OpenedIndex, UnstartedEngine};

@@ -24,12 +24,13 @@ use memod_proto::{RpcError, code};
 use memod_watch::MountTable;
 use tokio::sync::oneshot;
 
-use super::Engine;
-use super::disk::task::{DiskTask, ThreadNumber};
-use super::loop_event::{LoopEvent, PendingRequest, WorktreeReport};
-use super::subscriptions::TopicSet;
-use super::worker::WriterJob;
+use super::freshness::WorktreeReport;
 use super::worktree::{EmbeddingRounds, WorktreeState};
+use crate::engine::Engine;
+use crate::events::subscriptions::TopicSet;
+use crate::messages::disk_task::{DiskTask, ThreadNumber};
+use crate::messages::loop_event::{LoopEvent, PendingRequest};
+use crate::messages::writer_job::WriterJob;
 
 /// Difference between wall clock and monotonic clock from which on the machine must have slept or the clock was set.
 const CLOCK_JUMP: Duration = Duration::from_secs(5);

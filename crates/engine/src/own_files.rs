@@ -1,4 +1,9 @@
-//! Checks whether clients can still find this daemon.
+//! Checks whether clients can still find the files of this daemon: its lock, its socket and index.db.
+//!
+//! `index_file` opens index.db or builds it again, and [`index_repair`] records that it did.
+
+pub(crate) mod index_file;
+pub mod index_repair;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;

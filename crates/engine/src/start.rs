@@ -12,12 +12,13 @@ use memod_indexing::{Commits, Progress};
 use memod_watch::Watch;
 
 use crate::engine::{Engine, EngineParts};
-use crate::loop_event::LoopEvent;
 use crate::main_loop::MainLoop;
+use crate::messages::loop_event::LoopEvent;
+use crate::messages::watch_queue::WatchQueue;
+use crate::messages::writer_job::WriterJob;
+use crate::own_files::{self, index_file};
 use crate::threads::spawn_thread;
-use crate::watch_queue::WatchQueue;
-use crate::worker::{self, WriterJob};
-use crate::{embedding, index_file, own_files};
+use crate::{embedding, writer};
 
 /// index.db, open for writing.
 pub struct OpenedIndex {
@@ -81,7 +82,7 @@ impl UnstartedEngine {
         let (rounds, round_queue) = channel();
         let (for_writer, for_embed, embed_jobs) = (Arc::clone(&engine), Arc::clone(&engine), jobs.clone());
         let writing =
-            spawn_thread("writer", move || worker::run_writer(&for_writer, writer, commits, &job_queue))?;
+            spawn_thread("writer", move || writer::run_writer(&for_writer, writer, commits, &job_queue))?;
         let embedding =
             spawn_thread("embed", move || embedding::run_embedding(&for_embed, &round_queue, &embed_jobs))?;
         let own_files = start_own_files_thread(Arc::clone(&engine))?;

@@ -22,7 +22,6 @@ use std::time::{Duration, Instant};
 
 use self::commit_rounds::CommitsState;
 use self::dirty_set::DirtySet;
-pub(super) use self::freshness_replies::unanswered_reason;
 use self::probe::ProbeQueue;
 use self::reconcile_counter::ReconcileCounter;
 use memod_base::paths::RepoLayout;
@@ -33,8 +32,9 @@ use memod_watch::{Debouncer, N_COOKIES};
 
 use self::waiting_requests::Waiter;
 use self::watch_health::WatchHealth;
-use super::disk::task::{DiskTask, ReconcileHandle, ThreadNumber};
-use super::loop_event::WorktreeReport;
+use super::freshness::WorktreeReport;
+use crate::file_access::disk_reads::unanswered_reason;
+use crate::messages::disk_task::{DiskTask, ReconcileHandle, ThreadNumber};
 use memod_indexing::{ReconcileOutcome, Scope, UnreadPath};
 
 /// The entry that makes a directory the top of a repository.

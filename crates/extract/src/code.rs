@@ -3,21 +3,23 @@
 //! The chunks cover everything but blanks and closing brackets, and apart from the map record none
 //! overlaps another.
 
+mod http_routes;
+
 use std::ops::Range;
 
 use memod_base::types::ChunkKind;
 use tree_sitter::Node;
 
-use super::cut_text::{LineIndex, cut_text, trim_blank_lines};
-use super::definitions::hash_definitions;
-use super::http_routes::find_routes;
+use self::http_routes::find_routes;
 use super::lang::{self, Language};
-use super::outline::{DefinitionItem, DefinitionOutline, nest_tags};
-use super::plain_text::is_minified;
-use super::skeleton::render_skeleton;
 use super::structure;
-use super::tags::TagKind;
-use super::{CHUNK_CHARS, Chunk, Extracted};
+use crate::chunks::chunk::{CHUNK_CHARS, Chunk, Extracted};
+use crate::chunks::cut_text::{LineIndex, cut_text, trim_blank_lines};
+use crate::chunks::plain_text::is_minified;
+use crate::definitions::hash_definitions::hash_definitions;
+use crate::definitions::outline::{DefinitionItem, DefinitionOutline, nest_tags};
+use crate::definitions::skeleton::render_skeleton;
+use crate::definitions::tags::TagKind;
 
 /// Largest text that is parsed, in bytes; the caller refuses larger files anyway.
 const MAX_PARSED_BYTES: usize = 2 << 20;
@@ -29,7 +31,7 @@ const SHORT_TAIL_BYTES: usize = 80;
 ///
 /// Where the text cannot be parsed within its budgets it is cut by lines instead, and `problems` has the
 /// reason. Minified text is never parsed.
-pub fn extract(language: &'static Language, path: &str, text: &str) -> Extracted {
+pub(crate) fn extract(language: &'static Language, path: &str, text: &str) -> Extracted {
     let language = lang::refine_language(language, path, text);
     let mut extracted = Extracted { minified: is_minified(text), ..Extracted::default() };
     let mut writer = ChunkWriter { text, lines: LineIndex::new(text), items: &[], chunks: Vec::new() };

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::lang::{self, Language};
-use super::outline::{DefinitionOutline, nest_tags};
+use crate::definitions::outline::{DefinitionOutline, nest_tags};
 
 #[test]
 fn each_language_finds_what_its_fixture_expects() {

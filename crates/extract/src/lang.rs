@@ -7,7 +7,7 @@ use memod_text::secrets::Syntax;
 use tree_sitter_language::LanguageFn;
 
 use super::structure::NodeKindMarks;
-use super::tags::TagQuery;
+use crate::definitions::tags::TagQuery;
 
 /// The format of a file, as far as its name and first line show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,44 +1,32 @@
 //! Extracts chunks, symbols and words from the text of a file.
 //!
 //! Pure: the path and the text of a file in, chunks out. No file system, environment or SQL; a clock only in
-//! [`parse_budget`].
+//! `definitions::parse_budget`.
+//!
+//! [`lang`] detects the format of a file. A document goes through [`documents`]; code is parsed by `definitions`,
+//! walked for its uses by `structure`, and put together by `code`. All of them cut with `chunks`.
 
-mod asciidoc;
-mod chunk;
-pub mod code;
+mod chunks;
+mod code;
 mod content_class;
-pub mod cut_text;
 mod definitions;
-#[cfg(test)]
-mod document_checks;
-mod document_lines;
+pub mod documents;
 #[cfg(test)]
 mod fixtures;
-mod front_matter;
-mod http_routes;
 pub mod lang;
-pub mod markdown;
-mod markdown_outline;
-mod notebook;
-mod notebook_text;
-mod outline;
-mod parse_budget;
-pub mod plain_text;
-mod rst;
-mod sections;
-mod skeleton;
 mod structure;
-mod tags;
 
 use std::borrow::Cow;
 
 use memod_text::redact;
 use memod_text::secrets::{self, Syntax};
 
-pub use chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+pub use chunks::chunk::{CHUNK_CHARS, Chunk, Extracted, OVERLAP_CHARS};
+use chunks::plain_text;
+use documents::notebook_text::NotebookText;
+pub use documents::sections::ChunkSize;
+use documents::{asciidoc, markdown, notebook, rst};
 use lang::{FileFormat, Markup};
-use notebook_text::NotebookText;
-pub use sections::ChunkSize;
 
 /// Raise this when the result of any extractor changes, so that old blobs are extracted again.
 pub const EXTRACTOR_VERSION: i64 = 27;

@@ -3,19 +3,23 @@
 //! Packs, loose objects and alternates are read. Replacements (`git replace`) and grafts are ignored, and missing objects of
 //! a partial clone are never fetched.
 
+pub(crate) mod blob;
+mod object_dirs;
+
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::OnceLock;
 
 use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice};
+use gix::hash::Kind as ObjectHash;
 use gix::objs::tree::EntryKind;
 use gix::objs::{CommitRefIter, Find as _, FindHeader as _, TreeRefIter};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use memod_base::paths::{PathError, RepoLayout, read_regular};
 
-use super::special::ObjectDirs;
-use super::{GitError, ObjectHash, copy_of, find_system_error};
+use self::object_dirs::ObjectDirs;
+use crate::git_error::{GitError, copy_of, find_system_error};
 
 /// Size of the cache for trees, which are stored as deltas, bytes.
 const DELTA_CACHE_BYTES: usize = 32 << 20;

@@ -1,7 +1,10 @@
-//! Resolves references to commits.
+//! Resolves references and revisions to commits.
 //!
 //! Reads loose and packed refs, including those private to a worktree, and follows symbolic ones. Refs in a reftable are
 //! reported as unreadable.
+
+pub(crate) mod head;
+pub(crate) mod revision;
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -9,12 +12,13 @@ use std::{fs, io};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
+use gix::hash::Kind as ObjectHash;
 use gix::refs::file::Store;
 use gix::refs::{PartialName, Target};
 use memod_base::paths::RepoLayout;
 
 use super::special::refuse_special_ref;
-use super::{GitError, ObjectHash, find_system_error};
+use crate::git_error::{GitError, find_system_error};
 
 /// Maximum depth of symbolic refs; the same as git's.
 const MOST_SYMBOLIC: usize = 5;

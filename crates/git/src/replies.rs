@@ -3,7 +3,8 @@
 use memod_base::paths::LocateError;
 use memod_proto::{RpcError, code};
 
-use crate::{GitError, RevisionError};
+use crate::git_error::GitError;
+use crate::refs::revision::RevisionError;
 
 /// Git's files could not be read.
 impl From<GitError> for RpcError {

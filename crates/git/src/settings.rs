@@ -1,4 +1,8 @@
-//! Reads the settings that affect which files git lists, and how it compares them.
+//! Reads git's settings: those that affect which files git lists and how it compares them, who writes, and which hooks run.
+
+pub(crate) mod hook_settings;
+pub(crate) mod identity;
+pub(crate) mod user_rules;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,10 +14,12 @@ use gix::config::file::includes::{self, conditional};
 use gix::config::file::init;
 use gix::config::path::interpolate;
 use gix::config::{File, Source};
+use gix::hash::Kind as ObjectHash;
 use memod_base::paths::{PathError, RepoLayout, is_transient, read_regular};
 
 use super::special::refuse_special;
-use super::{GitError, ObjectHash, find_system_error, read_head};
+use crate::git_error::{GitError, find_system_error};
+use crate::refs::head::read_head;
 
 /// Deepest nesting of included files; the same as git's.
 const MOST_INCLUDES: u8 = 10;
@@ -145,6 +151,16 @@ impl Settings {
             files: Vec::new(),
         }
     }
+}
+
+/// Returns the ignore files outside the worktree, existing or not: the user's global one and `info/exclude`.
+///
+/// A change of one of them can change the set of indexed files.
+pub fn excludes_files(layout: &RepoLayout, settings: &Settings) -> Vec<PathBuf> {
+    let Some(common_dir) = &layout.common_dir else {
+        return Vec::new();
+    };
+    settings.excludes_file.iter().cloned().chain([common_dir.join("info/exclude")]).collect()
 }
 
 /// Reads every settings file of the worktree; nothing outside git.

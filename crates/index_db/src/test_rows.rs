@@ -2,7 +2,7 @@
 
 use memod_base::types::{ChunkKind, SourceKey, Stat, WordPieces};
 
-use super::{ManifestChange, NewBlob, NewChunk, ViewKey};
+use crate::writing::new_rows::{ManifestChange, NewBlob, NewChunk, ViewKey};
 
 /// The signature of every file.
 pub(crate) const STAT: Stat = Stat { size: 1, mtime_ns: 1, ctime_ns: 1, inode: 1, dev: 1, mode: 0o100_644 };

@@ -2,26 +2,25 @@
 
 use std::collections::HashSet;
 
-use memod_base::types::{ChunkId, ChunkKind, RankingParts, WorktreeId};
+use memod_base::types::{ChunkId, ChunkKind};
 use memod_database::DatabaseError;
-use memod_embed::Embedder;
 use memod_index_db::IndexReader;
 use memod_proto::SearchMode;
-use memod_vectors::shared_vectors::SharedVectors;
 
 use super::arms::ArmRunner;
-use super::correction::lower_corrected;
-use super::definition_pieces;
-use super::filter::SearchFilter;
-use super::fuse::ArmSignals;
-use super::listing::list_chunks;
 use super::query::Query;
-use super::ranked::RankedCandidate;
-use super::rerank::{self, ChunkCandidate};
-use super::restriction::{SearchConditions, restrict_filter};
-use super::row_cache::{CachedReader, RowCache};
-use super::word_similarity::compare_words;
-use super::worktree_chunks::{AdmittedChunks, WorktreeChunks};
+use super::worktree_chunks::AdmittedChunks;
+use crate::arms::definition_pieces;
+use crate::arms::listing::list_chunks;
+use crate::candidates::arm_signals::ArmSignals;
+use crate::candidates::chunk_candidate::ChunkCandidate;
+use crate::candidates::ranked::RankedCandidate;
+use crate::candidates::row_cache::CachedReader;
+use crate::filter::restriction::restrict_filter;
+use crate::ranking::correction_factor::lower_corrected;
+use crate::ranking::rerank;
+use crate::ranking::word_similarity::compare_words;
+use crate::search_request::SearchRequest;
 
 /// Number of hits for each wanted hit that are extended to their whole definitions, because some may not be shown.
 const MOST_EXTENDED: usize = 2;
@@ -37,35 +36,6 @@ const MOST_FURTHER_COMPARED: usize = 100;
 /// Returns the number of candidates that are compared with the hits once all wanted hits are found.
 pub fn max_compared_candidates(limit: usize) -> usize {
     (MOST_COMPARED * limit).min(limit + MOST_FURTHER_COMPARED)
-}
-
-/// A search of the index.
-#[derive(Clone, Copy)]
-pub struct SearchRequest<'a> {
-    /// The worktree that is searched.
-    pub worktree: WorktreeId,
-    /// The chunks of the worktree in the reader's snapshot.
-    pub chunks: &'a WorktreeChunks,
-    /// The parsed query.
-    pub query: &'a Query,
-    /// The arms that run.
-    pub mode: SearchMode,
-    /// The filter that every hit passes.
-    pub filter: &'a SearchFilter,
-    /// Conditions beyond the filter.
-    pub conditions: &'a SearchConditions,
-    /// Parts of the ranking that have no effect.
-    pub without: RankingParts,
-    /// Number of hits wanted.
-    pub limit: usize,
-    /// Lowest cosine of a chunk that is found by its vector; never below the cosine of noise.
-    pub min_cosine: f64,
-    /// The embedding model, or why it cannot run.
-    pub embedder: Result<&'a dyn Embedder, &'a str>,
-    /// The vectors of all chunks.
-    pub vectors: &'a SharedVectors,
-    /// The rows that were read before.
-    pub row_cache: &'a RowCache,
 }
 
 /// A chunk that the search found.
@@ -143,7 +113,7 @@ pub fn run_search(reader: &IndexReader, request: &SearchRequest<'_>) -> Result<S
     let filter = restrict_filter(reader, request.worktree, request.filter, query, request.conditions)?;
     let members = &request.chunks.admitted_by(&filter);
     let rows = CachedReader { reader, cache: request.row_cache };
-    let k = super::candidate_limit(request.limit);
+    let k = crate::candidates::candidate_limit(request.limit);
     let mut arms = ArmRunner::new(reader, request, members, k);
     if request.mode != SearchMode::Vector {
         arms.add_names()?;

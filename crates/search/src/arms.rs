@@ -3,19 +3,25 @@
 //! Every arm applies the worktree and the filter inside its top-k, never after it: hits of another worktree must not crowd
 //! out the hits of this worktree.
 
+mod bm25;
+mod candidate_pool;
+pub(crate) mod definition_pieces;
+mod duplicate_paths;
+pub(crate) mod listing;
+
 use memod_base::types::{ChunkId, ChunkKind, IdSet};
 use memod_database::DatabaseError;
 use memod_embed::QueryVector;
 use memod_index_db::IndexReader;
 use memod_vectors::shared_vectors::NoVectors;
 
-use super::SPARE;
-use super::answer::SearchRequest;
-use super::bm25::Bm25Scorer;
-use super::candidate_pool::CandidatePool;
-use super::fuse::COSINE_FLOOR;
+use self::bm25::Bm25Scorer;
+use self::candidate_pool::CandidatePool;
 use super::query::WantedPhrases;
 use super::worktree_chunks::{AdmittedChunks, WorktreeChunk};
+use crate::candidates::SPARE;
+use crate::candidates::arm_signals::COSINE_FLOOR;
+use crate::search_request::SearchRequest;
 
 /// Number of other chunks for each commit in an arm. The messages of two thousand commits name every part of the code;
 /// without a limit they could fill an arm and displace the code itself.

@@ -1,4 +1,6 @@
-//! Corrects the unknown words of a query, and lowers the hits of the corrected query below the exact hits.
+//! Corrects the unknown words of a query with the words of the index.
+
+mod typo;
 
 use memod_base::types::Phrase;
 use memod_database::DatabaseError;
@@ -7,8 +9,6 @@ use memod_text::stems::{is_stem, stem};
 use memod_text::words::{Form, write_words};
 
 use super::query::{Query, is_stop_word, other_number};
-use super::ranked::RankedCandidate;
-use super::typo;
 use super::worktree_chunks::WorktreeChunks;
 
 /// With fewer hits that have a word of the query, its unknown words are corrected.
@@ -16,9 +16,6 @@ pub const FEW: usize = 3;
 
 /// Most unknown words of a query that are corrected.
 const MOST_CORRECTED: usize = 8;
-
-/// Share of the lowest exact hit that the best hit of a corrected query gets.
-const BELOW_EXACT: f64 = 0.99;
 
 /// The words of some texts.
 pub trait Vocabulary {
@@ -170,28 +167,6 @@ fn split_tokens(text: &str, form: Form) -> Vec<String> {
     stream.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// Returns the factor that keeps the hits of a corrected query, whose best score is `best`, below every exact hit.
-pub fn correction_factor(lowest_exact: Option<f64>, best: f64) -> f64 {
-    match lowest_exact {
-        Some(lowest) if best > 0.0 => (BELOW_EXACT * unbound_score(lowest) / unbound_score(best)).min(1.0),
-        _ => 1.0,
-    }
-}
-
-/// Returns the product of factors behind a final score, the inverse of [`RankedCandidate::bound_score`].
-fn unbound_score(score: f64) -> f64 {
-    -(-score).ln_1p()
-}
-
-/// Applies the factor of a corrected query to a final score.
-pub(super) fn lower_corrected<C>(ranked: &mut RankedCandidate<C>, factor: f64) {
-    let product = unbound_score(ranked.score);
-    ranked.score = -(-product * factor).exp_m1();
-    if factor < 1.0 {
-        ranked.factors.push(("corrected", factor));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -286,21 +261,5 @@ mod tests {
         let query = parse_query(&"sesion ".repeat(20));
         let text = correct_query(&query, &[&known]).unwrap().unwrap().to_string();
         assert_eq!(text.matches("session").count(), MOST_CORRECTED);
-    }
-
-    #[test]
-    fn corrected_hits_stay_below_exact_ones() {
-        for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
-            let mut ranked = RankedCandidate {
-                candidate: (),
-                score: best,
-                fused: best,
-                factors: Vec::new(),
-                without: Default::default(),
-            };
-            lower_corrected(&mut ranked, correction_factor(Some(lowest), best));
-            assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
-        }
-        assert!((correction_factor(None, 0.5) - 1.0).abs() < 1e-9);
     }
 }

@@ -1,5 +1,7 @@
 //! Restricts a search to kinds, formats, paths and chunks.
 
+pub mod restriction;
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use memod_base::types::{ChunkKind, ClassSet, IdSet};
 

@@ -1,7 +1,14 @@
-//! Searches memories.
+//! Searches memories, and decides which of them help with a prompt.
 //!
 //! Runs BM25 over words and KNN over vectors, each filtered inside its top-k, and ranks with `memory_rank`. The scores are
 //! on the scale of other hits, so that both can appear in one list.
+//!
+//! For a prompt, [`prompt_terms`] extracts what is asked, and [`relevance`] rates what was found.
+
+mod memory_rank;
+pub mod prompt_terms;
+pub mod relevance;
+pub mod superseded;
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,14 +22,14 @@ use memod_text::stems::stem;
 use memod_text::words::{self as tokens, index_words};
 use memod_vectors::vector_index::{IdSet, MutableVectorIndex};
 
-use super::correction::lower_corrected;
-use super::fuse::{COSINE_FLOOR, TextRank};
-use super::maxsim::MaxSim;
-use super::memory_rank::{self, RecallCandidate};
+use self::memory_rank::RecallCandidate;
+use self::superseded::{SuccessorChains, put_above_superseded};
 use super::query::{Query, QueryRestriction, QueryWord};
-use super::ranked::RankedCandidate;
-use super::superseded::{SuccessorChains, put_above_superseded};
-use super::{SPARE, candidate_limit};
+use crate::candidates::arm_signals::{COSINE_FLOOR, TextRank};
+use crate::candidates::ranked::RankedCandidate;
+use crate::candidates::{SPARE, candidate_limit};
+use crate::ranking::correction_factor::lower_corrected;
+use crate::text_scores::maxsim::MaxSim;
 
 /// Most words of a query that are compared with those of its candidates.
 const MOST_COMPARED: usize = 32;

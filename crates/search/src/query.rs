@@ -17,8 +17,6 @@ use memod_text::scripts::is_unspaced;
 use memod_text::stems::stem;
 use memod_text::words::{self as tokens, Form};
 
-use super::symbol_names::{self, NameShape};
-
 mod expression;
 mod filter_term;
 mod history_question;
@@ -26,10 +24,12 @@ mod lexer;
 mod pasted_text;
 mod query_tree;
 mod stop_words;
+pub(crate) mod symbol_names;
 
 use expression::ExpressionWriter;
 pub(crate) use expression::WantedPhrases;
 use query_tree::{Alternatives, QueryItem};
+use symbol_names::NameShape;
 
 pub(crate) use expression::QueryRestriction;
 pub(super) use expression::other_number;

@@ -5,19 +5,20 @@
 
 mod admitted_chunks;
 mod filter_cache;
+mod id_places;
 mod patch;
+mod path_word_index;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use memod_base::types::{ChunkId, ChunkKind, ClassSet, FileClass, MOST_CHUNKS};
 
-use super::class_rules::{self, FormatGroup};
-use super::filter::PathGlobs;
-use super::filter::SearchFilter;
-use super::id_places::IdPlaces;
-use super::path_word_index::PathWordIndex;
-use super::translation;
+use self::id_places::IdPlaces;
+use self::path_word_index::PathWordIndex;
+use super::filter::{PathGlobs, SearchFilter};
+use crate::paths::class_rules::{self, FormatGroup};
+use crate::paths::translation;
 pub(crate) use admitted_chunks::AdmittedChunks;
 use filter_cache::FilterCache;
 use memod_index_db::{ChunkSummary, IndexedContent};

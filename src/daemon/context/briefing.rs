@@ -22,7 +22,7 @@ use manifests::ProjectFiles;
 use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, escape};
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_git::Walk;
 use memod_proto::anchor::AnchorState;
 use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort, reader_marks};

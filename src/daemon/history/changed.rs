@@ -23,7 +23,7 @@ use compared_sides::{ComparedSides, is_below};
 use conversions::Uncompared;
 use memod_base::paths::CallerDir;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_proto::{AnswerPart, ChangedParams, ChangedResult};
 use version_texts::VersionTexts;
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_git::{Attributes, Blame, LineMove, Log, ObjectId, OutsideAttributes, Tracked, UserDirs};
 use memod_proto::{AnswerPart, FreshnessLevel, RpcError, WhyCommit, WhyMove, WhyParams, WhyResult, code};
 use memod_scan::{Content, Read, ReadError};

@@ -15,7 +15,7 @@ use std::time::Instant;
 use memod_base::types::{Definition, ReadRefusal, SourceKey, TextHash};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_memory::anchor::{LineHashes, hash_text};
 use memod_memory_db::AnchoredMemory;

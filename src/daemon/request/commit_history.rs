@@ -5,7 +5,7 @@ use std::path::Path;
 use memod_base::paths::{CallerDir, RepoLayout};
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_git::{Commit, ObjectHash, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_proto::CommitInfo;
 use memod_text::redact::redact;

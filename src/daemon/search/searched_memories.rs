@@ -3,11 +3,12 @@
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_proto::{Hit, RpcError, SearchMode};
+use memod_search::SearchAnswer;
+use memod_search::hits::snippet::{SnippetCutter, SnippetExtent};
 use memod_search::memory_search::{FoundMemories, MemorySearchRequest};
-use memod_search::snippet::{SnippetCutter, SnippetExtent};
-use memod_search::{SearchAnswer, correction};
+use memod_search::ranking::correction_factor::correction_factor;
 
 use crate::daemon::memories::anchors::check_all_anchors;
 use crate::daemon::memories::finding::memory_hits as memories;
@@ -89,7 +90,7 @@ impl<'a> SearchedMemories<'a> {
         let lowest = answer.exact_scores().chain(self.found.exact_scores()).reduce(f64::min);
         let of_index = again.found.iter().map(|hit| hit.ranked.score);
         let best = corrected.found.iter().map(|hit| hit.ranked.score).chain(of_index).fold(0.0, f64::max);
-        let factor = correction::correction_factor(lowest, best);
+        let factor = correction_factor(lowest, best);
         let text = again.query.to_string();
         self.found.add_corrected(corrected, factor, self.wanted.limit);
         answer.add_corrected(again, factor);

@@ -7,13 +7,14 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use memod_base::types::{ChunkKind, SourceKey};
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_proto::{CommitInfo, Copies, Hit};
-use memod_search::near_copies::HitPassage;
-use memod_search::rerank::ChunkCandidate;
-use memod_search::snippet::{Snippet, SnippetCutter, SnippetExtent};
-use memod_search::translation;
-use memod_search::{FoundChunk, SearchAnswer, explain_score, max_compared_candidates, ranks_by_arm};
+use memod_search::candidates::chunk_candidate::ChunkCandidate;
+use memod_search::hits::explain::{explain_score, ranks_by_arm};
+use memod_search::hits::near_copies::HitPassage;
+use memod_search::hits::snippet::{Snippet, SnippetCutter, SnippetExtent};
+use memod_search::paths::translation;
+use memod_search::{FoundChunk, SearchAnswer, max_compared_candidates};
 use memod_structure::map::NumberedLines;
 
 use crate::daemon::shared::known_texts::{KnownText, KnownTexts};

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use memod_engine::subscriptions::{EventBroker, Subscription, TopicSet};
+use memod_engine::events::subscriptions::{EventBroker, Subscription, TopicSet};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 

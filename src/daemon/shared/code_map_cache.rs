@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memod_base::types::{ChunkId, ClassSet, FileClass, WorktreeId};
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
-use memod_search::class_rules;
+use memod_search::paths::class_rules;
 use memod_structure::map::{CodeFile, CodeMap, FileSymbols, MapSymbol};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};

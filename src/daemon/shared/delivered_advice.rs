@@ -7,9 +7,9 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
+use memod_base::clock::now_ms;
 use memod_base::paths::{IoContext, PathError, RepoLayout, read_file, replace_private};
 use memod_base::threads::lock;
-use memod_engine::clock::now_ms;
 use memod_proto::Beginning;
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use memod_base::paths::RepoLayout;
 use memod_base::threads::lock;
 use memod_base::types::Stat;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_scan::is_racy;
 use tokio::sync::Semaphore;

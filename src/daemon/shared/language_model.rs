@@ -6,9 +6,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use memod_base::clock::{now_ms, to_local_time};
 use memod_base::threads::{catch_panic, lock};
 use memod_config::LlmSettings;
-use memod_engine::clock::{now_ms, to_local_time};
 use memod_engine::threads::spawn_thread;
 use memod_llm::{ChatClient, Endpoint, Prompt, SpendingFile};
 use memod_search::recent_cache::RecentCache;

@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use memod_base::clock::{now_ms, read_uptime};
 use memod_base::threads::{catch_panic, lock};
 use memod_database::DatabaseError;
 use memod_embed::BUILTIN_ID;
 use memod_engine::Engine;
-use memod_engine::clock::{now_ms, read_uptime};
 use memod_engine::errors::{RpcResult, stopping_error};
+use memod_engine::events::subscriptions::{EventBroker, TopicSet};
 use memod_engine::model_registry::{ModelRegistry, ModelResult};
-use memod_engine::subscriptions::{EventBroker, TopicSet};
 use memod_engine::threads::spawn_thread;
 use memod_memory_db::{
     ImportSource, MemoryStore, ModelPreparation, RecordFunctions, remove_left_copies, remove_unfinished,

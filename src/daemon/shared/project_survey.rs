@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memod_base::types::{ClassSet, FileClass, WorktreeId};
 use memod_database::DatabaseError;
 use memod_index_db::{IndexReader, SourceFile};
-use memod_search::class_rules::{self, FormatGroup};
+use memod_search::paths::class_rules::{self, FormatGroup};
 
 use crate::daemon::shared::worktree_cache::{CacheValue, WorktreeCache};
 

@@ -9,7 +9,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::{DeclaredRole, SourceKey, is_inside};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{OutlineItem, OutlineParams, OutlineResult};
 use memod_structure::map::NumberedLines;

@@ -5,7 +5,7 @@ use std::path::Path;
 use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, is_compound};
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_proto::{MapParams, MapResult};
 use memod_structure::map::{CodeFile, CodeMap, Ranking, rank_files, render_map};
 use memod_text::redact::redact;

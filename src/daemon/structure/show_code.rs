@@ -8,7 +8,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::{Definition, SourceKey};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry};
 use memod_proto::{RpcError, ShowParams, ShowResult, ShownPart, code};
 use memod_text::redact::mask;

@@ -21,7 +21,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{FreshnessLevel, ReachParams, ReachResult, RefCounts, RefUse, RefsParams, RefsResult};
 use memod_structure::resolve::{Certainty, DefinitionCandidate, StructureStore as _};

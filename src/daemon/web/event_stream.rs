@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame};
 use hyper::{Response, StatusCode};
-use memod_engine::subscriptions::{EventMessage, Subscription};
+use memod_engine::events::subscriptions::{EventMessage, Subscription};
 use memod_proto::{SubscribeParams, Topic};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
@@ -141,7 +141,7 @@ mod tests {
 
     use super::*;
     use memod_base::types::NotedChange;
-    use memod_engine::subscriptions::{EventBroker, TopicSet};
+    use memod_engine::events::subscriptions::{EventBroker, TopicSet};
 
     /// More than wait for one subscriber.
     const MANY: usize = 300;

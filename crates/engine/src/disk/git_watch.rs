@@ -6,7 +6,7 @@ use memod_base::paths::{RepoLayout, may_be_dir};
 use memod_base::types::WorktreeId;
 use memod_watch::{Role, WatchError};
 
-use crate::Engine;
+use crate::engine::Engine;
 use crate::errors::line_with_hint;
 
 /// Directories in which git keeps HEAD, index, settings and excludes.
@@ -38,6 +38,6 @@ pub(super) fn watch_git(engine: &Engine, worktree: WorktreeId, dirs: &GitDirs<'_
 }
 
 /// Returns why some directory is not watched, the remedy, and the fallback.
-pub(in super::super) fn with_remedy(error: &WatchError) -> String {
+pub(crate) fn with_remedy(error: &WatchError) -> String {
     format!("{}; until then every query compares the worktree", line_with_hint(error, error.hint()))
 }

@@ -10,14 +10,12 @@ use memod_index_db::{ViewKey, ViewRow};
 use memod_proto::{RpcError, code};
 use memod_watch::silent_file_system;
 
-use super::WorktreeDisk;
 use super::git_watch::{GitDirs, watch_git};
-use super::task::{OpenedWorktree, ThreadNumber};
-use crate::Engine;
-use crate::doorbell;
+use super::{WorktreeDisk, doorbell, reconcile};
+use crate::engine::Engine;
 use crate::errors::{RpcResult, stopping_error};
-use crate::reconcile;
-use crate::worker::WriterJob;
+use crate::messages::disk_task::{OpenedWorktree, ThreadNumber};
+use crate::messages::writer_job::WriterJob;
 
 /// Finds or creates the row of a worktree, and watches git's directories.
 pub(super) fn open_worktree(

@@ -7,9 +7,9 @@ use memod_base::threads::catch_panic;
 use memod_index_db::{IndexReader, NewVector};
 
 use super::{EmbeddingResult, EmbeddingRound, VectorsOf, run_writer_job};
-use crate::Engine;
+use crate::engine::Engine;
 use crate::errors::error_chain;
-use crate::worker::WriterJob;
+use crate::messages::writer_job::WriterJob;
 
 /// Makes missing vectors until none is missing or `is_interrupted`, then switches. `status` reports a failure, and the next
 /// wake-up tries again; until then the present model answers.

@@ -6,7 +6,7 @@ use memod_proto::{RpcError, code};
 use memod_watch::Role;
 
 use super::{MainLoop, refuse_request};
-use crate::disk::task::{DiskReport, ThreadNumber};
+use crate::messages::disk_task::{DiskReport, ThreadNumber};
 use crate::worktree::WorktreeState;
 
 /// Number of times that a request survives the end of a worktree's thread.

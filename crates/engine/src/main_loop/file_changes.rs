@@ -12,7 +12,7 @@ use memod_watch::{FsChange, Role, WatchEvent};
 
 use super::MainLoop;
 use crate::disk::AT_WORK;
-use crate::disk::task::DiskTask;
+use crate::messages::disk_task::DiskTask;
 use crate::worktree::{DOT_GIT, WorktreeState};
 
 impl MainLoop {

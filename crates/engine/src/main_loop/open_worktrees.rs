@@ -13,11 +13,13 @@ use tokio::sync::oneshot;
 
 use super::{MainLoop, OpeningWorktree, PendingStatus, STATUS_WAIT, refuse_request};
 use crate::disk;
-use crate::disk::task::{DiskTask, ExistenceCheck, OpenedWorktree, ThreadNumber};
-use crate::loop_event::{PendingRequest, WorktreeReport};
+use crate::file_access::disk_reads::unanswered_reason;
+use crate::freshness::WorktreeReport;
+use crate::messages::disk_task::{DiskTask, ExistenceCheck, OpenedWorktree, ThreadNumber};
+use crate::messages::loop_event::PendingRequest;
+use crate::messages::writer_job::WriterJob;
 use crate::threads::spawn_thread;
-use crate::worker::WriterJob;
-use crate::worktree::{WorktreeState, unanswered_reason};
+use crate::worktree::WorktreeState;
 
 impl MainLoop {
     /// Passes a request to its worktree, which is opened first if it is not served.

@@ -9,8 +9,8 @@ use memod_proto::FreshnessLevel;
 
 use super::MainLoop;
 use crate::errors::line_with_hint;
-use crate::loop_event::ReconcileEnd;
-use crate::worker::WriterJob;
+use crate::messages::loop_event::ReconcileEnd;
+use crate::messages::writer_job::WriterJob;
 
 /// Number of reconciles with changes between garbage collections; the first runs after the first reconcile.
 const COLLECT_EVERY: u64 = 1_000;

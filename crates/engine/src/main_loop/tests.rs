@@ -11,11 +11,12 @@ use memod_watch::{FsChange, Role, Watch, WatchEvent};
 use tokio::sync::oneshot;
 
 use super::*;
-use crate::EngineParts;
-use crate::disk::task::{
+use crate::engine::EngineParts;
+use crate::freshness::{Freshness, WorktreeReport};
+use crate::messages::disk_task::{
     DiskReport, ExistenceCheck, GitSettings, OpenedWorktree, ProbeResult, ReconcileHandle, ReconcileRequest,
 };
-use crate::loop_event::{Freshness, PendingRequest, ReconcileEnd, WorktreeReport};
+use crate::messages::loop_event::{PendingRequest, ReconcileEnd};
 use crate::model_registry::ModelRegistry;
 
 /// A loop whose jobs are done by hand, and whose worktrees are looked at by hand.

@@ -13,7 +13,7 @@ const RETRY: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs
 
 /// The state of the commits of a worktree.
 #[derive(Default)]
-pub(in super::super) struct CommitsState {
+pub(crate) struct CommitsState {
     /// Whether there is a repository; outside git there is nothing to wait for.
     is_in_git: bool,
     /// The tip that the index holds.
@@ -34,18 +34,18 @@ pub(in super::super) struct CommitsState {
     /// Parts of the history that the last round could not read.
     note: Option<String>,
     /// Whether the history has older commits than the index holds.
-    pub(in super::super) has_older: bool,
+    pub(crate) has_older: bool,
     /// Time and delay of the next search for missing objects.
     retry: Option<(Instant, Duration)>,
 }
 
 impl CommitsState {
-    pub(in super::super) fn new(is_in_git: bool) -> Self {
+    pub(crate) fn new(is_in_git: bool) -> Self {
         Self { is_in_git, ..Self::default() }
     }
 
     /// Records the tip of `HEAD`, and returns the round that must end before the index holds all commits up to it.
-    pub(in super::super) fn note_tip(&mut self, tip: Tip) -> u64 {
+    pub(crate) fn note_tip(&mut self, tip: Tip) -> u64 {
         self.latest = Some(tip.clone());
         match (&self.reading, &self.indexed) {
             (Some(reading), _) if *reading == tip && self.wanted.is_none() => self.started,
@@ -72,7 +72,7 @@ impl CommitsState {
     }
 
     /// Returns the tip to read now, if any.
-    pub(in super::super) fn start_round(&mut self) -> Option<Tip> {
+    pub(crate) fn start_round(&mut self) -> Option<Tip> {
         if self.reading.is_some() {
             return None;
         }
@@ -91,12 +91,7 @@ impl CommitsState {
     }
 
     /// Records the end of a round; `notes` are the parts of history that could not be read and may come back.
-    pub(in super::super) fn end_round(
-        &mut self,
-        failed: Option<String>,
-        notes: &[String],
-        may_come_back: bool,
-    ) {
+    pub(crate) fn end_round(&mut self, failed: Option<String>, notes: &[String], may_come_back: bool) {
         let same = self.indexed.is_some() && self.indexed == self.reading;
         let gap = self.retry.filter(|_| same).map_or(RETRY.0, |(_, gap)| (gap * 2).min(RETRY.1));
         self.retry = may_come_back.then(|| (Instant::now() + gap, gap));
@@ -110,7 +105,7 @@ impl CommitsState {
     }
 
     /// Records that the index was emptied: everything read so far, or being read, does not count.
-    pub(in super::super) fn forget_indexed(&mut self) {
+    pub(crate) fn forget_indexed(&mut self) {
         self.indexed = None;
         self.wanted = self.latest.clone();
     }

@@ -7,7 +7,7 @@ use memod_base::types::SourceKey;
 use memod_indexing::Scope;
 use memod_watch::Debouncer;
 
-use crate::disk::task::ReconcileRequest;
+use crate::messages::disk_task::ReconcileRequest;
 
 /// Number of dirty paths above which a walk is cheaper.
 const MOST_DIRTY: usize = 5_000;

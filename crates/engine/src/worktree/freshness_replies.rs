@@ -1,6 +1,6 @@
 //! Answers the requests whose wait is over.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,17 +10,14 @@ use memod_proto::{FreshnessLevel, IndexProgress, IndexStep, Pending};
 use super::probe::SLOW;
 use super::waiting_requests::Waiter;
 use super::{EmbeddingRounds, WorktreeState};
-use crate::loop_event::{Freshness, PendingRequest};
-use crate::worktree_news::WorktreeSnapshot;
+use crate::events::worktree_news::WorktreeSnapshot;
+use crate::file_access::disk_reads::unanswered_reason;
+use crate::freshness::Freshness;
+use crate::messages::loop_event::PendingRequest;
 
 impl WorktreeState {
     /// Answers every request whose wait is over.
-    pub(in super::super) fn answer_requests(
-        &mut self,
-        now: Instant,
-        rounds: &EmbeddingRounds,
-        progress: &Progress,
-    ) {
+    pub(crate) fn answer_requests(&mut self, now: Instant, rounds: &EmbeddingRounds, progress: &Progress) {
         let ended = if self.error.is_none() { self.reconciles.ended() } else { 0 };
         let mut waiting = Vec::new();
         for mut waiter in std::mem::take(&mut self.waiters) {
@@ -124,11 +121,7 @@ impl WorktreeState {
     }
 
     /// Returns the state for subscribers.
-    pub(in super::super) fn snapshot(
-        &self,
-        rounds: &EmbeddingRounds,
-        progress: &Progress,
-    ) -> WorktreeSnapshot<'_> {
+    pub(crate) fn snapshot(&self, rounds: &EmbeddingRounds, progress: &Progress) -> WorktreeSnapshot<'_> {
         WorktreeSnapshot {
             worktree: self.id,
             root: &self.layout.root,
@@ -141,7 +134,7 @@ impl WorktreeState {
     }
 
     /// Returns why a known change is missing from the index.
-    pub(in super::super) fn not_current_reason(&self, progress: &Progress) -> String {
+    pub(crate) fn not_current_reason(&self, progress: &Progress) -> String {
         if let Some(error) = &self.error {
             error.clone()
         } else if let Some(place) = self.unanswered_place() {
@@ -221,9 +214,4 @@ impl WorktreeState {
         let running = if self.reconciles.is_running() { total.saturating_sub(done) } else { 0 };
         self.dirty.n_paths() as u64 + running
     }
-}
-
-/// Returns why the state of a directory or file is unknown.
-pub(in super::super) fn unanswered_reason(place: &Path) -> String {
-    format!("{}: its file system has not answered yet", place.display())
 }

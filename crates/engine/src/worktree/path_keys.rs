@@ -7,12 +7,12 @@ use memod_base::paths::composed_name;
 use memod_base::types::SourceKey;
 
 use super::{DOT_GIT, WorktreeState};
-use crate::disk::task::GitSettings;
+use crate::messages::disk_task::GitSettings;
 
 impl WorktreeState {
     /// Returns the key that a change of an absolute path affects in this worktree: the path itself; its directory if the
     /// name is not UTF-8; for a `.git`, the directory around it, which may have become or ceased to be a repository.
-    pub(in super::super) fn key_of(&self, path: &Path) -> Option<SourceKey> {
+    pub(crate) fn key_of(&self, path: &Path) -> Option<SourceKey> {
         let below = path.strip_prefix(&self.layout.root).ok()?;
         let below = below
             .ancestors()
@@ -26,12 +26,12 @@ impl WorktreeState {
     }
 
     /// Returns whether a path is an ignore file outside the worktree.
-    pub(in super::super) fn is_exclude(&self, path: &Path) -> bool {
+    pub(crate) fn is_exclude(&self, path: &Path) -> bool {
         self.excludes.iter().any(|exclude| exclude == path)
     }
 
     /// Applies new settings of git: the set of files and the watched directories may change.
-    pub(in super::super) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
+    pub(crate) fn take_settings(&mut self, settings: GitSettings, now: Instant) {
         if settings.changed || self.excludes != settings.excludes {
             self.excludes = settings.excludes;
             self.mark_index_written(now);

@@ -6,12 +6,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::loop_event::PendingRequest;
+use crate::messages::loop_event::PendingRequest;
 
 /// Time after which a missing cookie means that the watcher is broken.
 pub(super) const COOKIE_TIMEOUT: Duration = Duration::from_millis(500);
 /// An access to the disk that takes longer is reported.
-pub(in super::super) const SLOW: Duration = Duration::from_millis(500);
+pub(crate) const SLOW: Duration = Duration::from_millis(500);
 
 /// The pending probe, and the requests that wait for it or for the next one.
 pub(super) struct ProbeQueue {

@@ -10,8 +10,9 @@ use super::dirty_set::RESCAN_GAP;
 use super::probe::COOKIE_TIMEOUT;
 use super::waiting_requests::MOST_TRIES;
 use super::*;
-use crate::disk::task::{ProbeResult, ReconcileRequest};
-use crate::loop_event::{Freshness, PendingRequest};
+use crate::freshness::Freshness;
+use crate::messages::disk_task::{ProbeResult, ReconcileRequest};
+use crate::messages::loop_event::PendingRequest;
 
 type Answer = Receiver<Result<Freshness, RpcError>>;
 

@@ -9,8 +9,8 @@ use memod_proto::FreshnessLevel;
 
 use super::WorktreeState;
 use super::probe::ProbeQueue;
-use crate::disk::task::{DiskTask, ProbeResult};
-use crate::loop_event::PendingRequest;
+use crate::messages::disk_task::{DiskTask, ProbeResult};
+use crate::messages::loop_event::PendingRequest;
 
 /// Number of further reconciles that a request waits for because files moved during the last one.
 pub(super) const MOST_TRIES: u32 = 3;
@@ -32,7 +32,7 @@ impl Waiter {
 
 impl WorktreeState {
     /// Accepts a request; [`Self::answer_requests`] answers it later.
-    pub(in super::super) fn accept_request(&mut self, request: PendingRequest) {
+    pub(crate) fn accept_request(&mut self, request: PendingRequest) {
         for key in &request.dirty {
             self.dirty.insert(key.clone());
         }
@@ -62,7 +62,7 @@ impl WorktreeState {
     }
 
     /// Handles the result of a probe.
-    pub(in super::super) fn on_probed(&mut self, probed: ProbeResult, now: Instant) {
+    pub(crate) fn on_probed(&mut self, probed: ProbeResult, now: Instant) {
         let Some(probe) = self.probes.current.as_mut().filter(|probe| probe.number == probed.number) else {
             return;
         };
@@ -81,7 +81,7 @@ impl WorktreeState {
     }
 
     /// Handles a cookie that came back: after the last one of a probe, everything written before is in the dirty set.
-    pub(in super::super) fn cookie_back(&mut self, path: &Path) {
+    pub(crate) fn cookie_back(&mut self, path: &Path) {
         self.watch.came_back(path);
         if let Some(probe) = self.probes.came_back(path) {
             let (number, cookie) = (probe.number, Some(probe.cookie_name()));
@@ -91,7 +91,7 @@ impl WorktreeState {
     }
 
     /// Gives up on a late cookie: the watcher is broken, and the disk is compared instead.
-    pub(in super::super) fn expire_cookie(&mut self, now: Instant) {
+    pub(crate) fn expire_cookie(&mut self, now: Instant) {
         if let Some(cookie) = self.probes.late_cookie(now) {
             tracing::warn!(root = %self.layout.root.display(), "the watcher did not answer; polling until it does");
             self.watch.mark_late(cookie);
@@ -138,7 +138,7 @@ impl WorktreeState {
     ///
     /// A cookie reveals what a listing missed. Without a watcher the listing is repeated until no directory changes during
     /// it.
-    pub(in super::super) fn look_again(&mut self, missed: &MissedFiles) {
+    pub(crate) fn look_again(&mut self, missed: &MissedFiles) {
         let MissedFiles { moving, listed, shifted } = missed;
         let is_watched = self.watch.is_good();
         let by_cookie = is_watched && moving.is_none();
@@ -169,19 +169,19 @@ impl WorktreeState {
     }
 
     /// Asks the worktree's thread to resolve `HEAD`, because git may have made a commit.
-    pub(in super::super) fn look_for_commits(&mut self) {
+    pub(crate) fn look_for_commits(&mut self) {
         if self.commits.expect_look() {
             self.send_task(DiskTask::Tip);
         }
     }
 
     /// Records the tip of `HEAD`.
-    pub(in super::super) fn on_tip(&mut self, tip: Tip) {
+    pub(crate) fn on_tip(&mut self, tip: Tip) {
         self.commits.end_look(tip);
     }
 
     /// Returns all waiting requests.
-    pub(in super::super) fn into_requests(self) -> Vec<PendingRequest> {
+    pub(crate) fn into_requests(self) -> Vec<PendingRequest> {
         let ProbeQueue { queued, current, .. } = self.probes;
         let waiting = self.waiters.into_iter().map(|waiter| waiter.request);
         waiting.chain(current.into_iter().flat_map(|probe| probe.requests)).chain(queued).collect()

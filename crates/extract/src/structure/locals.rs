@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::outline::DefinitionItem;
-use crate::tags::TagKind;
+use crate::definitions::outline::DefinitionItem;
+use crate::definitions::tags::TagKind;
 
 /// The names that are bound inside of definitions: parameters and variables, with the index of their function, and type
 /// parameters.

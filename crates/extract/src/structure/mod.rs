@@ -26,9 +26,9 @@ use memod_base::types::{
     Arity, DeclaredItem, DeclaredRole, FileStructure, NameUse, TypedValue, UseReceiver, UseRole,
 };
 
-use super::cut_text::LineIndex;
-use super::outline::{DefinitionItem, DefinitionOutline};
-use super::tags::TagKind;
+use crate::chunks::cut_text::LineIndex;
+use crate::definitions::outline::{DefinitionItem, DefinitionOutline};
+use crate::definitions::tags::TagKind;
 
 /// Most uses of one file: more are data or generated.
 const MAX_USES: usize = 50_000;

@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
 use super::posting_list::{PlaceReader, PostingReader, place_offset, place_weight};
 use super::segment_rows::{inline_lists, row_id};
-use crate::IndexReader;
+use crate::reading::index_reader::IndexReader;
 
 /// Most terms whose postings are sorted.
 const MOST_SORTED: usize = 32;

@@ -5,8 +5,10 @@ use memod_database::DatabaseError;
 use memod_testing::RandomNumbers;
 use rusqlite::{Connection, params};
 
+use crate::reading::index_reader::IndexReader;
 use crate::test_rows::{embeddable_chunk, put_change, worktree_key};
-use crate::{IndexReader, IndexWriter, ManifestChange, NewChunk};
+use crate::writing::index_writer::IndexWriter;
+use crate::writing::new_rows::{ManifestChange, NewChunk};
 
 /// Symbol, title and body.
 type ChunkWords = [String; 3];

@@ -4,10 +4,10 @@ use memod_base::types::{ChunkId, ClassSet};
 use memod_index_db::IndexedContent;
 
 use super::filter_cache::FilterCache;
+use super::id_places::IdPlaces;
 use super::{
     ListedContent, ListedPath, WorktreeChunk, WorktreeChunks, class_rules, classify_paths, translation,
 };
-use crate::id_places::IdPlaces;
 
 /// A path with the first chunk of its content; `None` if the path is gone.
 pub type ChangedPath = (Box<str>, Option<ChunkId>);

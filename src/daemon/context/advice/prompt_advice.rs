@@ -7,11 +7,11 @@ use memod_index_db::IndexReader;
 use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::memory::Memory;
 use memod_proto::{Advice, AdviseResult, AnswerPart, Evidence, FreshnessLevel};
+use memod_search::memory_search::prompt_terms::{PromptTerms, parse_prompt};
+use memod_search::memory_search::relevance::{Relevance, WordRarity, rate_memories, relevance_terms};
+use memod_search::memory_search::superseded::{Superseded, put_above_superseded};
 use memod_search::memory_search::{FoundMemory, MemorySearchRequest};
-use memod_search::prompt_terms::{PromptTerms, parse_prompt};
 use memod_search::query::parse_query;
-use memod_search::relevance::{Relevance, WordRarity, rate_memories, relevance_terms};
-use memod_search::superseded::{Superseded, put_above_superseded};
 
 use super::advice_note::{AdviceNote, UnreadPart};
 use super::{AdviseCall, silent_result};

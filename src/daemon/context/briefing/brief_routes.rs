@@ -2,7 +2,7 @@
 
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, HttpRoute, SourceKey};
-use memod_search::class_rules;
+use memod_search::paths::class_rules;
 
 use super::{MOST_LINE, shorten_line};
 

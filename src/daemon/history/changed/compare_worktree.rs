@@ -5,9 +5,9 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 
+use memod_base::clock::now_ms;
 use memod_base::paths::{IoContext as _, if_readable};
 use memod_base::types::{ReadRefusal, SourceKey};
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_git::{EntryKind, ObjectId, Tracked, TreeEntry};
 use memod_index_db::ManifestEntry;

@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use memod_base::clock::{now_ms, to_local_time};
 use memod_base::paths::CallerDir;
 use memod_base::types::{SourceKey, TimeDirection, parse_moment};
-use memod_engine::clock::{now_ms, to_local_time};
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_git::{ObjectId, Walk};
 use memod_proto::{ChangedParams, RpcError, code};
 

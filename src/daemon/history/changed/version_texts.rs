@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use memod_base::paths::PathError;
 use memod_base::types::SourceKey;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_git::ObjectId;
 use memod_scan::{Content, Read, ReadError};
 

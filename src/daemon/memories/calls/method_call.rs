@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
 use memod_database::DatabaseError;
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_git::Identity;
 use memod_memory::fields;

@@ -1,16 +1,16 @@
 //! Searches memories, and converts them to hits.
 
+use memod_base::clock::now_ms;
 use memod_base::types::{ChunkKind, rfc3339};
 use memod_database::DatabaseError;
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_memory::text;
 use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::anchor::AnchorState;
 use memod_proto::{Hit, MemoryInfo, RpcError};
+use memod_search::hits::explain::{explain_score, ranks_by_arm};
+use memod_search::hits::snippet::SnippetCutter;
 use memod_search::memory_search::{FoundMemories, FoundMemory, MemorySearchRequest, search_memories};
-use memod_search::snippet::SnippetCutter;
-use memod_search::{explain_score, ranks_by_arm};
 
 use crate::daemon::memories::rules::protocol_values;
 use crate::daemon::shared::worktree_memories::WorktreeMemories;

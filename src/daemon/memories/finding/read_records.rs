@@ -1,7 +1,7 @@
 //! Reads memories for the modules outside this one.
 
+use memod_base::clock::now_ms;
 use memod_database::DatabaseError;
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::{MemoryRecord, MemoryRows};
 use memod_proto::memory::Memory;

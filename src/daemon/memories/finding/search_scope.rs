@@ -1,19 +1,19 @@
 //! Computes the scope of a search from its params and the filters in its query.
 
 use jiff::Zoned;
+use memod_base::clock::{now_ms, to_local_time};
 use memod_base::paths::CallerDir;
 use memod_base::types::{ChunkKind, ClassSet, FileClass, IdSet};
-use memod_engine::clock::{now_ms, to_local_time};
 use memod_engine::errors::RpcResult;
 use memod_extract::lang;
 use memod_memory::{fields, time};
 use memod_memory_db::MemoryFilter;
 use memod_proto::memory::Traits;
 use memod_proto::{NO_FILE_MATCHES, OUTSIDE_REMEDY, RpcError, SearchParams};
+use memod_search::filter::restriction::{CommitConditions, SearchConditions};
 use memod_search::filter::{PathGlobs, SearchFilter, compile_globs};
 use memod_search::memory_search::MemorySearchRequest;
 use memod_search::query::{FilterKey, FilterTerm, Query, parse_with_filters};
-use memod_search::restriction::{CommitConditions, SearchConditions};
 use memod_search::worktree_chunks::WorktreeChunks;
 
 use crate::daemon::memories::rules::memory_rules::validate_traits;

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::anyhow;
+use memod_base::clock;
 use memod_base::paths::{Env, RepoLayout};
 use memod_database::DatabaseError;
-use memod_engine::clock;
 use memod_engine::errors::RpcResult;
 use memod_memory::text;
 use memod_memory_db::{JobError, MemoryDb, MemoryRecord, MemoryRows};

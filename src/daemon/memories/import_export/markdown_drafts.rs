@@ -3,7 +3,8 @@
 use std::hash::{BuildHasher, RandomState};
 
 use memod_base::types::TOKEN_CHARS;
-use memod_extract::{CHUNK_CHARS, Chunk, ChunkSize, Extracted, OVERLAP_CHARS, markdown};
+use memod_extract::documents::markdown;
+use memod_extract::{CHUNK_CHARS, Chunk, ChunkSize, Extracted, OVERLAP_CHARS};
 use memod_proto::exchange::{Draft, ImportParams, MarkdownParams, Snapshot};
 use serde_json::{Map, Value, json};
 

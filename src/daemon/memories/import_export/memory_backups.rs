@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory_db::{MemoryRows, MemoryStore, RestoreError};
 use memod_proto::exchange::{BackupParams, RestoreParams, RestoreResult};
 use memod_proto::{AnswerPart, RpcError, code};

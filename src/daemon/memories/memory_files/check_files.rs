@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
 use memod_base::types::SourceKey;
-use memod_engine::clock::now_ms;
 use memod_git::{GitError, Settings, Tracked, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FileRow, FileSide, MemoryStore};

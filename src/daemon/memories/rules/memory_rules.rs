@@ -1,7 +1,7 @@
 //! Resolves ids and conditions to memories, and checks texts before they are stored.
 
+use memod_base::clock::to_local_time;
 use memod_base::types::memory_file;
-use memod_engine::clock::to_local_time;
 use memod_memory::{Refused, fields, id, text, time};
 use memod_memory_db::{FileSide, JobError, MemoryEvent, MemoryFilter, MemoryRecord, MemoryRows};
 use memod_proto::memory::{Selection, Traits};

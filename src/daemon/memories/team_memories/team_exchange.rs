@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use memod_engine::clock::now_ms;
+use memod_base::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_memory_db::{JobError, MemoryRows, OutgoingChange, TeamCounts, TeamTrouble};
 use memod_team::{MemoryVersion, VersionMark};

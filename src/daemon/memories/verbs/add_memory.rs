@@ -1,6 +1,6 @@
 //! Adds a memory.
 
-use memod_engine::clock::to_local_time;
+use memod_base::clock::to_local_time;
 use memod_engine::errors::RpcResult;
 use memod_memory::{fields, id, time};
 use memod_memory_db::{MemoryRecord, MemoryRows};

@@ -1,6 +1,6 @@
 //! Changes the fields of a memory.
 
-use memod_engine::clock::to_local_time;
+use memod_base::clock::to_local_time;
 use memod_engine::errors::RpcResult;
 use memod_memory::fields::KeptText;
 use memod_memory::{fields, time};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memod_base::paths::RepoLayout;
-use memod_engine::disk_reads::{SLOW, TICK, unanswered_reason};
 use memod_engine::errors::RpcResult;
+use memod_engine::file_access::disk_reads::{SLOW, TICK, unanswered_reason};
 use memod_memory_db::repository_from;
 use memod_proto::{AnswerPart, MemoriesOf, Method};
 use serde_json::{Value, json};

@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memod_base::clock::now_ms;
 use memod_base::paths::{Env, RepoLayout, canonical};
-use memod_engine::clock::now_ms;
 use memod_memory_db::WorktreeRow;
 use memod_proto::Check;
 use memod_scan::lstat;

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use memod_base::clock::now_ms;
 use memod_base::paths::RepoLayout;
-use memod_engine::clock::now_ms;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_git::{GitError, ObjectId, Objects, Refs, Settings, UserDirs};
 use memod_memory::file;
 use memod_memory_db::{FROM_FILE, FileState, MemoryEvent, MemoryStore};

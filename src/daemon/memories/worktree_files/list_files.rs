@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memod_base::paths::{IoContext as _, PathError};
 use memod_base::types::Stat;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_scan::lstat;
 

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::{fs, io};
 
+use memod_base::clock::now_ms;
 use memod_base::paths::{IoContext as _, PathError, RepoLayout};
 use memod_base::types::{SourceKey, Stat};
-use memod_engine::clock::now_ms;
 use memod_engine::errors::RpcResult;
 use memod_engine::errors::busy_error;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_memory::file;
 use memod_memory_db::{FileSide, FileState, MemoryStore, ShownMemories, WorktreeRow};
 use memod_proto::{RpcError, code};

@@ -11,7 +11,7 @@ use memod_base::paths::RepoLayout;
 use memod_base::threads::{catch_panic, pause};
 use memod_base::types::{Stat, WorktreeId};
 use memod_engine::errors::RpcResult;
-use memod_engine::file_access_progress::FileAccessProgress;
+use memod_engine::file_access::file_access_progress::FileAccessProgress;
 use memod_engine::threads::spawn_thread;
 use memod_memory::file;
 use memod_scan::lstat;

@@ -7,7 +7,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::SourceKey;
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::{IndexReader, ManifestEntry as StoredEntry};
 use memod_proto::ReachedDefinition;
 use memod_structure::map::NumberedLines;

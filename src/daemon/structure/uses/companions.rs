@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_proto::{FreshnessLevel, ReferencePart, WhyCommit, WhyMemory};
 
 use crate::daemon::memories::about_code::anchor_states::note_uncertain_states;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use memod_search::path_words::PathWords;
+use memod_search::paths::path_words::PathWords;
 use memod_text::words::{Form, write_words};
 
 /// Words in a file's name that mark it as a test.

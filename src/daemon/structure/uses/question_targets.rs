@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use memod_base::types::{DeclaredItem, DeclaredRole, Definition, SourceKey, qualifier};
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{RefDefinition, RpcError, code};
 use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};

@@ -8,12 +8,12 @@ use std::collections::HashSet;
 use memod_base::paths::CallerDir;
 use memod_base::types::{ClassSet, FileClass, RankingParts, SourceKey};
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::SearchMode;
 use memod_search::filter::SearchFilter;
+use memod_search::filter::restriction::SearchConditions;
 use memod_search::query::parse_query;
-use memod_search::restriction::SearchConditions;
 use memod_search::{self as search, SearchRequest};
 use memod_structure::resolve::StructureStore as _;
 

@@ -9,7 +9,7 @@ use memod_base::paths::CallerDir;
 use memod_base::types::{DeclaredRole, SourceKey};
 use memod_database::DatabaseError;
 use memod_engine::errors::RpcResult;
-use memod_engine::loop_event::Freshness;
+use memod_engine::freshness::Freshness;
 use memod_index_db::IndexReader;
 use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
 use memod_structure::resolve::{DefinitionCandidate, StructureStore as _};

@@ -11,7 +11,7 @@ use memod_base::types::{
 };
 use memod_database::DatabaseError;
 use memod_index_db::IndexReader;
-use memod_search::class_rules;
+use memod_search::paths::class_rules;
 use memod_search::worktree_chunks::WorktreeChunks;
 use memod_structure::resolve::{
     Certainty, DefinitionCandidate, FileNumber, Packages, PathIndex, Resolver, StructureStore, has_overloads,

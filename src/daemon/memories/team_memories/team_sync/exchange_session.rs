@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memod_engine::clock::now_ms;
+use memod_base::clock::now_ms;
 use memod_team::{DeliveryStop, ServerAccess, TeamError, TeamServer, VersionMark};
 use tokio::time::sleep;
 

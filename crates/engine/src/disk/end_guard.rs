@@ -1,0 +1,25 @@
+//! Notifies the loop when a thread of a worktree panics.
+
+use crate::engine::Engine;
+use crate::messages::disk_task::{DiskReport, ThreadNumber};
+use crate::messages::loop_event::LoopEvent;
+
+/// Notifies the loop when a thread of a worktree panics: without it the worktree would never be fresh again.
+pub(super) struct EndGuard<'a> {
+    engine: &'a Engine,
+    thread: ThreadNumber,
+}
+
+impl<'a> EndGuard<'a> {
+    pub(super) fn new(engine: &'a Engine, thread: ThreadNumber) -> Self {
+        Self { engine, thread }
+    }
+}
+
+impl Drop for EndGuard<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.engine.send_event(LoopEvent::Disk { thread: self.thread, report: DiskReport::Panicked });
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Reconciles a worktree with its files, on a thread of its own.
+//!
+//! If a file system hangs, only requests for this worktree wait. Changes go to the writer in batches, and so does the end of
+//! the reconcile.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::WorktreeId;
+use memod_index_db::ManifestChange;
+use memod_indexing::{Applied, IndexError, Reconciler};
+use memod_watch::{Role, WatchError};
+
+use super::end_guard::EndGuard;
+use super::git_watch::with_remedy;
+use crate::engine::Engine;
+use crate::messages::disk_task::{ExistenceCheck, ReconcileHandle, ReconcileRequest, ThreadNumber};
+use crate::messages::loop_event::ReconcileEnd;
+use crate::messages::writer_job::{ReconcileTicket, WriterJob};
+use crate::threads::spawn_thread;
+
+/// Starts the thread that reconciles a worktree whose row exists.
+///
+/// # Errors
+/// When the thread cannot be started, or the database cannot be opened.
+pub(super) fn start_reconcile_thread(
+    engine: &Arc<Engine>,
+    jobs: &Sender<WriterJob>,
+    thread: ThreadNumber,
+    layout: &RepoLayout,
+    worktree: WorktreeId,
+) -> anyhow::Result<ReconcileHandle> {
+    let reconciler = Reconciler::new(&engine.indexer, layout, worktree)?;
+    let progress = reconciler.progress();
+    let (due, queue) = channel();
+    let worktree =
+        ReconcileThread { engine: Arc::clone(engine), jobs: jobs.clone(), thread, worktree, reconciler };
+    spawn_thread("reconcile", move || worktree.run_reconciles(&queue))?;
+    Ok(ReconcileHandle { due, progress })
+}
+
+/// A worktree on its thread.
+struct ReconcileThread {
+    engine: Arc<Engine>,
+    jobs: Sender<WriterJob>,
+    thread: ThreadNumber,
+    worktree: WorktreeId,
+    reconciler: Reconciler,
+}
+
+impl ReconcileThread {
+    /// Runs reconciles until the loop drops the channel.
+    fn run_reconciles(mut self, queue: &Receiver<ReconcileRequest>) {
+        let engine = Arc::clone(&self.engine);
+        let _end = EndGuard::new(&engine, self.thread);
+        for due in queue {
+            let ticket = self.new_ticket();
+            let indexed = self.run_reconcile(due, ticket);
+            let _ = self.jobs.send(WriterJob::End(ticket, Box::new(indexed))); // the writer ends only with the daemon
+        }
+    }
+
+    /// Returns the generation of the index, by which the writer recognises changes from before it was emptied.
+    fn new_ticket(&self) -> ReconcileTicket {
+        let n_clears = self.engine.n_clears.load(Ordering::SeqCst);
+        ReconcileTicket { worktree: self.worktree, thread: self.thread, n_clears }
+    }
+
+    fn run_reconcile(&mut self, due: ReconcileRequest, ticket: ReconcileTicket) -> ReconcileEnd {
+        let ReconcileRequest { scope, git_changed } = due;
+        let Self { engine, jobs, thread, worktree, reconciler } = self;
+        let mut unwatched = None;
+        let mut on_dir = |dir: &Path| match engine.watch.add_dir(*worktree, Role::Worktree, dir) {
+            Ok(()) | Err(WatchError::Gone(_) | WatchError::Closed(_)) => {}
+            Err(error) => unwatched = Some(with_remedy(&error)),
+        };
+        let mut apply = |changes| apply_changes(jobs, ticket, changes);
+        let result =
+            IndexError::catch_panic(|| reconciler.reconcile(&scope, git_changed, &mut on_dir, &mut apply));
+        let head = memod_git::read_head(reconciler.layout());
+        let existence = result.is_err().then(|| ExistenceCheck::from_layout(reconciler.layout()));
+        ReconcileEnd { thread: *thread, scope, result, head, unwatched, existence }
+    }
+}
+
+/// Sends changes to the writer, and waits until they are written.
+fn apply_changes(
+    jobs: &Sender<WriterJob>,
+    ticket: ReconcileTicket,
+    changes: Vec<ManifestChange>,
+) -> Result<Applied, IndexError> {
+    let (reply, applied) = sync_channel(1);
+    jobs.send(WriterJob::Apply { ticket, changes, reply }).map_err(|_| IndexError::Cancelled)?;
+    applied.recv().map_err(|_| IndexError::Cancelled)?
+}

@@ -1,0 +1,5 @@
+//! Guards the reads of a worktree's files by requests, so that a file system that hangs stalls no other request.
+
+pub mod disk_reads;
+pub mod file_access_progress;
+pub mod gates;

@@ -1,0 +1,78 @@
+//! Declares the requests for a fresh worktree, and the answers.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::{SourceKey, WorktreeId};
+use memod_indexing::WalkProgress;
+use memod_proto::{FreshnessLevel, IndexProgress, Pending, ViewInfo};
+
+use crate::file_access::disk_reads::DiskReads;
+
+/// A request for a worktree that is fresh.
+pub struct FreshnessRequest {
+    /// The worktree, located on disk after the request arrived.
+    pub layout: RepoLayout,
+    /// How fresh it must be.
+    pub level: FreshnessLevel,
+    /// Deadline of the answer, fresh or not.
+    pub deadline: Instant,
+    /// Paths that were found to differ from the index.
+    pub dirty: Vec<SourceKey>,
+    /// Whether commits must be fresh too.
+    pub needs_commits: bool,
+}
+
+/// How fresh a worktree is.
+#[derive(Clone, Debug)]
+pub struct Freshness {
+    /// Its id.
+    pub worktree: WorktreeId,
+    /// Its worktree.
+    pub layout: RepoLayout,
+    /// Whether the promise of the requested level holds.
+    pub fresh: bool,
+    /// Why it does not hold.
+    pub reason: Option<String>,
+    /// The failure of the last attempt to make the promise hold.
+    pub failed: Option<String>,
+    /// Files of the worktree or of git that could not be read.
+    pub files_note: Option<String>,
+    /// Why commits are missing from the index, if any are.
+    pub commits_note: Option<String>,
+    /// Whether whole commits are missing, and not only their changed paths.
+    pub lacks_commits: bool,
+    /// Whether the history has older commits than the index holds, because of `index.commits`.
+    pub has_older_commits: bool,
+    /// Why the last round of embedding left something without a vector, if it did.
+    pub embed_note: Option<String>,
+    /// Pending work; the receiver counts the embeddings.
+    pub pending: Pending,
+    /// Progress of the worktree's reconcile.
+    pub progress: Arc<WalkProgress>,
+    /// Progress of indexing; the receiver adds the embeddings.
+    pub indexing: Option<IndexProgress>,
+    /// [`WalkProgress::removals`] at this time.
+    pub(crate) removals: u64,
+    /// Reads the files of the answer.
+    pub disk: Arc<DiskReads>,
+}
+
+impl Freshness {
+    /// Returns whether something was removed from a manifest since; a snapshot may lack it.
+    pub fn is_outdated(&self) -> bool {
+        self.progress.removals() != self.removals
+    }
+}
+
+/// A worktree as `status` and `doctor` show it.
+#[derive(Debug)]
+pub struct WorktreeReport {
+    /// The worktree.
+    pub worktree: WorktreeId,
+    /// The receiver counts the files of the worktree.
+    pub info: ViewInfo,
+    /// Degradations with their remedies.
+    pub degraded: Vec<String>,
+}

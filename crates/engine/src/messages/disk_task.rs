@@ -1,0 +1,138 @@
+//! Declares the tasks of a worktree's thread, and their results.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use memod_base::paths::{RepoLayout, may_be_dir};
+use memod_git::Tip;
+use memod_index_db::ViewRow;
+use memod_indexing::{Scope, WalkProgress};
+use memod_watch::Role;
+
+/// Number of a worktree's thread; numbers are never reused.
+pub(crate) type ThreadNumber = u64;
+
+/// The scope of the next reconcile.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ReconcileRequest {
+    pub(crate) scope: Scope,
+    /// Whether git wrote its index or settings, which may change the set of files.
+    pub(crate) git_changed: bool,
+}
+
+/// The thread that reconciles a worktree.
+#[derive(Debug)]
+pub(crate) struct ReconcileHandle {
+    pub(crate) due: Sender<ReconcileRequest>,
+    /// Its progress.
+    pub(crate) progress: Arc<WalkProgress>,
+}
+
+impl ReconcileHandle {
+    /// Returns a walker without a thread, and its queue.
+    #[cfg(test)]
+    pub(crate) fn new() -> (Self, std::sync::mpsc::Receiver<ReconcileRequest>) {
+        let (due, queue) = std::sync::mpsc::channel();
+        (Self { due, progress: Arc::default() }, queue)
+    }
+}
+
+/// A task for the thread of a worktree.
+#[derive(Debug)]
+pub(crate) enum DiskTask {
+    /// Probe the worktree for requests that have arrived: make a cookie with this name, resolve `HEAD`.
+    Probe { number: u64, cookie: Option<String>, tip: bool },
+    /// Resolve `HEAD`.
+    Tip,
+    /// Read git's settings again: other ignore files may apply now.
+    Settings,
+    /// Watch git's directories again, which may be other directories under the same names; after a loss of watches, which.
+    Watch { recovery: Option<u64> },
+    /// Watch one directory.
+    WatchDir { role: Role, path: PathBuf },
+    /// Check whether a git hook has rung.
+    Doorbell(PathBuf),
+    /// Check whether git is at work in this git dir.
+    GitLock(PathBuf),
+    /// Check whether events report every change, after something was mounted or unmounted here.
+    Mount(PathBuf),
+    /// Check whether the worktree still exists.
+    CheckExistence,
+}
+
+/// The result of a task.
+#[derive(Debug)]
+pub(crate) enum DiskReport {
+    /// The result of a probe.
+    Probed(ProbeResult),
+    /// The tip that `HEAD` resolves to.
+    Tip(Tip),
+    /// The present settings of git.
+    Settings(GitSettings),
+    /// Whether git's directories are watched, or why not.
+    Watched { recovery: Option<u64>, unwatched: Option<String> },
+    /// A directory is watched from now on, unless it does not exist.
+    WatchedDir { role: Role, path: PathBuf },
+    /// A hook has rung.
+    Rung,
+    /// Whether git is at work.
+    GitLock(bool),
+    /// Why events may not report every change.
+    Silent(Option<String>),
+    /// Whether the worktree still exists.
+    Existence(ExistenceCheck),
+    /// The thread has ended because a task panicked.
+    Panicked,
+}
+
+/// The result of a probe.
+#[derive(Debug)]
+pub(crate) struct ProbeResult {
+    pub(crate) number: u64,
+    /// Why no cookie was made.
+    pub(crate) cookie: Result<(), String>,
+    /// The tip that `HEAD` resolves to, if requested.
+    pub(crate) tip: Option<Tip>,
+    /// The present settings of git, if the user's settings or rules have changed.
+    pub(crate) settings: Option<GitSettings>,
+}
+
+/// Git's settings for a worktree.
+#[derive(Debug)]
+pub(crate) struct GitSettings {
+    /// Whether the user's settings or ignore files have changed since they were read before.
+    pub(crate) changed: bool,
+    /// The ignore files outside the worktree.
+    pub(crate) excludes: Vec<PathBuf>,
+    /// Why the directories of some of them are not watched.
+    pub(crate) unwatched: Option<String>,
+}
+
+/// Whether a worktree still exists.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExistenceCheck {
+    /// Git knows the worktree; outside git, its directory exists.
+    pub(crate) is_known: bool,
+    /// The directory can be served.
+    pub(crate) exists: bool,
+}
+
+impl ExistenceCheck {
+    /// Examines a worktree.
+    pub(crate) fn from_layout(layout: &RepoLayout) -> Self {
+        let is_known = may_be_dir(layout.git_dir.as_ref().unwrap_or(&layout.root));
+        Self { is_known, exists: is_known && may_be_dir(&layout.root) }
+    }
+}
+
+/// A worktree that is ready to be served.
+#[derive(Debug)]
+pub(crate) struct OpenedWorktree {
+    pub(crate) layout: RepoLayout,
+    pub(crate) row: ViewRow,
+    pub(crate) walker: ReconcileHandle,
+    pub(crate) settings: GitSettings,
+    /// Why events may not report every change, so that the worktree is polled.
+    pub(crate) silent: Option<String>,
+}

@@ -1,0 +1,72 @@
+//! Limits the changes that wait for the loop.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use memod_watch::WatchEvent;
+
+/// Most names that wait, about 10 MB.
+const MOST_QUEUED: usize = 64 << 10;
+
+/// Counts the changes that the loop has not taken yet. Above the limit they become a loss, which causes a rescan.
+#[derive(Debug, Default)]
+pub(crate) struct WatchQueue {
+    n_queued: AtomicUsize,
+    /// Whether a loss is queued, which covers everything until the loop takes it.
+    is_lost: AtomicBool,
+}
+
+impl WatchQueue {
+    /// Returns what to queue for an event of the watcher, if anything.
+    pub(crate) fn push(&self, event: WatchEvent) -> Option<WatchEvent> {
+        let WatchEvent::Changed(changes) = &event else { return self.push_loss() };
+        if self.n_queued.load(Ordering::SeqCst) + changes.len() > MOST_QUEUED {
+            return self.push_loss();
+        }
+        self.n_queued.fetch_add(changes.len(), Ordering::SeqCst);
+        Some(event)
+    }
+
+    fn push_loss(&self) -> Option<WatchEvent> {
+        (!self.is_lost.swap(true, Ordering::SeqCst)).then_some(WatchEvent::Lost)
+    }
+
+    /// Records that the loop takes an event. Call this before the rescan for a loss begins: a later loss needs a rescan of
+    /// its own.
+    pub(crate) fn pop(&self, event: &WatchEvent) {
+        match event {
+            WatchEvent::Lost => self.is_lost.store(false, Ordering::SeqCst),
+            WatchEvent::Changed(changes) => {
+                self.n_queued.fetch_sub(changes.len(), Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_base::types::WorktreeId;
+    use memod_watch::{FsChange, Role};
+
+    use super::*;
+
+    fn changed(n: usize) -> WatchEvent {
+        let change = FsChange { view: WorktreeId(1), role: Role::Worktree, path: "/r/a".into() };
+        WatchEvent::Changed(vec![change; n])
+    }
+
+    #[test]
+    fn what_has_no_room_is_one_loss_until_that_is_taken() {
+        let queue = WatchQueue::default();
+        let first = queue.push(changed(MOST_QUEUED)).unwrap();
+        assert_eq!(queue.push(changed(1)), Some(WatchEvent::Lost));
+        assert_eq!((queue.push(changed(1)), queue.push(WatchEvent::Lost)), (None, None), "covered by that");
+        queue.pop(&first);
+        assert_eq!(queue.push(changed(1)), Some(changed(1)), "there is room again");
+        queue.pop(&WatchEvent::Lost);
+        assert_eq!(
+            queue.push(WatchEvent::Lost),
+            Some(WatchEvent::Lost),
+            "what is lost later is another loss"
+        );
+    }
+}

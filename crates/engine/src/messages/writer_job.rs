@@ -1,0 +1,56 @@
+//! Declares the jobs of the writer thread.
+
+use std::sync::mpsc::SyncSender;
+
+use memod_base::paths::RepoLayout;
+use memod_base::types::WorktreeId;
+use memod_database::DatabaseError;
+use memod_git::Tip;
+use memod_index_db::{ManifestChange, NewVector, VectorOwner, ViewKey, ViewRow};
+use memod_indexing::{Applied, IndexError};
+
+use super::disk_task::ThreadNumber;
+use super::loop_event::ReconcileEnd;
+
+/// A job for the writer thread.
+pub(crate) enum WriterJob {
+    /// Find or create the row of a worktree, which this thread serves from now on.
+    Open { key: ViewKey, thread: ThreadNumber, reply: SyncSender<Result<ViewRow, DatabaseError>> },
+    /// Write the changes of a reconcile.
+    Apply {
+        ticket: ReconcileTicket,
+        changes: Vec<ManifestChange>,
+        reply: SyncSender<Result<Applied, IndexError>>,
+    },
+    /// A reconcile has ended.
+    End(ReconcileTicket, Box<ReconcileEnd>),
+    /// Read some of the commits that a tip reaches.
+    Commits { worktree: WorktreeId, layout: Box<RepoLayout>, tip: Tip },
+    /// Store these, then acknowledge.
+    Vectors(Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
+    /// Record that the model fails on this text, then acknowledge.
+    EmbedFailed(VectorOwner, SyncSender<Result<(), DatabaseError>>),
+    /// Record which model is to follow, then acknowledge.
+    PlanModel(Option<String>, SyncSender<Result<(), DatabaseError>>),
+    /// Store these of the model that is to follow, then acknowledge.
+    NextVectors(String, Vec<NewVector>, SyncSender<Result<(), DatabaseError>>),
+    /// Switch to the model that is to follow, then acknowledge.
+    SwitchModel(String, SyncSender<Result<(), DatabaseError>>),
+    /// Forget a worktree that is gone.
+    Forget(WorktreeId),
+    /// Empty the index, which can be rebuilt.
+    Clear,
+    /// Delete unreferenced contents.
+    Collect,
+    /// End, because the daemon is stopping.
+    Stop,
+}
+
+/// The worktree of a reconcile, and the generation of the index that it compares with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReconcileTicket {
+    pub(crate) worktree: WorktreeId,
+    pub(crate) thread: ThreadNumber,
+    /// Number of times that the index had been emptied when it began.
+    pub(crate) n_clears: u64,
+}

@@ -1,0 +1,168 @@
+//! Keeps the vectors where searches find them: in memory up to the budget, above it in the table of sqlite-vec.
+//!
+//! After a panic, or when they cannot be read, none are in memory: searches say that the vectors are not loaded, unless the
+//! table has them, and the next update loads them.
+
+use memod_base::threads::catch_panic;
+use memod_base::types::ChunkId;
+use memod_database::DatabaseError;
+use memod_embed::BUILTIN_ID;
+use memod_index_db::{IndexReader, IndexWriter, VectorTable};
+use memod_vectors::shared_vectors::{AddedVectors, SharedVectors};
+use memod_vectors::vector_index::{IdSet, VectorIndex};
+
+use crate::engine::Engine;
+
+/// Share of the budget that is left free when vectors are loaded, because they are about to become more: one eighth.
+const SPARE: usize = 8;
+
+/// Number of chunks whose vectors are put into the table between two jobs of the writer, which takes about 60 ms.
+const STEP: usize = 5_000;
+
+/// Updates the vectors in memory, or loads them. Call this before reporting a write, because answers at level `full` rely
+/// on them.
+pub(super) fn copy_vectors(engine: &Engine, writer: &mut IndexWriter) {
+    let added = writer.take_added();
+    let is_copied = match catch_panic(|| engine.nearest.add_vectors(&added)) {
+        Ok(AddedVectors::InTable) => true,
+        // While the table is being filled, the copy answers.
+        Ok(AddedVectors::InMemory(n)) => {
+            let dims = engine.models.vector_dims(writer.model_id());
+            dims.is_ok_and(|dims| n <= most_in_memory(engine, dims)) || is_filling(writer)
+        }
+        Ok(AddedVectors::NotLoaded) => false,
+        Err(_) => {
+            engine.nearest.forget_copies(); // it may have only some of them
+            false
+        }
+    };
+    if !is_copied {
+        load_vectors(engine, writer);
+    }
+}
+
+/// Makes the vectors in memory equal to those of the database if they fit into the budget; prepares the table otherwise.
+pub(super) fn load_vectors(engine: &Engine, writer: &mut IndexWriter) {
+    match catch_panic(|| try_load_vectors(engine, writer)) {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the vectors cannot be loaded; keyword search goes on");
+            engine.nearest.forget_copies();
+        }
+        Err(_) => engine.nearest.forget_copies(),
+    }
+}
+
+fn try_load_vectors(engine: &Engine, writer: &mut IndexWriter) -> Result<(), DatabaseError> {
+    engine.nearest.add_vectors(&writer.take_added());
+    let model = writer.model_id().to_owned();
+    let Ok(dims) = engine.models.vector_dims(&model).inspect_err(|why| tracing::warn!(why, "no vectors"))
+    else {
+        engine.nearest.forget_copies(); // searches say why
+        return Ok(());
+    };
+    let most = most_in_memory(engine, dims);
+    let most = most - most / SPARE;
+    let ids = engine.read(|reader| reader.ids_with_vector(most + 1))?;
+    if ids.len() > most {
+        match writer.make_vector_table(dims) {
+            Err(error) => warn_of_table(&error),
+            // The copy in memory answers until the table is filled.
+            Ok(()) if engine.nearest.is_in_memory() && is_filling(writer) => {}
+            Ok(()) => engine.nearest.use_table(),
+        }
+        return Ok(());
+    }
+    let n_ids = ids.len();
+    let ids: IdSet = ids.into_iter().collect();
+    if !engine.nearest.retain_chunks(&model, &ids) {
+        let mut vectors = VectorIndex::new(dims);
+        vectors.reserve(n_ids);
+        engine.read(|reader: &IndexReader| {
+            reader.each_vector(|id, bytes| {
+                let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+                vectors.add_vector(id, &vector);
+            })
+        })?;
+        engine.nearest.replace_copies(&model, vectors);
+    }
+    writer.drop_vector_table()
+}
+
+/// Switches to the model that is to follow.
+pub(super) fn switch_model(
+    engine: &Engine,
+    writer: &mut IndexWriter,
+    model: &str,
+) -> Result<(), DatabaseError> {
+    let dims = engine.models.vector_dims(model).unwrap_or_default();
+    engine.read(|reader| switch_database_and_copy(&engine.nearest, reader, writer, model, dims))?;
+    load_vectors(engine, writer);
+    tracing::info!(model, "another model answers");
+    Ok(())
+}
+
+/// Switches in the database and in memory. Searches that began before, and those that begin during it, find vectors of their
+/// own model: the copy of the new one is there before the switch, and that of the former one until it is done.
+fn switch_database_and_copy(
+    nearest: &SharedVectors,
+    reader: &IndexReader,
+    writer: &mut IndexWriter,
+    model: &str,
+    dims: usize,
+) -> Result<(), DatabaseError> {
+    nearest.add_vectors(&writer.take_added()); // those are of the former model, as the copy still is
+    if nearest.is_in_memory() {
+        let mut vectors = VectorIndex::new(dims);
+        reader.each_vector_by(model, |id, bytes| {
+            let vector: Vec<i8> = bytes.iter().map(|byte| byte.cast_signed()).collect();
+            vectors.add_vector(id, &vector);
+        })?;
+        nearest.prepare_switch(model, vectors);
+    }
+    let switched = writer.switch_model(model, model == BUILTIN_ID);
+    nearest.keep_only(writer.model_id());
+    switched
+}
+
+/// Puts some vectors into the table if that has to be done; returns whether more remain.
+pub(super) fn fill_table(engine: &Engine, writer: &mut IndexWriter) -> bool {
+    match catch_panic(|| try_fill_table(engine, writer)) {
+        Ok(Ok(is_partial)) => is_partial,
+        Ok(Err(error)) => {
+            warn_of_table(&error);
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+fn try_fill_table(engine: &Engine, writer: &mut IndexWriter) -> Result<bool, DatabaseError> {
+    if writer.vector_table()? != VectorTable::Partial {
+        return Ok(false);
+    }
+    writer.fill_vector_table(STEP)?;
+    let is_partial = writer.vector_table()? == VectorTable::Partial;
+    if !is_partial {
+        engine.nearest.use_table();
+        tracing::info!("vectors exceed `index.vector_memory_mb`; searches read them from the disk");
+    }
+    Ok(is_partial)
+}
+
+fn warn_of_table(error: &DatabaseError) {
+    tracing::warn!(%error, "the vectors cannot be put into their table; tried again with the next change");
+}
+
+fn is_filling(writer: &IndexWriter) -> bool {
+    writer.vector_table().is_ok_and(|table| table == VectorTable::Partial)
+}
+
+/// Returns the number of vectors that the budget allows.
+fn most_in_memory(engine: &Engine, dims: usize) -> usize {
+    let bytes = engine.config.index.vector_memory_mb << 20;
+    usize::try_from(bytes).unwrap_or(usize::MAX) / (dims + size_of::<ChunkId>())
+}
+
+#[cfg(test)]
+mod tests;

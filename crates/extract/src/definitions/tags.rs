@@ -1,0 +1,380 @@
+//! Runs a tag query on a syntax tree.
+//!
+//! A file is parsed once and queried once. Nothing recurses over the tree, and both steps stop when the time is up.
+
+use std::cell::RefCell;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU16;
+use std::ops::Range;
+
+use tree_sitter::{
+    Language, Node, ParseOptions, Parser, Query, QueryCursor, QueryCursorOptions, QueryMatch,
+    StreamingIterator, Tree,
+};
+use tree_sitter_language::LanguageFn;
+
+use super::parse_budget::{self, ParseBudget};
+
+/// Most matches in progress inside the query cursor; the oldest are dropped beyond it.
+const MATCH_LIMIT: u32 = 4_096;
+
+/// Longest name that counts, in bytes: more is a syntax error in disguise.
+const MAX_NAME_BYTES: usize = 200;
+
+/// Most names of one definition: `int a, b, c;`.
+const MAX_NAMES: usize = 256;
+
+/// Why a file was not parsed to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TagError {
+    /// Brackets inside brackets; deep trees cost time, and stack in grammars' own scanners.
+    #[error("brackets nested deeper than {}", parse_budget::MAX_BRACKET_DEPTH)]
+    TooDeep,
+    /// The clock ran out.
+    #[error("parsing took longer than {} s", parse_budget::TIME.as_secs())]
+    TooSlow,
+    /// The grammar or its query does not load.
+    #[error("{0}")]
+    Grammar(String),
+}
+
+/// The kind of definition that a tag marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TagKind {
+    Function,
+    Method,
+    Class,
+    Struct,
+    Enum,
+    Interface,
+    Trait,
+    Module,
+    Type,
+    Constant,
+    Macro,
+    /// No definition of its own, but its name encloses others: an `impl` block, an extension.
+    Scope,
+}
+
+impl TagKind {
+    const ALL: [(Self, &'static str); 12] = [
+        (Self::Function, "function"),
+        (Self::Method, "method"),
+        (Self::Class, "class"),
+        (Self::Struct, "struct"),
+        (Self::Enum, "enum"),
+        (Self::Interface, "interface"),
+        (Self::Trait, "trait"),
+        (Self::Module, "module"),
+        (Self::Type, "type"),
+        (Self::Constant, "constant"),
+        (Self::Macro, "macro"),
+        (Self::Scope, "scope"),
+    ];
+
+    fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known)| *known == word).map(|(kind, _)| kind)
+    }
+
+    /// Returns the word used in queries and fixtures.
+    #[cfg(test)]
+    pub(crate) fn as_str(self) -> &'static str {
+        Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, word)| word)
+    }
+
+    /// Returns whether definitions inside are parts that people look for by name, not inner workings.
+    pub(crate) fn is_container(self) -> bool {
+        !matches!(self, Self::Function | Self::Method | Self::Constant | Self::Macro | Self::Type)
+    }
+
+    /// Returns whether it may be called.
+    pub(crate) fn is_callable(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Macro)
+    }
+
+    /// Returns whether a function directly inside is a method.
+    pub(crate) fn has_methods(self) -> bool {
+        self.is_container() && self != Self::Module
+    }
+}
+
+/// One definition or scope.
+#[derive(Clone, Debug)]
+pub(crate) struct DefinitionTag {
+    pub(crate) kind: TagKind,
+    /// Spans of the names it defines; more than one for `int a, b;`.
+    pub(crate) names: Vec<Range<usize>>,
+    /// Span of an enclosing name in the definition itself: a method's receiver in Go.
+    pub(crate) owner: Option<Range<usize>>,
+    /// Bytes of the definition, without comments and attributes above it.
+    pub(crate) node: Range<usize>,
+    /// Where the body starts, if the grammar says so.
+    pub(crate) body: Option<usize>,
+    pattern: usize,
+}
+
+/// A comment, attribute or decorator.
+#[derive(Clone, Debug)]
+pub(crate) struct LeadingNode {
+    pub(crate) bytes: Range<usize>,
+    /// Documentation, as opposed to an attribute.
+    pub(crate) is_doc: bool,
+}
+
+/// The captures of a query in one text; each list sorted by start.
+#[derive(Debug, Default)]
+pub(crate) struct FileTags {
+    pub(crate) definitions: Vec<DefinitionTag>,
+    pub(crate) leading: Vec<LeadingNode>,
+    /// Strings inside a definition or at the top of the file that document it.
+    pub(crate) docstrings: Vec<Range<usize>>,
+    /// Statements that consist of a definition and its additions (`export`, decorators).
+    pub(crate) wrappers: Vec<Range<usize>>,
+    /// Names used, each with the number of uses, sorted by name.
+    pub(crate) uses: Vec<(String, u32)>,
+    /// Whether definitions were dropped.
+    pub(crate) is_partial: bool,
+    /// Reasons why tags were dropped or text did not parse.
+    pub(crate) problems: Vec<String>,
+}
+
+/// The meaning of a capture of the query.
+#[derive(Clone, Copy)]
+enum CaptureRole {
+    Name,
+    Definition(TagKind),
+    Owner,
+    Body,
+    Reference,
+    Doc,
+    Attribute,
+    Docstring,
+    Wrapper,
+    /// For predicates only.
+    None,
+}
+
+impl CaptureRole {
+    fn parse(capture: &str) -> Option<Self> {
+        let (role, kind) = capture.split_once('.').unwrap_or((capture, ""));
+        Some(match role {
+            "name" => Self::Name,
+            "definition" => Self::Definition(TagKind::parse(kind)?),
+            "scope" => Self::Definition(TagKind::Scope),
+            "owner" => Self::Owner,
+            "body" => Self::Body,
+            "reference" if !kind.is_empty() => Self::Reference,
+            "doc" => Self::Doc,
+            "attribute" => Self::Attribute,
+            "docstring" => Self::Docstring,
+            "wrapper" => Self::Wrapper,
+            "value" => Self::None,
+            _ => return None,
+        })
+    }
+}
+
+/// A compiled tag query and its grammar.
+pub(crate) struct TagQuery {
+    grammar: Language,
+    query: Query,
+    /// By capture index.
+    roles: Vec<CaptureRole>,
+    body_field: Option<NonZeroU16>,
+}
+
+impl TagQuery {
+    /// Compiles the query `source` for `grammar`; `name` is for the message.
+    pub(crate) fn compile(name: &str, grammar: LanguageFn, source: &str) -> Result<Self, String> {
+        let grammar = Language::new(grammar);
+        let query = Query::new(&grammar, source).map_err(|e| format!("tag query of {name}: {e}"))?;
+        let roles = query
+            .capture_names()
+            .iter()
+            .map(|capture| {
+                CaptureRole::parse(capture)
+                    .ok_or_else(|| format!("tag query of {name}: unknown capture @{capture}"))
+            })
+            .collect::<Result<_, _>>()?;
+        let body_field = grammar.field_id_for_name("body");
+        Ok(Self { grammar, query, roles, body_field })
+    }
+
+    /// Parses `text` and collects its tags. Calls `see` with the syntax tree.
+    ///
+    /// # Errors
+    /// When a budget ran out; nothing is known of the text then.
+    pub(crate) fn collect_tags(&self, text: &str, see: impl FnOnce(Node<'_>)) -> Result<FileTags, TagError> {
+        if parse_budget::is_too_deep(text) {
+            return Err(TagError::TooDeep);
+        }
+        let budget = ParseBudget::start();
+        PARSER.with_borrow_mut(|(parser, cursor)| {
+            let tree = self.parse_tree(parser, text, &budget)?;
+            let tags = self.collect_matches(cursor, &tree, text, &budget)?;
+            see(tree.root_node());
+            Ok(tags)
+        })
+    }
+
+    fn parse_tree(&self, parser: &mut Parser, text: &str, budget: &ParseBudget) -> Result<Tree, TagError> {
+        parser.set_language(&self.grammar).map_err(|e| TagError::Grammar(e.to_string()))?;
+        let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+        let mut check = |_: &_| budget.check_time();
+        let options = ParseOptions::new().progress_callback(&mut check);
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        // A parser that was stopped would go on with the old text next time.
+        parser.reset();
+        tree.ok_or(TagError::TooSlow)
+    }
+
+    fn collect_matches(
+        &self,
+        cursor: &mut QueryCursor,
+        tree: &Tree,
+        text: &str,
+        budget: &ParseBudget,
+    ) -> Result<FileTags, TagError> {
+        cursor.set_match_limit(MATCH_LIMIT);
+        let mut collector = TagCollector::new(text);
+        let mut check = |_: &_| budget.check_time();
+        let options = QueryCursorOptions::new().progress_callback(&mut check);
+        let root = tree.root_node();
+        let mut matches = cursor.matches_with_options(&self.query, root, text.as_bytes(), options);
+        while let Some(found) = matches.next() {
+            collector.add_match(self, found);
+        }
+        drop(matches);
+        if budget.ran_out() {
+            return Err(TagError::TooSlow);
+        }
+        let mut tags = collector.into_tags();
+        if cursor.did_exceed_match_limit() {
+            tags.is_partial = true;
+            tags.problems.push("too many partial matches; some tags may be missing".to_owned());
+        }
+        if root.has_error() {
+            tags.problems.push("syntax errors; some tags may be missing".to_owned());
+        }
+        Ok(tags)
+    }
+}
+
+thread_local! {
+    /// Both keep their allocations from file to file.
+    static PARSER: RefCell<(Parser, QueryCursor)> = RefCell::new((Parser::new(), QueryCursor::new()));
+}
+
+struct TagCollector<'a> {
+    text: &'a str,
+    tags: FileTags,
+    /// Name and start of each use; a definition's own name is among them until the end.
+    uses: Vec<(&'a str, usize)>,
+}
+
+impl<'a> TagCollector<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, tags: FileTags::default(), uses: Vec::new() }
+    }
+
+    fn add_match(&mut self, query: &TagQuery, found: &QueryMatch<'_, '_>) {
+        let (mut definition, mut name, mut owner, mut body) = (None, None, None, None);
+        for capture in found.captures() {
+            let node = capture.node;
+            let bytes = node.byte_range();
+            match query.roles[capture.index as usize] {
+                CaptureRole::Name => name = Some(bytes),
+                CaptureRole::Owner => owner = Some(bytes),
+                CaptureRole::Body => body = Some(bytes.start),
+                CaptureRole::Definition(kind) => definition = Some((kind, node)),
+                CaptureRole::Reference => self.add_use(bytes),
+                CaptureRole::Doc => self.add_leading(bytes, true),
+                CaptureRole::Attribute => self.add_leading(bytes, false),
+                CaptureRole::Docstring => self.tags.docstrings.push(bytes),
+                CaptureRole::Wrapper => self.tags.wrappers.push(bytes),
+                CaptureRole::None => {}
+            }
+        }
+        let (Some((kind, node)), Some(name)) = (definition, name) else { return };
+        if name.is_empty() || name.len() > MAX_NAME_BYTES {
+            return;
+        }
+        let body = body.or_else(|| body_start(node, query.body_field));
+        let node = node.byte_range();
+        self.tags.definitions.push(DefinitionTag {
+            kind,
+            names: vec![name],
+            owner,
+            node,
+            body,
+            pattern: found.pattern_index,
+        });
+    }
+
+    fn add_leading(&mut self, bytes: Range<usize>, is_doc: bool) {
+        // Some grammars let a comment hold its line end.
+        let n_bytes = self.text.get(bytes.clone()).map_or(0, |text| text.trim_end().len());
+        self.tags.leading.push(LeadingNode { bytes: bytes.start..bytes.start + n_bytes, is_doc });
+    }
+
+    fn add_use(&mut self, bytes: Range<usize>) {
+        let start = bytes.start;
+        let name = self.text.get(bytes).unwrap_or_default().trim_start_matches('#');
+        if !name.is_empty() && name.len() <= MAX_NAME_BYTES {
+            self.uses.push((name, start));
+        }
+    }
+
+    fn into_tags(mut self) -> FileTags {
+        self.tags.uses = self.count_uses();
+        let tags = &mut self.tags;
+        tags.leading.sort_by_key(|leading| (leading.bytes.start, Reverse(leading.bytes.end)));
+        // A comment inside an attribute is part of it.
+        tags.leading.dedup_by(|later, first| later.bytes.end <= first.bytes.end);
+        tags.docstrings.sort_by_key(|bytes| bytes.start);
+        tags.wrappers.sort_by_key(|bytes| (bytes.start, Reverse(bytes.end)));
+        tags.definitions.sort_by_key(|tag| (tag.node.start, Reverse(tag.node.end), tag.pattern));
+        tags.definitions.dedup_by(|later, first| unite_tags(self.text, first, later));
+        self.tags
+    }
+
+    fn count_uses(&mut self) -> Vec<(String, u32)> {
+        let defined: HashSet<usize> =
+            self.tags.definitions.iter().flat_map(|tag| &tag.names).map(|name| name.start).collect();
+        // Two patterns may name one use.
+        self.uses.sort_unstable_by_key(|(_, start)| *start);
+        self.uses.dedup_by_key(|(_, start)| *start);
+        let mut counts: HashMap<&str, u32> = HashMap::new();
+        for (name, start) in &self.uses {
+            if !defined.contains(start) {
+                *counts.entry(name).or_default() += 1;
+            }
+        }
+        let mut uses: Vec<_> = counts.into_iter().map(|(name, n)| (name.to_owned(), n)).collect();
+        uses.sort_unstable();
+        uses
+    }
+}
+
+fn body_start(node: Node<'_>, body_field: Option<NonZeroU16>) -> Option<usize> {
+    Some(node.child_by_field_id(body_field?.get())?.start_byte())
+}
+
+/// Merges two tags of one node: the first pattern decides the kind, names of both are kept. Returns whether they are of one
+/// node.
+fn unite_tags(text: &str, first: &mut DefinitionTag, later: &mut DefinitionTag) -> bool {
+    if first.node != later.node {
+        return false;
+    }
+    if first.names.len() < MAX_NAMES
+        && !later
+            .names
+            .iter()
+            .all(|name| first.names.iter().any(|known| text.get(known.clone()) == text.get(name.clone())))
+    {
+        first.names.append(&mut later.names);
+    }
+    first.owner = first.owner.take().or(later.owner.take());
+    true
+}

@@ -1,0 +1,154 @@
+//! Splits Jupyter notebooks into the sections and definitions of their cells.
+
+use std::ops::Range;
+
+use memod_base::types::ChunkKind;
+
+use super::markdown::opens_too_many_containers;
+use super::markdown_outline::read_outline;
+use super::notebook_text::{CellKind, NotebookText};
+use super::sections::{ChunkSize, DocumentOutline, SectionHeading, SectionWriter, heading_title};
+use crate::chunks::chunk::{Chunk, Extracted};
+use crate::chunks::cut_text::LineIndex;
+use crate::chunks::plain_text::is_minified;
+use crate::code;
+use crate::lang::{self, Language};
+
+/// Commands of IPython that run a cell unchanged; with any other `%%` the cell is in another language.
+const TRANSPARENT: [&str; 5] = ["%%time", "%%timeit", "%%capture", "%%prun", "%%memit"];
+
+/// Returns the sections of the Markdown cells and the chunks of the code cells. Spans are of the notebook's text.
+pub(crate) fn extract(notebook: &NotebookText) -> Extracted {
+    let text = &notebook.unfold();
+    let language =
+        notebook.language.as_deref().and_then(lang::canonical_name).and_then(lang::language_by_name);
+    let mut cells = CellWriter {
+        text,
+        language,
+        code: blank_text(text),
+        sections: SectionWriter::new(text, LineIndex::new(&notebook.text), ChunkSize::CHUNK),
+    };
+    for cell in &notebook.cells {
+        match cell.kind {
+            CellKind::Markdown | CellKind::Heading(_) => {
+                let outline = cells.cell_outline(cell.bytes.clone(), cell.kind, ChunkSize::CHUNK.max_chars);
+                if outline.opted_out {
+                    return Extracted { opted_out: true, ..Extracted::default() };
+                }
+                cells.sections.add_sections(&outline, cell.bytes.clone());
+            }
+            CellKind::Code => cells.add_code(cell.bytes.clone()),
+            CellKind::Raw => cells.add_text(cell.bytes.clone()),
+        }
+    }
+    cells.into_extracted(notebook)
+}
+
+/// Returns a text with blanks in place of everything but line breaks, of the same length.
+fn blank_text(text: &str) -> Vec<u8> {
+    text.bytes().map(|byte| if byte == b'\n' { b'\n' } else { b' ' }).collect()
+}
+
+/// Writes the chunks of the cells in order.
+struct CellWriter<'a> {
+    text: &'a str,
+    /// The language of the kernel, if it has a grammar.
+    language: Option<&'static Language>,
+    /// The code of all cells so far, each at its position.
+    code: Vec<u8>,
+    sections: SectionWriter<'a>,
+}
+
+impl CellWriter<'_> {
+    /// Reads the headings of a cell.
+    fn cell_outline(&self, bytes: Range<usize>, kind: CellKind, max_chars: usize) -> DocumentOutline {
+        let source = &self.text[bytes.clone()];
+        match kind {
+            CellKind::Heading(level) => {
+                let heading = SectionHeading { level, title: heading_title(source), bytes };
+                DocumentOutline::from_headings(vec![heading])
+            }
+            _ if opens_too_many_containers(source) => DocumentOutline::default(),
+            _ => read_outline(self.text, bytes, max_chars),
+        }
+    }
+
+    /// Adds a code cell: its definitions, or the whole cell if it has none.
+    fn add_code(&mut self, bytes: Range<usize>) {
+        let source = runnable_source(&self.text[bytes.clone()]);
+        let language = self.language.filter(|_| !is_in_other_language(&source));
+        let found = language.map(|language| code::extract(language, "", &source));
+        if language.is_some() {
+            self.code[bytes.clone()].copy_from_slice(source.as_bytes());
+        }
+        match found.filter(|found| !found.definitions.is_empty()) {
+            None => self.add_text(bytes),
+            Some(found) => {
+                for chunk in found.chunks.into_iter().filter(|chunk| chunk.kind != ChunkKind::Map) {
+                    let title = chunk.title.or_else(|| self.cell_title());
+                    let bytes = bytes.start + chunk.bytes.start..bytes.start + chunk.bytes.end;
+                    self.sections.push_chunk(Chunk { bytes, title, ..chunk });
+                }
+            }
+        }
+    }
+
+    /// Adds a cell by its lines, under the heading above it.
+    fn add_text(&mut self, bytes: Range<usize>) {
+        for chunk in crate::chunks::plain_text::extract(&self.text[bytes.clone()]).chunks {
+            let bytes = bytes.start + chunk.bytes.start..bytes.start + chunk.bytes.end;
+            self.sections.push_chunk(Chunk { bytes, title: self.cell_title(), ..chunk });
+        }
+    }
+
+    fn cell_title(&self) -> Option<String> {
+        Some(self.sections.heading_path()).filter(|title| !title.is_empty())
+    }
+
+    /// Adds the definitions and uses of all code cells.
+    fn into_extracted(self, notebook: &NotebookText) -> Extracted {
+        let mut chunks = self.sections.into_chunks();
+        let minified = is_minified(&notebook.text);
+        let code = String::from_utf8(self.code).unwrap_or_default();
+        let Some(language) = self.language.filter(|_| !minified) else {
+            return Extracted { chunks, minified, ..Extracted::default() };
+        };
+        let mut whole = code::extract(language, "", &code);
+        let (own, file) = (LineIndex::new(&code), LineIndex::new(&notebook.text));
+        for definition in &mut whole.definitions {
+            let (first, last) = definition.lines;
+            definition.lines = (file.line_at(own.line_start(first)), file.line_at(own.line_start(last)));
+        }
+        if let Some(map) = whole.chunks.into_iter().find(|chunk| chunk.kind == ChunkKind::Map) {
+            chunks.insert(0, Chunk { lines: file.line_span(&map.bytes), ..map });
+        }
+        Extracted { chunks, ..whole }
+    }
+}
+
+/// Returns a cell with a name, `____`, in place of each command of IPython (`%matplotlib inline`, `!ls`), of the same
+/// length. A comment would be read as the documentation of the definition
+/// below it.
+fn runnable_source(source: &str) -> String {
+    source
+        .split_inclusive('\n')
+        .map(|line| match line.trim_end() {
+            command if is_ipython_command(command) => "_".repeat(command.len()) + &line[command.len()..],
+            _ => line.to_owned(),
+        })
+        .collect()
+}
+
+fn is_ipython_command(line: &str) -> bool {
+    match line.split_whitespace().next() {
+        Some(magic) if magic.starts_with("%%") => TRANSPARENT.contains(&magic),
+        _ => line.starts_with(['%', '!', '?']),
+    }
+}
+
+fn is_in_other_language(source: &str) -> bool {
+    source.trim_start().starts_with("%%")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,294 @@
+//! Finds the commit that introduced each line.
+//!
+//! This is our own walk, because `gix-blame` can neither stop at a time limit nor return partial results, and it applies
+//! the filters and attributes of the repository.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::time::Instant;
+
+use gix::ObjectId;
+
+use super::line_map::{diff_hunks, split_lines};
+use super::moved::LineTarget;
+use crate::git_error::GitError;
+use crate::objects::{Node, Objects, TreeEntry};
+
+/// Files larger than this are not blamed, bytes.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Commits whose new lines are looked for in other files; the newest come first.
+const MOST_SEARCHED: usize = 50;
+
+/// Lines, 0-based: the place of each in the requested text and in the current version.
+type Lines = Vec<(u32, u32)>;
+
+/// A parent with its version of the file.
+type Origin = (ObjectId, Node, String, TreeEntry);
+
+/// The commits that introduced the lines.
+#[derive(Debug, Default)]
+pub struct Blame {
+    /// For each commit, newest first: the name of the file in it, and the lines of the text, 1-based, ascending.
+    pub commits: Vec<(ObjectId, String, Vec<u32>)>,
+    /// Where lines were followed to, because a commit moved them.
+    pub moves: Vec<LineMove>,
+    /// Uncommitted lines.
+    pub uncommitted: Vec<u32>,
+    /// Lines whose commit was not found, because of the time limit or a gap in history.
+    pub unknown: Vec<u32>,
+    /// Whether the time limit was reached.
+    pub late: bool,
+    /// Why history is incomplete.
+    pub gaps: Vec<String>,
+}
+
+/// Lines that a commit took from elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineMove {
+    /// The commit.
+    pub id: ObjectId,
+    /// The file that it removed them from.
+    pub from: String,
+    /// The file that it added them to.
+    pub to: String,
+    /// The lines of the requested text, 1-based, ascending.
+    pub lines: Vec<u32>,
+}
+
+/// Versions of the file that are still to be examined.
+struct Suspects<'a> {
+    objects: &'a Objects,
+    queue: BinaryHeap<(i64, Reverse<u64>, ObjectId)>,
+    n_queued: u64,
+    waiting: HashMap<ObjectId, BTreeMap<String, (TreeEntry, Lines)>>,
+    nodes: HashMap<ObjectId, Node>,
+    n_searched: usize,
+    blame: Blame,
+}
+
+impl Objects {
+    /// Finds the commits reachable from `head` that introduced `lines` (1-based) of the text of a file, as `git blame` does;
+    /// lines that a commit moved are followed to where it took them from.
+    /// Lines that the file in `head` does not have are uncommitted.
+    ///
+    /// # Errors
+    /// When `head` or its file cannot be read.
+    pub fn blame(
+        &self,
+        head: ObjectId,
+        path: &str,
+        text: &[u8],
+        lines: &BTreeSet<u32>,
+        until: Instant,
+    ) -> Result<Blame, GitError> {
+        let n_lines = u32::try_from(split_lines(text).len()).unwrap_or(u32::MAX);
+        let wanted: Lines = lines.range(1..=n_lines).map(|line| (line - 1, line - 1)).collect();
+        let node = self.node(head)?;
+        let entry = self.entry(node.tree, path)?.filter(TreeEntry::is_file);
+        let mut suspects = Suspects {
+            objects: self,
+            queue: BinaryHeap::new(),
+            n_queued: 0,
+            waiting: HashMap::new(),
+            nodes: HashMap::new(),
+            n_searched: 0,
+            blame: Blame::default(),
+        };
+        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let (kept, new) = match &old {
+            Some(old) => split_inherited(old, text, wanted),
+            None => (Vec::new(), wanted),
+        };
+        suspects.blame.uncommitted = line_numbers(&new);
+        if let Some(entry) = entry {
+            suspects.queue_version(head, node, path, entry, kept);
+        }
+        suspects.run(until);
+        Ok(suspects.blame)
+    }
+
+    /// Returns the lines of a file's text, 1-based, that the file of `head` does not have.
+    ///
+    /// # Errors
+    /// When `head` or its file cannot be read.
+    pub fn uncommitted_lines(&self, head: ObjectId, path: &str, text: &[u8]) -> Result<Vec<u32>, GitError> {
+        let entry = self.entry(self.node(head)?.tree, path)?.filter(TreeEntry::is_file);
+        let old = entry.map(|entry| self.blob(entry.id, MOST_BYTES)).transpose()?.flatten();
+        let new = diff_hunks(&old.unwrap_or_default(), text).into_iter().flat_map(|hunk| hunk.after);
+        Ok(new.map(|line| line + 1).collect())
+    }
+}
+
+impl Suspects<'_> {
+    fn run(&mut self, until: Instant) {
+        while let Some((_, _, id)) = self.queue.pop() {
+            let (Some(node), Some(versions)) = (self.nodes.remove(&id), self.waiting.remove(&id)) else {
+                continue; // it was queued twice
+            };
+            for (path, (entry, lines)) in versions {
+                if Instant::now() >= until {
+                    self.blame.late = true;
+                    self.blame.unknown.extend(line_numbers(&lines));
+                } else {
+                    self.blame_version(id, &node, path, entry, lines);
+                }
+            }
+        }
+        self.blame.unknown.sort_unstable();
+    }
+
+    /// Queues a version of the file, in which lines are looked for.
+    fn queue_version(&mut self, id: ObjectId, node: Node, path: &str, entry: TreeEntry, lines: Lines) {
+        if lines.is_empty() {
+            return;
+        }
+        self.n_queued += 1;
+        self.queue.push((node.time, Reverse(self.n_queued), id));
+        self.nodes.insert(id, node);
+        let versions = self.waiting.entry(id).or_default();
+        versions.entry(path.to_owned()).or_insert((entry, Vec::new())).1.extend(lines);
+    }
+
+    /// Passes lines on to the parents that have them; the commit introduced the rest.
+    fn blame_version(&mut self, id: ObjectId, node: &Node, path: String, entry: TreeEntry, mut lines: Lines) {
+        let parents = match self.find_origins(node, &path, entry) {
+            Ok(parents) => parents,
+            Err(error) => {
+                self.blame.gaps.push(error.to_string());
+                self.blame.unknown.extend(line_numbers(&lines));
+                return;
+            }
+        };
+        if let [(parent, parent_node, path, old)] = parents.as_slice()
+            && old.id == entry.id
+        {
+            return self.queue_version(*parent, parent_node.clone(), path, *old, lines);
+        }
+        if !parents.is_empty() {
+            let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else {
+                self.blame.unknown.extend(line_numbers(&lines));
+                return;
+            };
+            for (parent, parent_node, path, old) in parents {
+                let kept = match self.objects.blob(old.id, MOST_BYTES) {
+                    Ok(Some(old_text)) => {
+                        let (kept, rest) = split_inherited(&old_text, &text, lines);
+                        lines = rest;
+                        kept
+                    }
+                    Ok(None) => Vec::new(),
+                    Err(error) => {
+                        self.blame.gaps.push(error.to_string());
+                        self.blame.unknown.extend(line_numbers(&lines));
+                        return;
+                    }
+                };
+                self.queue_version(parent, parent_node, &path, old, kept);
+            }
+        }
+        let lines = self.pass_moved(id, node, &path, entry, lines);
+        if !lines.is_empty() {
+            self.blame.gaps.extend(node.cut(id));
+            self.blame.commits.push((id, path, line_numbers(&lines)));
+        }
+    }
+
+    /// Passes on lines that the commit took from elsewhere; returns the others.
+    fn pass_moved(&mut self, id: ObjectId, node: &Node, path: &str, entry: TreeEntry, lines: Lines) -> Lines {
+        let [parent_id] = node.parents.as_slice() else { return lines };
+        if lines.is_empty() || self.n_searched == MOST_SEARCHED {
+            return lines;
+        }
+        self.n_searched += 1;
+        let Ok(parent) = self.objects.node(*parent_id) else { return lines };
+        let Ok(Some(text)) = self.objects.blob(entry.id, MOST_BYTES) else { return lines };
+        let target = LineTarget { path, text: &text, lines: &lines };
+        let Ok(sources) = self.objects.find_moved_lines(parent.tree, node.tree, &target) else {
+            return lines;
+        };
+        let mut moved = BTreeSet::new();
+        for source in sources {
+            let (from, to, numbers) = (source.path, path.to_owned(), line_numbers(&source.lines));
+            moved.extend(numbers.iter().copied());
+            self.queue_version(*parent_id, parent.clone(), &from, source.entry, source.lines);
+            self.blame.moves.push(LineMove { id, from, to, lines: numbers });
+        }
+        lines.into_iter().filter(|(line, _)| !moved.contains(&(line + 1))).collect()
+    }
+
+    /// Returns the versions of the file in the parents, following renames; only that of one parent if it is identical.
+    fn find_origins(&mut self, child: &Node, path: &str, entry: TreeEntry) -> Result<Vec<Origin>, GitError> {
+        let mut found = Vec::new();
+        let mut nameless = Vec::new();
+        for id in &child.parents {
+            let node = self.nodes.get(id).cloned().map_or_else(|| self.objects.node(*id), Ok)?;
+            match self.objects.entry(node.tree, path)? {
+                Some(old) if old.is_file() && old.id == entry.id => {
+                    return Ok(vec![(*id, node, path.to_owned(), old)]);
+                }
+                Some(old) if old.is_file() => found.push((*id, node, path.to_owned(), old)),
+                // A link or a submodule became the file, so it had this name before, and git looks for no other one.
+                Some(old) if !old.is_directory() => {}
+                _ => nameless.push((*id, node)),
+            }
+        }
+        // Expensive, and rarely needed: a merge usually has the file unchanged from another parent.
+        for (id, node) in nameless {
+            let former = self.objects.former_name(node.tree, child.tree, path, entry)?;
+            self.blame.gaps.extend(
+                former.cut.map(|why| format!("the former name of {path} was not searched for: {why}")),
+            );
+            found.extend(former.found.map(|(path, old)| (id, node, path, old)));
+        }
+        Ok(found)
+    }
+}
+
+/// Splits the lines of `new` into those that `old` has, with their place there, and the rest.
+fn split_inherited(old: &[u8], new: &[u8], lines: Lines) -> (Lines, Lines) {
+    let hunks = diff_hunks(old, new);
+    let (mut kept, mut rest) = (Vec::new(), Vec::new());
+    for (line, at) in lines {
+        let next = hunks.partition_point(|hunk| hunk.after.end <= at);
+        if hunks.get(next).is_some_and(|hunk| hunk.after.contains(&at)) {
+            rest.push((line, at));
+            continue;
+        }
+        // After the last span that ends before it, the lines of both texts correspond.
+        let (old_end, new_end) =
+            next.checked_sub(1).map_or((0, 0), |last| (hunks[last].before.end, hunks[last].after.end));
+        kept.push((line, old_end + (at - new_end)));
+    }
+    (kept, rest)
+}
+
+/// Returns the numbers of lines in the requested text, 1-based, ascending.
+fn line_numbers(lines: &Lines) -> Vec<u32> {
+    let mut numbers: Vec<u32> = lines.iter().map(|(line, _)| line + 1).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_an_older_text_has() {
+        let check = |old: &str, new: &str, kept: &[(u32, u32)], rest: &[u32]| {
+            let n_lines = u32::try_from(new.lines().count()).unwrap();
+            let all = (0..n_lines).map(|line| (line, line)).collect();
+            let (found, own) = split_inherited(old.as_bytes(), new.as_bytes(), all);
+            assert_eq!(
+                (found.as_slice(), own.iter().map(|line| line.0).collect::<Vec<_>>().as_slice()),
+                (kept, rest)
+            );
+        };
+        check("a\nb\n", "a\nb\n", &[(0, 0), (1, 1)], &[]);
+        check("a\nb\n", "x\na\nb\n", &[(1, 0), (2, 1)], &[0]);
+        check("a\nb\nc\n", "a\nc\n", &[(0, 0), (1, 2)], &[]);
+        check("a\nb\nc\n", "a\ny\nz\nc\n", &[(0, 0), (3, 2)], &[1, 2]);
+        check("", "a\n", &[], &[0]);
+    }
+}

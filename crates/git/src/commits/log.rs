@@ -1,0 +1,189 @@
+//! Lists the commits that touched a path.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, hash_map};
+use std::time::Instant;
+
+use gix::ObjectId;
+
+use crate::git_error::GitError;
+use crate::objects::{Node, Objects, TreeEntry};
+
+/// A commit that touched a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathTouch {
+    /// Which commit.
+    pub id: ObjectId,
+    /// Name of the path in it.
+    pub path: String,
+}
+
+/// The commits that touched a path, newest first.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// The first of them.
+    pub touches: Vec<PathTouch>,
+    /// Whether the limit was reached, so that there may be more.
+    pub more: bool,
+    /// Whether the time limit was reached before the end of history.
+    pub late: bool,
+    /// Why history is incomplete.
+    pub gaps: Vec<String>,
+}
+
+/// A version of the path: the number of its name, and its entry in the tree.
+type Version = (usize, Option<TreeEntry>);
+
+/// A commit that is still to be examined, with the versions of the path that are looked for in it.
+struct PendingCommit {
+    node: Node,
+    versions: Vec<Version>,
+}
+
+/// Follows a path through history.
+///
+/// Names belong to commits, not to the walk: where two branches meet, the path may have another name on each of them.
+struct PathFollower<'a> {
+    objects: &'a Objects,
+    /// All names of the path so far; versions refer to them by their place.
+    names: Vec<String>,
+    queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
+    steps: HashMap<ObjectId, PendingCommit>,
+    /// Commits that were queued, each with the name.
+    seen: HashSet<(ObjectId, usize)>,
+    /// Commits that touched the path.
+    touched: HashSet<ObjectId>,
+    gaps: Vec<String>,
+}
+
+impl Objects {
+    /// Returns the newest `most` commits reachable from `head` that touched a file or directory, as `git log -- PATH` does:
+    /// at a merge, only parents with the same content are followed. A file is followed through renames, on each side of a
+    /// merge by the name that it has there.
+    ///
+    /// # Errors
+    /// When `head` itself cannot be read.
+    pub fn log(&self, head: ObjectId, path: &str, most: usize, until: Instant) -> Result<Log, GitError> {
+        let node = self.node(head)?;
+        let entry = self.entry(node.tree, path)?;
+        let mut follow = PathFollower {
+            objects: self,
+            names: vec![path.to_owned()],
+            queue: BinaryHeap::new(),
+            steps: HashMap::new(),
+            seen: HashSet::new(),
+            touched: HashSet::new(),
+            gaps: Vec::new(),
+        };
+        follow.queue_version(head, &node, (0, entry));
+        let mut log = Log::default();
+        while let Some((_, _, id)) = follow.queue.pop() {
+            if Instant::now() >= until {
+                log.late = true;
+                break;
+            }
+            if let Some(touch) = follow.examine_commit(id) {
+                if log.touches.len() == most {
+                    log.more = true;
+                    break;
+                }
+                log.touches.push(touch);
+            }
+        }
+        log.gaps = follow.gaps;
+        Ok(log)
+    }
+}
+
+impl PathFollower<'_> {
+    /// Queues a commit to be examined for a version of the path, once for each name.
+    fn queue_version(&mut self, id: ObjectId, node: &Node, version: Version) {
+        if !self.seen.insert((id, version.0)) {
+            return;
+        }
+        match self.steps.entry(id) {
+            hash_map::Entry::Occupied(mut waiting) => waiting.get_mut().versions.push(version),
+            // A name that arrives after the commit was examined, because clocks differ, queues it again.
+            hash_map::Entry::Vacant(free) => {
+                free.insert(PendingCommit { node: node.clone(), versions: vec![version] });
+                self.queue.push((node.time, Reverse(self.seen.len()), id));
+            }
+        }
+    }
+
+    /// Queues the parents of a commit; returns the commit if it touched the path, once.
+    fn examine_commit(&mut self, id: ObjectId) -> Option<PathTouch> {
+        let PendingCommit { node, versions } = self.steps.remove(&id)?;
+        let mut parents = Vec::new();
+        for id in &node.parents {
+            match self.objects.node(*id) {
+                Ok(parent) => parents.push((*id, parent)),
+                Err(error) => self.gaps.push(error.to_string()),
+            }
+        }
+        let touches: Vec<Version> = versions
+            .into_iter()
+            .filter(|version| self.pass_to_parents(id, &node, &parents, *version))
+            .collect();
+        // Of two names the one that the commit has is shown, and not the one that it removed.
+        let (name, _) = touches.into_iter().max_by_key(|(_, entry)| entry.is_some())?;
+        let path = self.names[name].clone();
+        self.touched.insert(id).then_some(PathTouch { id, path })
+    }
+
+    /// Passes a version on to the parents, by the name that the path has there; returns whether the commit touched it.
+    fn pass_to_parents(
+        &mut self,
+        id: ObjectId,
+        node: &Node,
+        parents: &[(ObjectId, Node)],
+        version: Version,
+    ) -> bool {
+        let (name, entry) = version;
+        let mut older = Vec::new();
+        for (parent_id, parent) in parents {
+            let is_same_tree = parent.tree == node.tree;
+            let old =
+                if is_same_tree { Ok(entry) } else { self.objects.entry(parent.tree, &self.names[name]) };
+            match old {
+                Ok(old) if old == entry => {
+                    self.queue_version(*parent_id, parent, version);
+                    return false;
+                }
+                Ok(old) => older.push((parent_id, parent, old)),
+                Err(error) => self.gaps.push(error.to_string()),
+            }
+        }
+        self.gaps.extend(node.cut(id));
+        if entry.is_none() && node.parents.is_empty() {
+            return false;
+        }
+        for (parent_id, parent, old) in older {
+            let added = entry.filter(|added| old.is_none() && added.is_file());
+            let former = added.and_then(|added| self.find_former_version(id, node, parent, name, added));
+            self.queue_version(*parent_id, parent, former.unwrap_or((name, old)));
+        }
+        true
+    }
+
+    /// Returns the version in a parent from which a file was made that the parent lacks.
+    fn find_former_version(
+        &mut self,
+        id: ObjectId,
+        node: &Node,
+        parent: &Node,
+        name: usize,
+        added: TreeEntry,
+    ) -> Option<Version> {
+        let former = self.objects.former_name(parent.tree, node.tree, &self.names[name], added).ok()?;
+        self.gaps
+            .extend(former.cut.map(|why| format!("the former name in {id} was not searched for: {why}")));
+        let (path, entry) = former.found?;
+        let known = self.names.iter().position(|name| *name == path);
+        let name = known.unwrap_or(self.names.len());
+        if known.is_none() {
+            self.names.push(path);
+        }
+        Some((name, Some(entry)))
+    }
+}

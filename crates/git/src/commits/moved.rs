@@ -1,0 +1,159 @@
+//! Finds the lines of a file that a commit took from elsewhere.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use gix::ObjectId;
+
+use super::changes::PathChange;
+use super::line_map::{diff_hunks, split_lines};
+use crate::git_error::GitError;
+use crate::objects::{Objects, TreeEntry};
+
+/// A commit with more changed files than this is not searched …
+const MOST_CHANGES: usize = 500;
+/// … nor are files after the first of these …
+const MOST_FILES: usize = 100;
+/// … or larger files, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+/// Most places of a line that are looked at.
+const MOST_PLACES: usize = 64;
+/// Least letters and digits of a block that counts as moved, as with `git blame -C`.
+const LEAST_CHARS: usize = 40;
+
+/// A file that lines were taken from.
+pub(super) struct LineSource {
+    pub(super) path: String,
+    pub(super) entry: TreeEntry,
+    /// The place of each line in the requested text and in this file, 0-based.
+    pub(super) lines: Vec<(u32, u32)>,
+}
+
+/// A version of a file in which some lines are looked for.
+pub(super) struct LineTarget<'a> {
+    pub(super) path: &'a str,
+    pub(super) text: &'a [u8],
+    /// The lines, with their place in `text`.
+    pub(super) lines: &'a [(u32, u32)],
+}
+
+/// Blocks that were measured, by the distance of their places, each with its letters and digits: the lines of one have it in
+/// common.
+type Blocks = HashMap<i64, Vec<(Range<u32>, usize)>>;
+
+/// The lines of a file that a commit removed.
+struct RemovedLines<'a> {
+    lines: Vec<&'a [u8]>,
+    spans: Vec<Range<u32>>,
+}
+
+impl Objects {
+    /// Returns the files of the tree `old` that `new` took lines of a file from: a block that it removed there, and added here
+    /// unchanged. The largest block counts; a line without one is left out.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub(super) fn find_moved_lines(
+        &self,
+        old: ObjectId,
+        new: ObjectId,
+        target: &LineTarget<'_>,
+    ) -> Result<Vec<LineSource>, GitError> {
+        let changes = self.changes(Some(old), new, MOST_CHANGES)?;
+        if changes.total > changes.paths.len() {
+            return Ok(Vec::new());
+        }
+        let own = changes.paths.iter().find(|change| change.path == target.path);
+        let own_old = own.and_then(|change| self.read_text(change.old)).unwrap_or_default();
+        let added: Vec<Range<u32>> =
+            diff_hunks(&own_old, target.text).into_iter().map(|hunk| hunk.after).collect();
+        let text = split_lines(target.text);
+        // The best block of each line: its size, its file and the place there.
+        let mut best: HashMap<u32, (usize, usize, u32)> = HashMap::new();
+        let changed: Vec<&PathChange> = changes.paths.iter().filter(|change| change.old.is_some()).collect();
+        for (nth, change) in changed.iter().take(MOST_FILES).enumerate() {
+            let Some(old_text) = self.read_text(change.old) else { continue };
+            let new_text = self.read_text(change.new).unwrap_or_default();
+            let spans = diff_hunks(&old_text, &new_text).into_iter().map(|hunk| hunk.before).collect();
+            let removed = RemovedLines { lines: split_lines(&old_text), spans };
+            let (places, mut blocks) = (removed.index_places(), Blocks::new());
+            for (_, at) in target.lines {
+                let found = places.get(text[*at as usize]).into_iter().flatten().take(MOST_PLACES);
+                let sizes = found
+                    .map(|place| (removed.block_size(*place, &text, *at, &added, &mut blocks), nth, *place));
+                let largest = sizes.filter(|(size, ..)| *size >= LEAST_CHARS).max_by_key(|(size, ..)| *size);
+                if let Some(largest) = largest
+                    && best.get(at).is_none_or(|known| known.0 < largest.0)
+                {
+                    best.insert(*at, largest);
+                }
+            }
+        }
+        let mut sources: HashMap<usize, LineSource> = HashMap::new();
+        for (line, at) in target.lines {
+            let Some((_, nth, place)) = best.get(at) else { continue };
+            let Some(entry) = changed[*nth].old else { continue };
+            let path = changed[*nth].path.clone();
+            let source = sources.entry(*nth).or_insert_with(|| LineSource { path, entry, lines: Vec::new() });
+            source.lines.push((*line, *place));
+        }
+        Ok(sources.into_values().collect())
+    }
+
+    /// Returns the text of a version of a file; `None` if it is none, too large or unreadable.
+    fn read_text(&self, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
+        self.blob(entry.filter(TreeEntry::is_file)?.id, MOST_BYTES).ok().flatten()
+    }
+}
+
+impl RemovedLines<'_> {
+    /// Returns the places of each removed line that has a letter or digit.
+    fn index_places(&self) -> HashMap<&[u8], Vec<u32>> {
+        let mut places: HashMap<&[u8], Vec<u32>> = HashMap::new();
+        for place in self.spans.iter().cloned().flatten() {
+            let line = self.lines[place as usize];
+            if count_chars(line) > 0 {
+                places.entry(line).or_default().push(place);
+            }
+        }
+        places
+    }
+
+    /// Returns the letters and digits of the block around a line that was removed at `place` and added at `at`.
+    fn block_size(
+        &self,
+        place: u32,
+        text: &[&[u8]],
+        at: u32,
+        added: &[Range<u32>],
+        known: &mut Blocks,
+    ) -> usize {
+        let same_distance = known.entry(i64::from(place) - i64::from(at)).or_default();
+        if let Some((_, size)) = same_distance.iter().find(|(block, _)| block.contains(&at)) {
+            return *size;
+        }
+        let (Some(from), Some(to)) = (span_around(&self.spans, place), span_around(added, at)) else {
+            return 0;
+        };
+        let is_same = |(place, at): &(u32, u32)| self.lines[*place as usize] == text[*at as usize];
+        let below = (place..from.end).zip(at..to.end).take_while(is_same);
+        let above = (from.start..place).rev().zip((to.start..at).rev()).take_while(is_same);
+        let (mut block, mut size) = (at..at, 0);
+        for (place, at) in below.chain(above) {
+            block = block.start.min(at)..block.end.max(at + 1);
+            size += count_chars(self.lines[place as usize]);
+        }
+        same_distance.push((block, size));
+        size
+    }
+}
+
+/// Returns the span that has a place.
+fn span_around(spans: &[Range<u32>], place: u32) -> Option<&Range<u32>> {
+    spans.iter().find(|span| span.contains(&place))
+}
+
+/// Counts the letters and digits of a line.
+fn count_chars(line: &[u8]) -> usize {
+    line.iter().filter(|byte| byte.is_ascii_alphanumeric()).count()
+}

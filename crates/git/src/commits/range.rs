@@ -1,0 +1,103 @@
+//! Lists the commits between two commits.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use gix::ObjectId;
+
+use crate::git_error::GitError;
+use crate::objects::{Node, Objects};
+
+/// Commits of the excluded side that are read after the last other one, because clocks differ; the same as git's.
+const SLOP: usize = 5;
+
+/// The commits that one commit reaches and another does not.
+#[derive(Debug, Default)]
+pub struct Range {
+    /// Newest first.
+    pub commits: Vec<(ObjectId, Node)>,
+    /// Whether the limit was reached, so that there are more, or some of these are reached by the other commit as well.
+    pub is_cut: bool,
+}
+
+/// A walk from both ends at once, by commit time.
+struct RangeWalk<'a> {
+    objects: &'a Objects,
+    queue: BinaryHeap<(i64, Reverse<usize>, ObjectId)>,
+    nodes: HashMap<ObjectId, Node>,
+    /// Whether the excluded commit reaches each commit that was queued.
+    is_excluded: HashMap<ObjectId, bool>,
+    n_queued: usize,
+    /// Commits in the queue that are not known to be excluded.
+    wanted: HashSet<ObjectId>,
+}
+
+impl Objects {
+    /// Returns the commits that `head` reaches and `base` does not, newest first, as `git log base..head`; without `base` all
+    /// of them. Reads `most` commits.
+    ///
+    /// # Errors
+    /// When `head` or `base` cannot be read. A parent that cannot be read ends the walk on its line.
+    pub fn range(&self, base: Option<ObjectId>, head: ObjectId, most: usize) -> Result<Range, GitError> {
+        if base == Some(head) {
+            return Ok(Range::default());
+        }
+        let (queue, nodes, is_excluded, wanted) = Default::default();
+        let mut sides = RangeWalk { objects: self, queue, nodes, is_excluded, n_queued: 0, wanted };
+        base.map_or(Ok(()), |base| sides.push(base, true))?;
+        sides.push(head, false)?;
+        Ok(sides.walk(most))
+    }
+}
+
+impl RangeWalk<'_> {
+    fn walk(mut self, most: usize) -> Range {
+        let (mut found, mut n_left, mut n_read) = (Vec::new(), SLOP, 0);
+        while let Some((_, _, id)) = self.queue.pop() {
+            let is_excluded = self.is_excluded[&id];
+            if is_excluded {
+                if self.wanted.is_empty() {
+                    if n_left == 0 {
+                        break;
+                    }
+                    n_left -= 1;
+                }
+            } else {
+                self.wanted.remove(&id);
+                found.push(id);
+            }
+            n_read += 1;
+            if n_read > most {
+                break;
+            }
+            for parent in self.nodes[&id].parents.clone() {
+                // History ends where it cannot be read, as everywhere.
+                let _ = self.push(parent, is_excluded);
+            }
+        }
+        found.retain(|id| !self.is_excluded[id]);
+        let commits = found.into_iter().filter_map(|id| Some((id, self.nodes.remove(&id)?)));
+        Range { commits: commits.collect(), is_cut: n_read > most }
+    }
+
+    /// Queues a commit, again if it turns out to be excluded: then its ancestors are, too.
+    fn push(&mut self, id: ObjectId, is_excluded: bool) -> Result<(), GitError> {
+        let known = self.is_excluded.get(&id).copied();
+        if known == Some(true) || known == Some(is_excluded) {
+            return Ok(());
+        }
+        if known.is_none() {
+            let node = self.objects.node(id)?;
+            self.nodes.insert(id, node);
+        }
+        if is_excluded {
+            self.wanted.remove(&id);
+        } else {
+            self.wanted.insert(id);
+        }
+        self.is_excluded.insert(id, is_excluded);
+        self.n_queued += 1;
+        self.queue.push((self.nodes[&id].time, Reverse(self.n_queued), id));
+        Ok(())
+    }
+}

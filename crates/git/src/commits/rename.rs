@@ -1,0 +1,112 @@
+//! Finds the former name of a file.
+
+use std::time::Instant;
+
+use gix::ObjectId;
+
+use super::changes::{Changes, PathChange};
+use super::line_map::{ALIKE, likeness};
+use crate::git_error::GitError;
+use crate::objects::{Objects, TreeEntry};
+
+/// Most changes of a commit that are searched for a former name.
+const MOST_CHANGES: usize = 5_000;
+/// Most removed files that are compared with an added one by content …
+const MOST_COMPARED: usize = 200;
+/// … and their maximum size, bytes.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The former name of a file.
+#[derive(Debug, Default)]
+pub(super) struct FormerName {
+    /// The name and the entry.
+    pub(super) found: Option<(String, TreeEntry)>,
+    /// Why it may have a different former name: a limit was reached.
+    pub(super) cut: Option<String>,
+}
+
+impl Objects {
+    /// Returns the name in a tree of a file that was renamed since and has this text: of the files for which `is_gone`, the one that
+    /// shares most lines, at least half. Of those that are looked at by a deadline; history is not searched after it either.
+    ///
+    /// # Errors
+    /// When the tree is missing or damaged.
+    pub fn name_in_tree(
+        &self,
+        tree: ObjectId,
+        (path, text): (&str, &[u8]),
+        is_gone: impl Fn(&str) -> bool,
+        until: Instant,
+    ) -> Result<Option<String>, GitError> {
+        let files = self.files_until(tree, Some(until))?.into_iter().take_while(|_| Instant::now() < until);
+        let mut gone: Vec<(String, TreeEntry)> =
+            files.filter(|(old, entry)| entry.is_file() && is_gone(old)).collect();
+        gone.sort_by_key(|(old, _)| file_name(old) != file_name(path));
+        let gone = gone.into_iter().take(MOST_COMPARED).take_while(|_| Instant::now() < until);
+        let compared = gone.filter_map(|(old, entry)| {
+            let was = self.blob(entry.id, MOST_BYTES).ok().flatten()?;
+            Some((likeness(&was, text), old))
+        });
+        let alike = compared.filter(|(share, _)| *share >= ALIKE);
+        // Of equal ones the first, which has the name of the file if one has.
+        Ok(alike.reduce(|best, next| if next.0 > best.0 { next } else { best }).map(|(_, old)| old))
+    }
+
+    /// Returns the name in `old` of a file that only `new` has: that of the removed file with the same content, or else of
+    /// the one that shares most lines, at least half.
+    ///
+    /// # Errors
+    /// When a tree is missing or damaged.
+    pub(super) fn former_name(
+        &self,
+        old: ObjectId,
+        new: ObjectId,
+        path: &str,
+        added: TreeEntry,
+    ) -> Result<FormerName, GitError> {
+        let Changes { paths, total } = self.changes(Some(old), new, MOST_CHANGES)?;
+        if total > paths.len() {
+            let cut = Some(format!("{total} files differ"));
+            return Ok(FormerName { found: None, cut });
+        }
+        Ok(self.most_alike(&paths, path, added))
+    }
+
+    /// Returns the removed file among `changes` that an added one was made from.
+    fn most_alike(&self, changes: &[PathChange], path: &str, added: TreeEntry) -> FormerName {
+        let gone = changes.iter().filter(|change| change.new.is_none());
+        let gone = gone.filter_map(|change| Some((&change.path, change.old.filter(TreeEntry::is_file)?)));
+        let mut removed: Vec<(&String, TreeEntry)> = gone.collect();
+        // Of several with this content, the one that moved least, as git chooses by the name too.
+        let same = removed.iter().filter(|(_, entry)| entry.id == added.id);
+        if let Some(same) = same.min_by_key(|(old, _)| {
+            (file_name(old) != file_name(path), directory_of(old) != directory_of(path))
+        }) {
+            return FormerName { found: Some((same.0.clone(), same.1)), cut: None };
+        }
+        let Some(text) = self.blob(added.id, MOST_BYTES).ok().flatten() else { return FormerName::default() };
+        // A moved file usually keeps its name, so those come first.
+        removed.sort_by_key(|(old, _)| file_name(old) != file_name(path));
+        let compared = removed.iter().take(MOST_COMPARED).map(|old| (self.likeness_to(old.1, &text), *old));
+        let best = compared.filter(|(share, _)| *share >= ALIKE).max_by_key(|(share, _)| *share);
+        let is_cut = best.is_none() && removed.len() > MOST_COMPARED;
+        let cut = is_cut.then(|| format!("{} files were removed", removed.len()));
+        FormerName { found: best.map(|(_, (path, entry))| (path.clone(), entry)), cut }
+    }
+}
+
+impl Objects {
+    /// Returns the similarity of a file to a text; 0 if it cannot be read.
+    fn likeness_to(&self, entry: TreeEntry, text: &[u8]) -> usize {
+        let old = self.blob(entry.id, MOST_BYTES).ok().flatten();
+        old.map_or(0, |old| likeness(&old, text))
+    }
+}
+
+fn directory_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

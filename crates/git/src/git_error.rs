@@ -1,0 +1,103 @@
+//! Declares why git's files cannot be read, with the remedies.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use memod_base::paths::{PathError, is_transient};
+
+/// Why git's files cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The index is damaged or of an unknown format.
+    #[error("git index {}: {reason}", path.display())]
+    Index {
+        /// The index file.
+        path: PathBuf,
+        /// The error of the decoder.
+        reason: String,
+    },
+    /// A configuration file does not parse; git itself refuses to run then.
+    #[error("git configuration {}: {reason}", path.display())]
+    Config {
+        /// The configuration file.
+        path: PathBuf,
+        /// The error of the parser.
+        reason: String,
+    },
+    /// A ref is damaged, or stored where it cannot be read.
+    #[error("git ref {name}: {reason}")]
+    Ref {
+        /// The name.
+        name: String,
+        /// The problem with it.
+        reason: String,
+    },
+    /// An object is missing, because of damage or a shallow or partial clone.
+    #[error("git object {id} is not in this repository")]
+    Missing {
+        /// Which one.
+        id: ObjectId,
+    },
+    /// An object is damaged or of another type.
+    #[error("git object {id}: {reason}")]
+    Object {
+        /// Which one.
+        id: ObjectId,
+        /// The problem with it.
+        reason: String,
+    },
+    /// Something else is in the place of one of git's files, such as a FIFO. It is not opened, because that may block.
+    #[error("git file {}: not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// One of git's files cannot be read.
+    #[error(transparent)]
+    Io(#[from] PathError),
+}
+
+impl GitError {
+    /// Returns whether a retry may succeed, because nothing is known to be damaged.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Io(error) if error.is_transient())
+    }
+
+    /// Returns whether a file exists and could not be read, so that its content is unknown; a retry may succeed, or needs a
+    /// permission first.
+    pub fn is_unread(&self) -> bool {
+        matches!(self, Self::Io(error)
+            if error.is_transient() || error.source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
+    /// Returns the remedy, if it is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Index { .. } => Some("`git status` says whether git can read it"),
+            Self::Config { .. } => Some("`git config --list` says what is wrong with it"),
+            Self::Ref { .. } => Some("`git show-ref` lists the refs"),
+            Self::Missing { .. } => {
+                Some("a shallow or partial clone lacks it: `git fetch --unshallow` or `git fetch --refetch`")
+            }
+            Self::Object { .. } => Some("`git fsck` shows what is damaged"),
+            Self::NotAFile { .. } => {
+                Some("git would wait there for ever; remove it, then `git fsck` says what is missing")
+            }
+            Self::Io(error) => error.hint(),
+        }
+    }
+}
+
+/// Returns the error of the system that prevented gix from reading `path`, if it is transient or a permission is missing.
+pub(crate) fn find_system_error(error: &gix::Error, path: &Path) -> Option<GitError> {
+    let is_unread =
+        |error: &&io::Error| is_transient(error) || error.kind() == io::ErrorKind::PermissionDenied;
+    let source = error.downcast_any_ref::<io::Error>().filter(is_unread)?;
+    Some(PathError { action: "read", path: path.to_owned(), source: copy_of(source) }.into())
+}
+
+/// Returns the same error of the system.
+pub(crate) fn copy_of(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or(error.kind().into(), io::Error::from_raw_os_error)
+}

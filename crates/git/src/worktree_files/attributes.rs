@@ -1,0 +1,291 @@
+//! Finds out which contents git converts when it stores them, by gitattributes(5).
+//!
+//! Line ends are not looked at. No filter is run: what only a filter can tell stays unknown.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use gix::bstr::{BStr, ByteSlice};
+use gix::glob::pattern::Case;
+use gix_attributes::search::{MetadataCollection, Outcome};
+use gix_attributes::{Search, State};
+use memod_base::paths::{RepoLayout, open_regular, read_regular};
+use sha2::{Digest as _, Sha256};
+
+use super::encodings;
+use super::tracked::Tracked;
+use crate::objects::Objects;
+use crate::settings::{Settings, UserDirs};
+
+/// Name of the file in each directory.
+const FILE: &str = ".gitattributes";
+/// Largest file of the index that is read, bytes; the same as git's.
+const MOST_BYTES: u64 = 100 << 20;
+/// First line of what git-lfs stores in place of a content.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/v1\n";
+
+/// How git converts a content, besides its line ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conversion {
+    /// A filter that git's settings know.
+    pub filter: Option<String>,
+    /// Encoding in the worktree; UTF-8 is stored.
+    pub encoding: Option<String>,
+    /// Whether `$Id$` is expanded in the worktree.
+    pub ident: bool,
+}
+
+impl Conversion {
+    /// Returns whether the content is stored as it is.
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns what git stores of a content of the worktree; `None` if that is not known.
+    pub fn stored<'a>(&self, bytes: &'a [u8]) -> Option<Cow<'a, [u8]>> {
+        // Git-lfs stores a content that is already a pointer as it is.
+        let is_pointer = self.filter.as_deref() == Some("lfs") && bytes.starts_with(LFS);
+        if self.filter.is_some() && !is_pointer {
+            return None;
+        }
+        let mut stored = Cow::Borrowed(bytes);
+        if let Some(label) = &self.encoding {
+            stored = Cow::Owned(encodings::decode_text(bytes, label)?.into_bytes());
+        }
+        Some(if self.ident { Cow::Owned(without_ids(&stored)) } else { stored })
+    }
+
+    /// Returns why it is not known what git stores.
+    pub fn why_unknown(&self) -> String {
+        match (&self.filter, &self.encoding) {
+            (None, Some(label)) => {
+                format!(
+                    "git converts it from {label} (.gitattributes), which memod cannot decode as git does"
+                )
+            }
+            _ => "a filter of git (.gitattributes) converts it, and `git status` runs that".to_owned(),
+        }
+    }
+}
+
+/// Returns whether a stored content is what git-lfs stores for a content of the worktree; `None` if it is nothing of git-lfs.
+pub fn is_lfs_pointer_to(stored: &[u8], bytes: &[u8]) -> Option<bool> {
+    let fields = stored.strip_prefix(LFS)?;
+    let oid = fields.lines().find_map(|line| line.strip_prefix(b"oid sha256:"))?;
+    let own: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    Some(oid == own.as_bytes())
+}
+
+/// Returns a content with `$Id$` for each `$Id: …$`.
+fn without_ids(bytes: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = rest.find(b"$Id:") {
+        let after = &rest[at + 4..];
+        let end = after.iter().position(|byte| matches!(byte, b'$' | b'\n'));
+        match end.filter(|end| after[*end] == b'$') {
+            Some(end) => {
+                kept.extend_from_slice(&rest[..at]);
+                kept.extend_from_slice(b"$Id$");
+                rest = &after[end + 1..];
+            }
+            None => {
+                kept.extend_from_slice(&rest[..at + 4]);
+                rest = after;
+            }
+        }
+    }
+    kept.extend_from_slice(rest);
+    kept
+}
+
+/// The attributes that are outside the worktree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutsideAttributes {
+    /// Of the system, then of the user.
+    files: Vec<Vec<u8>>,
+    /// Of the repository alone; they take precedence.
+    info: Vec<u8>,
+}
+
+impl OutsideAttributes {
+    /// Reads the files that there are.
+    pub fn read(layout: &RepoLayout, settings: &Settings, dirs: &UserDirs) -> Self {
+        let of_system = dirs.system_config.as_ref().map(|config| config.with_file_name("gitattributes"));
+        let info = layout.common_dir.as_ref().map(|dir| dir.join("info/attributes"));
+        let files = of_system.into_iter().chain(settings.attributes_file.clone());
+        let files = files.map(|path| read_or_empty(&path)).collect();
+        Self { files, info: info.as_deref().map(read_or_empty).unwrap_or_default() }
+    }
+}
+
+/// The attributes of a worktree. Files are read when a path needs them.
+pub struct Attributes<'a> {
+    root: &'a Path,
+    settings: &'a Settings,
+    outside: &'a OutsideAttributes,
+    /// Git's index, for files that the worktree lacks.
+    index: (&'a Tracked, Option<&'a Objects>),
+    /// The files of the worktree by directory, as they were read.
+    files: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
+    /// The rules for the files of a directory.
+    inside: RefCell<HashMap<String, Rc<Rules>>>,
+}
+
+/// The directory of a file of attributes, and the hash of what was read, if there was one.
+pub type AttributeFile = (String, Option<blake3::Hash>);
+
+/// The lines of all files that say something of the files of a directory.
+type Rules = (Search, MetadataCollection);
+
+impl<'a> Attributes<'a> {
+    /// Prepares to read the attributes of a worktree, with those outside it.
+    pub fn new(
+        root: &'a Path,
+        settings: &'a Settings,
+        outside: &'a OutsideAttributes,
+        index: (&'a Tracked, Option<&'a Objects>),
+    ) -> Self {
+        Self { root, settings, outside, index, files: RefCell::default(), inside: RefCell::default() }
+    }
+
+    /// Returns the files of the worktree that were read.
+    pub fn files(&self) -> Vec<AttributeFile> {
+        let files = self.files.borrow();
+        let hashed = files.iter().map(|(dir, bytes)| (dir.clone(), bytes.as_deref().map(blake3::hash)));
+        hashed.collect()
+    }
+
+    /// Returns whether a file is still as it was read.
+    pub fn is_same(root: &Path, (dir, hash): &AttributeFile) -> bool {
+        read_attributes(root, dir).as_deref().map(blake3::hash) == *hash
+    }
+
+    /// Returns how git converts the content of a file.
+    pub fn conversion(&self, path: &str) -> Conversion {
+        let rules = self.rules_of(&path[..path.rfind('/').map_or(0, |at| at + 1)]);
+        let (search, names) = &*rules;
+        let mut found = Outcome::default();
+        found.initialize_with_selection(names, ["filter", "working-tree-encoding", "ident"]);
+        let case = if self.settings.ignore_case { Case::Fold } else { Case::Sensitive };
+        search.pattern_matching_relative_path(BStr::new(path), case, Some(false), &mut found);
+        let states: Vec<State> =
+            found.iter_selected().map(|found| found.assignment.state.to_owned()).collect();
+        let [filter, encoding, ident] = &states[..] else { return Conversion::default() };
+        Conversion {
+            filter: attribute_value(filter).filter(|name| self.settings.filters.contains(name)),
+            encoding: attribute_value(encoding).filter(|label| !label.is_empty() && !is_utf8(label)),
+            ident: *ident == State::Set,
+        }
+    }
+
+    /// Returns the rules for the files of a directory, which ends with a slash unless it is the root.
+    fn rules_of(&self, dir: &str) -> Rc<Rules> {
+        if let Some(known) = self.inside.borrow().get(dir) {
+            return Rc::clone(known);
+        }
+        let (mut search, mut names) = Rules::default();
+        let mut add = |bytes: &[u8], file: PathBuf, root: Option<&Path>, has_macros: bool| {
+            // It fails for a file outside the root alone.
+            let _ = search.add_patterns_buffer(bytes, file, root, &mut names, has_macros);
+        };
+        self.outside.files.iter().for_each(|bytes| add(bytes, PathBuf::new(), None, true));
+        let mut files = self.files.borrow_mut();
+        for end in std::iter::once(0).chain(dir.match_indices('/').map(|(at, _)| at + 1)) {
+            let dir = &dir[..end];
+            let read = files.entry(dir.to_owned()).or_insert_with(|| read_attributes(self.root, dir));
+            let bytes = read
+                .as_deref()
+                .map(Cow::Borrowed)
+                .or_else(|| self.read_tracked(&format!("{dir}{FILE}")).map(Cow::Owned));
+            let file = self.root.join(dir).join(FILE);
+            add(&bytes.unwrap_or_default(), file, Some(self.root), end == 0);
+        }
+        drop(files);
+        add(&self.outside.info, PathBuf::new(), None, true);
+        let rules = Rc::new((search, names));
+        self.inside.borrow_mut().insert(dir.to_owned(), Rc::clone(&rules));
+        rules
+    }
+
+    /// Returns a file as git's index has it.
+    fn read_tracked(&self, path: &str) -> Option<Vec<u8>> {
+        let (tracked, objects) = self.index;
+        objects?.blob(tracked.blob(path.into())?, MOST_BYTES).ok().flatten()
+    }
+}
+
+/// Reads a file; one that cannot be read is empty.
+fn read_or_empty(path: &Path) -> Vec<u8> {
+    read_regular(path).unwrap_or_default()
+}
+
+/// Returns the value of an attribute, if it has one.
+fn attribute_value(state: &State) -> Option<String> {
+    match state {
+        State::Value(value) => Some(value.as_ref().as_bstr().to_str_lossy().into_owned()),
+        _ => None,
+    }
+}
+
+/// Returns whether an encoding is UTF-8.
+fn is_utf8(label: &str) -> bool {
+    ["utf-8", "utf8"].contains(&label.to_ascii_lowercase().as_str())
+}
+
+/// Reads the file of a directory; git does not follow a link there.
+fn read_attributes(root: &Path, dir: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(&root.join(dir).join(FILE), false).ok()?.read_to_end(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expanded_ids_are_stored_without_their_value() {
+        let stored = |text: &str| String::from_utf8(without_ids(text.as_bytes())).unwrap();
+        assert_eq!(stored("a $Id: 1234 $ b $Id$ c $Id: x$"), "a $Id$ b $Id$ c $Id$");
+        assert_eq!(stored("$Id: no end\n$ $Id: "), "$Id: no end\n$ $Id: ");
+    }
+
+    #[test]
+    fn the_last_line_that_matches_decides() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = dir.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(
+            FILE,
+            "# comment\n[attr]big filter=lfs -text\n*.bin big\n\"a b.txt\" ident\n*.u working-tree-encoding=UTF-16LE\n*.v working-tree-encoding=UTF-8\nsub/* ident\n",
+        );
+        write("sub/.gitattributes", "*.bin !filter\n/x.txt -ident\n");
+        let (root, state_dir, id) = (dir.path().to_owned(), PathBuf::new(), String::new());
+        let layout = RepoLayout { root, git_dir: None, common_dir: None, state_dir, id };
+        let mut settings = Settings::read(&layout, &UserDirs::default()).unwrap();
+        settings.filters.insert("lfs".to_owned());
+        let (outside, tracked) = (OutsideAttributes::default(), Tracked::nothing());
+        let attributes = Attributes::new(dir.path(), &settings, &outside, (&tracked, None));
+        let is = |path: &str, filter: Option<&str>, encoding: Option<&str>, ident| {
+            let (filter, encoding) = (filter.map(str::to_owned), encoding.map(str::to_owned));
+            assert_eq!(attributes.conversion(path), Conversion { filter, encoding, ident }, "{path}");
+        };
+        is("x.bin", Some("lfs"), None, false);
+        is("deep/x.bin", Some("lfs"), None, false);
+        is("sub/x.bin", None, None, true);
+        is("sub/x.txt", None, None, false);
+        is("sub/y.txt", None, None, true);
+        is("sub/deep/y.txt", None, None, false);
+        is("a b.txt", None, None, true);
+        is("x.u", None, Some("UTF-16LE"), false);
+        is("x.v", None, None, false);
+    }
+}

@@ -1,0 +1,237 @@
+//! Lists the paths in git's index.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::Metadata;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
+
+use filetime::FileTime;
+use gix::bstr::{BStr, BString, ByteSlice};
+use gix::hash::{Kind, ObjectId};
+use gix::index::entry::{Flags, Mode, Stage};
+use gix::index::{File, State, decode};
+use gix::objs::tree::EntryKind;
+use memod_base::paths::{IoContext, is_transient, open_regular};
+use memod_base::types::Stat;
+
+use crate::git_error::{GitError, find_system_error};
+use crate::special::refuse_special_index;
+
+/// Largest index that is read: one of ten million paths.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// The entry of the index at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackedAs {
+    /// No entry.
+    Untracked,
+    /// A file or a symbolic link, in any stage.
+    File,
+    /// A submodule.
+    Repository,
+}
+
+/// The paths of one index, read at one moment.
+pub struct Tracked {
+    index: Option<File>,
+    folded: Option<FoldedPaths>,
+}
+
+/// Look-up tables with ASCII letters in lower case, for `core.ignoreCase`.
+#[derive(Default)]
+struct FoldedPaths {
+    entries: HashMap<Vec<u8>, usize>,
+    directories: HashSet<Vec<u8>>,
+}
+
+impl Tracked {
+    /// Returns a fingerprint of the tracked paths, without contents.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for (index, entry) in
+            self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)))
+        {
+            std::hash::Hash::hash(&(entry.path(index), entry.mode.bits()), &mut hasher);
+        }
+        std::hash::Hasher::finish(&hasher)
+    }
+
+    /// Returns an empty index.
+    pub fn nothing() -> Self {
+        Self { index: None, folded: None }
+    }
+
+    /// Reads the index at `path`; a missing one is empty, as in a new repository.
+    ///
+    /// Takes no lock: git replaces the file by renaming, so one complete version is read.
+    ///
+    /// # Errors
+    /// When it is damaged, of an unknown format, or unreadable at the moment; names it.
+    pub fn read(path: &Path, object_hash: Kind, ignore_case: bool) -> Result<Self, GitError> {
+        // Read, and not mapped as gix does: a file that is cut while it is mapped ends the process.
+        let (bytes, meta) = match read_with_meta(path) {
+            Ok(read) => read,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Self::nothing());
+            }
+            Err(error) if is_transient(&error) => return Err(error).at("read", path)?,
+            Err(error) => return Err(damaged_error(path, error.to_string())),
+        };
+        let written = FileTime::from_last_modification_time(&meta);
+        let (state, _) = State::from_bytes(&bytes, written, object_hash, decode::Options::default())
+            .map_err(|error| index_error(&error, path))?;
+        let index = match state.link() {
+            None => File::from_state(state, path),
+            Some(_) => {
+                refuse_special_index(path)?;
+                // Without the checksum, as git reads it outside `git fsck`.
+                File::at(path, object_hash, true, decode::Options::default())
+                    .map_err(|error| index_error(&error, path))?
+            }
+        };
+        let folded = ignore_case.then(|| FoldedPaths::from_index(&index));
+        Ok(Self { index: Some(index), folded })
+    }
+
+    /// Returns the entry at `path`, ignoring case if `core.ignoreCase` is set.
+    pub fn entry(&self, path: &BStr) -> TrackedAs {
+        match self.find_entry(path).map(|(index, at)| index.entry(at).mode) {
+            None | Some(Mode::DIR) => TrackedAs::Untracked,
+            Some(Mode::COMMIT) => TrackedAs::Repository,
+            Some(_) => TrackedAs::File,
+        }
+    }
+
+    /// Returns whether the index holds anything below the directory `dir`.
+    pub fn holds_below(&self, dir: &BStr) -> bool {
+        let Some(index) = &self.index else {
+            return false;
+        };
+        if let Some(folded) = &self.folded {
+            return folded.directories.contains(&dir.to_ascii_lowercase());
+        }
+        let mut prefix = dir.to_vec();
+        prefix.push(b'/');
+        let at = index.entries().partition_point(|entry| entry.path(index) <= prefix.as_bstr());
+        index.entries().get(at).is_some_and(|entry| entry.path(index).starts_with(&prefix))
+    }
+
+    /// Returns the paths below the directory `dir` that a merge has left unmerged, and whether ours and theirs have them.
+    pub fn unmerged_below(&self, dir: &BStr) -> Vec<(BString, [bool; 2])> {
+        let Some(index) = &self.index else {
+            return Vec::new();
+        };
+        let mut prefix = dir.to_vec();
+        prefix.push(b'/');
+        let entries = index.prefixed_entries(prefix.as_bstr()).unwrap_or_default();
+        let paths = entries.chunk_by(|a, b| a.path(index) == b.path(index));
+        let unmerged = paths.filter_map(|of_path| {
+            let has = |stage| of_path.iter().any(|entry| entry.stage() == stage);
+            let sides = [has(Stage::Ours), has(Stage::Theirs)];
+            sides.contains(&true).then(|| (of_path[0].path(index).to_owned(), sides))
+        });
+        unmerged.collect()
+    }
+
+    /// Returns the content of a file whose signature equals the one in the index, and whether it is racy: written in the
+    /// same second as the index, so that git itself would read the file.
+    pub fn recorded_content(&self, path: &BStr, stat: &Stat) -> Option<(ObjectId, bool)> {
+        let (index, at) = self.find_entry(path)?;
+        let entry = index.entry(at);
+        let known = entry.stat;
+        let is_racy = i64::from(known.mtime.secs) >= index.timestamp().unix_seconds();
+        let is_same = time_ns(known.mtime) == stat.mtime_ns
+            && time_ns(known.ctime) == stat.ctime_ns
+            && known.size == stat.size as u32
+            && known.ino == stat.inode as u32;
+        let is_certain = entry.stage() == Stage::Unconflicted && !entry.flags.contains(Flags::INTENT_TO_ADD);
+        (is_same && is_certain).then_some((entry.id, is_racy))
+    }
+
+    /// Returns the submodules with the commits that are recorded of them, after a conflict ours; names that are not UTF-8
+    /// are left out.
+    pub fn submodules(&self) -> BTreeMap<String, ObjectId> {
+        let entries =
+            self.index.iter().flat_map(|index| index.entries().iter().map(move |entry| (index, entry)));
+        let mut submodules = BTreeMap::new();
+        for (index, entry) in entries.filter(|(_, entry)| entry.mode == Mode::COMMIT) {
+            let Ok(path) = entry.path(index).to_str() else { continue };
+            if entry.stage() == Stage::Ours || !submodules.contains_key(path) {
+                submodules.insert(path.to_owned(), entry.id);
+            }
+        }
+        submodules
+    }
+
+    /// Returns the type of an entry.
+    pub fn kind(&self, path: &BStr) -> Option<EntryKind> {
+        let (index, at) = self.find_entry(path)?;
+        Some(index.entry(at).mode.to_tree_entry_mode()?.kind())
+    }
+
+    /// Returns the content of a file or a link.
+    pub fn blob(&self, path: &BStr) -> Option<ObjectId> {
+        let (index, at) = self.find_entry(path)?;
+        let entry = index.entry(at);
+        (!matches!(entry.mode, Mode::DIR | Mode::COMMIT)).then_some(entry.id)
+    }
+
+    /// Returns the blob of a path that a sparse checkout leaves out of the worktree.
+    pub fn left_out(&self, path: &BStr) -> Option<ObjectId> {
+        let (index, at) = self.find_entry(path)?;
+        let entry = index.entry(at);
+        entry.flags.contains(Flags::SKIP_WORKTREE).then_some(entry.id)
+    }
+
+    /// Returns the place of a path in the index.
+    fn find_entry(&self, path: &BStr) -> Option<(&File, usize)> {
+        let index = self.index.as_ref()?;
+        let at = match &self.folded {
+            Some(folded) => folded.entries.get(&path.to_ascii_lowercase()).copied()?,
+            None => index.entry_index_by_path(path).ok()?,
+        };
+        Some((index, at))
+    }
+}
+
+/// Returns the error for an index that does not parse.
+fn damaged_error(path: &Path, reason: String) -> GitError {
+    GitError::Index { path: path.to_owned(), reason }
+}
+
+/// Returns the error for an index that gix could not read.
+fn index_error(error: &gix::Error, path: &Path) -> GitError {
+    find_system_error(error, path).unwrap_or_else(|| damaged_error(path, error.to_string()))
+}
+
+/// Converts a time of the index to nanoseconds since the epoch.
+fn time_ns(time: gix::index::entry::stat::Time) -> i64 {
+    i64::from(time.secs) * 1_000_000_000 + i64::from(time.nsecs)
+}
+
+fn read_with_meta(path: &Path) -> io::Result<(Vec<u8>, Metadata)> {
+    let mut file = open_regular(path, true)?;
+    let (mut bytes, meta) = (Vec::new(), file.metadata()?);
+    if meta.len() > MOST_BYTES {
+        return Err(io::Error::new(ErrorKind::InvalidData, format!("over {} GiB", MOST_BYTES >> 30)));
+    }
+    file.read_to_end(&mut bytes)?;
+    Ok((bytes, meta))
+}
+
+impl FoldedPaths {
+    /// Builds the tables of an index.
+    fn from_index(index: &File) -> Self {
+        let mut folded = Self::default();
+        for (at, entry) in index.entries().iter().enumerate() {
+            let path = entry.path(index).to_ascii_lowercase();
+            for (slash, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
+                if !folded.directories.contains(&path[..slash]) {
+                    folded.directories.insert(path[..slash].to_vec());
+                }
+            }
+            folded.entries.insert(path, at);
+        }
+        folded
+    }
+}

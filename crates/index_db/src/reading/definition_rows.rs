@@ -1,0 +1,254 @@
+//! Reads definitions from index.db.
+
+use memod_base::types::{
+    ChunkId, Definition, FileClass, FileStructure, HttpRoute, SourceKey, TextHash, WorktreeId,
+};
+use memod_database::DatabaseError;
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::index_contents::class_of;
+use super::index_reader::IndexReader;
+
+/// Columns in the order of [`read_definition`].
+const COLUMNS: &str = "d.title, d.names, d.l0, d.l1, d.text, d.shape";
+
+/// The headings from the top down to a section, joined by ` > `, and its first and last line.
+type DocumentSection = (String, (u32, u32));
+
+impl IndexReader {
+    /// Returns the definitions of one file, in the order of its lines.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_definitions(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Vec<Definition>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2 ORDER BY d.l0, d.l1 DESC, d.title"
+            ))?
+            .query_map(params![view.0, key.as_str()], read_definition)?
+            .collect()
+        })
+    }
+
+    /// Returns the sections of a document, in the order of its lines. A long one has several parts.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_sections(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Vec<DocumentSection>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT c.title, c.l0, c.l1 FROM entry e JOIN chunk c ON c.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2 AND c.kind = 'doc' AND c.title IS NOT NULL ORDER BY c.l0, c.ord",
+            )?
+            .query_map(params![view.0, key.as_str()], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
+            .collect()
+        })
+    }
+
+    /// Returns one definition of a file by its qualified name.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn find_definition(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+        title: &str,
+    ) -> Result<Option<Definition>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM entry e JOIN definition d ON d.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2 AND d.title = ?3"
+            ))?
+            .query_row(params![view.0, key.as_str(), title], read_definition)
+            .optional()
+        })
+    }
+
+    /// Returns the locations in a view of definitions with this text, by path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn same_definition(
+        &self,
+        view: WorktreeId,
+        text: &TextHash,
+        at_most: usize,
+    ) -> Result<Vec<(SourceKey, Definition)>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT {COLUMNS}, e.path FROM definition d JOIN entry e ON e.blob_id = d.blob_id AND e.view_id = ?1
+                 WHERE d.text = ?2 ORDER BY e.path, d.l0 LIMIT ?3"
+            ))?
+            .query_map(params![view.0, text.0, at_most as i64], |row| {
+                Ok((SourceKey::new(row.get::<_, String>(6)?), read_definition(row)?))
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns the files of a view that hold these bytes, by path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn same_content(
+        &self,
+        view: WorktreeId,
+        hash: &[u8; 32],
+        at_most: usize,
+    ) -> Result<Vec<SourceKey>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path FROM blob b JOIN entry e ON e.blob_id = b.id AND e.view_id = ?1
+                 WHERE b.hash = ?2 ORDER BY e.path LIMIT ?3",
+            )?
+            .query_map(params![view.0, hash, at_most as i64], |row| {
+                Ok(SourceKey::new(row.get::<_, String>(0)?))
+            })?
+            .collect()
+        })
+    }
+
+    /// Returns whether a file was parsed without problems, so that all of its definitions are known.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn is_parsed_well(&self, view: WorktreeId, key: &SourceKey) -> Result<bool, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT 1 FROM entry e JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2 AND b.problems IS NULL AND b.kind IN ('text', 'generated', 'licence')",
+            )?
+            .exists(params![view.0, key.as_str()])
+        })
+    }
+
+    /// Calls `visit` with each file of a view that has definitions, by path: path, hash, and the chunk of its map record, which
+    /// identifies the extraction.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_map(
+        &self,
+        view: WorktreeId,
+        mut visit: impl FnMut(String, [u8; 32], ChunkId, Option<FileClass>),
+    ) -> Result<(), DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT e.path, b.hash, c.id, b.kind FROM entry e
+                 JOIN blob b ON b.id = e.blob_id JOIN chunk c ON c.blob_id = b.id AND c.ord = 0 AND c.kind = 'map'
+                 WHERE e.view_id = ?1 ORDER BY e.path",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                let class = class_of(row.get_ref(3)?.as_str()?);
+                visit(row.get(0)?, row.get(1)?, ChunkId(row.get(2)?), class);
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the names that a content uses, one `name count` per line, given the chunk of its map record.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read_uses(&self, map: ChunkId) -> Result<String, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT coalesce(b.refs, '') FROM chunk c JOIN blob b ON b.id = c.blob_id WHERE c.id = ?1",
+            )?
+            .query_row([map.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns the declarations, imports and uses of a file; `None` where they are unknown.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn read_structure(
+        &self,
+        view: WorktreeId,
+        key: &SourceKey,
+    ) -> Result<Option<FileStructure>, DatabaseError> {
+        let data: Option<Vec<u8>> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.data FROM entry e JOIN structure s ON s.blob_id = e.blob_id
+                 WHERE e.view_id = ?1 AND e.path = ?2",
+            )?
+            .query_row(params![view.0, key.as_str()], |row| row.get(0))
+            .optional()
+        })?;
+        Ok(data.and_then(|data| FileStructure::from_bytes(&data)))
+    }
+
+    /// Returns the HTTP routes that files of a view declare, by path and line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_routes(&self, view: WorktreeId) -> Result<Vec<(SourceKey, HttpRoute)>, DatabaseError> {
+        let files: Vec<(String, String)> = self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path, b.routes FROM blob b INDEXED BY blob_with_routes
+                 CROSS JOIN entry e ON e.blob_id = b.id AND e.view_id = ?1
+                 WHERE b.routes IS NOT NULL ORDER BY e.path",
+            )?
+            .query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })?;
+        let mut found = Vec::new();
+        for (path, routes) in files {
+            let key = SourceKey::new(path);
+            found.extend(routes.lines().filter_map(parse_route).map(|route| (key.clone(), route)));
+        }
+        Ok(found)
+    }
+
+    /// Calls `visit` with each definition of a content, by line, given the chunk of its map record: names, joined by spaces,
+    /// and first line.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn visit_definitions(
+        &self,
+        map: ChunkId,
+        mut visit: impl FnMut(&str, &str, u32),
+    ) -> Result<(), DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT c.symbol, coalesce(c.title, ''), c.l0 FROM chunk m JOIN chunk c ON c.blob_id = m.blob_id
+                 WHERE m.id = ?1 AND c.kind = 'symbol' ORDER BY c.ord",
+            )?;
+            let mut rows = statement.query([map.0])?;
+            while let Some(row) = rows.next()? {
+                let text = |column| row.get_ref(column).map(|text| text.as_str().unwrap_or_default());
+                visit(text(0)?, text(1)?, row.get(2)?);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn parse_route(line: &str) -> Option<HttpRoute> {
+    let mut parts = line.splitn(3, ' ');
+    let (line, method, path) = (parts.next()?.parse().ok()?, parts.next()?, parts.next()?);
+    Some(HttpRoute { method: method.to_owned(), path: path.to_owned(), line })
+}
+
+fn read_definition(row: &Row<'_>) -> rusqlite::Result<Definition> {
+    Ok(Definition {
+        title: row.get(0)?,
+        names: row.get(1)?,
+        lines: (row.get(2)?, row.get(3)?),
+        text: TextHash(row.get(4)?),
+        shape: TextHash(row.get(5)?),
+    })
+}

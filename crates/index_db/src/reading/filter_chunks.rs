@@ -1,0 +1,57 @@
+//! Finds the chunks for operators and for filters by name, date and author.
+
+use memod_base::types::{ChunkId, IdSet, WorktreeId};
+use memod_database::DatabaseError;
+
+use super::index_reader::IndexReader;
+
+impl IndexReader {
+    /// Returns all chunks of all views, and perhaps some deleted ones.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn all_chunk_ids(&self) -> Result<IdSet, DatabaseError> {
+        self.run(|conn| {
+            let last: Option<i64> = conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0))?;
+            Ok(IdSet::up_to(last.unwrap_or(0)))
+        })
+    }
+
+    /// Returns the chunks of all views that define a symbol with this name, ignoring case, with their titles.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn definitions_named(&self, name: &str) -> Result<Vec<(ChunkId, String)>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT s.chunk_id, coalesce(c.title, '') FROM symbol s JOIN chunk c ON c.id = s.chunk_id
+                 WHERE s.name = ?1",
+            )?
+            .query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?)))?
+            .collect()
+        })
+    }
+
+    /// Calls `visit` with each commit of a view and the first line of its text: id, date and author.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_commit(
+        &self,
+        view: WorktreeId,
+        mut visit: impl FnMut(ChunkId, &str),
+    ) -> Result<(), DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT c.id, substr(c.text, 1, instr(c.text, char(10)) - 1) FROM entry e
+                 CROSS JOIN blob b ON b.id = e.blob_id CROSS JOIN chunk c ON c.blob_id = b.id
+                 WHERE e.view_id = ?1 AND e.path >= 'commit:' AND e.path < 'commit;' AND c.kind = 'commit'",
+            )?;
+            let mut rows = statement.query([view.0])?;
+            while let Some(row) = rows.next()? {
+                visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_str().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+}

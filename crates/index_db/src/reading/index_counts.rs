@@ -1,0 +1,141 @@
+//! Counts the rows of index.db.
+
+use std::collections::BTreeMap;
+
+use memod_base::types::{UnreadableEntry, WorktreeId, is_dir};
+use memod_database::DatabaseError;
+use memod_proto::Counts;
+use rusqlite::params;
+
+use super::index_reader::IndexReader;
+use super::index_reader::{IS_FILE, REFUSAL};
+
+impl IndexReader {
+    /// Returns row counts, except those of memories.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn count_rows(&self) -> Result<Counts, DatabaseError> {
+        self.run(|conn| {
+            conn.query_row(
+                "SELECT (SELECT count(*) FROM blob WHERE lang != 'commit'), (SELECT count(*) FROM chunk),
+                        (SELECT count(*) FROM embedding WHERE model_id = (SELECT value FROM meta WHERE key = 'model'))",
+                [],
+                |row| {
+                    Ok(Counts {
+                        blobs: row.get(0)?,
+                        chunks: row.get(1)?,
+                        embeddings: row.get(2)?,
+                        memories: 0,
+                    })
+                },
+            )
+        })
+    }
+
+    /// Returns the number of refused files of a view for each reason.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn count_refused(&self, view: WorktreeId) -> Result<BTreeMap<String, u64>, DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT {REFUSAL} AS reason, count(*) FROM entry e LEFT JOIN blob b ON b.id = e.blob_id
+                 WHERE e.view_id = ?1 AND reason IS NOT NULL GROUP BY reason"
+            ))?;
+            statement.query_map([view.0], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Returns the files and directories of a view that may not be read, by path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_unreadable(&self, view: WorktreeId) -> Result<Vec<UnreadableEntry>, DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT path, mode FROM entry INDEXED BY entry_unreadable
+                 WHERE view_id = ?1 AND refusal = 'unreadable' ORDER BY path",
+            )?;
+            let rows = statement.query_map([view.0], |row| {
+                let (path, mode): (String, u32) = (row.get(0)?, row.get(1)?);
+                Ok(UnreadableEntry { path, is_dir: is_dir(mode) })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// Returns the number of indexed files of a view.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_files(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND e.blob_id IS NOT NULL AND {IS_FILE}"
+            ))?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns the number of indexed commits of a view.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_commits(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT count(*) FROM entry e WHERE e.view_id = ?1 AND NOT {IS_FILE}"
+            ))?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns the number of chunks of a view.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_chunks(&self, view: WorktreeId) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM entry e JOIN chunk c ON c.blob_id = e.blob_id WHERE e.view_id = ?1",
+            )?
+            .query_row([view.0], |row| row.get(0))
+        })
+    }
+
+    /// Returns the texts of a view that the model fails on, at most `at_most` of them: a chunk as path and lines, else a
+    /// path.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn list_embed_failed(&self, view: WorktreeId, at_most: u32) -> Result<Vec<String>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT e.path || ':' || c.l0 || '-' || c.l1 FROM chunk c INDEXED BY chunk_embed_failed
+                 JOIN entry e ON e.blob_id = c.blob_id AND e.view_id = ?1 WHERE c.vec_state = 3
+                 UNION ALL
+                 SELECT p.path FROM path p INDEXED BY path_embed_failed
+                 JOIN entry e ON e.path = p.path AND e.view_id = ?1 WHERE p.vec_state = 3
+                 LIMIT ?2",
+            )?
+            .query_map(params![view.0, at_most], |row| row.get(0))?
+            .collect()
+        })
+    }
+
+    /// Returns the number of chunks of a view that wait for a vector; counting stops at `at_most`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn pending_embeddings(&self, view: WorktreeId, at_most: u32) -> Result<u64, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(
+                "SELECT count(*) FROM (
+                     SELECT 1 FROM chunk c INDEXED BY chunk_to_embed WHERE c.vec_state = 0
+                     AND EXISTS (SELECT 1 FROM entry e WHERE e.blob_id = c.blob_id AND e.view_id = ?1) LIMIT ?2)",
+            )?
+            .query_row(params![view.0, at_most], |row| row.get(0))
+        })
+    }
+}

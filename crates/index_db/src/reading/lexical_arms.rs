@@ -1,0 +1,85 @@
+//! Runs the lexical arms of a search on index.db.
+//!
+//! They return the matches in all worktrees; the caller selects those of the view and the filter before ranking.
+
+use memod_base::types::ChunkId;
+use memod_database::{DatabaseError, vector_from_bytes};
+use rusqlite::OptionalExtension;
+
+use super::index_reader::IndexReader;
+
+impl IndexReader {
+    /// Returns the chunks that define a symbol with this name, ignoring case, and whether the case is the same.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn find_by_symbol(&self, name: &str) -> Result<Vec<(ChunkId, bool)>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT chunk_id, name = ?1 COLLATE BINARY FROM symbol WHERE name = ?1")?
+                .query_map([name], |row| Ok((ChunkId(row.get(0)?), row.get(1)?)))?
+                .collect()
+        })
+    }
+
+    /// Returns the ids of the chunks that have a vector, at most `at_most` of them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ids_with_vector(&self, at_most: usize) -> Result<Vec<ChunkId>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT id FROM chunk WHERE vec_state = 1 LIMIT ?1")?
+                .query_map([at_most], |row| row.get(0).map(ChunkId))?
+                .collect()
+        })
+    }
+
+    /// Calls `visit` with every chunk's vector.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_vector(&self, mut visit: impl FnMut(ChunkId, &[u8])) -> Result<(), DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare(
+                "SELECT c.id, e.vec FROM chunk c
+                 JOIN meta m ON m.key = 'model'
+                 JOIN embedding e ON e.text_hash = c.text_hash AND e.model_id = m.value
+                 WHERE c.vec_state = 1",
+            )?;
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
+                visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns the int8 vector of a path, if it has one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn path_vector(&self, path: &str) -> Result<Option<Vec<i8>>, DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached("SELECT vec FROM path WHERE path = ?1 AND vec IS NOT NULL")?
+                .query_row([path], |row| Ok(vector_from_bytes(row.get_ref(0)?.as_blob()?)))
+                .optional()
+        })
+    }
+
+    /// Returns the number of chunks with each of these terms, leaving out terms that no chunk has, and the approximate number of
+    /// all chunks.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn term_counts(&self, terms: &[String]) -> Result<(Vec<(String, u64)>, u64), DatabaseError> {
+        let postings = self.read_postings()?;
+        let mut counts = Vec::new();
+        for term in terms {
+            let n_chunks = postings.n_chunks_with(term)?;
+            counts.extend((n_chunks > 0).then(|| (term.clone(), n_chunks)));
+        }
+        // Counting rows would read all of them.
+        let all: Option<u64> =
+            self.run(|conn| conn.query_row("SELECT max(id) FROM chunk", [], |row| row.get(0)))?;
+        Ok((counts, all.unwrap_or(0)))
+    }
+}

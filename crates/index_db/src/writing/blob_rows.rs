@@ -1,0 +1,314 @@
+//! Inserts contents, chunks and paths into index.db.
+
+use memod_base::types::{BlobId, ChunkId, Definition, ReadRefusal, SourceKey, Stat, WorktreeId};
+use memod_database::vector_from_bytes;
+use rusqlite::{OptionalExtension, Transaction, params};
+
+use super::new_rows::{AddedVectors, NewBlob, NewChunk, ViewKey};
+use super::vector_rows;
+use crate::postings::InvertedWords;
+
+/// The vectors and words that a transaction adds besides the rows of contents.
+pub(super) struct IndexAdditions<'a> {
+    /// The model whose vectors are used.
+    pub(super) model_id: &'a str,
+    pub(super) vectors: AddedVectors,
+    pub(super) words: InvertedWords<'a>,
+}
+
+/// Returns an id that no view has had, because work in progress for a removed view must not affect a new one.
+fn next_view_id(tx: &Transaction<'_>) -> rusqlite::Result<WorktreeId> {
+    tx.query_row(
+        "INSERT INTO meta(key, value) SELECT 'last_view', coalesce(max(id), 0) + 1 FROM view WHERE true
+         ON CONFLICT(key) DO UPDATE SET value = value + 1 RETURNING CAST(value AS INTEGER)",
+        [],
+        |row| row.get(0),
+    )
+    .map(WorktreeId)
+}
+
+pub(super) fn add_view(tx: &Transaction<'_>, key: &ViewKey) -> rusqlite::Result<WorktreeId> {
+    let id = next_view_id(tx)?;
+    tx.execute(
+        "INSERT INTO view(id, git_dir, git_dir_inode, root, epoch, seq, complete)
+         VALUES(?1, ?2, ?3, ?4, unixepoch(), 0, 0)",
+        params![id.0, key.git_dir, key.inode as i64, key.root],
+    )?;
+    Ok(id)
+}
+
+/// Moves the manifest of a worktree to a new id with another root.
+pub(super) fn move_view(tx: &Transaction<'_>, from: WorktreeId, root: &str) -> rusqlite::Result<WorktreeId> {
+    let id = next_view_id(tx)?;
+    tx.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+    tx.execute("UPDATE view SET id = ?2, root = ?3 WHERE id = ?1", params![from.0, id.0, root])?;
+    tx.execute("UPDATE entry SET view_id = ?2 WHERE view_id = ?1", params![from.0, id.0])?;
+    Ok(id)
+}
+
+/// Deletes a worktree and its manifest; the retention of its contents starts now.
+pub(super) fn delete_view(tx: &Transaction<'_>, view: WorktreeId) -> rusqlite::Result<()> {
+    tx.execute(
+        "UPDATE blob SET last_ref = unixepoch()
+         WHERE id IN (SELECT blob_id FROM entry WHERE view_id = ?1)",
+        [view.0],
+    )?;
+    tx.execute("DELETE FROM view WHERE id = ?1", [view.0])?;
+    Ok(())
+}
+
+/// Returns the blob of a content, and inserts a new one; `None` if it is neither known nor given.
+pub(super) fn find_or_add_blob<'a>(
+    tx: &Transaction<'_>,
+    hash: &[u8; 32],
+    lang: &str,
+    new: Option<&'a NewBlob>,
+    now_s: i64,
+    adding: &mut IndexAdditions<'a>,
+) -> rusqlite::Result<Option<BlobId>> {
+    let known: Option<(i64, i64)> = tx
+        .prepare_cached("SELECT id, extractor_version FROM blob WHERE hash = ?1 AND lang = ?2")?
+        .query_row(params![hash, lang], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some(new) = new else { return Ok(known.map(|(id, _)| BlobId(id))) };
+    if let Some((id, version)) = known {
+        if version == new.extractor_version {
+            return Ok(Some(BlobId(id)));
+        }
+        delete_chunks(tx, BlobId(id))?;
+        count_replaced(tx)?;
+    }
+    let id: i64 = tx
+        .prepare_cached(
+            "INSERT INTO blob(hash, lang, size, kind, extractor_version, refs, problems, last_ref, n_secrets, routes)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, ''), ?8, ?9, nullif(?10, ''))
+             ON CONFLICT(hash, lang) DO UPDATE SET kind = excluded.kind, refs = excluded.refs,
+                 problems = excluded.problems, extractor_version = excluded.extractor_version,
+                 n_secrets = excluded.n_secrets, routes = excluded.routes
+             RETURNING id",
+        )?
+        .query_row(
+            params![
+                hash,
+                lang,
+                new.size as i64,
+                new.kind,
+                new.extractor_version,
+                new.refs,
+                new.problems,
+                now_s,
+                new.n_secrets as i64,
+                new.routes,
+            ],
+            |row| row.get(0),
+        )?;
+    new.definitions.iter().try_for_each(|definition| add_definition(tx, BlobId(id), definition))?;
+    if !new.structure.is_empty() {
+        tx.prepare_cached("INSERT INTO structure(blob_id, data) VALUES(?1, ?2)")?
+            .execute(params![id, new.structure])?;
+    }
+    for (ord, chunk) in new.chunks.iter().enumerate() {
+        add_chunk(tx, BlobId(id), ord, chunk, adding)?;
+    }
+    Ok(Some(BlobId(id)))
+}
+
+fn add_definition(tx: &Transaction<'_>, blob: BlobId, definition: &Definition) -> rusqlite::Result<()> {
+    let Definition { title, names, lines, text, shape } = definition;
+    tx.prepare_cached(
+        "INSERT INTO definition(blob_id, title, names, l0, l1, text, shape) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT DO NOTHING",
+    )?
+    .execute(params![blob.0, title, names, lines.0, lines.1, text.0, shape.0])
+    .map(drop)
+}
+
+fn add_chunk<'a>(
+    tx: &Transaction<'_>,
+    blob: BlobId,
+    ord: usize,
+    chunk: &'a NewChunk,
+    adding: &mut IndexAdditions<'a>,
+) -> rusqlite::Result<()> {
+    tx.prepare_cached(
+        "INSERT INTO chunk(blob_id, ord, kind, b0, b1, l0, l1, symbol, title, text, text_hash, vec_state, n_words)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?
+    .execute(params![
+        blob.0,
+        ord as i64,
+        chunk.kind.as_str(),
+        chunk.bytes.0 as i64,
+        chunk.bytes.1 as i64,
+        chunk.lines.0,
+        chunk.lines.1,
+        chunk.symbol,
+        chunk.title,
+        chunk.text,
+        chunk.text_hash,
+        if chunk.embeds { 0 } else { 2 },
+        chunk.words.iter().map(|words| words.split_ascii_whitespace().count() as i64).sum::<i64>(),
+    ])?;
+    let id = ChunkId(tx.last_insert_rowid());
+    adding.words.add(id, &chunk.words);
+    tx.prepare_cached("INSERT INTO chunk_pieces(chunk_id, pieces) VALUES(?1, ?2)")?
+        .execute(params![id.0, chunk.pieces.to_bytes()])?;
+    for name in chunk.symbol.iter().flat_map(|names| names.split_whitespace()) {
+        tx.prepare_cached("INSERT INTO symbol(name, chunk_id) VALUES(?1, ?2) ON CONFLICT DO NOTHING")?
+            .execute(params![name, id.0])?;
+    }
+    if chunk.embeds {
+        let known: Option<Option<Vec<u8>>> = tx
+            .prepare_cached("SELECT vec FROM embedding WHERE text_hash = ?1 AND model_id = ?2")?
+            .query_row(params![chunk.text_hash, adding.model_id], |row| row.get(0))
+            .optional()?;
+        if let Some(vec) = known {
+            set_vector(tx, id, vec.as_deref(), &mut adding.vectors)?;
+        }
+    }
+    Ok(())
+}
+
+/// Stores the vector of a chunk, or that it has none; an empty vector says that the model fails on the text. Does nothing
+/// if the chunk is gone or has one.
+pub(super) fn set_vector(
+    tx: &Transaction<'_>,
+    chunk: ChunkId,
+    vec: Option<&[u8]>,
+    added: &mut AddedVectors,
+) -> rusqlite::Result<()> {
+    let state = match vec {
+        Some([]) => 3,
+        Some(_) => 1,
+        None => 2,
+    };
+    let waiting = tx
+        .prepare_cached("UPDATE chunk SET vec_state = ?2 WHERE id = ?1 AND vec_state = 0")?
+        .execute(params![chunk.0, state])?;
+    if let (1, 1, Some(vec)) = (waiting, state, vec) {
+        added.push((chunk, vector_from_bytes(vec)));
+    }
+    Ok(())
+}
+
+pub(super) fn delete_blob(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    delete_chunks(tx, blob)?;
+    tx.prepare_cached("DELETE FROM blob WHERE id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+/// Counts that the chunks of a content were replaced, which changes no view.
+fn count_replaced(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute(
+        "INSERT INTO meta(key, value) VALUES('n_replaced', '1')
+         ON CONFLICT(key) DO UPDATE SET value = CAST(CAST(value AS INTEGER) + 1 AS TEXT)",
+        [],
+    )
+    .map(drop)
+}
+
+fn delete_chunks(tx: &Transaction<'_>, blob: BlobId) -> rusqlite::Result<()> {
+    let ids: Vec<i64> = tx
+        .prepare_cached("SELECT id FROM chunk WHERE blob_id = ?1")?
+        .query_map([blob.0], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    vector_rows::delete_rows(tx, &ids)?;
+    tx.prepare_cached("DELETE FROM chunk WHERE blob_id = ?1")?.execute([blob.0])?;
+    tx.prepare_cached("DELETE FROM definition WHERE blob_id = ?1")?.execute([blob.0])?;
+    tx.prepare_cached("DELETE FROM structure WHERE blob_id = ?1")?.execute([blob.0])?;
+    Ok(())
+}
+
+pub(super) fn add_path(tx: &Transaction<'_>, key: &SourceKey) -> rusqlite::Result<()> {
+    tx.prepare_cached("INSERT INTO path(path, vec_state) VALUES(?1, 0) ON CONFLICT DO NOTHING")?
+        .execute([key.as_str()])
+        .map(drop)
+}
+
+/// Deletes paths that no view has any more.
+pub(super) fn delete_unused_paths(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    tx.execute("DELETE FROM path WHERE path NOT IN (SELECT path FROM entry)", []).map(drop)
+}
+
+/// Deletes the vectors of texts that no chunk has any more.
+///
+/// Texts are compared by 8 of the 32 bytes of their hashes: as a set in SQLite, the hashes of a million chunks took 70 MB. If
+/// two texts agree in these bytes, the vector of an unused one stays.
+pub(super) fn delete_unused_vectors(tx: &Transaction<'_>) -> rusqlite::Result<()> {
+    let mut used = Vec::new();
+    each_text_hash(tx, "chunk", |hash| used.push(hash_prefix(&hash)))?;
+    used.sort_unstable();
+    let mut unused = Vec::new();
+    each_text_hash(tx, "embedding", |hash| {
+        if used.binary_search(&hash_prefix(&hash)).is_err() {
+            unused.push(hash);
+        }
+    })?;
+    let mut statement = tx.prepare_cached("DELETE FROM embedding WHERE text_hash = ?1")?;
+    unused.iter().try_for_each(|hash| statement.execute([hash]).map(drop))
+}
+
+fn hash_prefix(hash: &[u8; 32]) -> [u8; 8] {
+    hash.as_chunks::<8>().0[0]
+}
+
+fn each_text_hash(
+    tx: &Transaction<'_>,
+    table: &str,
+    mut visit: impl FnMut([u8; 32]),
+) -> rusqlite::Result<()> {
+    let mut statement = tx.prepare(&format!("SELECT text_hash FROM {table}"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(row.get(0)?);
+    }
+    Ok(())
+}
+
+/// Starts the retention of the content that a path is about to release, and returns it.
+pub(super) fn release_blob(
+    tx: &Transaction<'_>,
+    view: WorktreeId,
+    key: &SourceKey,
+    now_s: i64,
+) -> rusqlite::Result<Option<BlobId>> {
+    tx.prepare_cached(
+        "UPDATE blob SET last_ref = ?3
+         WHERE id = (SELECT blob_id FROM entry WHERE view_id = ?1 AND path = ?2) RETURNING id",
+    )?
+    .query_row(params![view.0, key.as_str(), now_s], |row| row.get(0).map(BlobId))
+    .optional()
+}
+
+/// Returns the content that the path had before.
+#[expect(clippy::too_many_arguments, reason = "one row, a value a column")]
+pub(super) fn put_entry(
+    tx: &Transaction<'_>,
+    view: WorktreeId,
+    key: &SourceKey,
+    stat: &Stat,
+    racy: bool,
+    blob: Option<BlobId>,
+    refusal: Option<ReadRefusal>,
+    now_s: i64,
+) -> rusqlite::Result<Option<BlobId>> {
+    let former = release_blob(tx, view, key, now_s)?;
+    tx.prepare_cached(
+        "INSERT OR REPLACE INTO entry(view_id, path, blob_id, refusal, mode, size, mtime_ns, ctime_ns, inode, dev, racy)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?
+    .execute(params![
+        view.0,
+        key.as_str(),
+        blob.map(|blob| blob.0),
+        refusal.map(ReadRefusal::as_str),
+        stat.mode,
+        stat.size as i64,
+        stat.mtime_ns,
+        stat.ctime_ns,
+        stat.inode as i64,
+        stat.dev as i64,
+        racy,
+    ])?;
+    Ok(former)
+}

@@ -1,0 +1,242 @@
+//! Switches the vectors of index.db to another model.
+//!
+//! `meta.model` names the model that searches use, and `meta.next_model` the next one. Vectors of the next model are stored
+//! beside the others: those of chunks in `embedding`, which has the model in its key, those of paths in `next_path`. One
+//! transaction makes the switch. So whenever the daemon is killed, the database has all vectors of one model, and a
+//! snapshot never shows vectors of two.
+
+use memod_base::types::ChunkId;
+use memod_database::{DatabaseError, vector_to_bytes};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+
+use super::index_writer::IndexWriter;
+use super::new_rows::{NewVector, VectorOwner};
+use super::vector_rows;
+use crate::reading::index_reader::{IndexReader, PendingChunk};
+use crate::reading::index_reader::{PENDING_CHUNK, pending_chunk};
+
+/// Keys of `meta`.
+const MODEL: &str = "model";
+const NEXT_MODEL: &str = "next_model";
+/// Present if a user chose the model: then it stays when another version of memod has another default.
+const IS_CHOSEN: &str = "model_is_chosen";
+
+/// Condition on a chunk `c`: it is embedded. A state of 2 may also mean that the present model knows no word of it.
+const IS_EMBEDDED: &str =
+    "(c.vec_state != 2 OR EXISTS (SELECT 1 FROM embedding x WHERE x.text_hash = c.text_hash))";
+
+/// Returns the model that searches use. If it was a former default, all chunks are queued to be embedded again.
+pub(super) fn choose_model(tx: &Transaction<'_>, default: &str) -> rusqlite::Result<String> {
+    let known = read_meta(tx, MODEL)?;
+    match known {
+        Some(known) if known == default || read_meta(tx, IS_CHOSEN)?.is_some() => return Ok(known),
+        _ => {}
+    }
+    tx.execute_batch(
+        "UPDATE chunk SET vec_state = 0 WHERE vec_state IN (1, 3); UPDATE path SET vec_state = 0, vec = NULL;",
+    )?;
+    vector_rows::drop_table(tx)?;
+    set_meta(tx, MODEL, default)?;
+    Ok(default.to_owned())
+}
+
+impl IndexWriter {
+    /// Returns the identity of the model that searches use.
+    pub fn model_id(&self) -> &str {
+        &self.model_id
+    }
+
+    /// Records the next model, if any; deletes the vectors of another next model.
+    ///
+    /// # Errors
+    /// When the database cannot be written; nothing is changed then.
+    pub fn set_next_model(&mut self, next: Option<&str>) -> Result<(), DatabaseError> {
+        let active = self.model_id.clone();
+        self.in_tx(|tx| {
+            let planned = read_meta(tx, NEXT_MODEL)?;
+            if planned.as_deref() == next {
+                return Ok(());
+            }
+            if let Some(planned) = planned {
+                tx.execute("DELETE FROM next_path", [])?;
+                tx.execute(
+                    "DELETE FROM embedding WHERE model_id = ?1 AND model_id != ?2",
+                    [planned, active],
+                )?;
+            }
+            match next {
+                Some(next) => set_meta(tx, NEXT_MODEL, next),
+                None => delete_meta(tx, NEXT_MODEL),
+            }
+        })
+    }
+
+    /// Stores vectors of the next model, unless that has changed. An empty vector means that the model fails on the text.
+    ///
+    /// # Errors
+    /// When the database cannot be written; none is kept then.
+    pub fn add_next_vectors(&mut self, model: &str, vectors: &[NewVector]) -> Result<(), DatabaseError> {
+        self.in_tx(|tx| {
+            if read_meta(tx, NEXT_MODEL)?.as_deref() != Some(model) {
+                return Ok(());
+            }
+            for vector in vectors {
+                let bytes = vector.vec.as_deref().map(vector_to_bytes);
+                match vector.owner {
+                    VectorOwner::Path(id) => tx
+                        .prepare_cached(
+                            "INSERT OR REPLACE INTO next_path(path_id, vec)
+                             SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM path WHERE id = ?1)",
+                        )?
+                        .execute(params![id, bytes])?,
+                    VectorOwner::Chunk(id, text_hash) => tx
+                        .prepare_cached(
+                            "INSERT INTO embedding(text_hash, model_id, vec)
+                             SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?4) ON CONFLICT DO NOTHING",
+                        )?
+                        .execute(params![text_hash, model, bytes, id.0])?,
+                };
+            }
+            Ok(())
+        })
+    }
+
+    /// Switches to the next model. Texts without a vector of it are queued.
+    ///
+    /// # Errors
+    /// When the database cannot be written; the former model stays in use then.
+    pub fn switch_model(&mut self, model: &str, is_default: bool) -> Result<(), DatabaseError> {
+        self.in_tx(|tx| {
+            tx.execute(
+                &format!(
+                    "UPDATE chunk AS c SET vec_state = coalesce(
+                         (SELECT CASE WHEN e.vec IS NULL THEN 2 WHEN length(e.vec) = 0 THEN 3 ELSE 1 END
+                          FROM embedding e WHERE e.text_hash = c.text_hash AND e.model_id = ?1), 0)
+                     WHERE {IS_EMBEDDED}"
+                ),
+                [model],
+            )?;
+            tx.execute_batch(
+                "UPDATE path SET vec = nullif(next.vec, x''),
+                     vec_state = CASE WHEN next.path_id IS NULL THEN 0 WHEN next.vec = x'' THEN 3 ELSE 1 END
+                 FROM path AS own LEFT JOIN next_path AS next ON next.path_id = own.id WHERE own.id = path.id;
+                 DELETE FROM next_path;",
+            )?;
+            tx.execute("DELETE FROM embedding WHERE model_id != ?1", [model])?;
+            set_meta(tx, MODEL, model)?;
+            vector_rows::replace_all(tx)?;
+            delete_meta(tx, NEXT_MODEL)?;
+            if is_default { delete_meta(tx, IS_CHOSEN) } else { set_meta(tx, IS_CHOSEN, "1") }
+        })?;
+        model.clone_into(&mut self.model_id);
+        Ok(())
+    }
+}
+
+impl IndexReader {
+    /// Returns the identity of the model that searches use; empty before the first one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn model_id(&self) -> Result<String, DatabaseError> {
+        self.run(|conn| Ok(read_meta(conn, MODEL)?.unwrap_or_default()))
+    }
+
+    /// Returns the identity of the next model.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn next_model(&self) -> Result<Option<String>, DatabaseError> {
+        self.run(|conn| read_meta(conn, NEXT_MODEL))
+    }
+
+    /// Returns chunks of some view that lack a vector of a model, in order of id after `after`.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chunks_without(
+        &self,
+        model: &str,
+        after: ChunkId,
+        limit: usize,
+    ) -> Result<Vec<PendingChunk>, DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(&format!(
+                "SELECT {PENDING_CHUNK} FROM chunk c
+                 CROSS JOIN blob b ON b.id = c.blob_id
+                 CROSS JOIN entry e ON e.blob_id = c.blob_id
+                 CROSS JOIN view v ON v.id = e.view_id
+                 WHERE c.id > ?1 AND {IS_EMBEDDED} AND NOT EXISTS
+                     (SELECT 1 FROM embedding n WHERE n.text_hash = c.text_hash AND n.model_id = ?3)
+                 GROUP BY c.id ORDER BY c.id LIMIT ?2"
+            ))?;
+            statement.query_map(params![after.0, limit as i64, model], pending_chunk)?.collect()
+        })
+    }
+
+    /// Returns paths that lack a vector of the next model.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn paths_without(&self, limit: usize) -> Result<Vec<(i64, String)>, DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare_cached(
+                "SELECT id, path FROM path WHERE id NOT IN (SELECT path_id FROM next_path) LIMIT ?1",
+            )?;
+            statement.query_map([limit as i64], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// Calls `visit` with the vectors of chunks by a model.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn each_vector_by(
+        &self,
+        model: &str,
+        mut visit: impl FnMut(ChunkId, &[u8]),
+    ) -> Result<(), DatabaseError> {
+        self.run(|conn| {
+            let mut statement = conn.prepare(
+                "SELECT c.id, e.vec FROM chunk c CROSS JOIN embedding e ON e.text_hash = c.text_hash AND e.model_id = ?1
+                 WHERE length(e.vec) > 0",
+            )?;
+            let mut rows = statement.query([model])?;
+            while let Some(row) = rows.next()? {
+                visit(ChunkId(row.get(0)?), row.get_ref(1)?.as_blob().unwrap_or_default());
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns how many texts of chunks have a vector of a model, and how many there are to embed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn n_embedded(&self, model: &str) -> Result<(u64, u64), DatabaseError> {
+        self.run(|conn| {
+            conn.prepare_cached(&format!(
+                "SELECT count(n.text_hash), count(*) FROM chunk c
+                 LEFT JOIN embedding n ON n.text_hash = c.text_hash AND n.model_id = ?1 WHERE {IS_EMBEDDED}"
+            ))?
+            .query_row([model], |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?)))
+        })
+    }
+}
+
+fn read_meta(conn: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    conn.prepare_cached("SELECT value FROM meta WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+fn set_meta(conn: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+    conn.execute("INSERT OR REPLACE INTO meta(key, value) VALUES(?1, ?2)", [key, value]).map(drop)
+}
+
+fn delete_meta(conn: &Connection, key: &str) -> rusqlite::Result<()> {
+    conn.execute("DELETE FROM meta WHERE key = ?1", [key]).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

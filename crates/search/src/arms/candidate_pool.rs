@@ -1,0 +1,124 @@
+//! Collects the candidates of all arms, each chunk once.
+
+use std::collections::{HashMap, HashSet};
+
+use foldhash::fast::RandomState;
+use memod_base::types::ChunkId;
+use memod_database::DatabaseError;
+use memod_index_db::ChunkLocation;
+
+use super::bm25::FileScores;
+use super::definition_pieces::mark_pieces;
+use super::duplicate_paths::ChosenPaths;
+use crate::candidates::arm_signals::{ArmSignals, TextRank};
+use crate::candidates::chunk_candidate::ChunkCandidate;
+use crate::candidates::row_cache::CachedReader;
+use crate::query::Query;
+use crate::worktree_chunks::{AdmittedChunks, WorktreeChunk};
+
+/// The chunks that the arms have found, with their rank in each arm.
+#[derive(Default)]
+pub(crate) struct CandidatePool {
+    found: Vec<(WorktreeChunk, ArmSignals)>,
+    index: HashMap<ChunkId, usize, RandomState>,
+    /// The contents of the chunks.
+    contents: HashSet<u32, RandomState>,
+    /// The rank of each content's path; it applies to all chunks of the content.
+    paths: HashMap<u32, TextRank, RandomState>,
+    files: FileScores,
+}
+
+impl CandidatePool {
+    /// Returns whether no arm has found anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// Adds a chunk that no arm has found.
+    pub(crate) fn add_unranked(&mut self, chunk: &WorktreeChunk) {
+        self.signals_of(chunk);
+    }
+
+    /// Records a definition of the query's name at `rank`.
+    pub(crate) fn add_name(&mut self, chunk: &WorktreeChunk, rank: u32) {
+        let signals = self.signals_of(chunk);
+        signals.symbol = signals.symbol.or(Some(rank));
+    }
+
+    /// Records a match of words.
+    pub(crate) fn add_words(&mut self, chunk: &WorktreeChunk, rank: u32, bm25: f64) {
+        self.signals_of(chunk).bm25 = Some(TextRank { rank, bm25 });
+    }
+
+    /// Records a match of the path; returns false if a copy matched better. The first chunk represents the file if no other
+    /// was found.
+    pub(crate) fn add_path(&mut self, first: &WorktreeChunk, rank: u32, bm25: f64) -> bool {
+        if self.paths.contains_key(&first.content) {
+            return false;
+        }
+        self.paths.insert(first.content, TextRank { rank, bm25 });
+        if !self.contents.contains(&first.content) {
+            self.signals_of(first);
+        }
+        true
+    }
+
+    /// Records a near vector.
+    pub(crate) fn add_near(&mut self, chunk: &WorktreeChunk, rank: u32, cosine: f32) {
+        let signals = self.signals_of(chunk);
+        (signals.knn, signals.cosine) = (Some(rank), Some(cosine));
+    }
+
+    /// Sets the scores of whole files.
+    pub(crate) fn set_files(&mut self, files: FileScores) {
+        self.files = files;
+    }
+
+    /// Returns all candidates with their names and paths.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn into_candidates(
+        self,
+        rows: CachedReader<'_>,
+        members: &AdmittedChunks<'_>,
+        query: &Query,
+    ) -> Result<Vec<ChunkCandidate>, DatabaseError> {
+        let mut copies = ChosenPaths::new(members, query);
+        let mut candidates = Vec::with_capacity(self.found.len());
+        let ids: Vec<ChunkId> = self.found.iter().map(|(found, _)| found.chunk.id).collect();
+        let places = rows.chunk_places(&ids)?;
+        for ((WorktreeChunk { chunk, content }, mut signals), place) in self.found.into_iter().zip(places) {
+            // A content that can no longer be parsed loses its chunks without a change of the worktree's revision.
+            let Some(ChunkLocation { bytes, lines, symbol, title }) = place else { continue };
+            signals.path = self.paths.get(&content).copied();
+            signals.file = self.files.match_for(content);
+            let path = copies.best_path(content);
+            candidates.push(ChunkCandidate {
+                key: chunk.id,
+                definition: chunk.id,
+                content,
+                path: path.to_owned(),
+                classes: members.worktree.classes_of(content, path),
+                kind: chunk.kind,
+                symbol,
+                title,
+                lines,
+                bytes,
+                signals,
+            });
+        }
+        mark_pieces(rows, members.worktree, &mut candidates)?;
+        Ok(candidates)
+    }
+
+    /// Returns the signals of a chunk; adds the chunk if it is new.
+    fn signals_of(&mut self, chunk: &WorktreeChunk) -> &mut ArmSignals {
+        let index = *self.index.entry(chunk.chunk.id).or_insert_with(|| {
+            self.found.push((*chunk, ArmSignals::default()));
+            self.contents.insert(chunk.content);
+            self.found.len() - 1
+        });
+        &mut self.found[index].1
+    }
+}

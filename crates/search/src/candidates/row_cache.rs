@@ -1,0 +1,175 @@
+//! Caches the rows that searches read for chunks and paths.
+//!
+//! A search compares hundreds of candidates, mostly those of earlier searches. A cached row never changes: the ids of chunks
+//! are not used again, and a model gives a path one vector. [`WorktreeChunks`](crate::worktree_chunks::WorktreeChunks) knows
+//! which chunks still exist.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use memod_base::threads::lock;
+use memod_base::types::{ChunkId, WordPieces};
+use memod_database::DatabaseError;
+use memod_embed::{Builtin, cosine_i8};
+use memod_index_db::{ChunkLocation, IndexReader};
+
+use crate::recent_cache::RecentCache;
+
+/// Most places in the cache, some 15 MB.
+const MOST_PLACES: usize = 100_000;
+/// Most chunks whose pieces are in the cache: 5 MB as a rule, 50 if each had the most.
+const MOST_PIECES: usize = 25_000;
+/// Most paths whose pieces are in the cache, some 4 MB.
+const MOST_PATHS: usize = 24_000;
+/// Most vectors of paths in the cache, 8 MB with 256 dimensions.
+const MOST_VECTORS: usize = 24_000;
+
+/// The rows of chunks and paths that were read before.
+///
+/// Invariant: a lock is held only inside these functions, never across a read of the database.
+#[derive(Default)]
+pub struct RowCache {
+    places: Mutex<RecentCache<ChunkId, ChunkLocation, MOST_PLACES>>,
+    pieces: Mutex<RecentCache<ChunkId, Arc<WordPieces>, MOST_PIECES>>,
+    pieces_of_paths: Mutex<RecentCache<Box<str>, Arc<[u16]>, MOST_PATHS>>,
+    vectors: Mutex<PathVectors>,
+}
+
+/// A snapshot with the cache of its rows.
+#[derive(Clone, Copy)]
+pub(crate) struct CachedReader<'a> {
+    /// The snapshot.
+    pub(crate) reader: &'a IndexReader,
+    /// The rows that were read before.
+    pub(crate) cache: &'a RowCache,
+}
+
+impl CachedReader<'_> {
+    /// Returns the places of chunks; `None` for a chunk that is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn chunk_places(
+        self,
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Option<ChunkLocation>>, DatabaseError> {
+        self.cache.chunk_places(self.reader, chunks)
+    }
+
+    /// Returns the place of a chunk; `None` if it is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn chunk_place(self, chunk: ChunkId) -> Result<Option<ChunkLocation>, DatabaseError> {
+        Ok(self.chunk_places(&[chunk])?.pop().flatten())
+    }
+
+    /// Returns the pieces of the words of chunks; none of a chunk that is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn chunk_pieces(self, chunks: &[ChunkId]) -> Result<Vec<Arc<WordPieces>>, DatabaseError> {
+        let pieces = get_or_read(&self.cache.pieces, chunks, |chunk| {
+            self.reader.chunk_pieces(chunk).map(|pieces| Some(pieces.into()))
+        })?;
+        Ok(pieces.into_iter().map(Option::unwrap_or_default).collect())
+    }
+}
+
+#[derive(Default)]
+struct PathVectors {
+    model: String,
+    vectors: RecentCache<Box<str>, Box<[i8]>, MOST_VECTORS>,
+}
+
+impl RowCache {
+    /// Forgets everything.
+    pub fn clear(&self) {
+        *lock(&self.places) = RecentCache::default();
+        *lock(&self.pieces) = RecentCache::default();
+        *lock(&self.pieces_of_paths) = RecentCache::default();
+        *lock(&self.vectors) = PathVectors::default();
+    }
+
+    /// Returns the places of chunks; `None` for a chunk that is gone.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn chunk_places(
+        &self,
+        reader: &IndexReader,
+        chunks: &[ChunkId],
+    ) -> Result<Vec<Option<ChunkLocation>>, DatabaseError> {
+        get_or_read(&self.places, chunks, |chunk| reader.chunk_location(chunk))
+    }
+
+    /// Returns the pieces of the words of a path, ascending.
+    pub(crate) fn pieces_of_path(&self, model: &Builtin, path: &str) -> Arc<[u16]> {
+        if let Some(known) = lock(&self.pieces_of_paths).get(path) {
+            return Arc::clone(known);
+        }
+        let pieces: Arc<[u16]> = model.pieces(path).into();
+        lock(&self.pieces_of_paths).put(path.into(), Arc::clone(&pieces));
+        pieces
+    }
+
+    /// Returns the cosine of a model's vector with the vector of each path; `None` for a path without one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn path_cosines(
+        &self,
+        reader: &IndexReader,
+        (model, vector): (&str, &[i8]),
+        paths: &[&str],
+    ) -> Result<Vec<Option<f32>>, DatabaseError> {
+        let mut cached = self.lock_vectors(model);
+        let mut cosines: Vec<Option<f32>> = Vec::with_capacity(paths.len());
+        for path in paths {
+            let own = cached.vectors.get(*path);
+            cosines.push(own.map(|own| cosine_i8(vector, own)));
+        }
+        drop(cached);
+        let mut read: Vec<(&str, Vec<i8>)> = Vec::new();
+        for (path, cosine) in paths.iter().zip(&mut cosines) {
+            if cosine.is_none()
+                && let Some(own) = reader.path_vector(path)?
+            {
+                *cosine = Some(cosine_i8(vector, &own));
+                read.push((path, own));
+            }
+        }
+        let mut cached = self.lock_vectors(model);
+        read.into_iter().for_each(|(path, own)| cached.vectors.put(path.into(), own.into()));
+        Ok(cosines)
+    }
+
+    /// Locks the vectors of paths, and drops them if they are of another model.
+    fn lock_vectors(&self, model: &str) -> MutexGuard<'_, PathVectors> {
+        let mut cached = lock(&self.vectors);
+        if cached.model != model {
+            *cached = PathVectors { model: model.to_owned(), ..PathVectors::default() };
+        }
+        cached
+    }
+}
+
+/// Returns the value of each chunk; reads and keeps the values that are not in the cache.
+fn get_or_read<V: Clone, const MOST: usize>(
+    cache: &Mutex<RecentCache<ChunkId, V, MOST>>,
+    chunks: &[ChunkId],
+    read: impl Fn(ChunkId) -> Result<Option<V>, DatabaseError>,
+) -> Result<Vec<Option<V>>, DatabaseError> {
+    let mut locked = lock(cache);
+    let mut values: Vec<_> = chunks.iter().map(|chunk| locked.get(chunk).cloned()).collect();
+    drop(locked);
+    let mut new = Vec::new();
+    for (chunk, value) in chunks.iter().zip(&mut values) {
+        if value.is_none() {
+            *value = read(*chunk)?;
+            new.extend(value.clone().map(|value| (*chunk, value)));
+        }
+    }
+    let mut locked = lock(cache);
+    new.into_iter().for_each(|(chunk, value)| locked.put(chunk, value));
+    Ok(values)
+}

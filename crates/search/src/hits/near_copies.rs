@@ -1,0 +1,203 @@
+//! Compares hits to find copies: forks of a text, vendored copies of a definition, translations of a section.
+//!
+//! Nearness is the share of sequences of three words that two texts have in common (Broder, "On the resemblance and
+//! containment of documents", 1997). A translation shares no words with its original, but its path and its position. Pure.
+
+use std::cell::OnceCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use memod_base::types::{ChunkKind, ClassSet, FileClass};
+use memod_text::words::{self as tokens, Form};
+
+use crate::paths::translation;
+
+/// Number of words in a shingle.
+const WORDS: usize = 3;
+/// Most shingles of a text that are compared: its first.
+const MOST_SHINGLES: usize = 2_000;
+/// Least share of common shingles of near copies.
+const LEAST_COMMON: f64 = 0.75;
+/// A shorter text, in words, is a copy only if it is equal but for blanks.
+const SHORT_WORDS: usize = 12;
+/// Largest difference of positions in two translations, as shares of the files.
+const MOST_MOVED: f64 = 0.12;
+
+/// A hit in a file, prepared for comparison.
+#[derive(Clone, Debug)]
+pub struct HitPassage<'a> {
+    kind: ChunkKind,
+    name: Option<&'a str>,
+    path: &'a str,
+    /// The path without its language.
+    bare_path: String,
+    is_translation: bool,
+    /// First line as a share of the file.
+    position: f64,
+    text: String,
+    /// The words of the text, computed when needed: most passages differ in their names already.
+    words: OnceCell<PassageWords>,
+}
+
+/// The words of a text, prepared for comparison.
+#[derive(Clone, Debug)]
+struct PassageWords {
+    /// Hashes of the shingles, ascending.
+    shingles: Vec<u64>,
+    /// The text without blanks, if it is short: its words leave out operators.
+    short: Option<String>,
+}
+
+impl<'a> HitPassage<'a> {
+    /// Creates a passage from the text of a hit. `name` is the name of the definition, the heading or the file; `position` is
+    /// the first line as a share of the file.
+    pub fn new(
+        kind: ChunkKind,
+        name: Option<&'a str>,
+        (path, classes): (&'a str, ClassSet),
+        position: f64,
+        text: &str,
+    ) -> Self {
+        Self {
+            kind,
+            name,
+            path,
+            bare_path: translation::without_language(path),
+            is_translation: classes.contains(FileClass::Translation),
+            position,
+            text: text.to_owned(),
+            words: OnceCell::new(),
+        }
+    }
+
+    fn compared_words(&self) -> &PassageWords {
+        self.words.get_or_init(|| PassageWords::from_text(&self.text))
+    }
+
+    /// Returns whether a hit may be a copy, judged by kind, name and path. `bare_path` comes from
+    /// [`translation::without_language`].
+    pub fn may_repeat(&self, kind: ChunkKind, name: Option<&str>, path: &str, bare_path: &str) -> bool {
+        let has_name = name.is_some() && self.name == name;
+        self.kind == kind && self.path != path && (has_name || self.bare_path == bare_path)
+    }
+
+    /// Returns whether the other passage is a copy in another file. Definitions must also share their name.
+    pub fn repeats_passage(&self, other: &Self) -> bool {
+        if self.kind != other.kind || self.path == other.path {
+            return false;
+        }
+        if self.kind == ChunkKind::Symbol && self.name != other.name {
+            return false;
+        }
+        if self.kind != ChunkKind::Symbol
+            && (self.is_translation || other.is_translation)
+            && self.bare_path == other.bare_path
+            && (self.position - other.position).abs() <= MOST_MOVED
+        {
+            return true;
+        }
+        let (own, of_other) = (self.compared_words(), other.compared_words());
+        if own.short.is_some() || of_other.short.is_some() {
+            return own.short == of_other.short && self.name == other.name;
+        }
+        let (n_own, n_of_other) = (own.shingles.len() as f64, of_other.shingles.len() as f64);
+        if n_own.min(n_of_other) < LEAST_COMMON * n_own.max(n_of_other) {
+            return false; // even if one is a part of the other
+        }
+        let n_common = count_common(&own.shingles, &of_other.shingles) as f64;
+        let n_all = n_own + n_of_other - n_common;
+        n_common >= LEAST_COMMON * n_all
+    }
+}
+
+impl PassageWords {
+    fn from_text(text: &str) -> Self {
+        let mut stream = String::new();
+        tokens::write_words(text, Form::Whole, &mut stream);
+        let words = stream.split_ascii_whitespace().take(MOST_SHINGLES + WORDS);
+        let words: Vec<u64> = words.map(hash_word).collect();
+        let mut shingles: Vec<u64> =
+            words.windows(WORDS.min(words.len().max(1))).map(combine_hashes).collect();
+        shingles.sort_unstable();
+        shingles.dedup();
+        let is_short = words.len() < SHORT_WORDS;
+        Self { shingles, short: is_short.then(|| text.split_whitespace().collect()) }
+    }
+}
+
+fn hash_word(word: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    word.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Combines the hashes of words, whose order counts. The factor is the prime of FNV.
+fn combine_hashes(words: &[u64]) -> u64 {
+    words.iter().fold(0, |hash: u64, word| (hash ^ word).wrapping_mul(0x100_0000_01b3).rotate_left(29))
+}
+
+/// Returns how many numbers are in both lists, which ascend.
+fn count_common(left: &[u64], right: &[u64]) -> usize {
+    let mut right = right.iter().peekable();
+    left.iter()
+        .filter(|number| {
+            while right.next_if(|other| other < number).is_some() {}
+            right.peek() == Some(number)
+        })
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "The session keeps who is logged in, for how long, and with which key the token was signed by \
+        the server. It expires after a day, and the client renews it an hour before, without asking anybody.";
+
+    fn doc<'a>(path: &'a str, text: &str) -> HitPassage<'a> {
+        HitPassage::new(ChunkKind::Doc, Some("Session"), (path, ClassSet::default()), 0.1, text)
+    }
+
+    #[test]
+    fn forks_of_a_text_are_near_copies() {
+        let own = doc("docs/a.md", TEXT);
+        assert!(own.repeats_passage(&doc("old/a.md", &TEXT.replace("a day", "two days"))));
+        assert!(!own.repeats_passage(&doc("docs/a.md", TEXT)), "the same file");
+        assert!(!own.repeats_passage(&doc("old/a.md", "The session of the parliament ended.")));
+        let half = format!("{} And then many other words follow here that the first has not.", &TEXT[..120]);
+        assert!(!own.repeats_passage(&doc("old/a.md", &half)));
+        let short = doc("docs/b.md", "See above.");
+        assert!(short.repeats_passage(&doc("docs/c.md", "See\n  above.\n")));
+        assert!(!doc("docs/b.md", "if a > b").repeats_passage(&doc("docs/c.md", "if a < b")));
+        assert!(!short.repeats_passage(&doc("docs/c.md", "See below.")));
+        assert!(!doc("a.md", "").repeats_passage(&doc("b.md", "a")));
+    }
+
+    #[test]
+    fn definitions_must_have_one_name() {
+        let of = |name, path| {
+            HitPassage::new(ChunkKind::Symbol, Some(name), (path, ClassSet::default()), 0.0, TEXT)
+        };
+        assert!(of("a", "x.rs").repeats_passage(&of("a", "vendor/x.rs")));
+        assert!(!of("a", "x.rs").repeats_passage(&of("b", "vendor/x.rs")));
+    }
+
+    #[test]
+    fn translations_are_known_by_path_and_position() {
+        let of =
+            |path, classes, position| HitPassage::new(ChunkKind::Doc, None, (path, classes), position, path);
+        let at = |path, position| of(path, ClassSet::default(), position);
+        let translated =
+            |path, position| of(path, ClassSet::from_classes(&[FileClass::Translation]), position);
+        assert!(at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/a.md", 0.35)));
+        assert!(translated("docs/uk/a.md", 0.30).repeats_passage(&at("docs/en/a.md", 0.35)));
+        assert!(at("README.md", 0.30).repeats_passage(&translated("README.zh-CN.md", 0.35)));
+        assert!(!at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/a.md", 0.60)));
+        assert!(!at("docs/en/a.md", 0.30).repeats_passage(&translated("docs/uk/b.md", 0.30)));
+        assert!(
+            !at("tests/it/a.md", 0.30).repeats_passage(&at("tests/a.md", 0.30)),
+            "`it` is no language here"
+        );
+        assert!(at("docs/en/a.md", 0.3).may_repeat(ChunkKind::Doc, None, "docs/uk/a.md", "docs/a.md"));
+        assert!(!at("docs/en/a.md", 0.3).may_repeat(ChunkKind::Doc, None, "docs/b.md", "docs/b.md"));
+    }
+}

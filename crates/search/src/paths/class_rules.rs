@@ -1,0 +1,409 @@
+//! Classifies files by names, formats and contents, and weighs each class in the ranking.
+
+use memod_base::types::{ClassSet, FileClass};
+use memod_extract::lang::LANGUAGES;
+
+use super::path_words::PathWords;
+use crate::query::Query;
+
+/// How paths of a class look, and what the class counts.
+struct ClassRule {
+    class: FileClass,
+    /// Words of folder names.
+    folders: &'static [&'static str],
+    /// First or last word of the stem.
+    stems: &'static [&'static str],
+    /// The whole stem, its words joined.
+    names: &'static [&'static str],
+    /// Ends of the path.
+    endings: &'static [&'static str],
+    /// Words of a query that ask for these files, besides those of `folders`, `stems` and `names`.
+    asked: &'static [&'static str],
+    /// Factor of the score where the query does not ask for the class.
+    factor: f64,
+}
+
+/// A rule without signs and without effect.
+const NONE: ClassRule = ClassRule {
+    class: FileClass::Code,
+    folders: &[],
+    stems: &[],
+    names: &[],
+    endings: &[],
+    asked: &[],
+    factor: 1.0,
+};
+
+/// Every class that has a sign in its path or a factor. Factors were chosen on repositories outside the quality sets
+/// (docs/src/benchmarks.md, Ranking); settings and data need none.
+const RULES: [ClassRule; 14] = [
+    // A test has every name that its subject has, and more often.
+    ClassRule {
+        class: FileClass::Test,
+        folders: &["test", "tests", "testsuite", "spec", "specs", "testing", "e2e"],
+        stems: &["test", "tests", "spec", "specs", "conftest"],
+        asked: &["assert", "asserts", "coverage", "mock", "mocks", "tested", "unittest"],
+        factor: 0.5,
+        ..NONE
+    },
+    // Input and expected output of tests, which contain the words by chance.
+    ClassRule {
+        class: FileClass::Fixture,
+        folders: &["fixture", "fixtures", "testdata", "mock", "mocks", "stubs"],
+        stems: &["fixture", "fixtures", "mock"],
+        asked: &["sample", "test", "tests"],
+        factor: 0.6,
+        ..NONE
+    },
+    ClassRule {
+        class: FileClass::Snapshot,
+        folders: &["snapshot", "snapshots", "golden"],
+        endings: &[".snap", ".golden", ".snap.new", ".ambr"],
+        asked: &["sample", "test", "tests", "expected"],
+        factor: 0.6,
+        ..NONE
+    },
+    // Shows how something is used, not how it is implemented.
+    ClassRule {
+        class: FileClass::Example,
+        folders: &["example", "examples", "demo", "demos", "sample", "samples", "tutorial", "tutorials"],
+        stems: &["example", "demo", "sample"],
+        asked: &["usage"],
+        factor: 0.5,
+        ..NONE
+    },
+    ClassRule {
+        class: FileClass::Benchmark,
+        folders: &["bench", "benches", "benchmark", "benchmarks", "perf"],
+        stems: &["bench", "benchmark"],
+        asked: &["performance", "speed"],
+        factor: 0.75,
+        ..NONE
+    },
+    ClassRule {
+        class: FileClass::Config,
+        endings: &[".config.js", ".config.ts", ".config.mjs", ".config.cjs"],
+        ..NONE
+    },
+    // Third-party code, which is not edited here.
+    ClassRule {
+        class: FileClass::Vendored,
+        folders: &[
+            "vendor",
+            "vendored",
+            "thirdparty",
+            "3rdparty",
+            "nodemodules",
+            "bowercomponents",
+            "godeps",
+        ],
+        asked: &["dependency", "dependencies"],
+        factor: 0.5,
+        ..NONE
+    },
+    // Written by tools from other sources.
+    ClassRule {
+        class: FileClass::Generated,
+        folders: &["dist", "generated"],
+        stems: &["generated"],
+        endings: &[
+            ".min.js",
+            ".min.css",
+            ".pb.go",
+            ".pb.cc",
+            ".pb.h",
+            "_pb2.py",
+            "_pb2.pyi",
+            "_pb2_grpc.py",
+            "_pb.rb",
+            "_pb.js",
+            ".g.dart",
+            ".g.cs",
+            ".gen.go",
+            ".map",
+            ".svg",
+        ],
+        asked: &["generator", "codegen", "protobuf", "svg"],
+        factor: 0.5,
+        ..NONE
+    },
+    ClassRule {
+        class: FileClass::Lock,
+        endings: &[
+            ".lock",
+            ".lockfile",
+            "-lock.json",
+            "-lock.yaml",
+            ".lock.json",
+            "npm-shrinkwrap.json",
+            "go.sum",
+            "Package.resolved",
+        ],
+        asked: &["lock", "lockfile", "dependency", "dependencies"],
+        factor: 0.5,
+        ..NONE
+    },
+    ClassRule {
+        class: FileClass::Licence,
+        folders: &["licenses", "licences"],
+        stems: &["license", "licence", "licenses", "licences", "copying", "unlicense", "copyright"],
+        names: &["notice", "notices", "thirdpartynotices"],
+        asked: &["licensed", "licensing", "legal", "spdx"],
+        factor: 0.5,
+        ..NONE
+    },
+    // Mentions every change, without saying how it works.
+    ClassRule {
+        class: FileClass::Changelog,
+        folders: &["changelog", "changelogs", "changeset", "changesets", "releasenotes", "newsfragments"],
+        stems: &["changelog", "changelogs"],
+        names: &["changelog", "changes", "history", "news", "releases", "releasenotes", "whatsnew"],
+        asked: &["release", "released", "version", "deprecated", "changed"],
+        factor: 0.25,
+        ..NONE
+    },
+    // Repeats its original in another language; `super::translation` finds these files.
+    ClassRule {
+        class: FileClass::Translation,
+        asked: &[
+            "translation",
+            "translations",
+            "translated",
+            "localized",
+            "locale",
+            "locales",
+            "i18n",
+            "l10n",
+        ],
+        factor: 0.5,
+        ..NONE
+    },
+    // Each repeats a piece of the schema.
+    ClassRule {
+        class: FileClass::Migration,
+        folders: &["migration", "migrations", "migrate"],
+        stems: &["migration"],
+        asked: &["alembic", "schema", "upgrade", "downgrade"],
+        factor: 0.75,
+        ..NONE
+    },
+    // Signatures without bodies, next to the code that has them.
+    ClassRule {
+        class: FileClass::Declaration,
+        endings: &[".d.ts", ".d.mts", ".d.cts", ".pyi"],
+        asked: &[
+            "declaration",
+            "declarations",
+            "interface",
+            "type",
+            "types",
+            "typing",
+            "typings",
+            "stub",
+            "stubs",
+        ],
+        factor: 0.7,
+        ..NONE
+    },
+];
+
+/// Formats of text for people; also a file without a format, such as `LICENSE`.
+const PROSE: &[&str] = &["markdown", "asciidoc", "rst", "notebook", "org", "text", "latex"];
+/// Formats of settings and data.
+const DATA: &[&str] = &["json", "yaml", "toml", "ini", "xml", "csv"];
+/// Formats of code without a grammar.
+const OTHER_CODE: &[&str] = &[
+    "batch",
+    "clojure",
+    "css",
+    "dart",
+    "erlang",
+    "fish",
+    "fsharp",
+    "graphql",
+    "groovy",
+    "julia",
+    "nix",
+    "objective-c",
+    "ocaml",
+    "perl",
+    "powershell",
+    "protobuf",
+    "r",
+    "sql",
+    "svelte",
+    "terraform",
+    "vim",
+    "vue",
+];
+
+/// Classes that only prose has: `src/history.rs` is code.
+const OF_PROSE: [FileClass; 2] = [FileClass::Licence, FileClass::Changelog];
+/// Classes of files that are no code of the project itself.
+const NO_CODE: [FileClass; 9] = [
+    FileClass::Test,
+    FileClass::Fixture,
+    FileClass::Snapshot,
+    FileClass::Example,
+    FileClass::Benchmark,
+    FileClass::Config,
+    FileClass::Generated,
+    FileClass::Vendored,
+    FileClass::Translation,
+];
+
+/// The group of a file's format, which decides on its class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormatGroup {
+    /// Text for people.
+    Prose,
+    /// Settings and data.
+    Data,
+    /// Source code.
+    Code,
+    /// Unknown, or neither.
+    Other,
+}
+
+impl FormatGroup {
+    /// Returns the group of a format's name.
+    pub fn from_format(lang: &str) -> Self {
+        match lang {
+            _ if PROSE.contains(&lang) => Self::Prose,
+            _ if DATA.contains(&lang) => Self::Data,
+            _ if OTHER_CODE.contains(&lang) || LANGUAGES.iter().any(|language| language.name == lang) => {
+                Self::Code
+            }
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Returns the classes whose signs a path has.
+pub fn classes_by_path(path: &str) -> ClassSet {
+    let words = PathWords::from_path(path);
+    let stem: Vec<&str> = words.stem().collect();
+    let whole = stem.concat();
+    let ends = [stem.first(), stem.last()];
+    RULES
+        .iter()
+        .filter(|rule| {
+            words.folders().any(|word| rule.folders.contains(&word))
+                || ends.iter().flatten().any(|word| rule.stems.contains(word))
+                || rule.names.contains(&whole.as_str())
+                || rule.endings.iter().any(|ending| path.ends_with(ending))
+        })
+        .map(|rule| rule.class)
+        .collect()
+}
+
+/// Returns the classes of a file: the classes of its path that suit the format, the class of its content, and what they
+/// imply.
+pub(crate) fn classify_file(
+    by_path: ClassSet,
+    group: FormatGroup,
+    of_content: Option<FileClass>,
+) -> ClassSet {
+    let may_be_prose = matches!(group, FormatGroup::Prose | FormatGroup::Other);
+    let mut classes: ClassSet =
+        by_path.iter().filter(|class| may_be_prose || !OF_PROSE.contains(class)).chain(of_content).collect();
+    match group {
+        FormatGroup::Code if !classes.intersects(ClassSet::from_classes(&NO_CODE)) => {
+            classes.insert(FileClass::Code);
+        }
+        FormatGroup::Prose if !classes.intersects(ClassSet::from_classes(&OF_PROSE)) => {
+            classes.insert(FileClass::Docs);
+        }
+        FormatGroup::Data if !classes.contains(FileClass::Lock) => classes.insert(FileClass::Config),
+        _ => {}
+    }
+    classes
+}
+
+/// Returns the classes that a query asks for in its words.
+pub(crate) fn asked_classes(query: &Query) -> ClassSet {
+    let mut asked: ClassSet = RULES
+        .iter()
+        .filter(|rule| {
+            [rule.folders, rule.stems, rule.names, rule.asked].iter().any(|words| query.has_any_word(words))
+        })
+        .map(|rule| rule.class)
+        .collect();
+    if query.asks_for_history() {
+        asked.insert(FileClass::Changelog);
+    }
+    asked
+}
+
+/// Returns the factors of the classes that lower a file.
+pub(crate) fn lowering_factors(
+    classes: ClassSet,
+    asked: ClassSet,
+) -> impl Iterator<Item = (&'static str, f64)> {
+    RULES
+        .iter()
+        .filter(move |rule| classes.contains(rule.class) && !asked.contains(rule.class))
+        .map(|rule| (rule.class.as_str(), rule.factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_extract::format_name;
+
+    use super::*;
+    use crate::query::parse_query;
+
+    fn class_names(path: &str) -> Vec<&'static str> {
+        let group = FormatGroup::from_format(format_name(path, ""));
+        classify_file(classes_by_path(path), group, None).iter().map(FileClass::as_str).collect()
+    }
+
+    #[test]
+    fn classes_of_paths() {
+        #[rustfmt::skip]
+        let cases: [(&str, &[&str]); 35] = [
+            ("src/auth/login.rs", &["code"]), ("tests/it/login.rs", &["test"]),
+            ("src/__tests__/login.js", &["test"]), ("src/login.test.ts", &["test"]),
+            ("pkg/login_test.go", &["test"]), ("src/LoginTest.java", &["test"]), ("test_login.py", &["test"]),
+            ("flask/testsuite/basic.py", &["test"]), ("src/latest.rs", &["code"]), ("src/contest/attest.rs", &["code"]),
+            ("pkg/testdata/a.txt", &["docs", "fixture"]), ("tests/fixtures/a.json", &["test", "fixture", "config"]),
+            ("src/__snapshots__/a.js.snap", &["snapshot"]), ("examples/login/main.go", &["example"]),
+            ("third_party/x/login.c", &["vendored"]), ("node_modules/x/index.js", &["vendored"]),
+            ("Cargo.lock", &["lock"]), ("web/package-lock.json", &["lock"]), ("go.sum", &["lock"]),
+            ("types/index.d.ts", &["code", "declaration"]), ("app/migrations/0001_login.py", &["code", "migration"]),
+            ("LICENSE", &["licence"]), ("LICENSE-MIT.txt", &["licence"]), ("src/license.rs", &["code"]),
+            ("CHANGELOG.md", &["changelog"]), ("ChangeLog", &["changelog"]), ("HISTORY.rst", &["changelog"]),
+            ("docs/release-notes/1.2.md", &["changelog"]), ("src/history.rs", &["code"]),
+            ("README.md", &["docs"]), (".github/workflows/ci.yml", &["config"]), ("vite.config.ts", &["config"]),
+            ("api/login.pb.go", &["generated"]), ("Makefile", &[]), ("", &[]),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(class_names(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_class_that_the_query_asks_for_is_not_lowered() {
+        let check = |query: &str, path: &str, expected: &[&str]| {
+            let asked = asked_classes(&parse_query(query));
+            let names: Vec<_> =
+                lowering_factors(classes_by_path(path), asked).map(|(name, _)| name).collect();
+            assert_eq!(names, expected, "{query} {path}");
+        };
+        check("login", "tests/it/login.rs", &["test"]);
+        check("login tests", "tests/it/login.rs", &[]);
+        check("migration of login", "app/migrations/0001_login.py", &[]);
+        check("which changelog says so", "CHANGELOG.md", &[]);
+        check("why was login changed", "CHANGELOG.md", &[]);
+        check("login", "LICENSE", &["licence"]);
+        check("what licence is this", "LICENSE", &[]);
+        check("", "", &[]);
+    }
+
+    #[test]
+    fn the_content_adds_a_class() {
+        let generated =
+            classify_file(classes_by_path("src/api.rs"), FormatGroup::Code, Some(FileClass::Generated));
+        assert_eq!(generated, ClassSet::from_classes(&[FileClass::Generated]));
+    }
+}

@@ -1,0 +1,250 @@
+//! Finds the originals of translated files, by paths alone.
+//!
+//! `docs/uk/a.md` is a translation where `docs/en/a.md` or `docs/a.md` is, and `README.zh-CN.md` where `README.md` is. A
+//! language code alone proves nothing: `tests/it` is no Italian.
+
+use super::class_rules::FormatGroup;
+use crate::query::Query;
+
+/// Codes of languages, in the order of the names below. Some are no code, but are used as one: `cn`, `jp`, `kr`, `ua`.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("ar", "arabic"),
+    ("az", "azerbaijani"),
+    ("be", "belarusian"),
+    ("bg", "bulgarian"),
+    ("bn", "bengali"),
+    ("ca", "catalan"),
+    ("cn", "chinese"),
+    ("cs", "czech"),
+    ("cz", "czech"),
+    ("da", "danish"),
+    ("de", "german"),
+    ("el", "greek"),
+    ("em", "emoji"),
+    ("en", "english"),
+    ("eo", "esperanto"),
+    ("es", "spanish"),
+    ("et", "estonian"),
+    ("eu", "basque"),
+    ("fa", "persian"),
+    ("fi", "finnish"),
+    ("fr", "french"),
+    ("ga", "irish"),
+    ("gl", "galician"),
+    ("gu", "gujarati"),
+    ("he", "hebrew"),
+    ("hi", "hindi"),
+    ("hr", "croatian"),
+    ("hu", "hungarian"),
+    ("hy", "armenian"),
+    ("id", "indonesian"),
+    ("is", "icelandic"),
+    ("it", "italian"),
+    ("ja", "japanese"),
+    ("jp", "japanese"),
+    ("ka", "georgian"),
+    ("kk", "kazakh"),
+    ("km", "khmer"),
+    ("kn", "kannada"),
+    ("ko", "korean"),
+    ("kr", "korean"),
+    ("lt", "lithuanian"),
+    ("lv", "latvian"),
+    ("mk", "macedonian"),
+    ("ml", "malayalam"),
+    ("mn", "mongolian"),
+    ("mr", "marathi"),
+    ("ms", "malay"),
+    ("my", "burmese"),
+    ("nb", "norwegian"),
+    ("ne", "nepali"),
+    ("nl", "dutch"),
+    ("nn", "norwegian"),
+    ("no", "norwegian"),
+    ("pa", "punjabi"),
+    ("pl", "polish"),
+    ("pt", "portuguese"),
+    ("ptbr", "portuguese"),
+    ("ro", "romanian"),
+    ("ru", "russian"),
+    ("si", "sinhala"),
+    ("sk", "slovak"),
+    ("sl", "slovenian"),
+    ("sq", "albanian"),
+    ("sr", "serbian"),
+    ("sv", "swedish"),
+    ("sw", "swahili"),
+    ("ta", "tamil"),
+    ("te", "telugu"),
+    ("th", "thai"),
+    ("tl", "tagalog"),
+    ("tr", "turkish"),
+    ("tw", "chinese"),
+    ("ua", "ukrainian"),
+    ("uk", "ukrainian"),
+    ("ur", "urdu"),
+    ("uz", "uzbek"),
+    ("vi", "vietnamese"),
+    ("yo", "yoruba"),
+    ("zh", "chinese"),
+    ("zhcn", "chinese"),
+    ("zhtw", "chinese"),
+];
+
+/// Marks of the English original.
+const ENGLISH: [&str; 8] = ["en", "en-US", "en_US", "en-us", "en_us", "en-GB", "en_GB", "english"];
+
+/// Folders below which a language code always names a language.
+const OF_LANGUAGES: [&str; 5] = ["i18n", "l10n", "locales", "translations", "translated"];
+
+/// Longest code with region and script: `zh-Hant-TW`.
+const MAX_CODE_BYTES: usize = 10;
+
+/// Returns the English name of the language of a code, with or without region: `pt-BR`, `zh_Hans`.
+fn language_of(code: &str) -> Option<&'static str> {
+    if !(2..=MAX_CODE_BYTES).contains(&code.len()) || !code.is_ascii() {
+        return None;
+    }
+    let mut parts = code.split(['-', '_']);
+    let first = parts.next().unwrap_or_default().to_ascii_lowercase();
+    if !parts
+        .all(|part| (2..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    {
+        return None;
+    }
+    LANGUAGES.iter().find(|(known, _)| *known == first).map(|(_, name)| *name)
+}
+
+/// A part of a path that names a language.
+struct LanguageMark<'a> {
+    /// The path before the mark, with the separator.
+    before: &'a str,
+    /// The path after the mark.
+    after: &'a str,
+    language: &'static str,
+}
+
+/// Returns the marks of languages other than English in a path.
+fn foreign_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
+    language_marks(path).filter(|mark| mark.language != "english")
+}
+
+/// Returns the language marks of a path: a folder, a stem, or the end of either after `-`, `_` or `.`.
+fn language_marks(path: &str) -> impl Iterator<Item = LanguageMark<'_>> {
+    let mut start = 0;
+    let parts = path.split_inclusive('/').map(move |part| {
+        let at = start;
+        start += part.len();
+        (at, part)
+    });
+    parts.filter_map(move |(at, part)| {
+        let name =
+            part.strip_suffix('/').or_else(|| part.rsplit_once('.').map(|(stem, _)| stem)).unwrap_or(part);
+        let name = name.strip_suffix(".lproj").unwrap_or(name);
+        let ends = name.match_indices(['-', '_', '.']).map(|(separator, _)| separator + 1);
+        let (from, language) =
+            std::iter::once(0).chain(ends).find_map(|from| Some((from, language_of(&name[from..])?)))?;
+        let (before, after) = (&path[..at + from], &path[at + name.len()..]);
+        Some(LanguageMark { before, after, language })
+    })
+}
+
+impl LanguageMark<'_> {
+    /// Returns the paths of an English original: the mark replaced.
+    fn english_paths(&self) -> impl Iterator<Item = String> {
+        ENGLISH.into_iter().chain(["Base"]).map(|code| format!("{}{code}{}", self.before, self.after))
+    }
+
+    /// Returns the path without the mark.
+    fn without_mark(&self) -> String {
+        let before = self.before.strip_suffix(['-', '_', '.']);
+        match before {
+            Some(before) => format!("{before}{}", self.after),
+            None => format!("{}{}", self.before, self.after.strip_prefix('/').unwrap_or(self.after)),
+        }
+    }
+
+    fn is_in_folder_of_languages(&self) -> bool {
+        let folder = self.before.strip_suffix('/').map(|before| before.rsplit('/').next().unwrap_or(before));
+        self.after.starts_with('/') && folder.is_some_and(|folder| OF_LANGUAGES.contains(&folder))
+    }
+}
+
+/// Returns whether a path may belong to a translation, regardless of other paths.
+pub(crate) fn may_be_translation(path: &str) -> bool {
+    foreign_marks(path).next().is_some()
+}
+
+/// Returns whether a file is a translation of a file that `exists`. Code counts only beside an English original:
+/// `io/read.rs` is no Ido of `read.rs`.
+pub(crate) fn is_translation(path: &str, group: FormatGroup, exists: impl Fn(&str) -> bool) -> bool {
+    let is_code = group == FormatGroup::Code;
+    foreign_marks(path).any(|mark| {
+        mark.english_paths().any(|original| exists(&original))
+            || !is_code && (mark.is_in_folder_of_languages() || exists(&mark.without_mark()))
+    })
+}
+
+/// Returns a path without its language marks, English included.
+pub fn without_language(path: &str) -> String {
+    let mut bare = path.to_owned();
+    // Each step shortens the path, so this ends.
+    loop {
+        let shorter = language_marks(&bare).next().map(|mark| mark.without_mark());
+        match shorter {
+            Some(shorter) => bare = shorter,
+            None => return bare,
+        }
+    }
+}
+
+/// Returns whether a query asks for the language of a path: by its English name, or because it is not in English itself.
+pub(crate) fn asks_for_language(query: &Query, path: &str) -> bool {
+    query.text().contains(|c: char| c.is_alphabetic() && !c.is_ascii())
+        || foreign_marks(path).any(|mark| query.has_any_word(&[mark.language]))
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_extract::format_name;
+
+    use super::*;
+    use crate::query::parse_query;
+
+    #[test]
+    fn a_translation_has_an_original() {
+        let check = |path: &str, others: &[&str], expected: bool| {
+            let group = FormatGroup::from_format(format_name(path, ""));
+            assert_eq!(is_translation(path, group, |other| others.contains(&other)), expected, "{path}");
+        };
+        check("docs/uk/a.md", &["docs/en/a.md"], true);
+        check("docs/uk/a.md", &["docs/a.md"], true);
+        check("docs/uk/a.md", &["docs/en/b.md", "a.md"], false);
+        check("docs/en/a.md", &["docs/uk/a.md", "docs/a.md"], false);
+        check("README.zh-CN.md", &["README.md"], true);
+        check("README_pt_BR.md", &["README.md"], true);
+        check("README.md", &["README.de.md"], false);
+        check("docs-ja/guide/a.md", &["docs/guide/a.md"], true);
+        check("po/messages_de.properties", &["po/messages.properties"], true);
+        check("web/locale/de.json", &["web/locale/en.json"], true);
+        check("src/locale/de/index.ts", &["src/locale/en-US/index.ts"], true);
+        check("app/de.lproj/Main.strings", &["app/en.lproj/Main.strings"], true);
+        check("i18n/ja/docusaurus-plugin-content-docs/current/a.md", &["docs/a.md"], true);
+        check("tests/it/main.rs", &["tests/main.rs"], false);
+        check("src/parse_it.rs", &["src/parse.rs"], false);
+        check("ml/a.md", &["b.md"], false);
+        check("de", &[], false);
+    }
+
+    #[test]
+    fn a_language_is_asked_for_by_name_or_by_use() {
+        let check = |query: &str, path: &str, expected: bool| {
+            assert_eq!(asks_for_language(&parse_query(query), path), expected, "{query} {path}");
+        };
+        check("install in Ukrainian", "docs/uk/a.md", true);
+        check("install in Ukrainian", "docs/de/a.md", false);
+        check("как установить", "README.ru.md", true);
+        check("install", "README.zh-Hans.md", false);
+        check("install", "日本/語.md", false);
+    }
+}

@@ -1,0 +1,146 @@
+//! Finds the words of a query that name symbols.
+
+/// Most names taken from one query.
+const MAX_NAMES: usize = 8;
+
+/// Longest name, in bytes; longer words are data.
+const MAX_NAME_BYTES: usize = 128;
+
+/// A dotted word with one of these endings is the name of a file or product, not a member access.
+const FILE_ENDINGS: [&str; 45] = [
+    "adoc", "bash", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "ex", "exs", "go", "h", "hpp", "hs",
+    "html", "ini", "ipynb", "java", "js", "json", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php",
+    "py", "rb", "rs", "rst", "scala", "sh", "sql", "swift", "toml", "ts", "tsx", "txt", "xml", "yaml", "yml",
+    "zig",
+];
+
+/// How likely the spelling of a word names a symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum NameShape {
+    /// Any other identifier: `config`.
+    Plain,
+    /// `Session`, `HTTP`: a type, or the start of a sentence.
+    Capital,
+    /// `parse_query`, `getUserById`, `Session::login`, `foo()`, `sha256`.
+    Code,
+}
+
+/// A word that could be a symbol's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SymbolName<'a> {
+    /// The name with its qualifiers: `Session::login`.
+    pub(crate) full: &'a str,
+    /// The last part: `login`.
+    pub(crate) last: &'a str,
+    pub(crate) shape: NameShape,
+}
+
+/// Returns the name in a word between spaces, without its brackets and the punctuation around it.
+pub(crate) fn parse_name(word: &str) -> Option<SymbolName<'_>> {
+    let start = word.find(is_identifier_char)?;
+    let word = &word[start..];
+    let end = word.find(['(', '[', '<', '{', '"', '`', ',', ';', '!', '?']).unwrap_or(word.len());
+    let is_call = word[end..].starts_with('(');
+    let full = word[..end].trim_end_matches(|c| !is_identifier_char(c));
+    let segments = full.split("::").flat_map(|s| s.split("->")).flat_map(|s| s.split(['.', '#']));
+    if full.len() > MAX_NAME_BYTES || !segments.clone().all(is_identifier) {
+        return None;
+    }
+    let last = segments.last()?;
+    let is_qualified = last.len() < full.len();
+    if full.ends_with(&format!(".{last}")) && FILE_ENDINGS.contains(&last) {
+        return None;
+    }
+    let shape = if is_call || is_qualified { NameShape::Code } else { name_shape(last) };
+    Some(SymbolName { full, last, shape })
+}
+
+/// Returns the names worth an exact lookup, the likeliest first: names spelled like code, capitalized words after the first
+/// word, and a single word.
+pub(crate) fn symbol_candidates(words: &[&str]) -> Vec<String> {
+    let mut names: Vec<SymbolName<'_>> = Vec::new();
+    for (nth, word) in words.iter().enumerate() {
+        let Some(name) = parse_name(word) else { continue };
+        let is_sure = name.shape == NameShape::Code || (name.shape == NameShape::Capital && nth > 0);
+        if words.len() == 1 || (is_sure && name.last.len() > 1) {
+            names.push(name);
+        }
+    }
+    names.sort_by_key(|name| std::cmp::Reverse(name.shape));
+    let mut found: Vec<String> = Vec::new();
+    for name in names.iter().flat_map(|name| [name.full, name.last]) {
+        if found.len() < MAX_NAMES && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn is_identifier(segment: &str) -> bool {
+    segment.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$')
+        && segment.chars().all(is_identifier_char)
+}
+
+fn is_identifier_char(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}
+
+fn name_shape(name: &str) -> NameShape {
+    let inner = name.trim_matches('_');
+    let has_change = inner.chars().zip(inner.chars().skip(1)).any(|(left, right)| {
+        (left.is_lowercase() && right.is_uppercase()) || (left.is_alphabetic() && right.is_numeric())
+    });
+    if name.contains(['_', '$']) || has_change {
+        NameShape::Code
+    } else if inner.starts_with(char::is_uppercase) {
+        NameShape::Capital
+    } else {
+        NameShape::Plain
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_words() {
+        let check = |word: &str, expected: Option<(&str, &str, NameShape)>| {
+            let name = parse_name(word).map(|name| (name.full, name.last, name.shape));
+            assert_eq!(name, expected, "{word}");
+        };
+        check("parse_query", Some(("parse_query", "parse_query", NameShape::Code)));
+        check("`Session::login`,", Some(("Session::login", "login", NameShape::Code)));
+        check("foo()", Some(("foo", "foo", NameShape::Code)));
+        check("foo(bar,", Some(("foo", "foo", NameShape::Code)));
+        check("Vec<T>", Some(("Vec", "Vec", NameShape::Capital)));
+        check("self.cache.get", Some(("self.cache.get", "get", NameShape::Code)));
+        check("ptr->next", Some(("ptr->next", "next", NameShape::Code)));
+        check("empty?", Some(("empty", "empty", NameShape::Plain)));
+        check("__init__", Some(("__init__", "__init__", NameShape::Code)));
+        check("größeVon", Some(("größeVon", "größeVon", NameShape::Code)));
+        check("main.rs", None);
+        check("Node.js", None);
+        check("src/main", None);
+        check("kebab-case", None);
+        check("404", None);
+        check("...", None);
+        check("a..b", None);
+        check("", None);
+        check(&"a".repeat(1_000), None);
+    }
+
+    #[test]
+    fn candidates_of_queries() {
+        let check = |query: &str, expected: &[&str]| {
+            let words: Vec<&str> = query.split(' ').collect();
+            assert_eq!(symbol_candidates(&words), expected, "{query}");
+        };
+        check("config", &["config"]);
+        check("How does Session start", &["Session"]);
+        check("where is Session::login or parse_query", &["Session::login", "login", "parse_query"]);
+        check("The Session of getUser", &["getUser", "Session"]);
+        check("what does login do", &[]);
+        check("e.g. this", &[]);
+    }
+}

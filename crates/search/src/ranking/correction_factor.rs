@@ -1,0 +1,49 @@
+//! Lowers the hits of a corrected query below the exact hits.
+
+use crate::candidates::ranked::RankedCandidate;
+
+/// Share of the lowest exact hit that the best hit of a corrected query gets.
+const BELOW_EXACT: f64 = 0.99;
+
+/// Returns the factor that keeps the hits of a corrected query, whose best score is `best`, below every exact hit.
+pub fn correction_factor(lowest_exact: Option<f64>, best: f64) -> f64 {
+    match lowest_exact {
+        Some(lowest) if best > 0.0 => (BELOW_EXACT * unbound_score(lowest) / unbound_score(best)).min(1.0),
+        _ => 1.0,
+    }
+}
+
+/// Returns the product of factors behind a final score, the inverse of [`RankedCandidate::bound_score`].
+fn unbound_score(score: f64) -> f64 {
+    -(-score).ln_1p()
+}
+
+/// Applies the factor of a corrected query to a final score.
+pub(crate) fn lower_corrected<C>(ranked: &mut RankedCandidate<C>, factor: f64) {
+    let product = unbound_score(ranked.score);
+    ranked.score = -(-product * factor).exp_m1();
+    if factor < 1.0 {
+        ranked.factors.push(("corrected", factor));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn corrected_hits_stay_below_exact_ones() {
+        for (lowest, best) in [(0.1, 0.9), (0.9, 0.1), (0.5, 0.5), (0.001, 0.999)] {
+            let mut ranked = RankedCandidate {
+                candidate: (),
+                score: best,
+                fused: best,
+                factors: Vec::new(),
+                without: Default::default(),
+            };
+            lower_corrected(&mut ranked, correction_factor(Some(lowest), best));
+            assert!(ranked.score < lowest && ranked.score > 0.0, "{lowest} {best}: {}", ranked.score);
+        }
+        assert!((correction_factor(None, 0.5) - 1.0).abs() < 1e-9);
+    }
+}
