@@ -4,7 +4,7 @@
   candidates.py --clones CLONES --out DIR [--memo PATH] [--half A|B] [--only OWNER+NAME]...
 
 CLONES  bare clones named OWNER+NAME, OWNER+NAME/repo or OWNER+NAME.git, which have the commits that the questions name
-DIR     written: OWNER+NAME.jsonl, the candidates of each question with signals, factors and tokens (`memo bench candidates`);
+DIR     written: OWNER+NAME.jsonl, the candidates of each question with signals, factors and tokens (`memod bench candidates`);
         trees/OWNER+NAME, a repository with the files of that commit as its only one, and its index; home/, the home of the
         daemons, which so have no memories and no settings; memo.log
 
@@ -12,7 +12,7 @@ Each repository is checked out, indexed and asked by a daemon of its own, then t
 there is not written again, so a run that was interrupted goes on where it was; delete the files to ask another build. Half A and
 half B are every other file of the questions, as benches/README.md says: what is chosen on A is confirmed on B.
 
-`memo bench quality benches/questions/asked --trees DIR/trees` asks the same trees without keeping the candidates.
+`memod bench quality benches/questions/asked --trees DIR/trees` asks the same trees without keeping the candidates.
 
 Needs Python 3.9 and git, nothing else. Exit code: 0 done, 2 wrong usage or nothing to ask, 3 a repository failed or its clone or
 commit is not there (it is named, the others are asked).
@@ -89,11 +89,12 @@ class Repository:
         return [path for (_, path), line in zip(files, known) if line.endswith(" missing")]
 
     def run(self, *words):
-        """Runs the client. Its output goes to a file: a pipe that the daemon kept would never end."""
-        command = [self.memo, "-C", str(self.tree), *map(str, words)]
+        """Runs a program in the tree. Its output goes to a file: a pipe that the daemon kept would never end."""
+        command = list(map(str, words))
         with open(self.log, "ab") as out:
             try:
-                done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self.env, timeout=self.wait)
+                done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.tree, env=self.env,
+                                      timeout=self.wait)
             except subprocess.TimeoutExpired:
                 raise Failure(f"{self.name}: `{' '.join(command)}` took over {self.wait} s; see {self.log}")
         return done.returncode
@@ -106,11 +107,13 @@ class Repository:
         except subprocess.CalledProcessError as error:
             raise Failure(f"{self.name}: `{' '.join(map(str, error.cmd))}` failed: {error.stderr}")
         try:
-            code = self.run("bench", "candidates", self.questions, "--out", self.out)
+            # As for the client, the daemon's program is beside it.
+            memod = os.environ.get("MEMO_DAEMON") or Path(self.memo).with_name("memod")
+            code = self.run(memod, "bench", "candidates", self.questions, "--out", self.out)
         finally:
-            self.run("stop", "-q")
+            self.run(self.memo, "stop", "-q")
         if code != 0:
-            raise Failure(f"{self.name}: `memo bench candidates` exited with {code}; see {self.log}")
+            raise Failure(f"{self.name}: `memod bench candidates` exited with {code}; see {self.log}")
         return time.monotonic() - began
 
 

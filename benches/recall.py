@@ -7,8 +7,8 @@ DIR    files of `candidates.py`, one a repository
 
 Prints, in percent, for all questions and by kind, length in words, language and half: how many are asked, and recall at 5, 10
 and 100 and MRR of the first answer, then of all answers that must be read. A question counts as any other; those that
-nothing answers are left out and counted. What a hit has to share with a definition `memo bench candidates` has decided
-(crates/cli/src/bench/asked_definitions.rs). The half is that of benches/questions/asked: of its files every other one.
+nothing answers are left out and counted. What a hit has to share with a definition `memod bench candidates` has decided
+(crates/bench/src/asked_definitions.rs). The half is that of benches/questions/asked: of its files every other one.
 
 Needs Python 3.9, nothing else. Exit code: 0 printed, 2 there are no files.
 """

@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use memod::daemon::{self, DaemonEnd};
 use memod_base::paths::Env;
+use memod_bench::BenchArgs;
 use memod_embed::onnx::{Runtime, model_process};
 use memod_fetch::{FetchRequest, HUB, Hub};
 use memod_indexing::worker;
@@ -39,6 +40,10 @@ enum DaemonVerb {
         #[arg(long, hide = true)]
         index_on_demand: bool,
     },
+    /// Measure answers to questions of your own
+    ///
+    /// Example: memod bench quality questions.jsonl
+    Bench(BenchArgs),
     /// Say whether a daemon could serve the repository, as it says that it is ready; another may be serving.
     #[command(hide = true)]
     Check {
@@ -93,6 +98,7 @@ enum DaemonVerb {
 fn main() -> ExitCode {
     match DaemonArgs::parse().verb {
         DaemonVerb::Run { root, foreground, index_on_demand } => run(root, foreground, index_on_demand),
+        DaemonVerb::Bench(typed) => ExitCode::from(memod_bench::run_bench(typed)),
         DaemonVerb::Check { root } => report_check(&root),
         DaemonVerb::Memories { root } => print_memories(&root),
         // The daemon sees the pipe close, and reports it.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, memo};
+use crate::live::{Live, bench};
 
 const TOKEN: &str = "//! Signs tokens.\n\n/// Signs a token with the key of today.\npub fn sign(token: &str) -> u64 {\n    \
                      token.len() as u64\n}\n\n/// Compares a signature in constant time.\npub fn verify(token: &str, \
@@ -36,8 +36,8 @@ fn asked() -> (Live, String) {
 #[test]
 fn definitions_stand_beside_files() {
     let (live, file) = asked();
-    let args = ["bench", "quality", &file, "--leave-out", "bm25"];
-    let (exit, report) = memo(&live, &args);
+    let args = ["quality", &file, "--leave-out", "bm25"];
+    let (exit, report) = bench(&live, &args);
     assert_eq!(exit, 0, "{report}");
     let set = &report["sets"][0];
     assert_eq!((&set["set"], &set["absent"]), (&json!("me+shop"), &json!(1)));
@@ -50,7 +50,7 @@ fn definitions_stand_beside_files() {
     assert_eq!(whole["scores"]["recall_10"]["mean"], json!(0.75), "{whole}");
     assert!(figure("first", "mrr_100") > 0.5 && figure("must", "mrr_100") > 0.5, "{whole}");
     assert!(set["arms"][1]["definitions_difference"]["must"]["recall_5"]["mean"].is_number(), "{set}");
-    let output = live.memo(&args).output().unwrap();
+    let output = live.bench(&args).output().unwrap();
     let out = String::from_utf8(output.stdout).unwrap();
     let row = |start: &str| out.lines().any(|line| line.starts_with(start));
     assert!(row(&format!("me+shop      hybrid  first{:>15}  100.0", 2)), "{out}");
@@ -62,7 +62,7 @@ fn definitions_stand_beside_files() {
 fn candidates_have_signals_tokens_and_the_answers_that_they_are() {
     let (live, file) = asked();
     let to = live.sandbox.path("candidates.jsonl");
-    let (exit, told) = memo(&live, &["bench", "candidates", &file, "--out", to.to_str().unwrap()]);
+    let (exit, told) = bench(&live, &["candidates", &file, "--out", to.to_str().unwrap()]);
     assert_eq!((exit, &told["questions"]), (0, &json!(3)), "{told}");
     let text = fs::read_to_string(&to).unwrap();
     assert_eq!(told["bytes"], json!(text.len()));
@@ -102,7 +102,7 @@ fn candidates_have_signals_tokens_and_the_answers_that_they_are() {
 fn what_no_candidates_can_be_written_of_is_said() {
     let (live, file) = asked();
     let check = |file: &str, to: &str, expected: &str| {
-        let output = live.memo(&["bench", "candidates", file, "--out", to]).output().unwrap();
+        let output = live.bench(&["candidates", file, "--out", to]).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && told.contains(expected), "{told}");
     };
@@ -113,7 +113,7 @@ fn what_no_candidates_can_be_written_of_is_said() {
     fs::write(&own, "{\"query\": \"q\", \"relevant\": [\"a.rs\"]}\n").unwrap();
     check(own.to_str().unwrap(), &outside, "no question names definitions");
     fs::write(&own, "{\"query\": \"q\", \"answers\": []}\n").unwrap();
-    let output = live.memo(&["bench", "quality", own.to_str().unwrap()]).output().unwrap();
+    let output = live.bench(&["quality", own.to_str().unwrap()]).output().unwrap();
     assert!(String::from_utf8(output.stderr).unwrap().contains("nothing answers any of its questions"));
     assert!(!live.sandbox.path("candidates.jsonl").exists());
 }

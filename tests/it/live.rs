@@ -83,6 +83,13 @@ impl Live {
         command
     }
 
+    /// Returns `memod bench`, which starts the daemon when there is none.
+    pub(crate) fn bench(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.program(env!("CARGO_BIN_EXE_memod"), &["bench"]);
+        command.args(args).env("MEMO_DAEMON", env!("CARGO_BIN_EXE_memod"));
+        command
+    }
+
     pub(crate) fn root(&self) -> PathBuf {
         self.sandbox.path("work")
     }
@@ -268,9 +275,18 @@ pub(crate) fn memo(live: &Live, args: &[&str]) -> (i32, Value) {
 }
 
 pub(crate) fn memo_in(live: &Live, dir: &Path, args: &[&str]) -> (i32, Value) {
-    let output = live.memo(args).arg("--json=full").current_dir(dir).output().unwrap();
+    run_for_json(live.memo(args).current_dir(dir))
+}
+
+/// Runs `memod bench` and returns its exit status and its whole report.
+pub(crate) fn bench(live: &Live, args: &[&str]) -> (i32, Value) {
+    run_for_json(&mut live.bench(args))
+}
+
+fn run_for_json(command: &mut Command) -> (i32, Value) {
+    let output = command.arg("--json=full").output().unwrap();
     let answer = serde_json::from_slice(&output.stdout);
-    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{args:?}: {output:?}")))
+    (output.status.code().unwrap(), answer.unwrap_or_else(|_| panic!("{command:?}: {output:?}")))
 }
 
 fn succeed(command: &mut Command) -> String {

@@ -1,4 +1,4 @@
-//! Does `memo bench quality` measure what the daemon answers, and change nothing?
+//! Does `memod bench quality` measure what the daemon answers, and change nothing?
 
 use std::fs;
 #[cfg(unix)]
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::live::{Live, memo};
+use crate::live::{Live, bench};
 
 const TOKEN: &str = "//! Signs tokens.\n\npub fn sign(token: &str) -> u64 {\n    token.len() as u64\n}\n\n\
                      pub fn verify(token: &str, signature: u64) -> bool {\n    sign(token) == signature\n}\n";
@@ -40,12 +40,12 @@ fn near(value: &Value, expected: f64) -> bool {
 fn questions_of_ones_own_are_measured_in_the_current_worktree() {
     let (live, file) = asked();
     let runs = live.sandbox.path("runs");
-    let args = ["bench", "quality", &file, "--leave-out", "path,knn", "--runs", runs.to_str().unwrap()];
+    let args = ["quality", &file, "--leave-out", "path,knn", "--runs", runs.to_str().unwrap()];
     fs::create_dir_all(runs.join("hybrid")).unwrap();
     fs::write(runs.join("hybrid/questions.run"), "of another run\n").unwrap();
-    let (exit, report) = memo(&live, &args);
+    let (exit, report) = bench(&live, &args);
     assert_eq!(exit, 0, "{report}");
-    let lean = live.memo(&args).arg("--json").current_dir(live.root()).output().unwrap();
+    let lean = live.bench(&args).arg("--json").current_dir(live.root()).output().unwrap();
     let lean: Value = serde_json::from_slice(&lean.stdout).unwrap();
     assert_eq!(lean["sets"][0]["arms"][1]["without"], json!("path"), "figures are never left out: {lean}");
     let set = &report["sets"][0];
@@ -82,7 +82,7 @@ fn questions_of_ones_own_are_measured_in_the_current_worktree() {
     let whole_run = fs::read_to_string(runs.join("hybrid/questions.run")).unwrap();
     assert!(whole_run.starts_with("file\t1\t"), "{whole_run}");
     assert!(run.starts_with("file\t1\tsrc/config.rs#L1-L3\t"), "{run}");
-    let (_, again) = memo(&live, &args);
+    let (_, again) = bench(&live, &args);
     assert_eq!(again["sets"][0]["arms"][0]["scores"], whole["scores"], "intervals are the same each time");
     assert_eq!(live.git(&["status", "--porcelain", "--ignored"]), "", "nothing is written to the worktree");
 }
@@ -91,7 +91,7 @@ fn questions_of_ones_own_are_measured_in_the_current_worktree() {
 fn the_table_has_a_line_for_each_mode_and_each_part() {
     let (live, file) = asked();
     let output =
-        live.memo(&["bench", "quality", &file, "--modes", "hybrid,keyword", "--leave-out"]).output().unwrap();
+        live.bench(&["quality", &file, "--modes", "hybrid,keyword", "--leave-out"]).output().unwrap();
     let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(output.status.success(), "{err}");
     let lines: Vec<&str> = out.lines().collect();
@@ -115,7 +115,7 @@ fn the_table_has_a_line_for_each_mode_and_each_part() {
 fn the_file_of_the_questions_answers_none_of_them() {
     let (live, file) = asked();
     fs::copy(&file, live.root().join("queries.jsonl")).unwrap();
-    let (exit, report) = memo(&live, &["bench", "quality", "."]);
+    let (exit, report) = bench(&live, &["quality", "."]);
     assert_eq!((exit, &report["sets"][0]["set"]), (0, &json!("work")), "{report}");
     // It would come before each answer.
     assert!(report["sets"][0]["arms"][0]["scores"]["mrr_10"]["mean"].as_f64() > Some(0.5), "{report}");
@@ -172,8 +172,8 @@ fn each_set_is_asked_in_its_own_tree_and_a_missing_one_is_named() {
     let live = Live::idle();
     suite(&live);
     let (eval, trees) = (live.sandbox.path("eval"), live.sandbox.path("trees"));
-    let args = ["bench", "quality", eval.to_str().unwrap(), "--trees", trees.to_str().unwrap()];
-    let (exit, report) = memo(&live, &args);
+    let args = ["quality", eval.to_str().unwrap(), "--trees", trees.to_str().unwrap()];
+    let (exit, report) = bench(&live, &args);
     assert_eq!(exit, 2, "{report}");
     let sets: Vec<&Value> = report["sets"].as_array().unwrap().iter().map(|set| &set["set"]).collect();
     assert_eq!(sets, ["code", "docs", "talk"]);
@@ -192,7 +192,7 @@ fn each_set_is_asked_in_its_own_tree_and_a_missing_one_is_named() {
             && failed["error"].as_str().unwrap().starts_with("no tree of gone (me/gone at 12ab): "),
         "{failed}"
     );
-    let told = live.memo(&args[..3]).output().unwrap();
+    let told = live.bench(&args[..2]).output().unwrap();
     let told = String::from_utf8(told.stderr).unwrap();
     assert!(told.contains("a tree of their own") && told.contains("--trees DIR"), "{told}");
 }
@@ -209,7 +209,7 @@ fn hits_count_one_by_one_where_a_suite_has_annotations() {
     let (lines, trees) = (live.sandbox.path("lines"), live.sandbox.path("trees/eval"));
     let runs = live.sandbox.path("runs");
     let [lines, trees, to] = [&lines, &trees, &runs].map(|path| path.to_str().unwrap());
-    let (exit, report) = memo(&live, &["bench", "quality", lines, "--trees", trees, "--runs", to]);
+    let (exit, report) = bench(&live, &["quality", lines, "--trees", trees, "--runs", to]);
     assert_eq!(exit, 0, "{report}");
     assert!(near(&report["sets"][0]["arms"][0]["scores"]["recall_10"]["mean"], 2.0 / 3.0), "{report}");
     assert_eq!(report["sets"][0]["missing"], json!(["gone.rs"]), "an answer may be the end of a path");
@@ -226,7 +226,7 @@ fn what_is_wrong_with_a_set_is_said() {
     let check = |text: &str, words: &[&str], expected: &str| {
         let file = live.sandbox.path("questions.jsonl");
         fs::write(&file, text).unwrap();
-        let output = live.memo(&["bench", "quality", file.to_str().unwrap()]).args(words).output().unwrap();
+        let output = live.bench(&["quality", file.to_str().unwrap()]).args(words).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && told.contains(expected), "{told}");
     };
@@ -244,9 +244,19 @@ fn what_is_wrong_with_a_set_is_said() {
     );
     check(&fine.replace("{", "{\"qid\": \"a\\tb\", "), &[], "its \"qid\" has a control character");
     check("", &["--leave-out", "words"], "words: no part of the ranking; there are bm25, path, symbol");
-    let told = live.memo(&["bench", "quality", "nowhere"]).output().unwrap();
+    let told = live.bench(&["quality", "nowhere"]).output().unwrap();
     let (exit, told) = (told.status.code(), String::from_utf8(told.stderr).unwrap());
     assert!(exit == Some(2) && told.contains("nowhere") && told.contains("typing error"), "{told}");
+}
+
+#[test]
+fn memo_names_the_program_that_measures() {
+    let live = Live::idle();
+    let output = live.memo(&["bench", "quality", "questions.jsonl"]).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(told.contains("\"bench quality questions.jsonl\" is no command"), "{told}");
+    assert!(told.contains("hint: memod bench measures answers"), "{told}");
 }
 
 #[test]
@@ -286,7 +296,7 @@ fn an_answer_that_the_index_cannot_have_is_missing() {
     let labels =
         json!({ "query": "own", "relevant": ["own.md", "own.md#own", "zero.md#own", "./docs/guide.md"] });
     fs::write(&file, format!("{labels}\n")).unwrap();
-    let (exit, report) = memo(&live, &["bench", "quality", &file, "--modes", "keyword,keyword"]);
+    let (exit, report) = bench(&live, &["quality", &file, "--modes", "keyword,keyword"]);
     assert_eq!(exit, 0, "{report}");
     let set = &report["sets"][0];
     assert_eq!(set["missing"], json!(["own.md", "own.md#own", "zero.md#own"]));

@@ -21,11 +21,9 @@ use memod_client::{
     Client, ClientError, ClientOptions, may_replace_in_background, run_in_background, start_in_background,
 };
 use memod_proto::{AdviseParams, AdviseResult, Occasion};
+use memod_terminal::{CliError, CliResult, CommandContext, GlobalArgs, Output};
 
-use super::args::{GlobalArgs, HookArgs};
-use super::context::CommandContext;
-use super::error::{CliError, CliResult};
-use super::output::Output;
+use super::args::HookArgs;
 use explain_hook::explain_hook;
 use hook_input::HookInput;
 use reply_form::ReplyForm;

@@ -1,25 +1,24 @@
 //! Declares the command line: verbs, flags and their help.
 //!
-//! Types and help texts only; `ask` turns them into requests.
+//! Types and help texts only; `build_params` turns them into requests.
 
-mod bench_args;
+pub(crate) mod build_params;
 mod code_args;
 mod daemon_args;
 mod exchange_args;
 mod memo_verb;
 mod memory_args;
 mod relation_args;
-mod rows_args;
 mod uses_args;
 mod verb_groups;
 mod verb_paths;
+mod verb_rows;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use clap::{Args, Parser, ValueEnum};
+use clap::Parser;
+use memod_terminal::GlobalArgs;
 
-pub(super) use bench_args::{BenchArgs, BenchVerb, CandidatesArgs, QualityArgs};
 pub(super) use code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, FindArgs, FreshArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs,
     ShowArgs, WhyArgs,
@@ -41,9 +40,9 @@ pub(super) use memory_args::{
 pub(super) use relation_args::{
     ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs,
 };
-pub(super) use rows_args::{RowFormat, RowsArgs};
 pub(super) use uses_args::{ImpactArgs, RefsArgs, UsesArgs, UsesListArgs};
 pub(super) use verb_groups::parse_command_line;
+pub(super) use verb_rows::table_of_verb;
 
 /// Search a repository and its history by words and meaning, and keep memories about it
 ///
@@ -78,57 +77,4 @@ struct FlagsAlone {
 /// Returns the flags of a command line whose only fault is that it has no verb.
 pub(super) fn flags_without_verb(words: Vec<OsString>) -> Option<GlobalArgs> {
     FlagsAlone::try_parse_from(words).ok().map(|typed| typed.global)
-}
-
-/// Flags that every verb takes.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Global options")]
-pub(super) struct GlobalArgs {
-    /// Print JSON on stdout, errors included; `full` with hashes, parts of scores and what is null
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        value_name = "FORM",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "lean",
-        hide_possible_values = true
-    )]
-    pub(super) json: Option<JsonForm>,
-    /// Run as if started in DIR
-    #[arg(short = 'C', value_name = "DIR", global = true)]
-    pub(super) dir: Option<PathBuf>,
-    /// When to use colour
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorMode::Auto, global = true)]
-    pub(super) color: ColorMode,
-    /// Print only errors on stderr
-    #[arg(short, long, global = true)]
-    pub(super) quiet: bool,
-    /// Do not show a long answer through a pager
-    #[arg(long, global = true)]
-    pub(super) no_pager: bool,
-    /// The client that asks, as memories are stamped with it
-    #[arg(skip = "cli")]
-    pub(super) client: &'static str,
-    /// Name of the agent that asks, as it gave it to the MCP server
-    #[arg(skip)]
-    pub(super) agent: Option<String>,
-}
-
-/// How much of a result is printed as JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum JsonForm {
-    /// What a program or an agent uses
-    Lean,
-    /// All that crosses the socket
-    Full,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ColorMode {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    Always,
-    Never,
 }

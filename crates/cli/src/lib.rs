@@ -1,69 +1,36 @@
 //! The command line of `memo`: parses verbs, runs them and prints their results.
 //!
-//! `args` declares verbs and flags, and `build_params` turns them into requests. Each verb then asks the daemon and prints
-//! through `output`, the only printer; `error` maps every failure to a code, a hint and an exit status.
+//! `args` declares verbs and flags, and turns them into requests. Each verb then asks the daemon and prints
+//! through the crate `terminal`, which also maps every failure to a code, a hint and an exit status.
 
 mod agent_hook;
 mod args;
-mod bench;
-mod build_params;
-mod completions;
-mod config_verb;
-mod context;
-mod daemon_process;
-mod doctor;
-mod error;
-mod escaping_writer;
-mod example_query;
+mod code;
+mod daemon;
 mod exchange;
-mod explain_hits;
-mod fetch_model;
-mod file_link;
-mod fit_to_budget;
-mod hits;
-mod hooks;
-mod init;
-mod last_search;
+mod help;
 mod llm;
-mod logs;
-mod man_pages;
-mod map;
 mod mcp;
 mod memories;
-mod model;
-mod next_steps;
-mod open;
-mod outline;
-mod output;
-mod pager;
-mod part_file;
-mod print_brief;
-mod print_changed;
-mod print_events;
-mod progress;
-mod rows;
-mod serve;
-mod setup;
+mod searching;
+mod set_up;
 mod shell;
-mod show_code;
-mod status;
-mod team;
-mod text;
-mod undo_hint;
-mod uninstall;
-mod usage;
-mod usage_hint;
-mod uses;
-mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use args::{CommandLine, EventFormat, EventsArgs, GlobalArgs, JsonForm, MemoVerb, RowsArgs};
-use context::CommandContext;
-use error::{CliError, CliResult};
-use output::{CapturedOutput, Output};
-use rows::OutputShape;
+use memod_terminal::rows::OutputShape;
+use memod_terminal::{
+    CapturedOutput, CliError, CliResult, CommandContext, EXIT_NONE, GlobalArgs, JsonForm, Output,
+};
+
+use args::{CommandLine, EventFormat, EventsArgs, MemoVerb};
+use code::{map, open, outline, print_brief, print_changed, show_code, uses, why};
+use daemon::{daemon_process, doctor, logs, print_events, serve, status};
+use help::{completions, man_pages, next_steps, usage};
+use memories::team;
+use searching::{explain_hits, hits};
+use set_up::{config_verb, hooks, init, model, setup, uninstall};
 
 /// Answers the command line of this process.
 pub fn run() -> ExitCode {
@@ -79,7 +46,7 @@ pub fn run() -> ExitCode {
                 let json = usage::wants_json(args_before_dashes());
                 let status = usage::report_usage_error(&error, args_before_dashes(), json);
                 // To agents, an exit of 2 from a hook forbids the next action.
-                if usage::is_agent_hook(args_before_dashes()) { status.min(error::EXIT_NONE) } else { status }
+                if usage::is_agent_hook(args_before_dashes()) { status.min(EXIT_NONE) } else { status }
             }
         },
     })
@@ -97,7 +64,7 @@ fn answer_without_verb(global: &GlobalArgs) -> u8 {
     let context = CommandContext::find(global.dir.as_deref()).ok();
     let shown = next_steps::print_next_steps(context.as_ref(), &mut output);
     let outcome = shown.and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| report_error(&error, None, &mut output))
+    outcome.unwrap_or_else(|error| output.report_error(&error, None))
 }
 
 /// Returns `memo VERB --help` for `memo help VERB`: a subcommand of clap's would add a manual page for each verb.
@@ -121,17 +88,13 @@ fn run_command(mut typed: CommandLine) -> u8 {
     let shape = match find_output_shape(&typed) {
         Ok(shape) => shape,
         Err((error, json)) => {
-            return report_error(
-                &error,
-                Some(&verb),
-                &mut Output::new(&global, OutputShape::without_rows(json)),
-            );
+            return Output::new(&global, OutputShape::without_rows(json)).report_error(&error, Some(&verb));
         }
     };
     let is_paged = typed.verb.is_paged() && !global.no_pager;
     let mut output = if is_paged { Output::with_pager(&global, shape) } else { Output::new(&global, shape) };
     let outcome = run_verb(typed, &mut output).and_then(|exit| output.flush().map(|()| exit));
-    outcome.unwrap_or_else(|error| report_error(&error, Some(&verb), &mut output))
+    outcome.unwrap_or_else(|error| output.report_error(&error, Some(&verb)))
 }
 
 /// Runs the command for a caller in this process, and returns its output instead of writing it.
@@ -148,36 +111,13 @@ fn find_output_shape(typed: &CommandLine) -> Result<OutputShape, (CliError, Opti
     if let MemoVerb::Events(EventsArgs { format: Some(EventFormat::Jsonl), .. }) = &typed.verb {
         return Ok(OutputShape::Json(JsonForm::Full));
     }
-    match rows_args(&typed.verb).zip(rows::table_of_verb(&typed.name)) {
+    match typed.verb.rows_args().zip(args::table_of_verb(&typed.name)) {
         Some((rows, table)) => {
             let lines = rows.is_json().then_some(JsonForm::Lean);
             rows.output_shape(table, json).map_err(|error| (error, json.or(lines)))
         }
         None => Ok(OutputShape::without_rows(json)),
     }
-}
-
-/// Returns the flags for rows; `None` for a verb that lists nothing.
-fn rows_args(verb: &MemoVerb) -> Option<&RowsArgs> {
-    Some(match verb {
-        MemoVerb::Search(typed) => &typed.find.rows,
-        MemoVerb::Explain(typed) => &typed.find.rows,
-        MemoVerb::Changed(typed) => &typed.rows,
-        MemoVerb::Why(typed) => &typed.rows,
-        MemoVerb::Outline(typed) => &typed.rows,
-        MemoVerb::Refs(typed) => &typed.list.rows,
-        MemoVerb::Callers(typed) | MemoVerb::Callees(typed) | MemoVerb::Implements(typed) => &typed.list.rows,
-        MemoVerb::Impact(typed) | MemoVerb::Tests(typed) => &typed.list.rows,
-        MemoVerb::Get(typed) => &typed.rows,
-        MemoVerb::List(typed) => &typed.rows,
-        MemoVerb::Recall(typed) => &typed.rows,
-        MemoVerb::Recent(typed) => &typed.rows,
-        MemoVerb::Tags(typed) | MemoVerb::Containers(typed) => typed,
-        MemoVerb::History(typed) => &typed.rows,
-        MemoVerb::Related(typed) => &typed.rows,
-        MemoVerb::Links(typed) => &typed.rows,
-        _ => return None,
-    })
 }
 
 /// Resolves the links in the absolute paths of a verb, so that they are paths of the worktree.
@@ -212,7 +152,6 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Init(typed) => {
             init::init_repository(&typed, &CommandContext::find_new(global.dir.as_deref())?, output)
         }
-        MemoVerb::Bench(typed) => bench::run_bench(typed, context, output),
         MemoVerb::Search(typed) => hits::run_search(typed, &context()?, output),
         MemoVerb::Explain(typed) => explain_hits::explain_hits(typed, &context()?, output),
         MemoVerb::Outline(typed) => outline::print_outline(typed, &context()?, output),
@@ -287,15 +226,4 @@ fn run_verb(typed: CommandLine, output: &mut Output) -> CliResult {
         MemoVerb::Man(typed) => man_pages::show_manual(&typed, output),
         MemoVerb::Version => daemon_process::print_versions(context().ok().as_ref(), output),
     }
-}
-
-fn report_error(error: &CliError, verb: Option<&str>, output: &mut Output) -> u8 {
-    if error.is_broken_pipe() {
-        return 0; // the reader has seen enough, as `head` has
-    }
-    let shown = error.to_report_for(verb);
-    // Flush what was printed before the error. If stdout fails as well, the error is reported already.
-    let _ = output.flush();
-    let _ = output.show_error(&shown);
-    shown.exit
 }

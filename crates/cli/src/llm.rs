@@ -5,12 +5,10 @@ mod proposals;
 use std::time::Duration;
 
 use memod_proto::{CwdParams, LlmExpandParams, LlmExpandResult, LlmRequest, LlmStatusResult};
+use memod_terminal::text::{escape, escape_lines, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
-use super::context::CommandContext;
-use super::error::{CliError, CliResult, EXIT_NONE};
-use super::output::Output;
-use super::status::print_row;
-use super::text::{escape, escape_lines, format_count, paint};
+use crate::daemon::status::print_row;
 
 pub(super) use self::proposals::{
     compare_memories, show_suggestion, suggest_title_and_tags, summarise_brief,

@@ -9,12 +9,12 @@ use std::time::Duration;
 use memod_client::ClientError;
 use memod_mcp::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 use memod_proto::{FreshnessLevel, IndexStep, SyncParams, SyncResult};
+use memod_terminal::{
+    CapturedOutput, CliError, CliResult, CommandContext, EXIT_FAILED, GlobalArgs, write_message,
+};
 use serde_json::Value;
 
-use super::args::{self, CommandLine, GlobalArgs, McpArgs, MemoVerb, ProfileArg};
-use super::context::CommandContext;
-use super::error::{CliError, CliResult, EXIT_FAILED};
-use super::output::{CapturedOutput, write_message};
+use super::args::{self, CommandLine, McpArgs, MemoVerb, ProfileArg};
 
 /// Longest wait for an answer about progress.
 const PROGRESS_WITHIN: Duration = Duration::from_secs(2);

@@ -4,13 +4,7 @@ mod change_memories;
 mod consolidate_memories;
 mod link_memories;
 mod list_memories;
-mod notes_commits;
-mod notes_file_changes;
-mod notes_files;
 mod notes_git;
-mod notes_merge;
-mod notes_report;
-mod notes_screen;
 mod print_anchors;
 mod print_memories;
 mod recall_memories;
@@ -19,6 +13,7 @@ mod request;
 mod share_files;
 mod similar_memories;
 mod sync_notes;
+pub(crate) mod team;
 
 pub(super) use change_memories::{
     add_memory, append_to_memory, restore_memories, tag_memory, untag_memory, update_memory,

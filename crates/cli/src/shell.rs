@@ -10,10 +10,9 @@ mod shell_line;
 use std::io::IsTerminal;
 
 use memod_base::paths::IoContext;
+use memod_terminal::{CliResult, CommandContext, EXIT_USAGE, GlobalArgs};
 
-use super::args::{CommandLine, GlobalArgs};
-use super::context::CommandContext;
-use super::error::{CliResult, EXIT_USAGE};
+use super::args::CommandLine;
 use prompt::ShellPrompt;
 use shell_line::{ShellLine, parse_line};
 

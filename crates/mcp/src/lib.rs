@@ -1,28 +1,24 @@
 //! Serves agents over stdin and stdout by the Model Context Protocol.
 //!
 //! Both generations of the protocol are answered in one process: 2026-07-28 (`server/discover`) and 2024-11-05 to 2025-11-25
-//! (`initialize`). The SDK tells them apart; `server` answers, `stdio` and `reader` move lines, `tools` and `more_tools` are tables of
+//! (`initialize`). The SDK tells them apart; `server` answers, `transport` moves lines, `tools` and `more_tools` are tables of
 //! what is offered, and `arguments` turns a call into the words of a verb. The caller passes in what runs verbs, so this
 //! module knows neither the command line nor the daemon.
 //!
 //! Invariant: the first reply waits for no daemon, no index and no repository. Invariant: a client that asks and does not read
-//! costs no more than [`in_flight::MOST_IN_FLIGHT`] answers.
+//! costs no more than [`transport::in_flight::MOST_IN_FLIGHT`] answers.
 
 mod agent_text;
 mod arguments;
-mod hang_up;
-mod in_flight;
 mod instructions;
 mod lean_json;
 mod more_tools;
 mod prompts;
-mod reader;
 mod resources;
 mod server;
-mod stdio;
-mod subscribers;
 mod tool;
 mod tools;
+mod transport;
 mod verbs;
 
 use std::io;
@@ -32,7 +28,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 
 use server::Server;
-use stdio::StdioTransport;
+use transport::stdio::StdioTransport;
 pub use verbs::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 
 /// Threads that run verbs, at most. A call whose client has gone keeps its thread until the verb's own deadline.

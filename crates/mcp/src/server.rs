@@ -20,12 +20,12 @@ use tokio::sync::Semaphore;
 use super::MOST_CALLS;
 use super::instructions::INSTRUCTIONS;
 use super::resources::{self, ResourceError};
-use super::stdio::InputEnd;
-use super::subscribers::Subscribers;
 use super::tool::{AnswerView, Tool};
 use super::tools::tools_of_profile;
 use super::verbs::{Answer, Failure, IndexingProgress, Profile, VerbRunner};
 use super::{agent_text, arguments, lean_json, prompts};
+use crate::transport::stdio::InputEnd;
+use crate::transport::subscribers::Subscribers;
 
 /// Time that a client may keep what depends on nothing but this program, ms. Everything else is true when it is sent, and no
 /// longer.

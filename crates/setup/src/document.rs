@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Refusal;
-use super::json_edit::{JsonEdit, plan_edit};
-use super::json_insert::InsertedPiece;
-use super::json_part::JsonPart;
-use super::json_remove::remove_part;
-use super::json_tree::JsonNode;
 use super::marked_section::{self, MarkSyntax};
+use crate::json::json_edit::{JsonEdit, plan_edit};
+use crate::json::json_insert::InsertedPiece;
+use crate::json::json_part::JsonPart;
+use crate::json::json_remove::remove_part;
+use crate::json::json_tree::JsonNode;
 
 /// Our content of a file.
 #[derive(Clone, Debug)]

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use memod_plugin::{INSTRUCTIONS, SKILLS};
 
 use super::agent_table::{AgentHook, FileSpec, HookForm, InstalledParts, JsonEntry, ServerForm};
-use super::config_value::{ConfigValue, JsonLayout};
 use super::document::FileContent;
-use super::json_part::JsonPart;
-use super::our_command::OurCommand;
 use super::place::AgentDirs;
+use crate::json::config_value::{ConfigValue, JsonLayout};
+use crate::json::json_part::JsonPart;
+use crate::json::our_command::OurCommand;
 
 /// The name of our server in every configuration.
 pub(super) const SERVER: &str = "memod";

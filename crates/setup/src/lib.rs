@@ -12,17 +12,11 @@
 //! - a file is replaced as a whole or not at all.
 
 mod agent_table;
-mod config_value;
 mod detect;
 mod document;
 mod entries;
-mod json_edit;
-mod json_insert;
-mod json_part;
-mod json_remove;
-mod json_tree;
+mod json;
 mod marked_section;
-mod our_command;
 mod place;
 mod records;
 mod report;

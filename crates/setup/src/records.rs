@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use memod_base::paths::{IoContext, PathError, create_private_dir};
 use serde::{Deserialize, Serialize};
 
-use super::json_insert::InsertedPiece;
 use super::target_file::{remove_empty_dirs, write_new};
+use crate::json::json_insert::InsertedPiece;
 
 /// Extension of a record.
 const RECORD: &str = "json";

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml_edit::DocumentMut;
 
-/// Crates of others that only the daemon may have, or how their names begin.
+/// Crates that only the program of the daemon may have, or how their names begin.
 const OF_THE_DAEMON: &[&str] = &[
     "rusqlite",
     "sqlite-vec",
@@ -17,6 +17,9 @@ const OF_THE_DAEMON: &[&str] = &[
     "ort",
     "hyper",
     "notify",
+    "memod-bench",
+    "memod-models",
+    "memod-tokenizer",
 ];
 
 /// Returns what a crate of the workspace depends on; what only tests need is not among it.

@@ -1,12 +1,11 @@
 //! Explains to a person what a hook would print for an agent, and why.
 
 use memod_proto::{Advice, AdviseParams, AdviseResult};
+use memod_terminal::text::{escape, escape_lines};
+use memod_terminal::{CliError, CliResult, EXIT_NONE, GlobalArgs, Output};
 
 use super::{SilenceReason, advise_params, find_context, read_input};
-use crate::args::{GlobalArgs, HookArgs};
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::{escape, escape_lines};
+use crate::args::HookArgs;
 
 /// Prints the answer of a hook with its reasons. Exits with 1 when it would be empty. The daemon does not record it as delivered.
 pub(super) fn explain_hook(typed: &HookArgs, global: &GlobalArgs, output: &mut Output) -> CliResult {

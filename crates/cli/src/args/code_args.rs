@@ -3,29 +3,9 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use memod_base::types::{ChunkKind, FileClass};
+use memod_terminal::{ModeArg, RowsArgs};
 
 use super::memory_args::MemoryScopeArgs;
-use super::rows_args::RowsArgs;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArg {
-    /// Words, paths and symbols
-    Keyword,
-    /// Meaning only
-    Vector,
-    /// Both, fused
-    Hybrid,
-}
-
-impl From<ModeArg> for memod_proto::SearchMode {
-    fn from(arg: ModeArg) -> Self {
-        match arg {
-            ModeArg::Keyword => Self::Keyword,
-            ModeArg::Vector => Self::Vector,
-            ModeArg::Hybrid => Self::Hybrid,
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncLevel {

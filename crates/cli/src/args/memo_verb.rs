@@ -1,8 +1,8 @@
 //! Declares the verbs with their help.
 
 use clap::Subcommand;
+use memod_terminal::RowsArgs;
 
-use super::bench_args::BenchArgs;
 use super::code_args::{
     BriefArgs, ChangedArgs, ExplainArgs, MapArgs, OpenArgs, OutlineArgs, SearchArgs, ShowArgs, WhyArgs,
 };
@@ -16,7 +16,6 @@ use super::memory_args::{
     RecallArgs, RecentArgs, RemoveArgs, ShareArgs, ShareWithArgs, SyncNotesArgs, TagArgs, UpdateArgs,
 };
 use super::relation_args::{ConsolidateArgs, DedupeArgs, LinkingArgs, LinksArgs, RelatedArgs, ResolveArgs};
-use super::rows_args::RowsArgs;
 use super::uses_args::{ImpactArgs, RefsArgs, UsesArgs};
 
 #[derive(Debug, Subcommand)]
@@ -477,10 +476,6 @@ pub(crate) enum MemoVerb {
     ///
     /// Example: memo mcp --profile full
     Mcp(McpArgs),
-    /// Measure answers to questions of your own
-    ///
-    /// Example: memo bench quality questions.jsonl
-    Bench(BenchArgs),
     /// Print a script that completes verbs, flags and what they take
     ///
     /// A running daemon knows paths, languages, ids, tags and containers. Offers only words that no shell reads anything in.

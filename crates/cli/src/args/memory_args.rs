@@ -7,11 +7,10 @@ use clap::{Args, ValueEnum};
 use memod_base::types::parse_exactly;
 use memod_proto::anchor::AnchorState;
 use memod_proto::memory::{FieldParams, MemoryScope, MemorySort, Selection, Tier, Traits};
+use memod_terminal::{ModeArg, RowsArgs};
 use serde_json::Value;
 
-use super::code_args::ModeArg;
 use super::relation_args::NearArgs;
-use super::rows_args::RowsArgs;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TierArg {

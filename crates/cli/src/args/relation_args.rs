@@ -2,9 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use memod_proto::memory::LinkKind;
+use memod_terminal::RowsArgs;
 
 use super::code_args::parse_share;
-use super::rows_args::RowsArgs;
 
 /// How to treat a text that nearly equals another memory.
 #[derive(Debug, Args)]

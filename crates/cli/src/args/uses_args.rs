@@ -2,8 +2,9 @@
 
 use clap::{Args, ValueEnum};
 use memod_proto::ReferencePart;
+use memod_terminal::RowsArgs;
 
-use super::{FreshArgs, RowsArgs};
+use super::FreshArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct RefsArgs {

@@ -65,7 +65,6 @@ const GROUPS: &[(&str, &[&str])] = &[
             "config",
             "mcp",
             "shell",
-            "bench",
             "completions",
             "man",
             "version",

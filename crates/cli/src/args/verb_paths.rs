@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::bench_args::{BenchArgs, BenchVerb};
 use super::code_args::{OpenArgs, OutlineArgs, ShowArgs, WhyArgs};
 use super::daemon_args::{ModelArgs, ModelVerb};
 use super::exchange_args::ImportArgs;
@@ -83,15 +82,6 @@ impl MemoVerb {
                 resolve_path(&mut args.path, dir);
             }
             Self::Man(args) => args.to.iter_mut().for_each(|path| resolve_path(path, dir)),
-            Self::Bench(BenchArgs { what: BenchVerb::Quality(args) }) => {
-                [Some(&mut args.sets), args.trees.as_mut(), args.runs.as_mut()]
-                    .into_iter()
-                    .flatten()
-                    .for_each(|path| resolve_path(path, dir));
-            }
-            Self::Bench(BenchArgs { what: BenchVerb::Candidates(args) }) => {
-                [&mut args.set, &mut args.out].into_iter().for_each(|path| resolve_path(path, dir));
-            }
             Self::Model(ModelArgs { what: Some(ModelVerb::Import { folder, .. }) }) => {
                 resolve_path(folder, dir);
             }

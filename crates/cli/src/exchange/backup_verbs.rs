@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use memod_proto::exchange::{BackupParams, BackupResult, RestoreParams, RestoreResult};
+use memod_terminal::text::{format_bytes, format_count};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::limited_files::canonical_string;
 use crate::args::{BackupArgs, RestoreBackupArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::memories::new_caller;
-use crate::output::Output;
-use crate::text::{format_bytes, format_count};
 
 /// Prints the path of the backup.
 pub(crate) fn back_up(typed: &BackupArgs, context: &CommandContext, output: &mut Output) -> CliResult {

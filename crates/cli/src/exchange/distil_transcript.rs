@@ -4,16 +4,14 @@ use std::path::Path;
 
 use memod_memory::outgoing::{Outgoing, outgoing};
 use memod_proto::{LlmDistilParams, LlmDistilResult, LlmRequest};
+use memod_terminal::text::format_count;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 use serde_json::{Map, Value, json};
 
 use super::import_chats::{content_text, parse_conversation, parse_conversations};
 use super::limited_files::read_text;
 use crate::args::DistilArgs;
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::llm::{call_llm, show_dry_run};
-use crate::output::Output;
-use crate::text::format_count;
 
 /// Largest transcript, bytes.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 << 20;

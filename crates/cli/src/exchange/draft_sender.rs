@@ -10,14 +10,12 @@ use memod_proto::exchange::{
 };
 use memod_proto::memory::Caller;
 use memod_proto::{Caveats, MAX_DEPTH, nesting_depth};
+use memod_terminal::text::{behind_message, format_count};
+use memod_terminal::{CliError, CommandContext, Output};
 use serde::Serialize;
 
 use crate::args::ImportArgs;
-use crate::context::CommandContext;
-use crate::error::CliError;
 use crate::memories::new_caller;
-use crate::output::Output;
-use crate::text::{behind_message, format_count};
 
 /// Size of a batch, bytes of JSON. Even with the largest draft it is far below the daemon's limit on a line.
 const MAX_BATCH_BYTES: usize = 1 << 20;

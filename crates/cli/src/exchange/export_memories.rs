@@ -10,16 +10,13 @@ use memod_client::{Client, ClientOptions, StoppedMemories, VERSION};
 use memod_proto::Caveats;
 use memod_proto::exchange::{ExportParams, ExportResult, FORMAT, FORMAT_VERSION, LinkDraft};
 use memod_proto::memory::Memory;
+use memod_terminal::text::{behind_message, format_count};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output, PartFile};
 use serde::Serialize;
 
 use super::import_jsonl::{ExportCounts, ExportHeader};
 use crate::args::ExportArgs;
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::memories::new_caller;
-use crate::output::Output;
-use crate::part_file::PartFile;
-use crate::text::{behind_message, format_count};
 
 /// One line of the file.
 #[derive(Serialize)]

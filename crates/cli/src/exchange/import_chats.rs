@@ -7,12 +7,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use memod_proto::exchange::Draft;
+use memod_terminal::CliError;
 use serde_json::{Map, Value, json};
 
 use super::draft_sender::DraftSender;
 use super::limited_files::read_text;
 use crate::args::ImportFormat;
-use crate::error::CliError;
 
 /// Largest file of an export, bytes.
 pub(super) const MAX_EXPORT_BYTES: u64 = 1 << 30;

@@ -5,10 +5,10 @@
 use std::path::Path;
 
 use memod_proto::exchange::{DatabaseParams, DatabaseResult};
+use memod_terminal::CliError;
 
 use super::draft_sender::DraftSender;
 use super::limited_files::canonical_string;
-use crate::error::CliError;
 
 /// Sends the rows of a database, page by page.
 pub(super) fn import_database(

@@ -7,12 +7,12 @@ use std::path::Path;
 use memod_base::paths::IoContext;
 use memod_base::types::parse_with_metadata;
 use memod_proto::exchange::{Draft, FORMAT, FORMAT_VERSION, LinkDraft};
+use memod_terminal::CliError;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::draft_sender::DraftSender;
 use super::limited_lines::{LimitedLine, LimitedLines};
-use crate::error::CliError;
 
 /// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]

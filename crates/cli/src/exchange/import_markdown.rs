@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use memod_base::paths::IoContext;
 use memod_proto::exchange::{ImportParams, ImportResult, KeysParams, KeysResult, MarkdownParams, Snapshot};
+use memod_terminal::CliError;
 
 use super::draft_sender::{DraftSender, random_run_id};
 use super::limited_files::canonical_string;
 use crate::args::ImportArgs;
-use crate::error::CliError;
 
 /// Largest document, as for the index.
 const MAX_DOCUMENT_BYTES: u64 = 1 << 20;

@@ -1,5 +1,7 @@
 //! Runs `memo import`, with the reader of the format.
 
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
 use super::draft_sender::DraftSender;
 use super::import_chats::import_chats;
 use super::import_database::import_database;
@@ -9,9 +11,6 @@ use super::import_repo_map::import_repo_map;
 use super::import_slack::import_slack;
 use super::limited_files::is_database;
 use crate::args::{ImportArgs, ImportFormat};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
 
 /// Imports memories. Exits with 1 when something was refused; everything else is imported then.
 pub(crate) fn import_memories(

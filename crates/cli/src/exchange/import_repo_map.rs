@@ -6,11 +6,11 @@
 use std::path::Path;
 
 use memod_proto::exchange::Draft;
+use memod_terminal::CliError;
 use serde_json::{Map, Value, json};
 
 use super::draft_sender::DraftSender;
 use super::limited_files::{canonical_string, read_text};
-use crate::error::CliError;
 
 /// Largest map, bytes.
 const MAX_MAP_BYTES: u64 = 256 << 20;

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::IoContext;
+use memod_terminal::CliError;
 use serde_json::Value;
 
 use super::draft_sender::DraftSender;
@@ -14,7 +15,6 @@ use super::import_chats::{
     ChatConversation, ChatDisplay, ChatMessage, MAX_EXPORT_BYTES, content_text, parse_time, send_conversation,
 };
 use super::limited_files::read_text;
-use crate::error::CliError;
 
 /// Characters of a name that are kept.
 const MAX_NAME_CHARS: usize = 80;

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use memod_base::paths::{IoContext, canonical};
+use memod_terminal::CliError;
 
 use super::limited_lines::BOM;
-use crate::error::CliError;
 
 /// Returns whether a file starts with the header of SQLite.
 pub(super) fn is_database(path: &Path) -> bool {

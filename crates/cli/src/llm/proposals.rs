@@ -5,13 +5,11 @@ use memod_proto::{
     LlmCompareParams, LlmCompareResult, LlmPair, LlmSuggestParams, LlmSuggestResult, LlmSummariseParams,
     LlmSummariseResult,
 };
+use memod_terminal::text::{escape, escape_lines, paint, shell_word};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::{call_llm, show_dry_run};
 use crate::args::{BriefArgs, DedupeArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::{escape, escape_lines, paint, shell_word};
 
 /// Prints a summary of a brief and returns the exit status. Returns `None`, and prints why, if there is no summary: the caller
 /// then prints the brief itself.

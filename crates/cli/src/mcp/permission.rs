@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memod_base::paths::{RepoLayout, canonical, with_suffix};
 use memod_base::types::is_secret_name;
+use memod_terminal::{CliError, CommandContext};
 
 use super::refused_error;
 use crate::args::{
@@ -16,8 +17,6 @@ use crate::args::{
     ExportArgs, FindArgs, HooksArgs, HooksVerb, ImportArgs, LogsArgs, MemoVerb, ModelArgs, ModelVerb,
     RemoveArgs, RestoreBackupArgs, SearchArgs, ShareWithArgs, SourceArg, TeamArgs, TeamVerb,
 };
-use crate::context::CommandContext;
-use crate::error::CliError;
 
 /// The hint for a verb that is for people.
 const ASK_A_PERSON: &str = "ask the user to run it in a terminal";
@@ -157,7 +156,6 @@ fn verb_permission(verb: &MemoVerb) -> VerbPermission<'_> {
             Denied("memo model use, import and remove change models for everybody", ASK_A_PERSON)
         }
 
-        MemoVerb::Bench(_) => Denied("memo bench reads and writes files anywhere", ASK_A_PERSON),
         MemoVerb::Init(_) => Denied("memo init sets up a repository and its git hooks", ASK_A_PERSON),
         MemoVerb::Setup(_) => Denied("memo setup changes files outside the repository", ASK_A_PERSON),
         MemoVerb::Uninstall(_) => Denied("memo uninstall removes the memories and the set-up", ASK_A_PERSON),

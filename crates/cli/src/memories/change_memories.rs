@@ -3,14 +3,12 @@
 use memod_proto::memory::{
     AddParams, AddResult, FieldParams, IdsParams, MemoriesResult, UpdateParams, UpdateResult,
 };
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use super::request::{new_caller, read_text, say_notice, say_redacted, text_or_stdin};
 use super::{print_memories, similar_memories};
 use crate::args::{AddArgs, AppendArgs, IdsArgs, TagArgs, UpdateArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult};
 use crate::llm;
-use crate::output::Output;
 
 /// Adds a memory, and prints only its id on stdout, for scripts.
 pub(crate) fn add_memory(typed: AddArgs, context: &CommandContext, output: &mut Output) -> CliResult {

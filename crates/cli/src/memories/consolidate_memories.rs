@@ -1,14 +1,12 @@
 //! Combines several memories into one.
 
 use memod_proto::memory::{AutoConsolidateParams, ConsolidateParams, ConsolidateResult, Consolidated};
+use memod_terminal::text::{escape, format_count};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories;
 use super::request::{new_caller, say_redacted, text_or_stdin};
 use crate::args::ConsolidateArgs;
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::{escape, format_count};
 
 /// Combines memories. Exits with 1 when no group was combined, or not every group.
 pub(crate) fn consolidate_memories(

@@ -6,15 +6,13 @@ use memod_proto::memory::{
     Edge, IdsParams, LinkKind, LinkParams, LinkResult, LinksParams, LinksResult, MemoriesResult, Node,
     ResolveParams, ResolveResult,
 };
+use memod_terminal::text::paint;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories::{brief_line, relation_text};
 use super::request::new_caller;
 use super::share_files;
 use crate::args::{LinkingArgs, LinksArgs, ResolveArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::paint;
 
 pub(crate) fn link_memories(typed: LinkingArgs, context: &CommandContext, output: &mut Output) -> CliResult {
     change_link("memory.link", "linked so already", typed, context, output)?;

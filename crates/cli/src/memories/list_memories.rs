@@ -7,14 +7,12 @@ use memod_client::Client;
 use memod_proto::memory::{
     HistoryResult, IdsParams, ListParams, MemoriesResult, Memory, StatsResult, TallyParams, TallyResult,
 };
+use memod_terminal::text::format_count;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories;
 use super::request::new_caller;
 use crate::args::{GetArgs, HistoryArgs, ListArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::format_count;
 
 /// Page size of `--all`.
 const PAGE_SIZE: u64 = 500;

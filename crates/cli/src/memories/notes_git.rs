@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use memod_base::paths::{IoContext as _, NOTES_LOCK};
 use memod_base::types::memory_file;
-
-use crate::error::CliError;
+use memod_terminal::CliError;
 
 /// Environment variables that name another repository or a part of it, which git sets for hooks (`git rev-parse --local-env-vars`).
 /// Others, such as GIT_SSH_COMMAND, are the user's.

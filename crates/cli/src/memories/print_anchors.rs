@@ -3,14 +3,12 @@
 use memod_base::paths::CallerDir;
 use memod_proto::anchor::{Anchor, AnchorState};
 use memod_proto::memory::{ConfirmParams, UpdateResult};
+use memod_terminal::text::{escape, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
 use super::request::new_caller;
 use crate::args::IdArgs;
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult};
-use crate::output::Output;
-use crate::status::print_row;
-use crate::text::{escape, paint};
+use crate::daemon::status::print_row;
 
 /// Confirms that a memory still holds, and prints its id and current anchors.
 pub(crate) fn confirm_memory(typed: IdArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -6,13 +6,12 @@ use memod_proto::anchor::Anchor;
 use memod_proto::memory::{
     Brief, Change, HistoryResult, Memory, MemoryScope, StatsResult, Tally, is_unconfirmed, reader_marks,
 };
+use memod_terminal::text::{escape, escape_lines, format_age, format_bytes, format_count, paint};
+use memod_terminal::{CliError, Output};
 use serde_json::Value;
 
 use super::print_anchors;
-use crate::error::CliError;
-use crate::output::Output;
-use crate::status::print_row;
-use crate::text::{escape, escape_lines, format_age, format_bytes, format_count, paint};
+use crate::daemon::status::print_row;
 
 /// The reason for archiving a memory whose file was removed.
 const FILE_REMOVED: &str = "file";

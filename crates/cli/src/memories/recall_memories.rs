@@ -4,15 +4,13 @@ use memod_proto::memory::{
     ListParams, MemoriesResult, Memory, MemorySort, PromoteParams, RecallParams, RecallResult, Recalled,
     UpdateResult,
 };
+use memod_terminal::text::escape;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 use serde_json::Value;
 
 use super::print_memories;
 use super::request::new_caller;
 use crate::args::{PromoteArgs, RecallArgs, RecentArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::escape;
 
 /// Recalls the memories that match a query. Exits with 1 when there are none.
 pub(crate) fn recall_memories(typed: RecallArgs, context: &CommandContext, output: &mut Output) -> CliResult {

@@ -1,14 +1,12 @@
 //! Runs the verbs that archive and delete memories.
 
 use memod_proto::memory::{RemoveParams, RemoveResult, Selection};
+use memod_terminal::text::format_count;
+use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories;
 use super::request::new_caller;
 use crate::args::{ConsentArgs, RemoveArgs};
-use crate::context::CommandContext;
-use crate::error::{CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::format_count;
 
 /// The hint where no user can be asked for a confirmation.
 pub(crate) const REMOVE_HINT: &str = "--dry-run shows what would be removed, --yes does it";

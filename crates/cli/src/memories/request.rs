@@ -6,12 +6,10 @@ use std::io::Read;
 
 use memod_base::paths::IoContext;
 use memod_proto::memory::Caller;
+use memod_terminal::text::format_count;
+use memod_terminal::{CliError, CommandContext, Output};
 
 use crate::args::TextArgs;
-use crate::context::CommandContext;
-use crate::error::CliError;
-use crate::output::Output;
-use crate::text::format_count;
 
 /// Largest file that is read, bytes. It is larger than a memory, because private parts are cut out before the size counts.
 const MAX_FILE_BYTES: u64 = 8 << 20;

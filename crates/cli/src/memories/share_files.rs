@@ -5,15 +5,13 @@ use std::time::Duration;
 use memod_proto::memory::{
     MemoryScope, ResolveFileParams, ResolveFileResult, ShareParams, ShareResult, SideName,
 };
+use memod_terminal::text::{escape, escape_lines, format_count};
+use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::notes_git::NotesGit;
 use super::print_memories;
 use super::request::{new_caller, text_or_stdin};
 use crate::args::{ResolveArgs, ShareArgs, ShareWithArgs};
-use crate::context::CommandContext;
-use crate::error::{CliResult, EXIT_NONE};
-use crate::output::Output;
-use crate::text::{escape, escape_lines, format_count};
 
 /// Longest wait for an answer: each memory may be a file that is synced to disk.
 const PATIENCE: Duration = Duration::from_secs(600);

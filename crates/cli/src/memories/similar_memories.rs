@@ -4,15 +4,13 @@ use memod_base::types::memory_file;
 use memod_proto::memory::{
     AddResult, DedupeParams, DedupeResult, Group, MergeParams, MergeResult, RelatedParams, RelatedResult,
 };
+use memod_terminal::text::{format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
 
 use super::print_memories;
 use super::request::new_caller;
 use crate::args::{DedupeArgs, RelatedArgs};
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult, EXIT_NONE};
 use crate::llm;
-use crate::output::Output;
-use crate::text::{format_count, paint};
 
 /// Reports the outcome of adding a text.
 pub(super) fn say_added(result: &AddResult, has_about: bool, output: &Output) {

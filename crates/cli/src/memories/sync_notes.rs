@@ -4,6 +4,13 @@
 //! the repository and that of the remote. A file that two sides changed gets git's conflict markers, and `memo resolve` ends the
 //! conflict.
 
+mod notes_commits;
+mod notes_file_changes;
+mod notes_files;
+mod notes_merge;
+mod notes_report;
+mod notes_screen;
+
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -11,23 +18,21 @@ use std::path::PathBuf;
 use memod_base::paths::IoContext as _;
 use memod_base::types::MEMORY_FILES_DIR;
 use memod_proto::memory::{FileFate, ListParams, MemoriesResult, RestoreFileParams, RestoreFileResult};
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
 
-use super::notes_file_changes::{MemoryFileChange, apply_file_changes};
-use super::notes_files::{
-    ListedMemoryFiles, RefusedObject, conflict_error, memory_id_from_path, read_worktree_files,
-    require_only_memory_files,
-};
 use super::notes_git::{
     FETCHED_REF, MARKED_REF, NOTES_REF, NotesGit, THEIRS_REF, WORKTREE_REF, git_failed_error,
 };
-use super::notes_merge::{NotesMerge, merge_commits};
-use super::notes_report::{ExchangeReport, list_refused};
-use super::notes_screen::{ScreeningResult, screen_push};
 use super::request::new_caller;
 use crate::args::SyncNotesArgs;
-use crate::context::CommandContext;
-use crate::error::{CliError, CliResult};
-use crate::output::Output;
+use notes_file_changes::{MemoryFileChange, apply_file_changes};
+use notes_files::{
+    ListedMemoryFiles, RefusedObject, conflict_error, memory_id_from_path, read_worktree_files,
+    require_only_memory_files,
+};
+use notes_merge::{NotesMerge, merge_commits};
+use notes_report::{ExchangeReport, list_refused};
+use notes_screen::{ScreeningResult, screen_push};
 
 /// Most paths in the arguments of one git process.
 const MOST_PATHS: usize = 500;

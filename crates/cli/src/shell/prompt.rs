@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use memod_terminal::{CliError, CommandContext};
 use rustyline::completion::{Completer, Pair};
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
@@ -13,10 +14,8 @@ use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 
 use super::shell_history::ShellHistory;
 use super::shell_line::{MAX_HISTORY_LINES, ShellLine};
-use crate::completions;
-use crate::context::CommandContext;
-use crate::error::CliError;
-use crate::usage;
+use crate::help::completions;
+use crate::help::usage;
 
 /// The terminal and its history.
 pub(super) struct ShellPrompt {

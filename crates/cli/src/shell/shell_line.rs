@@ -1,8 +1,9 @@
 //! Parses one line of `memo shell`.
 
-use crate::args::{ColorMode, CommandLine, GlobalArgs, JsonForm, MemoVerb, parse_command_line};
-use crate::output::write_message;
-use crate::usage::report_usage_error;
+use memod_terminal::{ColorMode, GlobalArgs, JsonForm, write_message};
+
+use crate::args::{CommandLine, MemoVerb, parse_command_line};
+use crate::help::usage::report_usage_error;
 
 /// Most lines in the history.
 pub(super) const MAX_HISTORY_LINES: usize = 1_000;

@@ -1,6 +1,6 @@
 use super::*;
-use crate::config_value::ConfigValue;
-use crate::our_command::OurCommand;
+use crate::json::config_value::ConfigValue;
+use crate::json::our_command::OurCommand;
 
 /// Texts as people have them, each of which is valid.
 const TEXTS: [&str; 24] = [
@@ -105,14 +105,14 @@ fn entries_come_out_without_a_record() {
 
 /// Names and values, without places.
 fn shape(node: &JsonNode) -> String {
-    let inner = |item: &crate::json_tree::JsonItem| match item.key.as_str() {
+    let inner = |item: &crate::json::json_tree::JsonItem| match item.key.as_str() {
         "" => shape(&item.node),
         key => format!("{key}:{}", shape(&item.node)),
     };
     let items: Vec<String> = node.items().iter().map(inner).collect();
     match &node.kind {
-        crate::json_tree::JsonKind::Object(_) => format!("{{{}}}", items.join(",")),
-        crate::json_tree::JsonKind::Array(_) => format!("[{}]", items.join(",")),
+        crate::json::json_tree::JsonKind::Object(_) => format!("{{{}}}", items.join(",")),
+        crate::json::json_tree::JsonKind::Array(_) => format!("[{}]", items.join(",")),
         kind => format!("{kind:?}"),
     }
 }

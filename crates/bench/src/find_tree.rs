@@ -1,0 +1,111 @@
+//! Finds the worktree in which a set is asked, and the answers that it lacks.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use memod_base::paths::canonical;
+use memod_terminal::{CliError, CommandContext};
+
+use crate::labelled_question::{LabelSpan, LabelledQuestion, QuestionCorpus, RecordLabel, file_name};
+use crate::page_headings::PageHeadings;
+use crate::question_sets::QuestionSet;
+
+/// Finds the worktree of a set in the folder of trees: `<suite>/<set>` or `<set>`.
+pub(crate) fn find_tree(set: &QuestionSet, trees: &Path) -> Result<CommandContext, CliError> {
+    let places = [trees.join(&set.suite).join(&set.name), trees.join(&set.name)];
+    let Some(dir) = places.iter().find(|dir| dir.is_dir()) else {
+        let [longer, shorter] = places.map(|place| place.display().to_string());
+        let origin = set.origin.as_ref().map(|origin| format!(" ({origin})")).unwrap_or_default();
+        return Err(missing_tree(format!(
+            "no tree of {}{origin}: neither {longer} nor {shorter} is there",
+            set.name
+        )));
+    };
+    let context = CommandContext::find(Some(dir))?;
+    if context.layout.root != canonical(dir)? || !dir.join(".git").exists() {
+        return Err(missing_tree(format!("{}: not a worktree", dir.display())));
+    }
+    Ok(context)
+}
+
+fn missing_tree(message: String) -> CliError {
+    let hint = "make a worktree of it there with `git worktree add`, or write its files and `git init && git add -A && git commit -m snapshot`";
+    CliError::Usage { message, hint }
+}
+
+/// Returns the glob of the paths that a question is asked in.
+pub(crate) fn haystack_glob(question: &LabelledQuestion, corpus: &QuestionCorpus) -> Option<String> {
+    let haystack = question.haystack.as_deref()?;
+    Some(match corpus {
+        QuestionCorpus::Texts { .. } => format!("{}/**", file_name(haystack)),
+        _ => format!("{}/**", globset::escape(haystack.trim_end_matches('/'))),
+    })
+}
+
+/// Sets the lines of the sections that are answers, and returns the answers that are not in the tree.
+///
+/// `indexed` has the paths of the index; no other file is read. Where each hit counts, an answer may be the end of a path.
+pub(crate) fn resolve_labels(set: &mut QuestionSet, root: &Path, indexed: &[String]) -> Vec<String> {
+    let files = files_of_records(&set.corpus);
+    let findable = findable_paths(&set.corpus, indexed);
+    let each_hit_counts = matches!(set.corpus, QuestionCorpus::Hits);
+    let mut pages: HashMap<String, Option<PageHeadings>> = HashMap::new();
+    let mut missing = BTreeSet::new();
+    for question in &mut set.questions {
+        let n_relevant = question.relevant.len();
+        for (nth, label) in question.relevant.iter_mut().chain(&mut question.exclude).enumerate() {
+            if let LabelSpan::Anchor(anchor) = &label.span {
+                let page = pages.entry(label.path.clone()).or_insert_with(|| {
+                    let is_findable = findable.contains(label.path.as_str());
+                    is_findable.then(|| read_headings(root, &label.path)).flatten()
+                });
+                let section = page.as_ref().and_then(|page| page.find_section(anchor));
+                label.span =
+                    section.map_or(label.span.clone(), |(first, last)| LabelSpan::Section(first, last));
+            }
+            let is_found = match each_hit_counts {
+                true => indexed.iter().any(|path| label.names_path(path)),
+                false => is_in_tree(label, &findable, &files),
+            };
+            if nth < n_relevant && !is_found {
+                missing.insert(label.id.clone());
+            }
+        }
+    }
+    missing.into_iter().collect()
+}
+
+fn is_in_tree(label: &RecordLabel, findable: &HashSet<&str>, files: &HashMap<&str, String>) -> bool {
+    let path = files.get(label.id.as_str()).unwrap_or(&label.path);
+    !matches!(label.span, LabelSpan::Anchor(_)) && findable.contains(path.as_str())
+}
+
+/// Returns the paths that hits may have: those of the index, and of these the candidates where a set names some.
+fn findable_paths<'i>(corpus: &QuestionCorpus, indexed: &'i [String]) -> HashSet<&'i str> {
+    let candidates = match corpus {
+        QuestionCorpus::Files(candidates) => candidates.as_ref(),
+        _ => None,
+    };
+    let paths = indexed.iter().filter(|path| candidates.is_none_or(|candidates| candidates.contains(*path)));
+    paths.map(String::as_str).collect()
+}
+
+fn read_headings(root: &Path, path: &str) -> Option<PageHeadings> {
+    fs::read_to_string(root.join(path)).ok().map(|page| PageHeadings::parse_page(&page))
+}
+
+/// Returns the file of each record that is not a file itself.
+fn files_of_records(corpus: &QuestionCorpus) -> HashMap<&str, String> {
+    match corpus {
+        QuestionCorpus::Hits | QuestionCorpus::Files(_) => HashMap::new(),
+        QuestionCorpus::Sections(pages) => {
+            let ids =
+                pages.iter().flat_map(|(path, sections)| sections.iter().map(move |(_, id)| (id, path)));
+            ids.map(|(id, path)| (id.as_str(), path.clone())).collect()
+        }
+        QuestionCorpus::Texts { files, .. } => {
+            files.values().filter_map(|id| Some((id.as_str(), corpus.text_path(id)?))).collect()
+        }
+    }
+}

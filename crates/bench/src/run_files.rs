@@ -1,0 +1,102 @@
+//! Writes the hits of a set as files that other programs can score.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf, absolute};
+
+use memod_base::paths::{IoContext, canonical};
+use memod_base::types::escape;
+use memod_terminal::CliError;
+
+use crate::labelled_question::{FoundSpan, QuestionCorpus};
+use crate::question_runner::BenchArm;
+use crate::question_sets::QuestionSet;
+
+/// The folder for run files; without one, nothing is written.
+pub(crate) struct RunFiles {
+    dir: Option<PathBuf>,
+    /// Files of this run, to which further sets are added.
+    started: HashSet<PathBuf>,
+}
+
+impl RunFiles {
+    pub(crate) fn new(dir: Option<PathBuf>) -> Self {
+        Self { dir, started: HashSet::new() }
+    }
+
+    /// Deletes the files that an earlier run left of a set, so that its hits are not taken for those of this run.
+    pub(crate) fn discard_old(&self, arms: &[BenchArm], set: &QuestionSet) -> Result<(), CliError> {
+        for arm in arms {
+            if let Some(file) = self.run_file(*arm, set).filter(|file| !self.started.contains(file)) {
+                let removed = fs::remove_file(&file);
+                if removed.as_ref().is_err_and(|error| error.kind() != ErrorKind::NotFound) {
+                    removed.at("remove", &file)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if the files would be in this worktree.
+    pub(crate) fn check_outside(&self, root: &Path) -> Result<(), CliError> {
+        self.dir.as_ref().map_or(Ok(()), |dir| check_outside("--runs", dir, root))
+    }
+
+    /// Returns `DIR/<arm>/<set>.run`. A set whose hits count one by one has `<suite>.run`, which the sets of its suite share.
+    fn run_file(&self, arm: BenchArm, set: &QuestionSet) -> Option<PathBuf> {
+        let name = if matches!(set.corpus, QuestionCorpus::Hits) { &set.suite } else { &set.name };
+        Some(self.dir.as_ref()?.join(arm.name()).join(format!("{name}.run")))
+    }
+
+    /// Writes the hits of a set.
+    pub(crate) fn write(
+        &mut self,
+        arm: BenchArm,
+        set: &QuestionSet,
+        hits_by_question: &[Vec<FoundSpan>],
+    ) -> Result<(), CliError> {
+        let Some(file) = self.run_file(arm, set) else { return Ok(()) };
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).at("create directory", folder)?;
+        }
+        let is_new = self.started.insert(file.clone());
+        let mut open = OpenOptions::new();
+        open.create(true).write(true).truncate(is_new).append(!is_new);
+        let mut written = open.open(&file).at("create", &file)?;
+        written.write_all(format_rows(set, hits_by_question).as_bytes()).at("write", &file)?;
+        Ok(())
+    }
+}
+
+/// Fails if the path of an option would be in this worktree: the index would have it, and the next question would find it.
+pub(crate) fn check_outside(option: &str, path: &Path, root: &Path) -> Result<(), CliError> {
+    let path = absolute(path).at("find", path)?;
+    let existing = path.ancestors().find(|ancestor| ancestor.exists()).map(canonical).transpose()?;
+    if !existing.is_some_and(|ancestor| ancestor.starts_with(root)) {
+        return Ok(());
+    }
+    let message = format!("{option} {}: is in the worktree whose index is asked", path.display());
+    Err(CliError::Usage { message, hint: "name a place outside of it" })
+}
+
+/// Returns `qid rank path#Lfirst-Llast score`, or `set qid rank path first last`, with tabs between.
+pub(crate) fn format_rows(set: &QuestionSet, hits_by_question: &[Vec<FoundSpan>]) -> String {
+    let mut rows = String::new();
+    for (question, hits) in set.questions.iter().zip(hits_by_question) {
+        for (rank, FoundSpan { path, lines: (first, last), score, .. }) in (1..).zip(hits) {
+            let (qid, path, name) = (&question.qid, escape_cell(path), escape_cell(&set.name));
+            let _ = match set.corpus {
+                QuestionCorpus::Hits => writeln!(rows, "{name}\t{qid}\t{rank}\t{path}\t{first}\t{last}"),
+                _ => writeln!(rows, "{qid}\t{rank}\t{path}#L{first}-L{last}\t{score}"),
+            };
+        }
+    }
+    rows
+}
+
+/// Returns a text for a cell: without tabs and newlines, which separate cells and rows.
+fn escape_cell(text: &str) -> String {
+    escape(text).replace('\t', "\\t")
+}

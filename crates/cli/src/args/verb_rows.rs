@@ -1,0 +1,52 @@
+//! Lists the verbs whose results are rows.
+
+use memod_terminal::RowsArgs;
+use memod_terminal::rows::{
+    CHANGED_FILES, COMMITS, HITS, MEMORIES, MEMORY_CHANGES, MEMORY_LINKS, NAMES, OUTLINE_ITEMS,
+    RELATED_DEFINITIONS, RELATED_MEMORIES, RowSchema, USES,
+};
+
+use super::memo_verb::MemoVerb;
+
+impl MemoVerb {
+    /// Returns the flags for rows; `None` for a verb that lists nothing.
+    pub(crate) fn rows_args(&self) -> Option<&RowsArgs> {
+        Some(match self {
+            Self::Search(typed) => &typed.find.rows,
+            Self::Explain(typed) => &typed.find.rows,
+            Self::Changed(typed) => &typed.rows,
+            Self::Why(typed) => &typed.rows,
+            Self::Outline(typed) => &typed.rows,
+            Self::Refs(typed) => &typed.list.rows,
+            Self::Callers(typed) | Self::Callees(typed) | Self::Implements(typed) => &typed.list.rows,
+            Self::Impact(typed) | Self::Tests(typed) => &typed.list.rows,
+            Self::Get(typed) => &typed.rows,
+            Self::List(typed) => &typed.rows,
+            Self::Recall(typed) => &typed.rows,
+            Self::Recent(typed) => &typed.rows,
+            Self::Tags(typed) | Self::Containers(typed) => typed,
+            Self::History(typed) => &typed.rows,
+            Self::Related(typed) => &typed.rows,
+            Self::Links(typed) => &typed.rows,
+            _ => return None,
+        })
+    }
+}
+
+/// Returns the table of a verb's rows; `None` for a verb that lists nothing.
+pub(crate) fn table_of_verb(verb: &str) -> Option<&'static RowSchema> {
+    Some(match verb {
+        "search" | "explain" => &HITS,
+        "changed" => &CHANGED_FILES,
+        "why" => &COMMITS,
+        "outline" => &OUTLINE_ITEMS,
+        "refs" => &USES,
+        "callers" | "callees" | "impact" | "tests" | "implements" => &RELATED_DEFINITIONS,
+        "get" | "list" | "recall" | "recent" => &MEMORIES,
+        "tags" | "containers" => &NAMES,
+        "history" => &MEMORY_CHANGES,
+        "related" => &RELATED_MEMORIES,
+        "links" => &MEMORY_LINKS,
+        _ => return None,
+    })
+}

@@ -1,0 +1,10 @@
+//! Shows code and its history: definitions, uses, outlines, the map, changes and commits.
+
+pub(crate) mod map;
+pub(crate) mod open;
+pub(crate) mod outline;
+pub(crate) mod print_brief;
+pub(crate) mod print_changed;
+pub(crate) mod show_code;
+pub(crate) mod uses;
+pub(crate) mod why;

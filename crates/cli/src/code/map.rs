@@ -1,0 +1,37 @@
+//! Prints the code map.
+
+use memod_proto::MapResult;
+use memod_terminal::text::{behind_message, escape, escape_lines};
+use memod_terminal::{CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::MapArgs;
+use crate::args::build_params;
+
+/// Prints the code map. Exits with 1 when it is empty, or when a named path has no file in it.
+pub(crate) fn print_map(typed: MapArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let params = build_params::map_params(typed, &context.cwd);
+    let result: MapResult = context.connect()?.call("map", &params)?;
+    output.value(&result, |output| match escape_lines(&result.text).trim_end_matches('\n') {
+        "" => Ok(()),
+        text => output.line(text),
+    })?;
+    if !output.json {
+        output.flush()?;
+        for path in &result.unmapped {
+            output.say(&format!("{}: no file with symbols", escape(path)));
+        }
+        for path in &result.unfocused {
+            output.say(&format!("--focus {}: no file with symbols", escape(path)));
+        }
+        if !result.unmapped.is_empty() || !result.unfocused.is_empty() {
+            output.hint("paths start at the current directory; `memo map` alone shows files with symbols");
+        }
+        if !result.fresh {
+            output.say(&behind_message(result.reason.as_deref()));
+        }
+        if result.files == 0 && result.unmapped.is_empty() {
+            output.say("no symbols in this worktree, or the budget is too small for one");
+        }
+    }
+    Ok(if result.files == 0 || !result.unmapped.is_empty() { EXIT_NONE } else { 0 })
+}

@@ -1,0 +1,86 @@
+//! Prints the definitions of a file, or the sections of a document.
+
+use std::time::Duration;
+
+use memod_proto::{OutlineParams, OutlineResult};
+use memod_terminal::text::{behind_message, escape, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::OutlineArgs;
+use crate::searching::fit_to_budget::fit_rows;
+
+/// Prints an outline. Exits with 1 when nothing has that name, or it defines nothing.
+pub(crate) fn print_outline(typed: OutlineArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
+    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut client = context.connect()?;
+    client.answer_within(Duration::from_secs(30) + Duration::from_millis(wait_ms));
+    let params = OutlineParams {
+        cwd: context.cwd.clone(),
+        target: typed.target,
+        depth: typed.depth,
+        limit: typed.limit,
+        sync: typed.fresh.sync.into(),
+        wait_ms: Some(wait_ms),
+    };
+    let mut result: OutlineResult = client.call("outline", &params)?;
+    if let Some(tokens) = typed.budget {
+        let n_fit = fit_rows(result.items.len(), tokens, |n| {
+            let first = first_items(&result, n);
+            output.count_chars(&first, |output| print_items(&first, context, output))
+        });
+        result.items.truncate(n_fit);
+    }
+    output.list(&result, |output| print_items(&result, context, output))?;
+    if !output.json {
+        output.flush()?;
+        say_incompleteness(&result, output);
+    }
+    Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
+}
+
+/// Returns the result with its first `n` items alone.
+fn first_items(result: &OutlineResult, n: usize) -> OutlineResult {
+    OutlineResult { items: result.items.iter().take(n).cloned().collect(), ..result.clone() }
+}
+
+fn print_items(
+    result: &OutlineResult,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    for (nth, items_of_file) in result.items.chunk_by(|one, other| one.path == other.path).enumerate() {
+        if nth > 0 {
+            output.line("")?;
+        }
+        let first = &items_of_file[0];
+        let file = context.layout.root.join(&first.path);
+        let path = output.styled_path(first.cwd_path.as_ref().unwrap_or(&first.path), &file);
+        output.line(&path)?;
+        let lines = items_of_file.iter().map(|item| format!("{}-{}", item.lines.0, item.lines.1));
+        let width = lines.clone().map(|lines| lines.len()).max().unwrap_or(0);
+        for (item, lines) in items_of_file.iter().zip(lines) {
+            let indent = "  ".repeat(item.depth as usize);
+            let lines = paint(output.styles.line, &format!("{lines:>width$}"));
+            output.line(&format!("  {lines}  {indent}{}", escape(&item.text)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Notes on stderr whether the result is incomplete or out of date.
+fn say_incompleteness(result: &OutlineResult, output: &Output) {
+    if let Some(cut) = &result.cut {
+        output.say(&format!("not complete: {cut}"));
+    }
+    let (n_shown, n_found) = (result.items.len(), result.n_found);
+    if n_found == 0 {
+        output.say("it has no definitions or sections that are known; `memo show` prints it");
+    } else if n_found > n_shown {
+        let shown = format_count(n_shown as u64, "is", "are");
+        output.say(&format!("{shown} shown of {n_found}; --depth, --limit and --budget say how many"));
+    }
+    if !result.fresh {
+        output.say(&behind_message(result.reason.as_deref()));
+    }
+}

@@ -1,0 +1,113 @@
+//! Prints the result of `memo changed`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use memod_proto::{ChangedCommit, ChangedFile, ChangedParams, ChangedResult, FileStatus};
+use memod_terminal::text::{commit_head, escape, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::ChangedArgs;
+
+/// Time to wait for the comparison. The daemon compares definitions for at most ten seconds, after waiting for freshness as long
+/// as the request allows.
+const COMPARE_TIME: Duration = Duration::from_secs(90);
+
+/// Prints the files and definitions that changed. Exits with 1 when nothing changed.
+pub(crate) fn print_changed(typed: ChangedArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
+    let wait_ms = typed.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut revs = typed.revs.into_iter();
+    let since = revs.next();
+    let params = ChangedParams {
+        cwd: context.cwd.clone(),
+        since: since.or(typed.since),
+        until: revs.next(),
+        path: typed.paths,
+        limit: usize::try_from(typed.limit).ok(),
+        sync: typed.fresh.sync.into(),
+        wait_ms: Some(wait_ms),
+    };
+    let mut client = context.connect()?;
+    client.answer_within(COMPARE_TIME + Duration::from_millis(wait_ms));
+    let result: ChangedResult = client.call("changed", &params)?;
+    let root = &context.layout.root;
+    output.list(&result, |output| print_changes(&result, root, output))?;
+    if !output.json {
+        output.flush()?;
+        say_notes(&result, output);
+    }
+    Ok(if result.total == 0 && result.commits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+fn print_changes(result: &ChangedResult, root: &Path, output: &mut Output) -> Result<(), CliError> {
+    result.files.iter().try_for_each(|file| print_file(file, root, output))?;
+    if !result.files.is_empty() && !result.commits.is_empty() {
+        output.line("")?;
+    }
+    for ChangedCommit { commit, subject } in &result.commits {
+        output.line(&commit_head(commit, subject, output.styles))?;
+    }
+    Ok(())
+}
+
+fn say_notes(result: &ChangedResult, output: &Output) {
+    let since = match (&result.base, &result.subject) {
+        (Some(base), subject) => {
+            commit_head(base, subject.as_deref().unwrap_or_default(), Default::default())
+        }
+        (None, _) => "before the first commit".to_owned(),
+    };
+    let total = format_count(result.total as u64, "file", "files");
+    match &result.until {
+        Some(ChangedCommit { commit, subject }) => {
+            let until = commit_head(commit, subject, Default::default());
+            output.say(&format!("{total} changed from {since} to {until}"));
+        }
+        None => output.say(&format!("{total} changed since {since}")),
+    }
+    if result.left_out > 0 {
+        output.say(&format!(
+            "{} not shown: --limit shows more",
+            format_count(result.left_out as u64, "file", "files")
+        ));
+    }
+    if result.commits_left_out > 0 {
+        let older = format_count(result.commits_left_out as u64, "older commit", "older commits");
+        output.say(&format!("{older} not shown: `git log` shows all"));
+    }
+    for reason in result.reason.iter().chain(&result.cut) {
+        output.say(&format!("not complete: {reason}"));
+    }
+}
+
+fn print_file(file: &ChangedFile, root: &Path, output: &mut Output) -> Result<(), CliError> {
+    let styles = output.styles;
+    let letter = match file.status {
+        FileStatus::Added => "A",
+        FileStatus::Modified => "M",
+        FileStatus::Removed => "D",
+        FileStatus::Renamed => "R",
+    };
+    let mut line = format!(
+        "{} {}",
+        paint(styles.title, letter),
+        output.styled_path(file.cwd_path.as_ref().unwrap_or(&file.path), &root.join(&file.path))
+    );
+    if let Some(from) = file.cwd_from.as_ref().or(file.from.as_ref()) {
+        line = format!("{line}  from {}", paint(styles.path, &escape(from)));
+    }
+    output.line(&line)?;
+    let Some(symbols) = &file.symbols else { return Ok(()) };
+    let lists = [
+        ("+", &symbols.added, styles.good),
+        ("~", &symbols.changed, styles.line),
+        ("-", &symbols.removed, styles.bad),
+    ];
+    for (mark, names, style) in lists {
+        for name in names {
+            output.line(&format!("    {} {}", paint(style, mark), escape(name)))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,85 @@
+//! Prints the uses of a definition, its callers and callees, and what depends on it.
+
+mod direct_uses;
+mod transitive_uses;
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use memod_proto::{RefDefinition, WhyCommit, WhyMemory};
+use memod_terminal::text::{commit_head, escape, paint};
+use memod_terminal::{CliError, CommandContext, Output};
+
+use super::why::print_memory;
+use crate::args::UsesListArgs;
+pub(crate) use direct_uses::print_uses;
+pub(crate) use transitive_uses::{print_impact, print_related_definitions};
+
+/// The daemon follows uses for at most eight seconds, and may repeat that if files change meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn print_definition(
+    definition: &RefDefinition,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let file = context.layout.root.join(&definition.path);
+    let path = output.styled_path(definition.cwd_path.as_ref().unwrap_or(&definition.path), &file);
+    let (styles, (first, last)) = (output.styles, definition.lines);
+    let lines = paint(styles.line, &format!("{first}-{last}"));
+    output.line(&format!("{path}:{lines}  {}", paint(styles.title, &escape(&definition.title))))
+}
+
+/// Most entries whose paths are listed.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// A path as the daemon and as the caller names it.
+type PathNames<'a> = (&'a str, Option<&'a String>);
+
+/// Returns the number of entries to fetch: with `--files`, `--limit` counts paths, so all entries are fetched.
+fn count_entries_to_fetch(list: &UsesListArgs) -> usize {
+    if list.files { MOST_ENTRIES } else { list.limit }
+}
+
+/// Prints each path once, the first ones up to the limit.
+fn print_files<'a>(
+    paths: impl Iterator<Item = PathNames<'a>>,
+    most: usize,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let mut known = HashSet::new();
+    for (path, cwd_path) in paths.filter(|(path, _)| known.insert(*path)).take(most) {
+        let file = context.layout.root.join(path);
+        output.line(&output.styled_path(cwd_path.map_or(path, String::as_str), &file))?;
+    }
+    Ok(())
+}
+
+/// Notes on stderr how many paths are over the limit.
+fn say_files_over_limit<'a>(paths: impl Iterator<Item = &'a str>, most: usize, output: &Output) {
+    let n_paths = paths.collect::<HashSet<&str>>().len();
+    if n_paths > most {
+        output.say(&format!("{most} of {n_paths} files are listed; --limit lists more"));
+    }
+}
+
+/// Prints the memories and commits about the listed definitions.
+fn print_companions(
+    memories: &[WhyMemory],
+    commits: &[WhyCommit],
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if !memories.is_empty() {
+        output.line("")?;
+    }
+    memories.iter().try_for_each(|memory| print_memory(memory, &context.dir(), output))?;
+    if !commits.is_empty() {
+        output.line("")?;
+    }
+    commits.iter().try_for_each(|found| {
+        let head = commit_head(&found.commit, &found.subject, output.styles);
+        output.line(&head)
+    })
+}

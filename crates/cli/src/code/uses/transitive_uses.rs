@@ -1,0 +1,233 @@
+//! Prints the callers and callees of a definition, and what depends on it.
+
+use std::time::Duration;
+
+use memod_proto::{ReachParams, ReachResult, ReachedDefinition};
+use memod_terminal::text::{behind_message, escape, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use super::{
+    PATIENCE, count_entries_to_fetch, print_companions, print_definition, print_files, say_files_over_limit,
+};
+use crate::args::{ImpactArgs, UsesArgs, UsesListArgs};
+use crate::searching::fit_to_budget::fit_rows;
+
+/// How the definitions are printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UsesForm {
+    /// Each below the definition that led to it, with the line of the use.
+    Tree,
+    /// One line each.
+    Flat,
+}
+
+/// Prints the callers, callees or implementations of a definition. Exits with 1 when nothing has that name, or nothing was
+/// found.
+pub(crate) fn print_related_definitions(
+    method: &str,
+    typed: UsesArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let params = ReachParams { target: Some(typed.target), depth: typed.depth, ..ReachParams::default() };
+    let form = if method == "implements" { UsesForm::Flat } else { UsesForm::Tree };
+    fetch_and_print_definitions(method, params, form, &typed.list, context, output)
+}
+
+/// As [`print_related_definitions`], for what depends on a definition, a file or a change.
+pub(crate) fn print_impact(
+    method: &str,
+    typed: ImpactArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let params = ReachParams {
+        target: typed.target,
+        since: typed.since,
+        depth: typed.depth,
+        ..ReachParams::default()
+    };
+    fetch_and_print_definitions(method, params, UsesForm::Flat, &typed.list, context, output)
+}
+
+fn fetch_and_print_definitions(
+    method: &str,
+    params: ReachParams,
+    form: UsesForm,
+    list: &UsesListArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
+    let wait_ms = list.fresh.wait_ms.unwrap_or(config.search.wait_ms);
+    let mut client = context.connect()?;
+    client.answer_within(PATIENCE + Duration::from_millis(wait_ms));
+    let params = ReachParams {
+        cwd: context.cwd.clone(),
+        limit: Some(count_entries_to_fetch(list)),
+        with: list.with.iter().copied().map(Into::into).collect(),
+        sync: list.fresh.sync.into(),
+        wait_ms: Some(wait_ms),
+        ..params
+    };
+    let mut result: ReachResult = client.call(method, &params)?;
+    if let Some(tokens) = list.budget {
+        let n_fit = fit_rows(result.found.len(), tokens, |n| {
+            let first = first_definitions(&result, n);
+            output
+                .count_chars(&first, |output| print_definitions_or_files(&first, form, list, context, output))
+        });
+        result.found.truncate(n_fit);
+    }
+    output.list(&result, |output| print_definitions_or_files(&result, form, list, context, output))?;
+    if !output.json {
+        output.flush()?;
+        if list.files {
+            say_files_over_limit(result.found.iter().map(|found| found.path.as_str()), list.limit, output);
+        }
+        say_incompleteness(method, &result, output);
+    }
+    Ok(if result.n_found == 0 { EXIT_NONE } else { 0 })
+}
+
+/// Returns the result with its first `n` definitions alone.
+fn first_definitions(result: &ReachResult, n: usize) -> ReachResult {
+    ReachResult { found: result.found.iter().take(n).cloned().collect(), ..result.clone() }
+}
+
+/// Prints the definitions, or with `--files` the paths of their files.
+fn print_definitions_or_files(
+    result: &ReachResult,
+    form: UsesForm,
+    list: &UsesListArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if !list.files {
+        return print_definitions(result, form, context, output);
+    }
+    let paths = result.found.iter().map(|found| (found.path.as_str(), found.cwd_path.as_ref()));
+    print_files(paths, list.limit, context, output)
+}
+
+fn print_definitions(
+    result: &ReachResult,
+    form: UsesForm,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    if let [only] = result.definitions.as_slice() {
+        print_definition(only, context, output)?;
+        output.line("")?;
+    }
+    for removed in &result.removed {
+        output.line(&format!("removed  {}", escape(removed)))?;
+    }
+    if !result.removed.is_empty() {
+        output.line("")?;
+    }
+    match form {
+        UsesForm::Flat => result.found.iter().try_for_each(|found| print_flat(found, context, output))?,
+        UsesForm::Tree => print_uses_below(None, 0, result, context, output)?,
+    }
+    print_companions(&result.memories, &result.commits, context, output)
+}
+
+/// Prints the definitions that were reached by way of `via`, an index, each above those that it led to in turn.
+fn print_uses_below(
+    via: Option<usize>,
+    depth: usize,
+    result: &ReachResult,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let n_found = result.found.len();
+    for (index, found) in result.found.iter().enumerate() {
+        let is_child = match via {
+            Some(via) => found.via == Some(via),
+            None => found.via.is_none_or(|via| via >= n_found),
+        };
+        if is_child {
+            let indent = "  ".repeat(depth);
+            output.line(&format!(
+                "{indent}{}{}",
+                describe_location(found, context, output),
+                describe_certainty(found)
+            ))?;
+            let line = paint(output.styles.line, &found.line.to_string());
+            output.line(&format!("{indent}  {line}  {}", escape(&found.text)))?;
+            print_uses_below(Some(index), depth + 1, result, context, output)?;
+        }
+    }
+    Ok(())
+}
+
+fn print_flat(
+    found: &ReachedDefinition,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let steps = if found.depth > 1 { format!("  {} steps", found.depth) } else { String::new() };
+    let test = if found.is_test { "  test" } else { "" };
+    output.line(&format!(
+        "{}{test}{steps}{}",
+        describe_location(found, context, output),
+        describe_certainty(found)
+    ))
+}
+
+fn describe_location(found: &ReachedDefinition, context: &CommandContext, output: &Output) -> String {
+    let file = context.layout.root.join(&found.path);
+    let path = output.styled_path(found.cwd_path.as_ref().unwrap_or(&found.path), &file);
+    let (styles, (first, last)) = (output.styles, found.lines);
+    match &found.title {
+        Some(title) => {
+            let lines = paint(styles.line, &format!("{first}-{last}"));
+            format!("{path}:{lines}  {}", paint(styles.title, &escape(title)))
+        }
+        None => format!("{path}:{}", paint(styles.line, &first.to_string())),
+    }
+}
+
+fn describe_certainty(found: &ReachedDefinition) -> String {
+    if found.certainty == "exact" { String::new() } else { format!("  ({})", found.certainty) }
+}
+
+/// Notes on stderr whether the result is incomplete or out of date.
+fn say_incompleteness(method: &str, result: &ReachResult, output: &Output) {
+    if let Some(cut) = &result.cut {
+        output.say(&format!("not complete: {cut}"));
+    }
+    match (result.n_found, result.n_definitions) {
+        // Files that were not searched may use it.
+        (0, _) if result.cut.is_some() => {}
+        (0, 0) => output.say("no definition has changed"),
+        (0, _) => output.say(nothing_found_message(method)),
+        (n_found, _) if n_found > result.found.len() => {
+            let shown = format_count(result.found.len() as u64, "is", "are");
+            output.say(&format!("{shown} shown of {n_found}; --limit and --budget show more"));
+        }
+        _ => {}
+    }
+    if result.n_untold > 0 {
+        let calls = format_count(result.n_untold as u64, "call is", "calls are");
+        output.say(&format!(
+            "{calls} not listed: of what is defined elsewhere, or of a name that many definitions have"
+        ));
+    }
+    if !result.fresh {
+        output.say(&behind_message(result.reason.as_deref()));
+    }
+}
+
+fn nothing_found_message(method: &str) -> &'static str {
+    match method {
+        "callers" => "nothing calls it that is known; `memo refs` lists all uses",
+        "callees" => "it calls nothing that is defined here",
+        "implements" => "no type names it as its base",
+        "tests" => {
+            "no test reaches it that is known; `memo search --only tests NAME` finds those that mention it"
+        }
+        _ => "nothing is known to depend on it",
+    }
+}

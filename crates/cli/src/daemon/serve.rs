@@ -1,0 +1,59 @@
+//! Starts and stops the HTTP API of the daemon, and opens its page.
+
+use memod_client::ClientError;
+use memod_proto::{CwdParams, ServeParams, ServeResult};
+use memod_terminal::text::{escape, shell_word};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::ServeArgs;
+
+pub(crate) fn control_http_api(
+    typed: &ServeArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> CliResult {
+    if typed.stop || typed.status {
+        let method = if typed.stop { "serve.stop" } else { "serve.status" };
+        let result = ask_running(method, context)?;
+        output.value(&result, |output| result.url.iter().try_for_each(|url| output.line(url)))?;
+        if !result.serving {
+            output.say("the HTTP API is off");
+        }
+        return Ok(if typed.status && !result.serving { EXIT_NONE } else { 0 });
+    }
+    let params = ServeParams { cwd: context.cwd.clone(), port: typed.port, for_browser: typed.open };
+    let result: ServeResult = context.connect()?.call("serve.start", &params)?;
+    output.value(&result, |output| result.url.iter().try_for_each(|url| output.line(url)))?;
+    let (port, wanted) = (result.port.unwrap_or_default(), typed.port.unwrap_or_default());
+    if wanted != 0 && wanted != port {
+        let memo = &context.memo;
+        output.warn(&format!("it listens on port {port} already; `{memo} serve --stop` ends that"));
+    }
+    let root = result.root.as_deref().unwrap_or_default();
+    if context.layout.root.to_str() != Some(root) {
+        let root = shell_word(&escape(root));
+        output.warn(&format!("requests without a cwd mean {root}, where it was started"));
+    }
+    if typed.open {
+        output.flush()?;
+        open_browser(result.browser_url.as_deref().unwrap_or_default())?;
+    }
+    Ok(0)
+}
+
+/// Calls a method of the daemon; without a running daemon, the HTTP API is off.
+fn ask_running(method: &str, context: &CommandContext) -> Result<ServeResult, CliError> {
+    match context.connect_running() {
+        Ok(mut client) => Ok(client.call(method, &CwdParams { cwd: context.cwd.clone() })?),
+        Err(CliError::Client(ClientError::NotRunning { .. })) => Ok(ServeResult::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens an address in the browser. Its token opens one session, because other users can see the arguments of programs.
+fn open_browser(url: &str) -> Result<(), CliError> {
+    open::that_detached(url).map_err(|error| CliError::Usage {
+        message: format!("no browser can be opened: {error}"),
+        hint: "open the printed address yourself, on this computer",
+    })
+}

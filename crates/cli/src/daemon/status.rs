@@ -1,0 +1,168 @@
+//! Prints the state of the daemon and the index.
+
+use indicatif::HumanCount;
+use memod_base::paths::CallerDir;
+use memod_proto::{StatusResult, ViewInfo};
+use memod_terminal::progress;
+use memod_terminal::text::{escape, format_bytes, format_count, format_duration, paint, short_head};
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
+
+use crate::args::StatusArgs;
+use crate::args::build_params;
+
+pub(crate) fn show_status(typed: &StatusArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let status: StatusResult =
+        context.connect()?.call("status", &build_params::status_params(typed, &context.cwd))?;
+    let dir = context.dir();
+    output.value(&status, |output| {
+        if typed.files {
+            print_entries(
+                status.files.iter().flatten().map(|path| shown_path(path, &dir)),
+                typed.null,
+                output,
+            )
+        } else if typed.skipped {
+            let files = status.skipped_files.iter().flatten();
+            print_entries(
+                files.map(|(path, reason)| format!("{reason}\t{}", shown_path(path, &dir))),
+                typed.null,
+                output,
+            )
+        } else {
+            print_status(&status, output)
+        }
+    })?;
+    Ok(0)
+}
+
+/// Returns a path as the caller would type it.
+fn shown_path(path: &str, dir: &CallerDir) -> String {
+    dir.relative_path(path).unwrap_or_else(|| path.to_owned())
+}
+
+/// Writes one entry per line, escaped, or unescaped and terminated by NUL.
+fn print_entries(
+    entries: impl Iterator<Item = String>,
+    null: bool,
+    output: &mut Output,
+) -> Result<(), CliError> {
+    for entry in entries {
+        if null {
+            output.raw(entry.as_bytes())?;
+            output.raw(b"\0")?;
+        } else {
+            output.line(&escape(&entry))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a line of a report: a label and its text, which the caller has escaped.
+pub(crate) fn print_row(label: &str, text: &str, output: &mut Output) -> Result<(), CliError> {
+    let label = paint(output.styles.title, &format!("{label:<10}"));
+    output.line(format!("{label} {text}").trim_end())
+}
+
+fn print_status(status: &StatusResult, output: &mut Output) -> Result<(), CliError> {
+    let daemon = &status.daemon;
+    let up = format_duration(daemon.uptime_s.max(1).saturating_mul(1_000));
+    let memory = format_bytes(daemon.rss_bytes);
+    let text = format!("{}, pid {}, up {up}, {memory}", escape(&daemon.version), daemon.pid);
+    print_row("daemon", &text, output)?;
+    print_row("repository", &escape(&status.repo), output)?;
+    print_row("state", &escape(&status.state_dir), output)?;
+    print_row("socket", &escape(&status.socket), output)?;
+    for view in &status.views {
+        print_row("worktree", &describe_worktree(view), output)?;
+    }
+    let counts = &status.counts;
+    let index = [
+        format_count(counts.blobs, "blob", "blobs"),
+        format_count(counts.chunks, "chunk", "chunks"),
+        format_count(counts.embeddings, "embedding", "embeddings"),
+        format_count(counts.memories, "memory", "memories"),
+    ];
+    print_row("index", &index.join(", "), output)?;
+    let anchors = status.anchors.to_string();
+    if !anchors.is_empty() {
+        print_row("anchors", &anchors, output)?;
+    }
+    if let Some(progress) = &status.progress {
+        print_row("indexing", &progress::describe_step(progress), output)?;
+    }
+    print_row("pending", &describe_pending(status), output)?;
+    print_row("skipped", &describe_skipped(status), output)?;
+    let watched = format_count(status.watch.dirs, "directory", "directories");
+    print_row("watch", &format!("{}, {watched}", escape(&status.watch.backend)), output)?;
+    print_row("hooks", &escape(&status.hooks), output)?;
+    print_row("model", &describe_model(status), output)?;
+    print_row("counters", &describe_counters(status), output)?;
+    for problem in &status.degraded {
+        print_row("degraded", &paint(output.styles.bad, &escape(problem)), output)?;
+    }
+    Ok(())
+}
+
+fn describe_worktree(view: &ViewInfo) -> String {
+    let state = if view.fresh { "up to date" } else { "not known to be up to date" };
+    let mut files = format_count(view.files, "file", "files");
+    if view.commits > 0 {
+        let newest = if view.older_commits { "newest " } else { "" };
+        files = format!("{files}, {newest}{}", format_count(view.commits, "commit", "commits"));
+    }
+    let head = view.head.as_deref().map_or(String::new(), |head| format!(" ({})", escape(short_head(head))));
+    format!("{}{head}, {files}, {state}", escape(&view.root))
+}
+
+fn describe_pending(status: &StatusResult) -> String {
+    match (status.pending.files, status.pending.embeddings) {
+        (0, 0) => "nothing".to_owned(),
+        (files, vectors) => {
+            format!(
+                "{}, {}",
+                format_count(files, "file", "files"),
+                format_count(vectors, "embedding", "embeddings")
+            )
+        }
+    }
+}
+
+/// Describes the embedding model, and where nearest vectors are searched.
+fn describe_model(status: &StatusResult) -> String {
+    let model = &status.model;
+    let vectors = match status.vectors.as_str() {
+        "" => String::new(), // an older daemon
+        place => format!(", vectors {}", escape(place)),
+    };
+    let next = model.next.as_ref().map_or(String::new(), |next| {
+        format!(
+            "; {} follows, {} of {} embedded",
+            escape(&next.id),
+            next.done,
+            format_count(next.total, "chunk", "chunks")
+        )
+    });
+    format!("{}, {} dimensions, {}{vectors}{next}", escape(&model.id), model.dims, escape(&model.state))
+}
+
+/// Describes the skipped files: their number for each reason.
+pub(crate) fn describe_skipped(status: &StatusResult) -> String {
+    if status.skipped.is_empty() {
+        return "nothing".to_owned();
+    }
+    let reasons = status.skipped.iter().map(|(reason, n)| format!("{} {}", HumanCount(*n), escape(reason)));
+    format!("{} (memo status --skipped lists them)", reasons.collect::<Vec<_>>().join(", "))
+}
+
+fn describe_counters(status: &StatusResult) -> String {
+    let counters = &status.counters;
+    let parts = [
+        format_count(counters.events, "event", "events"),
+        format_count(counters.rescans, "rescan", "rescans"),
+        format_count(counters.reconciles, "reconcile", "reconciles"),
+        format_count(counters.parses, "parse", "parses"),
+        format_count(counters.embeds, "embed", "embeds"),
+        format_count(counters.queries, "query", "queries"),
+    ];
+    parts.join(", ")
+}

@@ -1,0 +1,215 @@
+//! Completes command lines, with paths, languages, ids, tags, containers and models from a running daemon.
+//!
+//! clap_complete completes verbs, flags and their values; this module adds settings, classes and fields; the rest comes from the
+//! running daemon. Completion never starts a daemon, and offers nothing if the daemon does not answer at once.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Arg, Command, CommandFactory, ValueHint};
+use clap_complete::CompleteEnv;
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate};
+use clap_complete::env::Shells;
+use memod_base::types::FileClass;
+use memod_config::KEYS;
+use memod_proto::{CompleteParams, CompleteResult, CompletionKind};
+use memod_terminal::text::{escape, is_plain_word};
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
+
+use super::usage::dir_argument;
+use crate::args::{CommandLine, table_of_verb};
+use crate::memories::{self, CompletionWords};
+use crate::set_up::model;
+
+/// The environment variable by which a script asks for completions and names its shell.
+const COMPLETE_VAR: &str = "MEMO_COMPLETE";
+
+/// Time limit for the daemon: the user is waiting at the prompt.
+const ANSWER_WITHIN: Duration = Duration::from_millis(300);
+
+/// Characters of a memory shown beside its id.
+const MAX_HELP_CHARS: usize = 60;
+
+/// Prints the script that asks this program for completions.
+pub(crate) fn print_completion_script(shell: clap_complete::Shell, output: &mut Output) -> CliResult {
+    let mut script = Vec::new();
+    let name = shell.to_string();
+    let shells = Shells::builtins();
+    let shell = shells.completer(&name).ok_or_else(|| CliError::Usage {
+        message: format!("{name}: no completions for this shell"),
+        hint: "`memo completions --help` lists the shells",
+    })?;
+    shell.write_registration(COMPLETE_VAR, "memo", "memo", "memo", &mut script)?;
+    output.raw(&script)?;
+    Ok(0)
+}
+
+/// Answers a script that asks for completions; returns whether one did.
+pub(crate) fn answer_completion() -> bool {
+    if std::env::var_os(COMPLETE_VAR).is_none() {
+        return false;
+    }
+    let dir = dir_argument(std::env::args_os());
+    let env = CompleteEnv::with_factory(move || command_with_candidates(dir.as_ref())).var(COMPLETE_VAR);
+    let context = std::env::current_dir().ok();
+    // There is no place for an error: all output goes into the user's command line.
+    env.try_complete(std::env::args_os(), context.as_deref()).unwrap_or(true)
+}
+
+/// Returns all verbs, with the candidates that their arguments have in `dir`.
+pub(crate) fn command_with_candidates(dir: Option<&PathBuf>) -> Command {
+    CommandLine::command().mut_subcommands(|verb| {
+        let name = verb.get_name().to_owned();
+        let verb = verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned()));
+        verb.mut_subcommands(|verb| verb.mut_args(|arg| with_candidates(arg, &name, dir.cloned())))
+    })
+}
+
+/// Adds the candidates of an argument, which the name of its value chooses.
+fn with_candidates(arg: Arg, verb: &str, dir: Option<PathBuf>) -> Arg {
+    if let Some(words) = fixed_words(&arg, verb) {
+        return arg.add(ArgValueCandidates::new(move || build_candidates(Ok(words.clone()))));
+    }
+    if takes_path(&arg) {
+        return arg.add(ArgValueCompleter::new(move |typed: &OsStr| {
+            let context = CommandContext::find(dir.as_deref());
+            let paths =
+                context.and_then(|context| complete_path(&context, typed.to_str().unwrap_or_default()));
+            paths.unwrap_or_default()
+        }));
+    }
+    let words: fn(&CommandContext) -> Result<CompletionWords, CliError> = if takes_value(&arg, "ID") {
+        match verb {
+            "restore" | "purge" => |context| memories::fetch_newest_titles(context, true, ANSWER_WITHIN),
+            _ => |context| memories::fetch_newest_titles(context, false, ANSWER_WITHIN),
+        }
+    } else if takes_value(&arg, "TAG") {
+        |context| memories::fetch_tally_names("memory.tags", context, ANSWER_WITHIN)
+    } else if takes_value(&arg, "MODEL") {
+        |context| model::fetch_model_names(context, ANSWER_WITHIN)
+    } else if takes_value(&arg, "LANG") {
+        |context| Ok(without_help(complete_prefix(context, CompletionKind::Lang, String::new(), "")?))
+    } else if arg.get_id() == "container" && takes_value(&arg, "NAME") {
+        |context| memories::fetch_tally_names("memory.containers", context, ANSWER_WITHIN)
+    } else {
+        return arg;
+    };
+    arg.add(ArgValueCandidates::new(move || {
+        build_candidates(CommandContext::find(dir.as_deref()).and_then(|context| words(&context)))
+    }))
+}
+
+fn takes_value(arg: &Arg, value_name: &str) -> bool {
+    arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == value_name))
+}
+
+/// Returns whether an argument takes a path of the worktree, not one of any file.
+fn takes_path(arg: &Arg) -> bool {
+    let mut names = arg.get_value_names().unwrap_or_default().iter();
+    arg.get_value_hint() == ValueHint::Unknown
+        && names.any(|name| name.starts_with("PATH") || name == "GLOB" || name == "DIR|FILE")
+}
+
+/// Returns the words that an argument takes everywhere, if they are known.
+fn fixed_words(arg: &Arg, verb: &str) -> Option<CompletionWords> {
+    Some(if takes_value(arg, "CLASS") {
+        without_help(FileClass::ALL.map(|class| class.as_str().to_owned()))
+    } else if takes_value(arg, "KEY") {
+        KEYS.iter().map(|key| (key.name.to_owned(), key.kind.to_string())).collect()
+    } else if takes_value(arg, "FIELD") {
+        without_help(table_of_verb(verb)?.field_names().map(str::to_owned))
+    } else if takes_value(arg, "VERB") {
+        let memo = CommandLine::command();
+        let verbs = memo.get_subcommands();
+        verbs
+            .map(|verb| {
+                let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+                (verb.get_name().to_owned(), about)
+            })
+            .collect()
+    } else {
+        return None;
+    })
+}
+
+fn without_help(words: impl IntoIterator<Item = String>) -> CompletionWords {
+    words.into_iter().map(|word| (word, String::new())).collect()
+}
+
+/// Returns the files and directories of the index that a typed path may become, one level at a time as shells do.
+fn complete_path(context: &CommandContext, typed: &str) -> Result<Vec<CompletionCandidate>, CliError> {
+    let path = typed.strip_prefix('!').unwrap_or(typed); // `!` excludes what the glob matches
+    let (dir, prefix) = path.split_at(path.rfind('/').map_or(0, |at| at + 1));
+    let Ok(from_top) = context.dir().resolve_path(if dir.is_empty() { "." } else { dir }) else {
+        return Ok(Vec::new()); // outside of the worktree
+    };
+    let names = complete_prefix(context, CompletionKind::Path, from_top, prefix)?;
+    let typed_dir = &typed[..typed.len() - prefix.len()];
+    let names = names.iter().filter(|name| is_plain_word(name));
+    Ok(names.map(|name| CompletionCandidate::new(format!("{typed_dir}{name}"))).collect())
+}
+
+/// Returns the words that the daemon completes a prefix to.
+fn complete_prefix(
+    context: &CommandContext,
+    kind: CompletionKind,
+    dir: String,
+    prefix: &str,
+) -> Result<Vec<String>, CliError> {
+    let params = CompleteParams { cwd: context.cwd.clone(), what: kind, dir, prefix: prefix.to_owned() };
+    let result: CompleteResult = context.connect_running_within(ANSWER_WITHIN)?.call("complete", &params)?;
+    Ok(result.words)
+}
+
+/// Returns words with their descriptions; nothing if the daemon does not answer.
+///
+/// Omits words with shell metacharacters: a shell may run what it completes.
+fn build_candidates(words: Result<CompletionWords, CliError>) -> Vec<CompletionCandidate> {
+    let words = words.unwrap_or_default().into_iter().filter(|(word, _)| is_plain_word(word));
+    let candidates = words.map(|(word, help)| {
+        let help: String = escape(&help).chars().take(MAX_HELP_CHARS).collect();
+        CompletionCandidate::new(word).help((!help.is_empty()).then(|| help.into()))
+    });
+    candidates.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verb_with_fields_knows_them() {
+        let memo = CommandLine::command();
+        for verb in memo.get_subcommands() {
+            let has_fields = verb.get_arguments().any(|arg| arg.get_id() == "fields");
+            assert_eq!(table_of_verb(verb.get_name()).is_some(), has_fields, "{}", verb.get_name());
+        }
+    }
+
+    #[test]
+    fn paths_of_the_worktree_are_no_files() {
+        let memo = CommandLine::command();
+        let check = |verb: &str, id: &str, expected: bool| {
+            let verb = memo.find_subcommand(verb).unwrap();
+            let arg = verb.get_arguments().find(|arg| arg.get_id() == id).unwrap();
+            assert_eq!(takes_path(arg), expected, "{} {id}", verb.get_name());
+        };
+        for (verb, id) in [
+            ("search", "path"),
+            ("search", "exclude"),
+            ("why", "target"),
+            ("show", "target"),
+            ("outline", "target"),
+            ("refs", "target"),
+        ] {
+            check(verb, id, true);
+        }
+        for (verb, id) in [("map", "paths"), ("map", "focus"), ("add", "about"), ("explain", "of")] {
+            check(verb, id, true);
+        }
+        for (verb, id) in [("import", "paths"), ("backup", "path"), ("add", "file"), ("add", "text")] {
+            check(verb, id, false);
+        }
+    }
+}

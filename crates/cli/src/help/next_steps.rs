@@ -1,0 +1,62 @@
+//! Shows a few commands to begin with, for `memo` without a verb.
+
+use std::time::Duration;
+
+use memod_terminal::text::{escape, quote_text};
+use memod_terminal::{CliResult, CommandContext, Output};
+use serde_json::json;
+
+use crate::searching::example_query::example_query;
+
+/// Time limit for the daemon: the example is not worth a longer wait.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Verb, argument and description. An example, if there is one, replaces the argument of the first.
+const STEPS: &[(&str, &str, &str)] = &[
+    ("search", "WORDS", "find code, documents, commits and memories"),
+    ("add", "TEXT", "keep a decision or a fact"),
+    ("changed", "", "show what is not committed yet"),
+    ("brief", "", "show what to know before starting work"),
+    ("map", "", "show the main files and definitions"),
+    ("help", "", "list all commands"),
+];
+
+/// Prints a few commands. The example is from a daemon that runs already and answers at once; none is started.
+pub(crate) fn print_next_steps(context: Option<&CommandContext>, output: &mut Output) -> CliResult {
+    let memo = context.map_or("memo", |context| &context.memo);
+    let query = context.and_then(fetch_example).map(|query| quote_text(&escape(&query)));
+    let commands = STEPS.iter().map(|(verb, argument, about)| {
+        let argument = query.as_deref().filter(|_| *verb == "search").unwrap_or(argument);
+        (format!("{memo} {verb} {argument}").trim_end().to_owned(), *about)
+    });
+    let steps: Vec<(String, &str)> = commands.collect();
+    let list: Vec<_> =
+        steps.iter().map(|(command, about)| json!({ "command": command, "about": about })).collect();
+    output.value(&json!({ "next": list }), |output| {
+        let width = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or_default();
+        steps.iter().try_for_each(|(command, about)| output.line(&format!("{command:width$}  {about}")))
+    })?;
+    Ok(0)
+}
+
+fn fetch_example(context: &CommandContext) -> Option<String> {
+    example_query(&mut context.connect_running_within(PATIENCE).ok()?, &context.cwd)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::args::CommandLine;
+
+    #[test]
+    fn every_step_is_a_verb() {
+        let command = CommandLine::command();
+        let (last, verbs) = STEPS.split_last().expect("there are some");
+        assert_eq!(last.0, "help", "which is spelled out before clap sees it");
+        for (verb, ..) in verbs {
+            assert!(command.find_subcommand(verb).is_some(), "{verb}");
+        }
+    }
+}

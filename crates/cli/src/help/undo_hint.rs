@@ -1,0 +1,51 @@
+//! Finds the command that undoes the newest change of the memories, for `memo undo`, which is no verb.
+
+use std::time::Duration;
+
+use memod_client::Client;
+use memod_proto::memory::{Caller, ListParams, MemoriesResult, Memory, MemorySort, Selection};
+use memod_terminal::CommandContext;
+
+/// Time limit for the daemon: the hint is not worth a longer wait.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The hint if the newest change is not known, because no daemon runs or nothing was changed.
+const GENERAL_HINT: &str =
+    "memo restore brings back what was forgotten, memo forget takes back what was added";
+
+/// Returns a hint with the command that undoes the newest change, if a daemon runs and knows it.
+pub(crate) fn find_undo_hint(context: Option<&CommandContext>) -> String {
+    context.and_then(hint_for_newest_change).unwrap_or_else(|| GENERAL_HINT.to_owned())
+}
+
+fn hint_for_newest_change(context: &CommandContext) -> Option<String> {
+    let mut client = context.connect_running_within(PATIENCE).ok()?;
+    let changed = list_memories(
+        &mut client,
+        context,
+        ListParams { sort: MemorySort::Updated, limit: Some(1), ..ListParams::default() },
+    )?;
+    let changed = changed.into_iter().next();
+    let since = changed.as_ref().map(|memory| memory.updated.clone());
+    let selection = Selection { since, ..Selection::default() };
+    let archived = list_memories(
+        &mut client,
+        context,
+        ListParams { archived: true, selection, ..ListParams::default() },
+    )?;
+    let archived = archived.into_iter().max_by(|a, b| a.archived_at.cmp(&b.archived_at));
+    let memo = &context.memo;
+    match (changed, archived) {
+        (_, Some(archived)) => (archived.archived_why.as_deref() == Some("forgotten"))
+            .then(|| format!("{memo} restore {} brings back what was forgotten", archived.id)),
+        (Some(added), None) => (added.created == added.updated)
+            .then(|| format!("{memo} forget {} takes back the newest memory", added.id)),
+        (None, None) => None,
+    }
+}
+
+fn list_memories(client: &mut Client, context: &CommandContext, params: ListParams) -> Option<Vec<Memory>> {
+    let caller = Caller { cwd: context.cwd.clone(), client: context.client.to_owned(), ..Caller::default() };
+    let result: MemoriesResult = client.call("memory.list", &ListParams { caller, ..params }).ok()?;
+    Some(result.memories)
+}

@@ -1,0 +1,187 @@
+//! Finds the files that are exchanged through the notes ref: the files of memories, and nothing else.
+
+use std::collections::HashSet;
+use std::fs;
+
+use memod_base::paths::IoContext as _;
+use memod_base::types::{MAX_MEMORY_FILE, MEMORY_FILES_DIR, memory_file};
+use memod_proto::memory::{ListParams, TallyParams, TallyResult};
+use memod_terminal::text::{behind_message, escape};
+use memod_terminal::{CliError, CommandContext};
+use serde::Serialize;
+
+use crate::memories::list_memories;
+use crate::memories::notes_git::NotesGit;
+use crate::memories::request::new_caller;
+
+/// Length of the part of an id after `mem_`: a ULID.
+const ULID_LEN: usize = 26;
+/// Number of memories fetched by one request.
+const PAGE_SIZE: u64 = 1_000;
+
+/// A file or commit that may not be sent to others.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct RefusedObject {
+    /// The path of a file, or the id of a commit.
+    pub(super) path: String,
+    /// Why others may not have it.
+    pub(super) why: String,
+}
+
+/// The memory files of a worktree; paths are relative to its top.
+#[derive(Default)]
+pub(super) struct ListedMemoryFiles {
+    pub(super) paths: Vec<String>,
+    /// Paths whose files are not valid memories.
+    pub(super) invalid: Vec<String>,
+    /// Entries named like a memory that cannot be its file, such as a directory, each with the reason.
+    pub(super) unusable: Vec<RefusedObject>,
+}
+
+/// Returns the id of the memory whose file has this path.
+pub(super) fn memory_id_from_path(path: &str) -> Option<&str> {
+    let id = path.strip_prefix(MEMORY_FILES_DIR)?.strip_prefix('/')?.strip_suffix(".md")?;
+    let ulid = id.strip_prefix("mem_")?;
+    // According to the ULID specification: Crockford's base 32, at most 128 bits.
+    let is_ulid =
+        ulid.len() == ULID_LEN && ulid.bytes().all(is_base32_digit) && ulid.starts_with(|c: char| c <= '7');
+    is_ulid.then_some(id)
+}
+
+fn is_base32_digit(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte.is_ascii_uppercase() && !b"ILOU".contains(&byte)
+}
+
+/// Returns the memory files of the worktree, after the daemon has read them.
+///
+/// # Errors
+/// When one of them is in conflict, or cannot be read.
+pub(super) fn read_worktree_files(context: &CommandContext) -> Result<ListedMemoryFiles, CliError> {
+    let (mut valid_ids, mut conflicting_ids) = (HashSet::new(), Vec::new());
+    let mut client = context.connect()?;
+    let tags: TallyResult = client.call("memory.tags", &TallyParams { caller: new_caller(context) })?;
+    if !tags.caveats.fresh {
+        return Err(files_unknown_error(tags.caveats.reason.as_deref()));
+    }
+    let params = ListParams { caller: new_caller(context), limit: Some(PAGE_SIZE), ..ListParams::default() };
+    for memory in list_memories::fetch_pages(&mut client, params, true)?
+        .memories
+        .into_iter()
+        .filter(|memory| memory.shared)
+    {
+        match memory.conflict.as_deref() {
+            Some("ours") => conflicting_ids.push(memory.id),
+            // A conflict of `theirs` alone concerns this user only, and others need not wait for its end.
+            _ => drop(valid_ids.insert(memory.id)),
+        }
+    }
+    conflicting_ids.sort();
+    conflicting_ids.dedup();
+    if !conflicting_ids.is_empty() {
+        return Err(conflict_error(&conflicting_ids));
+    }
+    let dir = context.layout.root.join(MEMORY_FILES_DIR);
+    let entries = match fs::read_dir(&dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(ListedMemoryFiles::default()),
+        read => read.at("list", &dir)?,
+    };
+    let mut files = ListedMemoryFiles::default();
+    for entry in entries.flatten() {
+        let path = format!("{MEMORY_FILES_DIR}/{}", entry.file_name().to_string_lossy());
+        let Some(id) = memory_id_from_path(&path) else { continue };
+        match fs::symlink_metadata(entry.path()) {
+            Err(_) => {} // gone meanwhile
+            Ok(meta) if !meta.is_file() => {
+                files.unusable.push(RefusedObject { path, why: "no regular file".to_owned() });
+            }
+            Ok(meta) if meta.len() > MAX_MEMORY_FILE => {
+                files.unusable.push(RefusedObject { path, why: format!("over {MAX_MEMORY_FILE} bytes") });
+            }
+            Ok(_) => {
+                if !valid_ids.contains(id) {
+                    files.invalid.push(path.clone());
+                }
+                files.paths.push(path);
+            }
+        }
+    }
+    files.paths.sort();
+    Ok(files)
+}
+
+/// Returns the error for files that cannot be read: a text that is not known cannot be screened.
+fn files_unknown_error(why: Option<&str>) -> CliError {
+    CliError::Git {
+        message: format!("{}; nothing was exchanged", escape(&behind_message(why))),
+        hint: "run it again when all files of memories can be read".to_owned(),
+    }
+}
+
+/// Returns the error for files in conflict.
+pub(super) fn conflict_error(ids: &[String]) -> CliError {
+    CliError::Git {
+        message: format!("in conflict: {}", ids.join(", ")),
+        hint: "`memo get ID` shows both sides, `memo resolve ID --ours|--theirs|--text TEXT` ends it; then exchange again"
+            .to_owned(),
+    }
+}
+
+/// Fails if a commit has anything but memory files: it would be written into the worktree.
+pub(super) fn require_only_memory_files(
+    git: &NotesGit<'_>,
+    commit: &str,
+    whose: &str,
+) -> Result<(), CliError> {
+    let listed = git.run(&["ls-tree", "-r", "-l", "-z", "--full-tree", commit])?;
+    match listed.split('\0').find(|entry| !entry.is_empty() && !is_memory_file(entry)) {
+        None => Ok(()),
+        Some(entry) => {
+            let path = entry.split_once('\t').map_or(entry, |(_, path)| path);
+            Err(CliError::Git {
+                message: format!(
+                    "refs/memod/notes of {}: {} is no file of a memory; nothing was taken",
+                    escape(whose),
+                    escape(path)
+                ),
+                hint: format!(
+                    "only {} and the like may be there: ask who has pushed it to take it out",
+                    memory_file("mem_…")
+                ),
+            })
+        }
+    }
+}
+
+/// Returns whether an entry of `git ls-tree -l` is the file of a memory: `MODE TYPE OBJECT SIZE<tab>PATH`.
+fn is_memory_file(entry: &str) -> bool {
+    let Some((form, path)) = entry.split_once('\t') else { return false };
+    let mut form = form.split_ascii_whitespace();
+    let (mode, size) = (form.next(), form.nth(2).and_then(|size| size.parse::<u64>().ok()));
+    mode == Some("100644")
+        && size.is_some_and(|size| size <= MAX_MEMORY_FILE)
+        && memory_id_from_path(path).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_memories_have_an_id() {
+        let id = "mem_01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        assert_eq!(memory_id_from_path(&memory_file(id)), Some(id));
+        for path in [
+            ".env",
+            ".memod/memories/mem_draft.md",
+            ".memod/memories/sub/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+            ".memod/memories/../mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+            ".memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.MD",
+            ".memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAI.md",
+            ".memod/memories/mem_81ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+            ".memod/memories/mem_01arz3ndektsv4rrffq69g5fav.md",
+            "x/.memod/memories/mem_01ARZ3NDEKTSV4RRFFQ69G5FAV.md",
+        ] {
+            assert_eq!(memory_id_from_path(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Reports the changes of an exchange of memory files.
+
+use memod_terminal::text::{escape, format_count};
+use memod_terminal::{CliError, CliResult, EXIT_FAILED, Output};
+use serde::Serialize;
+
+use super::notes_files::RefusedObject;
+
+/// Most entries that [`list_refused`] lists.
+const MOST_LISTED: usize = 10;
+
+/// The paths that an exchange changed.
+#[derive(Default, Serialize)]
+pub(super) struct ExchangeReport {
+    /// New or changed in the worktree.
+    pub(super) came: Vec<String>,
+    /// Removed from the worktree.
+    pub(super) removed: Vec<String>,
+    /// New or changed at the remote.
+    pub(super) sent: Vec<String>,
+    /// Removed from the remote.
+    pub(super) removed_there: Vec<String>,
+    /// Ids of files that one side changed and another removed: they stay.
+    pub(super) kept: Vec<String>,
+    /// Ids of files that had vanished from the worktree and were restored.
+    pub(super) restored: Vec<String>,
+    /// Files that may not be sent to others. Nothing was sent if there is one.
+    pub(super) refused: Vec<RefusedObject>,
+    /// Refused parts of former states of the files. They were not sent, and nothing here refers to them any more.
+    pub(super) left_out: Vec<RefusedObject>,
+    pub(super) remote: Option<String>,
+}
+
+impl ExchangeReport {
+    /// Prints the paths that came, and the rest on stderr; exits with 3 if something was not sent.
+    pub(super) fn print(&self, output: &mut Output) -> CliResult {
+        output.value(self, |output| self.print_text(output))?;
+        Ok(if self.refused.is_empty() { 0 } else { EXIT_FAILED })
+    }
+
+    fn print_text(&self, output: &mut Output) -> Result<(), CliError> {
+        for path in &self.came {
+            output.line(&escape(path))?;
+        }
+        output.flush()?;
+        if !self.restored.is_empty() {
+            output.say(&format!(
+                "back, because nobody has forgotten them: {}; `memo sync-notes --removed` removes them for everybody",
+                self.restored.join(", ")
+            ));
+        }
+        if !self.kept.is_empty() {
+            output.say(&format!("changed by one and removed by another, kept: {}", self.kept.join(", ")));
+        }
+        if !self.left_out.is_empty() {
+            output.say(&format!(
+                "not sent, former states that others may not have: {}; the exchange begins anew with the files as they are",
+                list_refused(&self.left_out)
+            ));
+        }
+        for path in &self.removed {
+            output.say(&format!("removed, because another one has forgotten it: {}", escape(path)));
+        }
+        if !self.refused.is_empty() {
+            output.say(&format!("others may not have {}", list_refused(&self.refused)));
+            output.say("correct or remove that (`rm`, then `memo sync-notes --removed`), and exchange again");
+        }
+        output.say(&self.summary_line());
+        Ok(())
+    }
+
+    fn summary_line(&self) -> String {
+        let came = match &self.remote {
+            _ if !self.refused.is_empty() => {
+                format!("{} came, nothing was sent", format_files(self.came.len()))
+            }
+            Some(remote) => {
+                let (came, sent) = (format_files(self.came.len()), format_files(self.sent.len()));
+                format!("{came} came, {sent} sent to {}", escape(remote))
+            }
+            None => {
+                format!("{} came from other worktrees; there is no remote", format_files(self.came.len()))
+            }
+        };
+        let counts = [("here", self.removed.len()), ("there", self.removed_there.len())];
+        let removed = counts.into_iter().filter(|(_, n)| *n > 0);
+        let removed: Vec<String> = removed.map(|(side, n)| format!("{n} {side}")).collect();
+        match removed.is_empty() {
+            true => came,
+            false => format!("{came}; removed: {}", removed.join(", ")),
+        }
+    }
+}
+
+fn format_files(n: usize) -> String {
+    format_count(n as u64, "file", "files")
+}
+
+/// Lists the objects that may not be sent to others, each with the reason.
+pub(super) fn list_refused(refused: &[RefusedObject]) -> String {
+    let first = refused.iter().take(MOST_LISTED);
+    let mut listed: Vec<String> =
+        first.map(|object| format!("{} ({})", escape(&object.path), escape(&object.why))).collect();
+    listed.dedup();
+    if refused.len() > MOST_LISTED {
+        listed.push(format!("{} more", refused.len() - MOST_LISTED));
+    }
+    listed.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_removal_is_no_file_that_came_or_was_sent() {
+        let names = |n: usize| vec!["x.md".to_owned(); n];
+        let remote = Some("origin".to_owned());
+        let unfit = RefusedObject { path: "x.md".to_owned(), why: "content".to_owned() };
+        let cases = [
+            (ExchangeReport::default(), "0 files came from other worktrees; there is no remote"),
+            (
+                ExchangeReport {
+                    came: names(1),
+                    sent: names(2),
+                    remote: remote.clone(),
+                    ..ExchangeReport::default()
+                },
+                "1 file came, 2 files sent to origin",
+            ),
+            (
+                ExchangeReport {
+                    removed_there: names(1),
+                    remote: remote.clone(),
+                    ..ExchangeReport::default()
+                },
+                "0 files came, 0 files sent to origin; removed: 1 there",
+            ),
+            (
+                ExchangeReport {
+                    removed: names(2),
+                    removed_there: names(1),
+                    remote,
+                    ..ExchangeReport::default()
+                },
+                "0 files came, 0 files sent to origin; removed: 2 here, 1 there",
+            ),
+            (
+                ExchangeReport { came: names(1), refused: vec![unfit], ..ExchangeReport::default() },
+                "1 file came, nothing was sent",
+            ),
+        ];
+        for (exchanged, expected) in cases {
+            assert_eq!(exchanged.summary_line(), expected);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Shows the state of the exchange with a team, asks for its password, and lists its members.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+use std::time::Duration;
+
+use memod_base::paths::{IoContext as _, replace_private};
+use memod_config::team_server::{ServerAddress, TeamError, password};
+use memod_proto::team::{TeamLeaveResult, TeamMembersResult, TeamParams, TeamStatusResult};
+use memod_terminal::text::{escape, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::{TeamArgs, TeamVerb};
+use crate::daemon::status::print_row;
+
+/// Longest wait for an exchange, a little longer than the daemon waits.
+const PATIENCE: Duration = Duration::from_secs(310);
+
+/// Runs a subcommand of `memo team`. `status` exits with 1 while there is no connection.
+pub(crate) fn run_team_verb(typed: TeamArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    match typed.what.unwrap_or(TeamVerb::Status) {
+        TeamVerb::Status => {
+            let status: TeamStatusResult = call_team_method("team.status", context)?;
+            print_team_status(&status, output)?;
+            Ok(if status.is_connected { 0 } else { EXIT_NONE })
+        }
+        TeamVerb::Push | TeamVerb::Pull => {
+            let status: TeamStatusResult = call_team_method("team.sync", context)?;
+            print_team_status(&status, output)?;
+            Ok(if status.failure.is_some() { EXIT_NONE } else { 0 })
+        }
+        TeamVerb::Leave => {
+            let left: TeamLeaveResult = call_team_method("team.leave", context)?;
+            output.value(&left, |output| {
+                output.say(&format!(
+                    "{} of the team kept here alone",
+                    format_count(left.memories, "memory", "memories")
+                ));
+                Ok(())
+            })?;
+            Ok(0)
+        }
+        TeamVerb::Members => print_members(&call_team_method("team.members", context)?, output),
+        TeamVerb::Login { forget } => log_in(forget, context, output),
+    }
+}
+
+fn call_team_method<R: serde::de::DeserializeOwned>(
+    method: &str,
+    context: &CommandContext,
+) -> Result<R, CliError> {
+    let mut client = context.connect()?;
+    client.answer_within(PATIENCE);
+    Ok(client.call(method, &TeamParams { cwd: context.cwd.clone() })?)
+}
+
+fn print_team_status(status: &TeamStatusResult, output: &mut Output) -> CliResult {
+    output.full_value(status, |output| {
+        for (name, value) in [("server", &status.url), ("repository", &status.repository)] {
+            if let Some(value) = value {
+                print_row(name, &escape(value), output)?;
+            }
+        }
+        if let Some(role) = &status.role {
+            let rights = if status.may_write { "reads and writes" } else { "reads" };
+            print_row("role", &format!("{}, {rights}", escape(role)), output)?;
+        }
+        print_row("memories", &format_count(status.memories, "memory", "memories"), output)?;
+        for repository in &status.followed {
+            let n = format_count(repository.memories, "memory", "memories");
+            print_row("followed", &format!("{}, {n}", escape(&repository.repository)), output)?;
+        }
+        print_row("unsent", &format_count(status.unsent, "change", "changes"), output)?;
+        if status.conflicts > 0 {
+            print_row("conflicts", &format!("{}; `memo doctor` lists them", status.conflicts), output)?;
+        }
+        if status.unreadable > 0 {
+            print_row("unreadable", &format!("{}; `memo doctor` lists them", status.unreadable), output)?;
+        }
+        print_row("complete", status.synced.as_deref().unwrap_or("never"), output)?;
+        if let Some(failure) = &status.failure {
+            print_row("problem", &paint(output.styles.bad, &escape(failure)), output)?;
+        }
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+fn print_members(result: &TeamMembersResult, output: &mut Output) -> CliResult {
+    output.value(result, |output| {
+        for member in &result.members {
+            let rights = if member.may_write { "reads and writes" } else { "reads" };
+            output.line(&format!("{}  {}  {rights}", escape(&member.role), escape(&member.repository)))?;
+        }
+        Ok(())
+    })?;
+    Ok(if result.members.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Saves a password that the server accepts, or removes it.
+fn log_in(forget: bool, context: &CommandContext, output: &mut Output) -> CliResult {
+    let url = memod_config::load_settings(Some(&context.layout))?.config.team.url;
+    let address = ServerAddress::parse(&url).map_err(CliError::from)?;
+    let Some(file) = memod_config::team_passwords() else {
+        return Err(CliError::NoHome);
+    };
+    let former = memod_config::read_file(&file)?.unwrap_or_default();
+    if let Some(dir) = file.parent() {
+        std::fs::create_dir_all(dir).at("create", dir)?;
+    }
+    if forget {
+        replace_private(&file, password::with_password(&former, &address, None).as_bytes())?;
+        output.say(&format!("{}: has no password for {address} any more", file.display()));
+        return Ok(0);
+    }
+    let typed = read_password(&address)?;
+    replace_private(&file, password::with_password(&former, &address, Some(&typed)).as_bytes())?;
+    // The list of members is fetched over a new connection, which needs the password.
+    let answer = call_team_method::<TeamMembersResult>("team.members", context)
+        .and_then(|_| call_team_method("team.sync", context));
+    match answer {
+        Ok(status) => {
+            output.say(&format!("the password is kept in {}", file.display()));
+            print_team_status(&status, output)
+        }
+        Err(error) => {
+            replace_private(&file, former.as_bytes())?;
+            Err(error)
+        }
+    }
+}
+
+/// Reads a password without showing it.
+fn read_password(address: &ServerAddress) -> Result<String, CliError> {
+    let typed = match io::stdin().is_terminal() {
+        true => rpassword::prompt_password(format!("password of {address}: ")),
+        false => io::stdin().lock().lines().next().unwrap_or_else(|| Ok(String::new())),
+    };
+    let typed = typed.map_err(|error| TeamError::new(format!("the password cannot be read: {error}")))?;
+    if typed.is_empty() || typed.contains(['\0', '\n']) {
+        return Err(TeamError::new("no password was given; nothing was changed").into());
+    }
+    Ok(typed)
+}

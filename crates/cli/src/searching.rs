@@ -1,0 +1,7 @@
+//! Searches, and prints hits.
+
+pub(crate) mod example_query;
+pub(crate) mod explain_hits;
+pub(crate) mod fit_to_budget;
+pub(crate) mod hits;
+pub(crate) mod last_search;

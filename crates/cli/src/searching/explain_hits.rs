@@ -1,0 +1,101 @@
+//! Prints how each hit was ranked.
+
+use memod_proto::{Explain, Hit, Parsed, ParsedFilter};
+use memod_terminal::text::escape;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use super::hits::{fetch_hits, print_hit, result_note, terms_to_highlight};
+use crate::args::ExplainArgs;
+use crate::args::build_params;
+use crate::daemon::status::print_row;
+
+/// Most hits among which the ones given by rank or name are looked for.
+const MAX_HITS: usize = 200;
+
+/// Prints how each hit was ranked. Exits with 1 when nothing matched, or nothing that --hit or --of selects.
+pub(crate) fn explain_hits(typed: ExplainArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
+    let (wanted, name, threshold) = (typed.hit, typed.of, typed.find.threshold);
+    let mut params = build_params::search_params(typed.find, &context.cwd, &config);
+    params.explain = true;
+    if name.is_some() || wanted.is_some() {
+        params.limit = Some(MAX_HITS);
+        // The setting must not hide the hit that is asked about.
+        params.threshold = Some(threshold.unwrap_or(0.0));
+    }
+    let mut result = fetch_hits(&params, context)?;
+    result.hits.retain(|hit| {
+        wanted.is_none_or(|wanted| wanted == hit.rank) && name.as_ref().is_none_or(|name| is_named(hit, name))
+    });
+    let terms = terms_to_highlight(&result);
+    output.list(&result, |output| {
+        print_parsed(&result.parsed, output)?;
+        for (nth, hit) in result.hits.iter().enumerate() {
+            if nth > 0 || !result.parsed.is_plain() {
+                output.line("")?;
+            }
+            print_hit(hit, &terms, output)?;
+            print_ranking(hit, output)?;
+        }
+        Ok(())
+    })?;
+    if output.is_text() {
+        output.flush()?;
+        if result.hits.is_empty() {
+            output.say(&format!("not among the {} best hits", result.total.min(MAX_HITS)));
+        } else if let Some(note) = result_note(&result) {
+            output.say(&note);
+        }
+    }
+    Ok(if result.hits.is_empty() { EXIT_NONE } else { 0 })
+}
+
+/// Prints how a query was understood, if it has more than words.
+fn print_parsed(parsed: &Parsed, output: &mut Output) -> Result<(), CliError> {
+    if let Some(expression) = &parsed.expression {
+        print_row("query", &escape(expression), output)?;
+    }
+    for ParsedFilter { key, value, not } in &parsed.filters {
+        print_row("filter", &escape(&format!("{}{key}:{value}", if *not { "not " } else { "" })), output)?;
+    }
+    parsed.notes.iter().try_for_each(|note| print_row("note", &escape(note), output))
+}
+
+/// Formats a value. BM25 scores of very few texts are around a millionth, so small numbers keep their digits.
+fn format_number(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.001 { format!("{value:.3}") } else { format!("{value:.1e}") }
+}
+
+/// Returns whether `name` is the path, the id or the beginning of the id of a hit.
+fn is_named(hit: &Hit, name: &str) -> bool {
+    let id = hit.id.as_deref().unwrap_or_default();
+    let beginning = name.to_ascii_uppercase();
+    let digits = beginning.strip_prefix("MEM_").unwrap_or(&beginning);
+    hit.path == name
+        || hit.shown_path() == name
+        || !digits.is_empty() && id.strip_prefix("mem_").is_some_and(|id| id.starts_with(digits))
+        || hit.commit.as_ref().is_some_and(|commit| commit.oid.starts_with(name))
+}
+
+fn print_ranking(hit: &Hit, output: &mut Output) -> Result<(), CliError> {
+    let Explain { signals, fused, factors } = hit.explain.clone().unwrap_or_default();
+    print_row("place", &format!("{}, score {:.3}", hit.rank, hit.score), output)?;
+    if !hit.classes.is_empty() {
+        print_row(
+            "class",
+            &hit.classes.iter().map(|class| class.as_str()).collect::<Vec<_>>().join(", "),
+            output,
+        )?;
+    }
+    for signal in signals {
+        let place = signal.rank.map(|rank| format!("place {rank}"));
+        let parts: Vec<String> = place.into_iter().chain(signal.value.map(format_number)).collect();
+        print_row(&signal.arm, &parts.join(", "), output)?;
+    }
+    print_row("fused", &format!("{fused:.3}"), output)?;
+    for factor in &factors {
+        print_row(&factor.name, &format!("x {:.3}", factor.times), output)?;
+    }
+    let product = factors.iter().fold(fused, |product, factor| product * factor.times);
+    print_row("product", &format!("{product:.3}, as a score 1 - e^-{product:.3}"), output)
+}

@@ -1,0 +1,375 @@
+//! Prints the hits of a search.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::Duration;
+
+use memod_proto::memory::reader_marks;
+use memod_proto::{
+    CommitInfo, Hit, MemoryInfo, NO_FILE_MATCHES, Parsed, SearchMode, SearchParams, SearchResult,
+};
+use memod_terminal::text::{
+    behind_message, commit_head, escape, find_matches, format_count, highlight_terms, paint, query_terms,
+};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use super::fit_to_budget::fit_hits;
+use super::last_search::{self, HitLocation};
+use crate::args::SearchArgs;
+use crate::args::build_params;
+use crate::llm;
+
+/// Most characters of a query that a note quotes.
+const MOST_QUOTED_CHARS: usize = 100;
+
+/// The hint on a glob that matches no file.
+const GLOB_HINT: &str =
+    "a glob with a slash starts at the current directory; `memo status --files` lists the indexed files";
+
+/// Runs a search and prints its hits. Exits with 1 when nothing matched.
+pub(crate) fn run_search(typed: SearchArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    if typed.dry_run {
+        return llm::show_expansion(&typed.find.query, context, output);
+    }
+    let config = memod_config::load_settings(Some(&context.layout))?.config;
+    let is_of_files = typed.files || typed.vimgrep;
+    let form = match (typed.files, typed.vimgrep) {
+        (true, _) => print_files,
+        (_, true) => print_vimgrep,
+        _ => print_hits,
+    };
+    let budget = typed.budget;
+    let params = SearchParams {
+        texts: budget.is_some(),
+        ..build_params::search_params(typed.find, &context.cwd, &config)
+    };
+    let mut result = fetch_hits(&params, context)?;
+    if let Some(tokens) = budget {
+        fit_hits(&mut result, tokens, |part| output.count_chars(part, |output| print_hits(part, output)));
+    }
+    // The format for editors has no numbers for `memo open`. Other formats list the hits.
+    let listed: Option<Vec<&Hit>> = match (output.is_text(), typed.files, typed.vimgrep) {
+        (true, true, _) => Some(best_hit_per_file(&result).collect()),
+        (true, _, true) => None,
+        _ => Some(result.hits.iter().collect()),
+    };
+    if let Some(listed) = listed.filter(|_| context.client == "cli") {
+        let terms = terms_to_highlight(&result);
+        last_search::save_hits(
+            context,
+            listed.into_iter().map(|hit| HitLocation::from_hit(hit, &terms)).collect(),
+        );
+    }
+    output.list(&result, |output| form(&result, output))?;
+    if let Some(note) = result_note(&result).filter(|_| !output.json) {
+        output.flush()?;
+        output.say(&note);
+        if result.parsed.notes.iter().any(|note| note.ends_with(NO_FILE_MATCHES)) {
+            output.hint(GLOB_HINT);
+        }
+    }
+    let is_empty = if is_of_files { file_hits(&result).next().is_none() } else { result.hits.is_empty() };
+    Ok(if is_empty { EXIT_NONE } else { 0 })
+}
+
+/// Fetches the hits of a search. The time limit is that of other requests plus the time for which the daemon may wait for freshness.
+pub(crate) fn fetch_hits(params: &SearchParams, context: &CommandContext) -> Result<SearchResult, CliError> {
+    let mut client = context.connect()?;
+    // A search waits for a language model for a minute at most (llm.timeout_ms).
+    let model_s = if params.expand == Some(true) { 60 } else { 0 };
+    let wait = Duration::from_millis(params.wait_ms.unwrap_or(0));
+    client.answer_within(Duration::from_secs(30 + model_s) + wait);
+    Ok(client.call("search", params)?)
+}
+
+/// Returns the words of a query that are highlighted in hits.
+pub(crate) fn terms_to_highlight(result: &SearchResult) -> Vec<String> {
+    let Parsed { terms: words, phrases, .. } = &result.parsed;
+    let words: Vec<&str> = words.iter().chain(phrases).chain(&result.corrected).map(String::as_str).collect();
+    query_terms(&if words.is_empty() { result.query.clone() } else { words.join(" ") })
+}
+
+fn print_hits(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let terms = terms_to_highlight(result);
+    for (at, hit) in result.hits.iter().enumerate() {
+        if at > 0 {
+            output.line("")?;
+        }
+        print_number(hit.rank, output)?;
+        print_hit(hit, &terms, output)?;
+    }
+    Ok(())
+}
+
+/// Shows a terminal the number for `memo open`.
+fn print_number(number: usize, output: &mut Output) -> Result<(), CliError> {
+    if output.is_on_terminal {
+        output.raw(paint(output.styles.line, &format!("{number} ")).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn shown_path(hit: &Hit, output: &Output) -> String {
+    output.styled_path(hit.shown_path(), &Path::new(&hit.view).join(&hit.path))
+}
+
+fn file_hits(result: &SearchResult) -> impl Iterator<Item = &Hit> {
+    result.hits.iter().filter(|hit| hit.commit.is_none() && hit.memory.is_none())
+}
+
+/// Returns the best hit of each file, the best first.
+fn best_hit_per_file(result: &SearchResult) -> impl Iterator<Item = &Hit> {
+    let mut seen = HashSet::new();
+    file_hits(result).filter(move |hit| seen.insert(hit.shown_path()))
+}
+
+fn print_files(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    for (number, hit) in (1..).zip(best_hit_per_file(result)) {
+        print_number(number, output)?;
+        output.line(&shown_path(hit, output))?;
+    }
+    Ok(())
+}
+
+/// Shows lines as `vim -q` and the quickfix lists of other editors read them.
+fn print_vimgrep(result: &SearchResult, output: &mut Output) -> Result<(), CliError> {
+    let terms = terms_to_highlight(result);
+    let mut seen = HashSet::new();
+    for hit in file_hits(result) {
+        let lines = hit.numbered_lines();
+        let mut found: Vec<_> = lines
+            .iter()
+            .filter_map(|(number, line)| Some((*number, first_column(line, &terms)?, *line)))
+            .collect();
+        if found.is_empty() {
+            found.extend(lines.first().map(|(number, line)| (*number, 1, *line)));
+        }
+        found.retain(|(number, ..)| seen.insert((&hit.path, *number))); // several hits may show a line
+        for (number, column, line) in found {
+            let line = escape(line.trim_end());
+            output.line(&format!("{}:{number}:{column}:{line}", escape(hit.shown_path())))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the 1-based byte column of the first match in a line.
+fn first_column(line: &str, terms: &[String]) -> Option<usize> {
+    find_matches(line, terms).first().map(|span| span.start + 1)
+}
+
+/// Shows the date and author of a commit, its subject, and the lines of its message that matched.
+fn print_commit(
+    hit: &Hit,
+    commit: &CommitInfo,
+    terms: &[String],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    output.line(&commit_head(commit, hit.title.as_deref().unwrap_or_default(), output.styles))?;
+    let matched = output.styles.matched;
+    for line in hit.snippet.lines().filter(|line| hit.title.as_deref() != Some(*line) && !line.is_empty()) {
+        output.line(format!("  {}", highlight_terms(line, terms, matched)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Shows a memory: id, date, container, title, tags, and the lines that matched.
+fn print_memory(
+    hit: &Hit,
+    memory: &MemoryInfo,
+    terms: &[String],
+    output: &mut Output,
+) -> Result<(), CliError> {
+    let styles = output.styles;
+    let id = paint(styles.path, &escape(hit.id.as_deref().unwrap_or(&hit.path)));
+    let day = memory.created.get(..10).unwrap_or(&memory.created);
+    let container = paint(styles.title, &escape(&memory.container));
+    let mut head = format!("{id}  {}  {container}", paint(styles.line, &escape(day)));
+    if let Some(title) = &hit.title {
+        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+    }
+    let tags: String = memory.tags.iter().map(|tag| format!(" #{}", escape(tag))).collect();
+    head += &paint(styles.line, &tags);
+    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
+    for line in hit.snippet.lines() {
+        output.line(format!("  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
+    }
+    Ok(())
+}
+
+/// Returns notes on a memory: the state of the code that it is about, and marks such as a conflict in its file.
+fn memory_notes(hit: &Hit, output: &Output) -> String {
+    let state = hit.state.as_deref().filter(|state| *state != "fresh");
+    let memory = hit.memory.as_ref();
+    let marks = memory
+        .map(|memory| {
+            reader_marks(
+                &hit.trust,
+                memory.scope,
+                memory.repository.as_deref(),
+                memory.conflict.as_deref(),
+                &memory.superseded_by,
+            )
+        })
+        .unwrap_or_default();
+    let notes = state.map(str::to_owned).into_iter().chain(marks);
+    notes.map(|note| format!("  {}", paint(output.styles.bad, &escape(&note)))).collect()
+}
+
+pub(crate) fn print_hit(hit: &Hit, terms: &[String], output: &mut Output) -> Result<(), CliError> {
+    if let Some(commit) = &hit.commit {
+        return print_commit(hit, commit, terms, output);
+    }
+    if let Some(memory) = &hit.memory {
+        return print_memory(hit, memory, terms, output);
+    }
+    let styles = output.styles;
+    let lines = format!("{}-{}", hit.lines.0, hit.lines.1);
+    let mut head = format!("{}:{}", shown_path(hit, output), paint(styles.line, &lines));
+    if let Some(title) = hit.title.as_ref().or(hit.symbol.as_ref()) {
+        head = format!("{head}  {}", paint(styles.title, &escape(title)));
+    }
+    output.line(&format!("{head}{}", memory_notes(hit, output)))?;
+    let lines = hit.numbered_lines();
+    let width = lines.last().map_or(0, |(last, _)| last.to_string().len());
+    for (number, line) in lines {
+        let number = paint(styles.line, &format!("{number:width$}"));
+        output.line(format!("  {number}  {}", highlight_terms(line, terms, styles.matched)).trim_end())?;
+    }
+    if let Some(line) = hit.like_it() {
+        output.line(&format!("  {}", paint(styles.line, &escape(&line))))?;
+    }
+    Ok(())
+}
+
+/// Returns a note on a result that is empty, out of date or incomplete.
+pub(crate) fn result_note(result: &SearchResult) -> Option<String> {
+    let mut parts = Vec::new();
+    if !result.fresh {
+        let mut behind = behind_message(result.reason.as_deref());
+        if result.pending.files > 0 {
+            behind += &format!(", {} to be indexed", format_count(result.pending.files, "file", "files"));
+        }
+        parts.push(behind);
+    }
+    if result.pending.embeddings > 0 && result.mode != SearchMode::Keyword {
+        parts.push(format!(
+            "{} still without a vector",
+            format_count(result.pending.embeddings, "chunk", "chunks")
+        ));
+    }
+    if let Some(corrected) = &result.corrected {
+        parts.push(format!("little or nothing found as typed; also searched: {}", escape(corrected)));
+    }
+    if !result.expanded.is_empty() {
+        parts.push(format!(
+            "also searched, as a language model says: {}",
+            escape(&result.expanded.join(", "))
+        ));
+    }
+    parts.extend(result.parsed.notes.iter().map(|note| escape(note)));
+    let are_near = result.hits.iter().any(|hit| hit.arms.knn.is_some());
+    if result.mode == SearchMode::Hybrid && are_near && !result.hits.iter().any(|hit| hit.arms.has_word()) {
+        parts.push(format!("no word of {} was found; these are near in meaning", shorten_query(result)));
+    }
+    let reason = result.reason.as_deref().unwrap_or_default();
+    let degraded: Vec<&str> =
+        result.degraded.iter().map(String::as_str).filter(|why| !reason.contains(why)).collect();
+    if !degraded.is_empty() {
+        parts.push(format!("degraded: {}", degraded.join(", ")));
+    }
+    if result.left_out > 0 {
+        let more = format_count(result.left_out as u64, "more hit does", "more hits do");
+        parts.insert(0, format!("{more} not fit into the budget"));
+    } else if result.hits.is_empty() {
+        let none = if result.fresh { "no match" } else { "no match yet" };
+        parts.insert(0, format!("{none} for {}", shorten_query(result)));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
+/// Returns the query, shortened to fit into a note.
+fn shorten_query(result: &SearchResult) -> String {
+    let query = &result.query;
+    let cut = query.char_indices().nth(MOST_QUOTED_CHARS).map(|(at, _)| format!("{}…", &query[..at]));
+    escape(cut.as_ref().unwrap_or(query))
+}
+
+#[cfg(test)]
+mod tests {
+    use memod_base::types::ChunkKind;
+    use memod_proto::{Arms, Pending};
+
+    use super::*;
+
+    #[test]
+    fn what_an_answer_lacks_is_said() {
+        let check = |fresh: bool, files: u64, embeddings: u64, degraded: &[&str], expected: &str| {
+            let degraded = degraded.iter().map(ToString::to_string).collect();
+            let reason = (!fresh).then(|| "first index".to_owned());
+            let query = "q".to_owned();
+            let pending = Pending { files, embeddings };
+            let result = SearchResult { fresh, reason, query, pending, degraded, ..SearchResult::default() };
+            assert_eq!(result_note(&result).as_deref(), Some(expected));
+        };
+        check(true, 0, 0, &[], "no match for q");
+        check(true, 0, 9, &[], "no match for q; 9 chunks still without a vector");
+        check(
+            false,
+            1200,
+            0,
+            &[],
+            "no match yet for q; not up to date: first index, 1,200 files to be indexed",
+        );
+        check(true, 0, 0, &["knn: model loading"], "no match for q; degraded: knn: model loading");
+    }
+
+    #[test]
+    fn a_long_query_is_not_repeated_as_a_whole() {
+        let result = SearchResult { fresh: true, query: "é".repeat(9_000), ..SearchResult::default() };
+        assert_eq!(result_note(&result), Some(format!("no match for {}…", "é".repeat(MOST_QUOTED_CHARS))));
+    }
+
+    fn hit(arms: Arms) -> Hit {
+        Hit {
+            kind: ChunkKind::Text,
+            classes: Vec::new(),
+            path: "a".to_owned(),
+            cwd_path: None,
+            lines: (1, 1),
+            symbol: None,
+            title: None,
+            snippet: String::new(),
+            snippet_line: 1,
+            signature: None,
+            signature_line: None,
+            copies: None,
+            text: None,
+            rank: 1,
+            score: 1.0,
+            arms,
+            id: None,
+            view: String::new(),
+            blob: String::new(),
+            trust: "repo".to_owned(),
+            state: None,
+            commit: None,
+            memory: None,
+            explain: None,
+        }
+    }
+
+    #[test]
+    fn hits_by_meaning_alone_are_called_so() {
+        let check = |arms: Arms, mode: SearchMode, expected: Option<&str>| {
+            let hits = vec![hit(arms)];
+            let result =
+                SearchResult { hits, mode, fresh: true, query: "q".to_owned(), ..SearchResult::default() };
+            assert_eq!(result_note(&result).as_deref(), expected);
+        };
+        let near = Arms { knn: Some(1), cosine: Some(0.3), ..Arms::default() };
+        check(near, SearchMode::Hybrid, Some("no word of q was found; these are near in meaning"));
+        check(near, SearchMode::Vector, None);
+        check(Arms { path: Some(1), ..near }, SearchMode::Hybrid, None);
+    }
+}

@@ -1,0 +1,195 @@
+//! Shows and changes settings.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{IoContext, LocateError, PathError, canonical, rename_over};
+use memod_config::team_server::ServerAddress;
+use serde_json::{Map, Value, json};
+
+use crate::args::{ConfigArgs, ConfigVerb};
+use memod_config::{DEFAULTS, KEYS, ResolvedSettings, SettingKey, SettingOrigin};
+use memod_terminal::text::{escape, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+/// Runs `memo config`. Outside a repository only the user's settings apply.
+pub(crate) fn run_config(
+    typed: ConfigArgs,
+    context: Result<CommandContext, CliError>,
+    output: &mut Output,
+) -> CliResult {
+    match typed.what {
+        None => show_settings(optional_context(context)?.as_ref(), output)?,
+        Some(ConfigVerb::Get { key }) => print_setting(&key, optional_context(context)?.as_ref(), output)?,
+        Some(ConfigVerb::Set { key, value, user: true }) => {
+            write_and_report(&key, &value, &memod_config::user_file().ok_or(CliError::NoHome)?, output)?;
+        }
+        Some(ConfigVerb::Set { key, value, user: false }) => {
+            memod_config::check_of_repository(&key, &value, &SettingOrigin::CommandLine)?;
+            let layout = context?.layout;
+            layout.create_state_dir()?;
+            write_and_report(&key, &value, &layout.config_file(), output)?;
+            if layout.config_files().len() > 1 {
+                let file = layout.config_file();
+                output.warn(&format!(
+                    "{} holds while the repository is read-only or its path is too long; set it again after that",
+                    file.display()
+                ));
+            }
+        }
+        Some(ConfigVerb::Unset { key, user: true }) => {
+            return unset_setting(&key, &memod_config::user_file().ok_or(CliError::NoHome)?, output);
+        }
+        Some(ConfigVerb::Unset { key, user: false }) => {
+            return unset_setting(&key, &context?.layout.config_file(), output);
+        }
+        Some(ConfigVerb::Path) => print_paths(optional_context(context)?.as_ref(), output)?,
+        Some(ConfigVerb::Template) => output.raw(commented_defaults().as_bytes())?,
+    }
+    Ok(0)
+}
+
+fn optional_context(context: Result<CommandContext, CliError>) -> Result<Option<CommandContext>, CliError> {
+    match context {
+        Err(CliError::Locate(
+            LocateError::GitDir(_) | LocateError::NotIndexed(_) | LocateError::TooWide(_),
+        )) => Ok(None),
+        context => context.map(Some),
+    }
+}
+
+fn show_settings(context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
+    let resolved = memod_config::load_settings(context.map(|context| &context.layout))?;
+    let all: Map<_, _> = KEYS.iter().map(|key| (key.name.to_owned(), setting_json(key, &resolved))).collect();
+    output.value(&all, |output| {
+        KEYS.iter().zip(&resolved.origins).try_for_each(|(key, origin)| {
+            let setting = format!("{} = {}", key.name, key.get(&resolved.config).to_toml());
+            let origin = paint(output.styles.title, &escape(&origin.to_string()));
+            output.line(&format!("{setting:<36} {origin}"))
+        })
+    })
+}
+
+fn print_setting(name: &str, context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
+    let key = SettingKey::find_key(name)
+        .ok_or_else(|| memod_config::unknown_key(name, SettingOrigin::CommandLine))?;
+    let resolved = memod_config::load_settings(context.map(|context| &context.layout))?;
+    output.value(&setting_json(key, &resolved), |output| output.line(&key.get(&resolved.config).to_string()))
+}
+
+fn setting_json(key: &SettingKey, resolved: &ResolvedSettings) -> Value {
+    let at = KEYS.iter().position(|known| known.name == key.name).expect("keys come from KEYS");
+    let value = key.get(&resolved.config);
+    json!({ "key": key.name, "value": value, "origin": resolved.origins[at].to_string() })
+}
+
+fn write_and_report(key: &str, value: &str, file: &Path, output: &mut Output) -> Result<(), CliError> {
+    let file = write_setting(key, value, file)?;
+    if output.json {
+        return output.json(&json!({ "key": key, "file": file.display().to_string() }));
+    }
+    output.say(&format!("{key} = {value} in {}", file.display()));
+    say_when_read(key, output);
+    Ok(())
+}
+
+/// Writes a setting; returns the file that was written.
+pub(crate) fn write_setting(key: &str, value: &str, file: &Path) -> Result<PathBuf, CliError> {
+    if key == "team.url" && !value.is_empty() {
+        ServerAddress::parse(value)?; // a password may not come into a file of settings
+    }
+    let file = follow_links(file)?;
+    let text = memod_config::read_file(&file)?.unwrap_or_default();
+    replace_file(&file, &memod_config::with_value(&text, file.clone(), key, value)?)?;
+    Ok(file)
+}
+
+fn unset_setting(key: &str, file: &Path, output: &mut Output) -> CliResult {
+    let file = follow_links(file)?;
+    let text = memod_config::read_file(&file)?.unwrap_or_default();
+    let without = memod_config::without_value(&text, file.clone(), key)?;
+    if let Some(text) = &without {
+        replace_file(&file, text)?;
+    }
+    if output.json {
+        let result = json!({ "key": key, "file": file.display().to_string(), "removed": without.is_some() });
+        output.json(&result)?;
+    } else if without.is_some() {
+        output.say(&format!("{key} is taken out of {}", file.display()));
+        say_when_read(key, output);
+    } else {
+        output.say(&format!("{key} is not in {}", file.display()));
+    }
+    Ok(if without.is_some() { 0 } else { EXIT_NONE })
+}
+
+/// Returns the file that a settings file links to, so that a link, into a collection of dotfiles for example, stays a link.
+fn follow_links(file: &Path) -> Result<PathBuf, PathError> {
+    if file.exists() { canonical(file) } else { Ok(file.to_owned()) }
+}
+
+fn say_when_read(key: &str, output: &mut Output) {
+    // Each call of the language model reads the settings, so that it can be switched off at once.
+    if !key.starts_with("search.") && !key.starts_with("llm.") {
+        output.say("the daemon reads it when it starts: `memo restart`");
+    }
+}
+
+/// Writes a file completely or not at all.
+fn replace_file(file: &Path, text: &str) -> Result<(), PathError> {
+    let dir = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(dir).at("create directory", dir)?;
+    let temporary = file.with_extension(format!("toml.{}", std::process::id()));
+    let renamed = write_synced(&temporary, text).and_then(|()| rename_over(&temporary, file));
+    renamed.inspect_err(|_| drop(fs::remove_file(&temporary))).at("write", file)
+}
+
+fn write_synced(file: &Path, text: &str) -> io::Result<()> {
+    let mut new = File::create(file)?;
+    new.write_all(text.as_bytes())?;
+    new.sync_all()
+}
+
+fn print_paths(context: Option<&CommandContext>, output: &mut Output) -> Result<(), CliError> {
+    let user = memod_config::user_file();
+    let repository = context.map(|context| context.layout.config_file());
+    if output.json {
+        let [user, repository] = [user, repository].map(|path| path.map(|path| path.display().to_string()));
+        return output.json(&json!({ "user": user, "repository": repository }));
+    }
+    for (label, path) in [("user", user), ("repository", repository)] {
+        if let Some(path) = path {
+            crate::daemon::status::print_row(label, &escape(&path.display().to_string()), output)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns the defaults with each value commented out, so that a saved template does not pin today's defaults.
+fn commented_defaults() -> String {
+    let lines = DEFAULTS.lines().map(|line| match line.chars().next() {
+        None | Some('#' | '[') => format!("{line}\n"),
+        _ => format!("# {line}\n"),
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use memod_config::{Config, SettingsLayer, resolve_layers};
+
+    #[test]
+    fn the_template_changes_nothing() {
+        let text = commented_defaults();
+        let layer = SettingsLayer::from_toml(&text, "template".into()).expect("the template is valid");
+        let resolved = resolve_layers([layer]);
+        assert_eq!(resolved.config, Config::default());
+        assert!(resolved.origins.iter().all(|origin| *origin == SettingOrigin::Default));
+        for key in KEYS {
+            let (_, name) = key.name.split_once('.').expect("every key has a section");
+            assert!(text.contains(&format!("\n# {name} = ")), "{} is in the template", key.name);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Installs, removes and shows git hooks.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use memod_client::child::{clear_git_env, first_line};
+use memod_client::{Client, ClientError};
+use memod_proto::{HookMethod, HooksParams, HooksResult};
+use memod_terminal::text::escape;
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output};
+
+use crate::args::{HooksArgs, HooksVerb};
+
+/// Time limit for `git --version`.
+const GIT_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Installs, removes or shows hooks. Installing and uninstalling exit with 1 when they failed for some hook.
+pub(crate) fn manage_hooks(typed: HooksArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let verb = typed.what.unwrap_or(HooksVerb::Status);
+    let mut client = context.connect()?;
+    let (method, chain) = match verb {
+        HooksVerb::Install { chain } => ("hooks.install", chain),
+        HooksVerb::Uninstall => ("hooks.uninstall", false),
+        HooksVerb::Status => ("hooks.status", false),
+    };
+    let result = call_hooks_method(&mut client, method, chain, context)?;
+    output.value(&result, |output| print_hooks(&result, output))?;
+    let is_done = match verb {
+        HooksVerb::Install { .. } => !result.hooks.is_empty() && count_ringing(&result) == result.hooks.len(),
+        HooksVerb::Uninstall => count_ringing(&result) == 0,
+        HooksVerb::Status => true,
+    };
+    Ok(if is_done { 0 } else { EXIT_NONE })
+}
+
+/// Installs the hooks that need no confirmation. A failure is reported and does not stop the caller.
+pub(crate) fn install_hooks(
+    client: &mut Client,
+    context: &CommandContext,
+    output: &Output,
+) -> Option<HooksResult> {
+    context.layout.git_dir.as_ref()?;
+    match call_hooks_method(client, "hooks.install", false, context) {
+        Ok(result) => Some(result),
+        Err(error) => {
+            output.say(&format!("no hooks: {error}"));
+            None
+        }
+    }
+}
+
+/// Returns the hook files that ring the daemon, each once.
+pub(crate) fn fetch_ringing_files(
+    client: &mut Client,
+    context: &CommandContext,
+) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call_hooks_method(client, "hooks.status", false, context)?))
+}
+
+/// Removes the hooks, and returns the files that still ring.
+pub(crate) fn uninstall_hooks(
+    client: &mut Client,
+    context: &CommandContext,
+) -> Result<Vec<PathBuf>, ClientError> {
+    Ok(ringing_files(&call_hooks_method(client, "hooks.uninstall", false, context)?))
+}
+
+fn ringing_files(result: &HooksResult) -> Vec<PathBuf> {
+    let ringing = result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly);
+    let files: BTreeSet<&String> = ringing.map(|hook| &hook.path).collect();
+    files.into_iter().map(PathBuf::from).collect()
+}
+
+/// Returns one line on how the hooks are installed and whether all are.
+pub(crate) fn summarize_hooks(result: &HooksResult) -> String {
+    let method = result.method.as_str();
+    match (count_ringing(result), result.hooks.len()) {
+        (0, _) => format!("{method} (memo hooks says why)"),
+        (n, all) if n < all => format!("{method}, {n} of {all} (memo hooks says why)"),
+        _ => format!("{method} (memo hooks uninstall takes them out)"),
+    }
+}
+
+fn count_ringing(result: &HooksResult) -> usize {
+    result.hooks.iter().filter(|hook| hook.method > HookMethod::WatchOnly).count()
+}
+
+fn call_hooks_method(
+    client: &mut Client,
+    method: &str,
+    chain: bool,
+    context: &CommandContext,
+) -> Result<HooksResult, ClientError> {
+    let (cwd, git_version) = (context.cwd.clone(), git_version());
+    client.call(method, &HooksParams { cwd, git_version, git_lfs: has_program("git-lfs"), chain })
+}
+
+fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    std::env::split_paths(&path).any(|dir| dir.join(&name).is_file())
+}
+
+fn print_hooks(result: &HooksResult, output: &mut Output) -> Result<(), CliError> {
+    for hook in &result.hooks {
+        let note = hook.note.as_ref().map_or(String::new(), |note| format!(": {note}"));
+        let text = escape(&format!("{}{note}", hook.path));
+        output.line(&format!("{:<15} {:<10} {text}", hook.event, hook.method.as_str()))?;
+    }
+    for note in &result.notes {
+        output.say(note);
+    }
+    for path in &result.changed {
+        output.say(&format!("changed {path}"));
+    }
+    Ok(())
+}
+
+/// Returns the output of `git --version`; `None` if git is not installed.
+///
+/// The version of git decides how hooks can be installed, and only git knows it. The daemon starts no processes, but
+/// this program runs in the user's environment. It runs git outside of any repository, so that no configuration of a
+/// repository takes effect.
+fn git_version() -> Option<String> {
+    let mut command = Command::new("git");
+    command.arg("--version").current_dir(Path::new(std::path::MAIN_SEPARATOR_STR));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    clear_git_env(&mut command);
+    let mut child = command.env("GIT_OPTIONAL_LOCKS", "0").spawn().ok()?;
+    let line = child.stdout.take().and_then(|stdout| first_line(stdout, GIT_PATIENCE));
+    let _ = child.kill(); // its output is complete
+    let _ = child.wait();
+    let line = String::from_utf8(line?.ok()?).ok()?;
+    Some(line.trim().to_owned()).filter(|line| !line.is_empty())
+}

@@ -1,0 +1,125 @@
+//! Lists, installs and chooses the models that make vectors.
+
+use std::path::Path;
+use std::time::Duration;
+
+use memod_proto::{CwdParams, ModelEntry, ModelParams, ModelsResult};
+use memod_terminal::text::{escape, format_bytes, format_count, paint};
+use memod_terminal::{CliError, CliResult, CommandContext, Output};
+
+use super::config_verb::write_setting;
+use super::fetch_model;
+use crate::args::{ModelArgs, ModelVerb};
+use crate::daemon::status::print_row;
+use crate::memories::CompletionWords;
+
+pub(crate) fn manage_models(typed: ModelArgs, context: &CommandContext, output: &mut Output) -> CliResult {
+    let cwd = context.cwd.clone();
+    let mut client = context.connect()?;
+    match typed.what.unwrap_or(ModelVerb::Status) {
+        ModelVerb::List => {
+            let models: ModelsResult = client.call("model.list", &CwdParams { cwd })?;
+            output.value(&models, |output| {
+                models.models.iter().try_for_each(|model| print_model(model, &models, output))
+            })?;
+        }
+        ModelVerb::Status => {
+            let models: ModelsResult = client.call("model.list", &CwdParams { cwd })?;
+            output.value(&models, |output| print_model_status(&models, output))?;
+        }
+        ModelVerb::Use { name, user } => {
+            let file = match user {
+                true => memod_config::user_file().ok_or(CliError::NoHome)?,
+                false => context.layout.config_file(),
+            };
+            if name != "builtin" {
+                let models: ModelsResult = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
+                if models.models.iter().any(|model| model.name == name) {
+                    fetch_model::fetch_missing(&models, Some(&name), context, output)?;
+                }
+            }
+            let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
+            let models: ModelsResult = client.call("model.use", &params)?;
+            let is_reranker =
+                models.models.iter().any(|model| model.name == name && model.purpose == "rerank");
+            write_setting(if is_reranker { "model.reranker" } else { "model.name" }, &name, &file)?;
+            output.value(&models, |output| print_model_status(&models, output))?;
+            output.say(match is_reranker {
+                true => "`memo search --rerank` uses it",
+                false => "the present model answers until all vectors are made; `memo model status` shows how far that is",
+            });
+        }
+        ModelVerb::Import { folder, name } => {
+            let dir = Some(absolute_path(&folder)?);
+            let models = client.call("model.list", &CwdParams { cwd: cwd.clone() })?;
+            fetch_model::fetch_missing(&models, None, context, output)?;
+            let models: ModelsResult = client.call("model.import", &ModelParams { cwd, name, dir })?;
+            output.value(&models, |output| {
+                models.models.iter().try_for_each(|model| print_model(model, &models, output))
+            })?;
+            output.say("`memo model use NAME` uses it in this repository");
+        }
+        ModelVerb::Remove { name } => {
+            let params = ModelParams { cwd, name: Some(name.clone()), dir: None };
+            let models: ModelsResult = client.call("model.remove", &params)?;
+            output.value(&models, |output| output.line(&format!("{} is deleted", escape(&name))))?;
+        }
+    }
+    Ok(0)
+}
+
+/// Returns the names of models, each with its purpose.
+pub(crate) fn fetch_model_names(
+    context: &CommandContext,
+    patience: Duration,
+) -> Result<CompletionWords, CliError> {
+    let mut client = context.connect_running_within(patience)?;
+    let models: ModelsResult = client.call("model.list", &CwdParams { cwd: context.cwd.clone() })?;
+    Ok(models.models.into_iter().map(|model| (model.name, model.note)).collect())
+}
+
+/// Returns the absolute path, since the daemon runs in another directory.
+fn absolute_path(dir: &Path) -> Result<String, CliError> {
+    Ok(memod_base::paths::canonical(dir)?.display().to_string())
+}
+
+/// Writes a model: whether it is used, its name, size and purpose.
+fn print_model(model: &ModelEntry, models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
+    let next = models.next.as_ref().map(|next| &next.id);
+    let mark = match &model.id {
+        Some(id) if *id == models.active => "*",
+        Some(id) if Some(id) == next => ">",
+        Some(id) if models.reranker.as_ref() == Some(id) => "*",
+        _ => " ",
+    };
+    let (place, about) = if model.id.is_some() { ("installed", "") } else { ("known", "~") };
+    let size = if model.bytes == 0 { String::new() } else { format!("{about}{}", format_bytes(model.bytes)) };
+    let name = paint(output.styles.title, &format!("{:<14}", escape(&model.name)));
+    let text = [model.licence.as_deref().unwrap_or_default(), &model.note].join("  ");
+    let dims = if model.purpose == "rerank" { "rerank".to_owned() } else { model.dims.to_string() };
+    let text = format!("{mark} {name} {dims:>6} {size:>11}  {place:<9}  {}", escape(text.trim()));
+    output.line(text.trim_end())
+}
+
+fn print_model_status(models: &ModelsResult, output: &mut Output) -> Result<(), CliError> {
+    print_row("model", &escape(&models.active), output)?;
+    if models.active_for_memories != models.active {
+        print_row("memories", &escape(&models.active_for_memories), output)?;
+    }
+    if let Some(next) = &models.next {
+        let chunks = format_count(next.total, "chunk", "chunks");
+        print_row(
+            "next",
+            &format!("{}, {} of {chunks} have its vector", escape(&next.id), next.done),
+            output,
+        )?;
+    }
+    if let Some(problem) = &models.problem {
+        print_row("problem", &paint(output.styles.bad, &escape(problem)), output)?;
+    }
+    if let Some(reranker) = &models.reranker {
+        print_row("reranker", &escape(reranker), output)?;
+    }
+    print_row("runtime", &escape(&models.runtime), output)?;
+    print_row("models", &escape(&models.dir), output)
+}

@@ -1,0 +1,332 @@
+//! Removes memod from a repository and from agents.
+//!
+//! The memories are exported before anything is removed, and once more when no daemon can run, so that the file has every
+//! acknowledged memory. Each step can be repeated: after a kill, a second run finishes the removal.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{
+    Env, IoContext, LocateError, NOT_TAKEN, files_to_keep, first_free, may_have_memories, move_files,
+    remove_state_dir,
+};
+use memod_base::types::rfc3339;
+use memod_client::{Client, ClientOptions, lock_out};
+use memod_setup::{Action, AgentReport, FileReport, Scope};
+use memod_terminal::text::{behind_message, escape, format_count, shell_word};
+use memod_terminal::{CliError, CliResult, CommandContext, EXIT_NONE, Output, remove_left_parts};
+use serde::Serialize;
+
+use crate::args::UninstallArgs;
+use crate::daemon::status::print_row;
+use crate::exchange;
+use crate::memories::REMOVE_HINT;
+use crate::set_up::hooks;
+use crate::set_up::setup;
+
+/// Prefix of the name of an export.
+const EXPORT_PREFIX: &str = "memod-memories";
+
+/// The parts of memod that are there; after the removal, those that were removed.
+#[derive(Default, Serialize)]
+struct UninstallReport {
+    dry_run: bool,
+    memories: u64,
+    links: u64,
+    /// The file of the memories; `None` where there are none.
+    export: Option<PathBuf>,
+    /// The directory for damaged databases and for backups that the user asked for; `None` where there are none.
+    moved_to: Option<PathBuf>,
+    /// Files with hooks that git runs.
+    hooks: Vec<PathBuf>,
+    /// Changes to the settings files of each agent in the user's home.
+    setup: Vec<AgentReport>,
+    /// State dirs.
+    state: Vec<PathBuf>,
+    /// The worktrees that share them.
+    worktrees: Vec<PathBuf>,
+    /// The file that remembers a directory outside git.
+    asked_for: Option<PathBuf>,
+    /// Files of the project that name memod; they stay, for they may be shared.
+    project: Vec<String>,
+    /// State dirs that stay, because the export may lack their memories.
+    kept: Vec<PathBuf>,
+    /// Parts that could not be removed.
+    left: Vec<String>,
+    /// A notice of the daemon on the memories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+    /// Why some memories may differ from their files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<String>,
+    #[serde(skip)]
+    export_to: PathBuf,
+    #[serde(skip)]
+    move_to: PathBuf,
+}
+
+/// Shows the parts to remove, asks, exports the memories and removes the parts. Exits with 1 when something was left.
+pub(crate) fn uninstall_memod(typed: &UninstallArgs, dir: Option<&Path>, output: &mut Output) -> CliResult {
+    let is_asked = !typed.yes && !typed.dry_run;
+    if is_asked {
+        output.require_terminal("removing memod", REMOVE_HINT)?;
+    }
+    let context = match CommandContext::find_any(dir) {
+        Ok(context) => Some(context),
+        // This directory can have no repository, but agents may be set up.
+        Err(CliError::Locate(LocateError::TooWide(_))) => None,
+        Err(error) => return Err(error),
+    };
+    if let (Some(path), Some(context)) = (&typed.export, &context) {
+        check_export_path(path, context)?;
+    }
+    let (mut removal, client) = find_installed(typed, context.as_ref(), output.now_ms)?;
+    if removal.is_empty() {
+        if !typed.dry_run && !typed.keep_setup {
+            // A killed run may have left a record of its removals.
+            undo_setup(context.as_ref(), false)?;
+        }
+        return report_unchanged(&removal, "nothing of memod is here", output);
+    }
+    if output.is_text() {
+        removal.print_found(output)?;
+        output.flush()?;
+    }
+    if typed.dry_run || (is_asked && !output.ask("remove all of this?")?) {
+        return report_unchanged(&removal, "nothing was changed", output);
+    }
+    if let Some(context) = &context {
+        removal.remove_from(context, client)?;
+    }
+    let done = if typed.keep_setup { Vec::new() } else { undo_setup(context.as_ref(), false)? };
+    let files = done.iter().flat_map(|report| &report.files);
+    removal.left.extend(files.filter(|file| file.action == Action::LeftAlone).map(describe_left_alone));
+    output.value(&removal, |output| {
+        removal.say_summary(output);
+        Ok(())
+    })?;
+    Ok(if removal.left.is_empty() && removal.kept.is_empty() { 0 } else { EXIT_NONE })
+}
+
+fn report_unchanged(removal: &UninstallReport, why: &str, output: &mut Output) -> CliResult {
+    output.value(removal, |output| {
+        output.say(why);
+        Ok(())
+    })?;
+    Ok(0)
+}
+
+/// Refuses an export to an existing file, or to one that would be removed with the state.
+fn check_export_path(path: &Path, context: &CommandContext) -> Result<(), CliError> {
+    let why = if let Some(dir) = context.layout.own_state(path, &context.env) {
+        format!("part of memod's own state, {}", dir.display())
+    } else if fs::symlink_metadata(path).is_ok() {
+        "the file exists".to_owned()
+    } else {
+        return Ok(());
+    };
+    let message = format!("--export: {}: {why}", path.display());
+    Err(CliError::Usage { message, hint: "name a new file elsewhere" })
+}
+
+fn undo_setup(context: Option<&CommandContext>, show: bool) -> Result<Vec<AgentReport>, CliError> {
+    let env = context.map_or_else(Env::read, |context| context.env.clone());
+    setup::remove_setup(&env, Path::new(""), Scope::User, show)
+}
+
+/// Finds the parts of memod that are there. Also returns the connection to the daemon that read the memories.
+fn find_installed(
+    typed: &UninstallArgs,
+    context: Option<&CommandContext>,
+    now_ms: i64,
+) -> Result<(UninstallReport, Option<Client>), CliError> {
+    let setup = if typed.keep_setup { Vec::new() } else { undo_setup(context, true)? };
+    let mut removal = UninstallReport { dry_run: typed.dry_run, setup, ..UninstallReport::default() };
+    let Some(context) = context else { return Ok((removal, None)) };
+    let (layout, env) = (&context.layout, &context.env);
+    removal.state = layout.all_state_dirs(env);
+    removal.asked_for = layout.request_file(env);
+    removal.hooks = layout.hook_files();
+    if !removal.state.is_empty() {
+        removal.worktrees = layout.worktrees();
+    }
+    let project = setup::remove_setup(env, &layout.root, Scope::Project, true)?;
+    let files = project.iter().flat_map(|report| &report.files);
+    removal.project = files.map(|file| file.shown.clone()).collect();
+    let parent_dir = layout.state_dir.parent().unwrap_or(&layout.root);
+    removal.export_to =
+        typed.export.clone().unwrap_or_else(|| new_path(parent_dir, EXPORT_PREFIX, ".jsonl", now_ms));
+    removal.move_to = new_path(parent_dir, "memod-kept", "", now_ms);
+    removal.plan_to_move();
+    if !removal.state.iter().any(|dir| may_have_memories(dir)) {
+        return Ok((removal, None));
+    }
+    let mut client = context.connect_to_memories()?;
+    removal.hooks = hooks::fetch_ringing_files(&mut client, context)?;
+    removal.count_memories(&mut client, context)?;
+    if removal.notice.as_ref().is_some_and(|notice| notice.contains(NOT_TAKEN)) {
+        (removal.kept, removal.state) =
+            removal.state.into_iter().partition(|dir| *dir != layout.state_dir && may_have_memories(dir));
+    }
+    removal.plan_to_move();
+    Ok((removal, Some(client)))
+}
+
+fn describe_left_alone(file: &FileReport) -> String {
+    format!("{}: {}", file.shown, file.reason.as_deref().unwrap_or("left alone"))
+}
+
+/// Returns a free path with the date in its name.
+fn new_path(dir: &Path, name: &str, extension: &str, now_ms: i64) -> PathBuf {
+    let date = rfc3339(now_ms)[.."2026-11-23".len()].to_owned();
+    first_free((1_u32..).map(|number| match number {
+        1 => dir.join(format!("{name}-{date}{extension}")),
+        number => dir.join(format!("{name}-{date}-{number}{extension}")),
+    }))
+}
+
+impl UninstallReport {
+    fn is_empty(&self) -> bool {
+        let Self { hooks, setup, state, asked_for, .. } = self;
+        hooks.is_empty() && setup.is_empty() && state.is_empty() && asked_for.is_none()
+    }
+
+    /// Finds the files to move, and returns them.
+    fn plan_to_move(&mut self) -> Vec<PathBuf> {
+        let files: Vec<PathBuf> = self.state.iter().flat_map(|dir| files_to_keep(dir)).collect();
+        self.moved_to = (!files.is_empty()).then(|| self.move_to.clone());
+        files
+    }
+
+    fn count_memories(&mut self, client: &mut Client, context: &CommandContext) -> Result<(), CliError> {
+        let exchange::ExportOutcome { counts: end, caveats } = exchange::export_all(client, context, None)?;
+        (self.memories, self.links, self.notice) = (end.memories, end.links, caveats.notice);
+        self.behind = (!caveats.fresh).then(|| behind_message(caveats.reason.as_deref()));
+        self.export = (end.memories > 0).then(|| self.export_to.clone());
+        Ok(())
+    }
+
+    /// Exports the memories, removes the hooks, stops the daemon, exports newer memories and removes the state, in this order.
+    fn remove_from(&mut self, context: &CommandContext, client: Option<Client>) -> Result<(), CliError> {
+        let layout = &context.layout;
+        let client = match client {
+            // Only the daemon can remove hooks from git's files.
+            None if !self.hooks.is_empty() => Some(context.connect_to_memories()?),
+            client => client,
+        };
+        if let Some(mut client) = client {
+            self.count_memories(&mut client, context)?; // some may be newer than the shown report
+            if let Some(path) = &self.export {
+                self.remove_left_parts();
+                let exchange::ExportOutcome { counts: end, .. } =
+                    exchange::export_all(&mut client, context, Some(path))?;
+                (self.memories, self.links) = (end.memories, end.links);
+            }
+            let remaining = hooks::uninstall_hooks(&mut client, context)?;
+            self.left.extend(remaining.iter().map(|file| format!("{}: a git hook", file.display())));
+            self.hooks.retain(|file| !remaining.contains(file));
+        }
+        self.state = layout.all_state_dirs(&context.env);
+        self.state.retain(|dir| !self.kept.contains(dir));
+        // Until the end no client can start a daemon, which would use the state while it is removed.
+        let has_daemons = self.state.contains(&layout.state_dir);
+        let locks = has_daemons.then(|| lock_out(layout, &context.env, &ClientOptions::read()));
+        let _locks = locks.transpose()?;
+        if has_daemons && (self.export.is_some() || may_have_memories(&layout.state_dir)) {
+            self.export_newest_memories(context)?;
+        }
+        let files = self.plan_to_move();
+        if let Some(dir) = &self.moved_to {
+            move_files(&files, dir)?;
+        }
+        self.state.iter().try_for_each(|dir| remove_state_dir(dir))?;
+        if let Some(file) = &self.asked_for {
+            fs::remove_file(file).at("remove", file)?;
+        }
+        Ok(())
+    }
+
+    /// Removes incomplete exports of killed runs.
+    fn remove_left_parts(&self) {
+        let name = self.export_to.file_name().unwrap_or_default().to_string_lossy();
+        let dir = self.export_to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = if name.starts_with(EXPORT_PREFIX) { EXPORT_PREFIX } else { &*name };
+        remove_left_parts(dir, name);
+    }
+
+    /// Exports the memories once more: some may have been acknowledged since the first export.
+    fn export_newest_memories(&mut self, context: &CommandContext) -> Result<(), CliError> {
+        let end = exchange::export_stopped(context, &self.export_to)?;
+        if end.memories > 0 {
+            (self.memories, self.links) = (end.memories, end.links);
+            self.export = Some(self.export_to.clone());
+        }
+        Ok(())
+    }
+
+    fn print_found(&self, output: &mut Output) -> Result<(), CliError> {
+        let mut print_escaped_row = |label: &str, text: &str| print_row(label, &escape(text), output);
+        for file in &self.hooks {
+            print_escaped_row("git hook", &file.display().to_string())?;
+        }
+        for report in &self.setup {
+            let files: Vec<&str> = report.files.iter().map(|file| file.shown.as_str()).collect();
+            print_escaped_row(
+                "agent",
+                &format!("{}: {} (for all repositories)", report.name, files.join(", ")),
+            )?;
+        }
+        for dir in &self.state {
+            print_escaped_row("state", &dir.display().to_string())?;
+        }
+        if let [_, _, ..] = self.worktrees[..] {
+            let roots: Vec<String> = self.worktrees.iter().map(|root| root.display().to_string()).collect();
+            print_escaped_row("shared by", &roots.join(", "))?;
+        }
+        if let Some(path) = &self.export {
+            let memories = format_count(self.memories, "memory", "memories");
+            print_escaped_row("memories", &format!("{memories}, exported first to {}", path.display()))?;
+            print_escaped_row(
+                "goes",
+                "the history of their changes, with memod's own backups; `memo backup FILE` keeps both",
+            )?;
+        }
+        if let Some(dir) = &self.moved_to {
+            print_escaped_row(
+                "kept",
+                &format!("damaged databases and your backups, moved to {}", dir.display()),
+            )?;
+        }
+        for dir in &self.kept {
+            print_escaped_row("stays", &format!("{}: its memories cannot be read", dir.display()))?;
+        }
+        self.notice.iter().chain(&self.behind).for_each(|text| output.warn(text));
+        Ok(())
+    }
+
+    /// Writes a summary of the removal, and hints on the next steps.
+    fn say_summary(&self, output: &Output) {
+        if let Some(path) = &self.export {
+            let memories = format_count(self.memories, "memory", "memories");
+            let path = path.display().to_string();
+            output
+                .say(&format!("{memories} and {} are in {path}", format_count(self.links, "link", "links")));
+            output.say(&format!("`memo import --own --allow-secret {}` reads them back", shell_word(&path)));
+        }
+        if let Some(dir) = &self.moved_to {
+            output.say(&format!("damaged databases and your backups are in {}", dir.display()));
+        }
+        for left in &self.left {
+            output.warn(&format!("left: {left}"));
+        }
+        if !self.project.is_empty() {
+            let files = self.project.join(", ");
+            output.say(&format!(
+                "of the project, left: {files}; `memo setup --undo --scope project` undoes it"
+            ));
+        }
+        output.say("memod is removed; an agent that runs now has it until it is started again");
+        output
+            .say("the programs go with `cargo uninstall memod`, or the package manager that installed them");
+    }
+}

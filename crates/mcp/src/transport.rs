@@ -1,0 +1,7 @@
+//! Moves lines between a client and the server.
+
+pub(crate) mod hang_up;
+pub(crate) mod in_flight;
+pub(crate) mod reader;
+pub(crate) mod stdio;
+pub(crate) mod subscribers;

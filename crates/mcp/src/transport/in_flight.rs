@@ -1,0 +1,114 @@
+//! Tracks the requests that have no answer yet.
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use memod_base::threads::lock;
+use rmcp::model::RequestId;
+
+/// Requests without an answer, at most. When there are more, the client waits: nothing else bounds what a server keeps for one
+/// that asks and does not read. More than the daemon serves at once on a connection (64), so that a cancellation is read
+/// while it is busy.
+pub(crate) const MOST_IN_FLIGHT: usize = 256;
+
+/// The ids of the requests in flight.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    ids: Mutex<HashMap<RequestId, RequestStage>>,
+    fewer: Condvar,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestStage {
+    Asked,
+    /// Its answer waits to be written, and takes memory until it is.
+    Answered,
+}
+
+impl InFlight {
+    /// Adds a request as soon as there is room for it. Returns whether its id was free; one that is not is left as it was.
+    pub(crate) fn begin_request(&self, id: &RequestId) -> bool {
+        let is_full =
+            |ids: &mut HashMap<RequestId, RequestStage>| ids.len() >= MOST_IN_FLIGHT && !ids.contains_key(id);
+        let ids = self.fewer.wait_while(self.lock_ids(), is_full);
+        let mut ids = ids.unwrap_or_else(PoisonError::into_inner);
+        let is_free = !ids.contains_key(id);
+        if is_free {
+            ids.insert(id.clone(), RequestStage::Asked);
+        }
+        is_free
+    }
+
+    /// Records that the answer to a request waits to be written.
+    pub(crate) fn mark_answered(&self, id: &RequestId) {
+        self.lock_ids().entry(id.clone()).and_modify(|stage| *stage = RequestStage::Answered);
+    }
+
+    /// Removes a request that is cancelled, unless its answer is on the way.
+    pub(crate) fn cancel_request(&self, id: &RequestId) {
+        let mut ids = self.lock_ids();
+        if ids.get(id) == Some(&RequestStage::Asked) {
+            ids.remove(id);
+            self.fewer.notify_one();
+        }
+    }
+
+    /// Removes a request whose answer is written.
+    pub(crate) fn end_request(&self, id: &RequestId) {
+        self.lock_ids().remove(id);
+        self.fewer.notify_one();
+    }
+
+    fn lock_ids(&self) -> MutexGuard<'_, HashMap<RequestId, RequestStage>> {
+        lock(&self.ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::channel;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn an_id_is_free_again_after_its_answer() {
+        let in_flight = InFlight::default();
+        let [number, text] = [RequestId::Number(1), RequestId::String("1".into())];
+        assert!(in_flight.begin_request(&number) && in_flight.begin_request(&text));
+        assert!(!in_flight.begin_request(&number));
+        in_flight.end_request(&number);
+        assert!(in_flight.begin_request(&number) && !in_flight.begin_request(&text));
+    }
+
+    #[test]
+    fn a_cancelled_request_counts_while_its_answer_waits() {
+        let in_flight = InFlight::default();
+        let [asked, answered] = [RequestId::Number(1), RequestId::Number(2)];
+        assert!(in_flight.begin_request(&asked) && in_flight.begin_request(&answered));
+        in_flight.mark_answered(&answered);
+        in_flight.cancel_request(&asked);
+        in_flight.cancel_request(&answered);
+        assert!(in_flight.begin_request(&asked) && !in_flight.begin_request(&answered));
+        in_flight.end_request(&answered);
+        assert!(in_flight.begin_request(&answered));
+    }
+
+    #[test]
+    fn one_too_many_waits_for_an_answer() {
+        let in_flight = Arc::new(InFlight::default());
+        let id = |number: usize| RequestId::Number(i64::try_from(number).expect("it is small"));
+        (0..MOST_IN_FLIGHT).for_each(|number| assert!(in_flight.begin_request(&id(number))));
+        assert!(!in_flight.begin_request(&id(0)), "one that cannot begin does not wait");
+        let (sender, begun) = channel();
+        let waits = in_flight.clone();
+        let waiting = thread::spawn(move || sender.send(waits.begin_request(&id(MOST_IN_FLIGHT))));
+        assert!(begun.recv_timeout(Duration::from_millis(50)).is_err());
+        in_flight.end_request(&id(7));
+        assert_eq!(begun.recv(), Ok(true));
+        waiting.join().expect("the thread ends").expect("the result was awaited");
+    }
+}

@@ -1,0 +1,237 @@
+//! Reads messages from a client, one JSON object a line.
+//!
+//! The SDK's own transport drops lines that are not JSON, and answers a malformed request without its id, for which a client
+//! waits. Here every line that cannot be served is answered.
+
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, GetMeta, JsonRpcMessage,
+    ProtocolVersion, RequestId, ServerJsonRpcMessage,
+};
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::in_flight::InFlight;
+use super::stdio::OutgoingMessage;
+
+/// Longest line that is read, bytes; the daemon takes 8 MiB.
+const MAX_LINE: usize = 16 << 20;
+
+/// Passes the messages that a thread reads to the server.
+pub(crate) struct MessageReader {
+    pub(crate) forward: mpsc::Sender<ClientJsonRpcMessage>,
+    pub(crate) replies: mpsc::Sender<OutgoingMessage>,
+    pub(crate) in_flight: Arc<InFlight>,
+    /// Its drop is the end of the input.
+    pub(crate) _is_open: watch::Sender<()>,
+}
+
+impl MessageReader {
+    /// Reads lines until the input ends or nobody takes them.
+    pub(crate) fn read_messages(&self, mut input: impl BufRead) {
+        let mut has_begun = false;
+        let mut bytes = Vec::new();
+        loop {
+            let decoded = match next_line(&mut input, &mut bytes) {
+                Ok(LineEnding::End) | Err(_) => return,
+                Ok(LineEnding::Whole) => decode_line(&bytes),
+                Ok(LineEnding::TooLong) => {
+                    let message = format!("the message is longer than {} MiB", MAX_LINE >> 20);
+                    DecodedLine::Refused(ErrorData::invalid_request(message, None), None)
+                }
+            };
+            let is_taken = match decoded {
+                DecodedLine::Nothing => true,
+                DecodedLine::Refused(error, id) => self.send_refusal(error, id),
+                DecodedLine::Message(message) => self.pass_message(*message, &mut has_begun),
+            };
+            if !is_taken {
+                return;
+            }
+        }
+    }
+
+    /// Passes a message on; returns whether more are wanted.
+    fn pass_message(&self, message: ClientJsonRpcMessage, has_begun: &mut bool) -> bool {
+        match &message {
+            JsonRpcMessage::Request(request) => {
+                *has_begun |= names_generation(&request.request);
+                if !self.in_flight.begin_request(&request.id) {
+                    let why = format!("id {}: a request with this id has no answer yet", request.id);
+                    return self
+                        .send_refusal(ErrorData::invalid_request(why, None), Some(request.id.clone()));
+                }
+            }
+            // The SDK ends a connection that begins with a notification, although there is nothing to answer.
+            JsonRpcMessage::Notification(_) if !*has_begun => return true,
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification {
+                    cancelled.params.request_id.as_ref().inspect(|id| self.in_flight.cancel_request(id));
+                }
+            }
+            // Nothing was asked of the client, and before the beginning the SDK would end the connection.
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => return true,
+        }
+        self.forward.blocking_send(message).is_ok()
+    }
+
+    /// Answers what cannot be served; returns whether it could.
+    fn send_refusal(&self, error: ErrorData, id: Option<RequestId>) -> bool {
+        let refusal = OutgoingMessage::new_refusal(&ServerJsonRpcMessage::error(error, id));
+        refusal.map_or(true, |refusal| self.replies.blocking_send(refusal).is_ok())
+    }
+}
+
+/// Returns whether a request says which generation the client speaks: those that only probe leave it open, and so does one that
+/// the SDK refuses for its version.
+fn names_generation(request: &ClientRequest) -> bool {
+    let meta = request.get_meta();
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        _ => {
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta
+                    .protocol_version()
+                    .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+        }
+    }
+}
+
+/// The way in which a line ended.
+enum LineEnding {
+    Whole,
+    TooLong,
+    End,
+}
+
+/// Reads a line without its end. The last one needs none.
+fn next_line(input: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<LineEnding> {
+    bytes.clear();
+    let mut is_too_long = false;
+    loop {
+        let available = match input.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            available => available?,
+        };
+        if available.is_empty() {
+            let is_whole = !bytes.is_empty() && !is_too_long;
+            return Ok(if is_whole { LineEnding::Whole } else { LineEnding::End });
+        }
+        let end = available.iter().position(|byte| *byte == b'\n');
+        let n_read = end.map_or(available.len(), |at| at + 1);
+        is_too_long |= bytes.len() + n_read > MAX_LINE;
+        if is_too_long {
+            bytes.clear();
+        } else {
+            bytes.extend_from_slice(&available[..end.unwrap_or(n_read)]);
+        }
+        input.consume(n_read);
+        if end.is_some() {
+            return Ok(if is_too_long { LineEnding::TooLong } else { LineEnding::Whole });
+        }
+    }
+}
+
+/// The meaning of a line.
+#[derive(Debug)]
+enum DecodedLine {
+    /// To be served.
+    Message(Box<ClientJsonRpcMessage>),
+    /// To be answered with an error; the id if it could be read.
+    Refused(ErrorData, Option<RequestId>),
+    /// A blank line, or a notification that nobody knows.
+    Nothing,
+}
+
+/// Parses a line.
+fn decode_line(line: &[u8]) -> DecodedLine {
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return DecodedLine::Nothing;
+    }
+    if let Ok(message) = serde_json::from_slice(line) {
+        return DecodedLine::Message(Box::new(message));
+    }
+    match serde_json::from_slice::<Value>(line) {
+        Err(error) => DecodedLine::Refused(ErrorData::parse_error(format!("not JSON: {error}"), None), None),
+        Ok(Value::Array(_)) => refuse_line("batches are not served: send one message a line", None),
+        Ok(Value::Object(message)) => {
+            let id = message.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
+            match message.get("method") {
+                Some(Value::String(_)) if !message.contains_key("id") => DecodedLine::Nothing,
+                Some(Value::String(_)) => {
+                    refuse_line("not a request: id is a number or a string, params an object", id)
+                }
+                Some(_) => refuse_line("method: a string is needed", id),
+                None => refuse_line("method is missing", id),
+            }
+        }
+        Ok(_) => refuse_line("not a JSON object", None),
+    }
+}
+
+/// Refuses a line that is JSON and no message.
+fn refuse_line(message: &str, id: Option<RequestId>) -> DecodedLine {
+    DecodedLine::Refused(ErrorData::invalid_request(message.to_owned(), None), id)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use super::*;
+
+    fn shown(line: &str) -> String {
+        match decode_line(line.as_bytes()) {
+            DecodedLine::Message(_) => "message".to_owned(),
+            DecodedLine::Nothing => "nothing".to_owned(),
+            DecodedLine::Refused(error, id) => {
+                format!(
+                    "{} {} {}",
+                    error.code.0,
+                    serde_json::to_value(id).expect("an id is JSON"),
+                    error.message
+                )
+            }
+        }
+    }
+
+    #[test]
+    fn every_line_has_an_answer() {
+        let cases = [
+            (r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#, "message"),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"nonsense","params":{}}"#, "message"),
+            (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, "message"),
+            ("  \r", "nothing"),
+            ("{", "-32700 null not JSON: EOF while parsing an object at line 1 column 1"),
+            ("\u{1}", "-32700 null not JSON: expected value at line 1 column 1"),
+            ("7", "-32600 null not a JSON object"),
+            ("[]", "-32600 null batches are not served: send one message a line"),
+            (r#"{"jsonrpc":"2.0","id":7}"#, "-32600 7 method is missing"),
+            (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, "-32600 \"a\" method: a string is needed"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(shown(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out() {
+        let long = "x".repeat(MAX_LINE);
+        let text = format!("a\n{long}\nb\n{}\nc", &long[1..]);
+        let mut input = BufReader::new(text.as_bytes());
+        let mut bytes = Vec::new();
+        let mut seen = Vec::new();
+        loop {
+            match next_line(&mut input, &mut bytes).expect("memory can be read") {
+                LineEnding::End => break,
+                LineEnding::TooLong => seen.push("too long".to_owned()),
+                LineEnding::Whole => seen.push(bytes.len().to_string()),
+            }
+        }
+        assert_eq!(seen, ["1", "too long", "1", &(MAX_LINE - 1).to_string(), "1"]);
+    }
+}

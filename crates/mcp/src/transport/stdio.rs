@@ -1,0 +1,188 @@
+//! Moves messages between the protocol and the streams of this process, one JSON object a line.
+//!
+//! Two threads do blocking reads and writes: a blocked one does not keep the process from ending.
+
+use std::fs::File;
+use std::io::{self, BufReader, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use rmcp::RoleServer;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::hang_up;
+use super::in_flight::InFlight;
+use super::reader::MessageReader;
+
+/// Messages that wait to be served, or to be written. When there are more, the client or the server waits.
+const MOST_WAITING: usize = 64;
+
+/// Both ends of the connection.
+pub(crate) struct StdioTransport {
+    incoming: mpsc::Receiver<ClientJsonRpcMessage>,
+    outgoing: mpsc::Sender<OutgoingMessage>,
+    in_flight: Arc<InFlight>,
+}
+
+/// A signal that everything was read.
+#[derive(Clone, Debug)]
+pub(crate) struct InputEnd(watch::Receiver<()>);
+
+impl InputEnd {
+    /// Waits for the end of the input.
+    pub(crate) async fn wait_until_reached(&self) {
+        let _ = self.0.clone().wait_for(|()| false).await; // fails when the reading thread ends
+    }
+}
+
+/// The ends of the streams, and the cause of that of the output.
+pub(crate) struct StreamEnds {
+    pub(crate) input: InputEnd,
+    /// Why nothing can be written any more.
+    pub(crate) output: mpsc::Receiver<io::Error>,
+}
+
+/// A message to be written.
+pub(crate) struct OutgoingMessage {
+    line: Vec<u8>,
+    /// The request in flight that it answers.
+    answers: Option<RequestId>,
+    /// Wants to know that it is written.
+    written: Option<oneshot::Sender<io::Result<()>>>,
+}
+
+impl OutgoingMessage {
+    /// Returns an answer to what never was in flight.
+    ///
+    /// # Errors
+    /// When it has no form in JSON.
+    pub(crate) fn new_refusal(message: &ServerJsonRpcMessage) -> io::Result<Self> {
+        Ok(Self { line: encode_line(message)?, answers: None, written: None })
+    }
+}
+
+impl StdioTransport {
+    /// Takes stdin and stdout for the protocol: what else prints goes to stderr, and what else reads finds nothing.
+    ///
+    /// # Errors
+    /// When the streams cannot be taken, or no thread can be started.
+    pub(crate) fn open() -> io::Result<(Self, StreamEnds)> {
+        let (input, output) = take_streams()?;
+        let (outgoing, lines) = mpsc::channel(MOST_WAITING);
+        let (forward, incoming) = mpsc::channel(MOST_WAITING);
+        let (close, closed) = mpsc::channel(1);
+        let (is_open, input_end) = watch::channel(());
+        let (in_flight, n_steps) = (Arc::new(InFlight::default()), Arc::new(AtomicU64::new(0)));
+
+        let close_by_client = close.clone();
+        hang_up::watch_for_hang_up(&input, &output, n_steps.clone(), move || {
+            let _ = close_by_client.try_send(io::ErrorKind::BrokenPipe.into()); // or the writer has said it
+        })?;
+        let replies = outgoing.clone();
+        let reader = MessageReader { forward, replies, in_flight: in_flight.clone(), _is_open: is_open };
+        thread::Builder::new()
+            .name("mcp-read".to_owned())
+            .spawn(move || reader.read_messages(BufReader::new(input)))?;
+        let for_writer = in_flight.clone();
+        thread::Builder::new()
+            .name("mcp-write".to_owned())
+            .spawn(move || write_messages(output, lines, &close, &for_writer, &n_steps))?;
+        let ends = StreamEnds { input: InputEnd(input_end), output: closed };
+        Ok((Self { incoming, outgoing, in_flight }, ends))
+    }
+}
+
+impl Transport<RoleServer> for StdioTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answers = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        // A cancellation comes too late from now on.
+        if let Some(id) = &answers {
+            self.in_flight.mark_answered(id);
+        }
+        let (line, outgoing) = (encode_line(&message), self.outgoing.clone());
+        async move {
+            let (written, result) = oneshot::channel();
+            let message = OutgoingMessage { line: line?, answers, written: Some(written) };
+            outgoing.send(message).await.map_err(|_| closed_error())?;
+            result.await.map_err(|_| closed_error())?
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        self.incoming.recv().await
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns a message as a line of JSON.
+fn encode_line(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Returns the error for an output that nobody writes any more.
+fn closed_error() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// Writes messages until there are no more, or one cannot be written: then no other can, and `close` gets the error. Counts
+/// the beginnings and the ends of writes.
+fn write_messages(
+    mut output: impl Write,
+    mut messages: mpsc::Receiver<OutgoingMessage>,
+    close: &mpsc::Sender<io::Error>,
+    in_flight: &InFlight,
+    n_steps: &AtomicU64,
+) {
+    while let Some(OutgoingMessage { line, answers, written }) = messages.blocking_recv() {
+        // A client that has its answer may use the id again, before this thread goes on.
+        answers.inspect(|id| in_flight.end_request(id));
+        n_steps.fetch_add(1, Ordering::Relaxed);
+        let result = output.write_all(&line).and_then(|()| output.flush());
+        n_steps.fetch_add(1, Ordering::Relaxed);
+        let failure = result.as_ref().err().map(io::Error::kind);
+        if let Some(kind) = failure {
+            let _ = close.try_send(kind.into()); // or the client has hung up
+        }
+        // Nobody asks whether the answer to a malformed line was written.
+        written.map(|written| written.send(result));
+        if failure.is_some() {
+            return;
+        }
+    }
+}
+
+/// Returns copies of stdin and stdout, and puts nothing in the place of one and stderr in that of the other.
+#[cfg(unix)]
+fn take_streams() -> io::Result<(File, File)> {
+    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok((File::from(input), File::from(output)))
+}
+
+/// Returns stdin and stdout. Nothing else in the process uses them: verbs keep what they print.
+#[cfg(windows)]
+fn take_streams() -> io::Result<(File, File)> {
+    use std::os::windows::io::AsHandle;
+    let input = io::stdin().as_handle().try_clone_to_owned()?;
+    let output = io::stdout().as_handle().try_clone_to_owned()?;
+    Ok((File::from(input), File::from(output)))
+}

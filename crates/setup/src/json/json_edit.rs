@@ -1,0 +1,130 @@
+//! Decides whether an entry of ours is inserted into JSON with comments, updated there, or neither.
+
+use super::config_value::{ConfigValue, JsonLayout, quote_json};
+use super::json_insert::{InsertedPiece, insert_item, insert_member};
+use super::json_part::{JsonPart, find_part};
+use super::json_tree::JsonNode;
+use super::our_command::{OurCommand, merge_command_line};
+use crate::Refusal;
+
+/// The edit that brings an entry into a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum JsonEdit {
+    /// It is there already.
+    Nothing,
+    /// It is inserted.
+    Insert(InsertedPiece),
+    /// An entry of ours had other values, and this text has the new ones.
+    Update(String),
+}
+
+/// Returns the edit that brings an entry into a text.
+///
+/// # Errors
+/// When the text does not parse, a value of another kind is in the way, or the entry is somebody else's.
+pub(crate) fn plan_edit(text: &str, part: &JsonPart) -> Result<JsonEdit, Refusal> {
+    let root = JsonNode::parse(text)?;
+    let root = root.as_ref();
+    if root.is_some_and(|root| !root.is_object()) {
+        return Err(Refusal::Shape { path: "the top level".to_owned(), expected: "an object" });
+    }
+    let insert = |path: &[&str], value| insert_member(text, root, path, value).map(JsonEdit::Insert);
+    match part {
+        JsonPart::Server { path, key, value } => {
+            let path = [path, [*key].as_slice()].concat();
+            match root.and_then(|root| root.get_path(&path)) {
+                Some(own) => update_server(text, own, &path, value),
+                None => insert(&path, value),
+            }
+        }
+        JsonPart::Hook { path, value, command } => {
+            let own = root.and_then(|root| find_part(root, part)).and_then(|chain| chain.last().copied());
+            if let Some((list, index)) = own {
+                return Ok(update_hook(text, &list.items()[index].node, command, value));
+            }
+            match root.and_then(|root| root.get_path(path)) {
+                Some(array) if array.is_array() => {
+                    Ok(JsonEdit::Insert(insert_item(text, array, path, |layout| value.render(layout))))
+                }
+                Some(_) => Err(Refusal::Shape { path: path.join("."), expected: "an array" }),
+                None => insert(path, &ConfigValue::List(vec![value.clone()])),
+            }
+        }
+        JsonPart::Needed { key, .. } if root.is_some_and(|root| root.get(key).is_some()) => {
+            Ok(JsonEdit::Nothing)
+        }
+        JsonPart::Needed { key, value } => insert(&[key], value),
+    }
+}
+
+/// Writes our values into an entry of our name; its other members stay.
+fn update_server(
+    text: &str,
+    own: &JsonNode,
+    path: &[&str],
+    value: &ConfigValue,
+) -> Result<JsonEdit, Refusal> {
+    if own.holds(value) {
+        return Ok(JsonEdit::Nothing);
+    }
+    if !OurCommand::Server.is_run_by(own) {
+        return Err(Refusal::Taken(path.last().copied().unwrap_or_default().to_owned()));
+    }
+    let ConfigValue::Map(members) = value else { return Ok(JsonEdit::Nothing) };
+    let mut merged = text.to_owned();
+    for (name, wanted) in members {
+        let path = [path, [name.as_str()].as_slice()].concat();
+        let root = JsonNode::parse(&merged)?;
+        match root.as_ref().and_then(|root| root.get_path(&path)) {
+            Some(own) if own.holds(wanted) => {}
+            Some(own) => replace_value(&mut merged, own, wanted),
+            None => {
+                let piece = insert_member(&merged, root.as_ref(), &path, wanted)?;
+                merged.insert_str(piece.at, &piece.text);
+            }
+        }
+    }
+    // Arguments that somebody has added to ours stay.
+    Ok(if merged == text { JsonEdit::Nothing } else { JsonEdit::Update(merged) })
+}
+
+/// Writes the present command line into a hook of ours.
+fn update_hook(text: &str, own: &JsonNode, command: &OurCommand, value: &ConfigValue) -> JsonEdit {
+    let Some((key, own)) = command.value_in(own) else { return JsonEdit::Nothing };
+    let Some(wanted) = find_text(value, key) else { return JsonEdit::Nothing };
+    let line = own.as_text().unwrap_or_default();
+    let wanted = merge_command_line(line, wanted);
+    if line == wanted {
+        return JsonEdit::Nothing;
+    }
+    let (before, after) = (&text[..own.range.start], &text[own.range.end..]);
+    JsonEdit::Update([before, &quote_json(&wanted), after].concat())
+}
+
+/// Replaces a value by ours. Items that somebody has added to the end of a list stay.
+fn replace_value(text: &mut String, own: &JsonNode, wanted: &ConfigValue) {
+    let ConfigValue::List(items) = wanted else {
+        return text.replace_range(own.range.clone(), &wanted.render(JsonLayout::Compact));
+    };
+    if !own.is_array() || own.items().len() < items.len() {
+        return text.replace_range(own.range.clone(), &wanted.render(JsonLayout::Compact));
+    }
+    // From the end, because the places of those before stay valid.
+    for (item, own) in items.iter().zip(own.items()).rev() {
+        if !own.node.holds(item) {
+            text.replace_range(own.range.clone(), &item.render(JsonLayout::Compact));
+        }
+    }
+}
+
+/// Returns the string value of a member of this name, at any depth.
+fn find_text<'a>(value: &'a ConfigValue, key: &str) -> Option<&'a str> {
+    match value {
+        ConfigValue::Map(members) => members.iter().find_map(|(name, value)| match value {
+            ConfigValue::Text(text) if name == key => Some(text.as_str()),
+            value => find_text(value, key),
+        }),
+        ConfigValue::List(items) => items.iter().find_map(|item| find_text(item, key)),
+        _ => None,
+    }
+}

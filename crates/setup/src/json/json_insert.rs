@@ -1,0 +1,108 @@
+//! Computes the text that puts an entry into JSON, in the layout of the text around it.
+//!
+//! An entry goes to the start of its object or array, so that one contiguous piece is inserted and no line of others is
+//! touched: not even the one before, which would need a comma. Removing that piece again restores every byte.
+
+use super::config_value::{ConfigValue, JsonLayout, quote_json};
+use super::json_tree::JsonNode;
+use crate::Refusal;
+use crate::text_lines::{detect_eol, indent_unit, line_indent};
+
+/// A text that was inserted.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+pub(crate) struct InsertedPiece {
+    /// First byte of it, once all pieces before it are in.
+    pub(crate) at: usize,
+    /// The bytes.
+    pub(crate) text: String,
+    /// The object or array that it was inserted into, which was there before.
+    pub(crate) inside: Vec<String>,
+}
+
+/// Returns the piece that puts a member into a document, with the objects around it that are not there; without a root a new
+/// document.
+///
+/// # Errors
+/// When a value that is not an object is in the way.
+pub(crate) fn insert_member(
+    text: &str,
+    root: Option<&JsonNode>,
+    path: &[&str],
+    value: &ConfigValue,
+) -> Result<InsertedPiece, Refusal> {
+    let Some(mut container) = root else { return Ok(new_document(text, path, value)) };
+    let mut depth = 0;
+    while depth + 1 < path.len()
+        && let Some(inner) = container.get(path[depth])
+    {
+        depth += 1;
+        if !inner.is_object() {
+            return Err(Refusal::Shape { path: path[..depth].join("."), expected: "an object" });
+        }
+        container = inner;
+    }
+    let (inside, missing) = path.split_at(depth);
+    Ok(insert_item(text, container, inside, |layout| render_member(missing, value, layout)))
+}
+
+/// Returns the piece that puts an item first into an object or an array.
+pub(crate) fn insert_item(
+    text: &str,
+    container: &JsonNode,
+    inside: &[&str],
+    item: impl Fn(JsonLayout<'_>) -> String,
+) -> InsertedPiece {
+    let (open, close) = (container.range.start + 1, container.range.end - 1);
+    let (eol, unit) = (detect_eol(text), indent_unit(text));
+    let first = container.items().first().map(|item| item.range.start);
+    let base = line_indent(text, container.range.start);
+    let lines = |indent: &str| item(JsonLayout::Lines { indent, unit, eol });
+    let is_broken = text[open..first.unwrap_or(close)].contains('\n');
+    let (at, piece) = match first {
+        Some(first) if is_broken => {
+            let indent = line_indent(text, first);
+            (past_comment(text, open), format!("{eol}{indent}{},", lines(indent)))
+        }
+        Some(first) => (first, format!("{}, ", item(JsonLayout::Compact))),
+        None => {
+            let indent = format!("{base}{unit}");
+            let line = format!("{eol}{indent}{}", lines(&indent));
+            if is_broken {
+                (past_comment(text, open), line)
+            } else if inside.is_empty() || text.trim_end().contains('\n') {
+                (open, format!("{line}{eol}{base}"))
+            } else {
+                (open, item(JsonLayout::Compact))
+            }
+        }
+    };
+    InsertedPiece { at, text: piece, inside: inside.iter().map(|&key| key.to_owned()).collect() }
+}
+
+/// Returns the piece that makes a document of a text that holds no value.
+fn new_document(text: &str, path: &[&str], value: &ConfigValue) -> InsertedPiece {
+    let eol = detect_eol(text);
+    let inner = render_member(path, value, JsonLayout::Lines { indent: "  ", unit: "  ", eol });
+    let gap = if text.is_empty() || text.ends_with('\n') || text == "\u{feff}" { "" } else { eol };
+    InsertedPiece { at: text.len(), text: format!("{gap}{{{eol}  {inner}{eol}}}{eol}"), inside: Vec::new() }
+}
+
+/// Returns a member, with the objects around it that are not there.
+fn render_member(path: &[&str], value: &ConfigValue, layout: JsonLayout<'_>) -> String {
+    let inner = path[1..].iter().rev().fold(value.clone(), wrap_value);
+    format!("{}: {}", quote_json(path[0]), inner.render(layout))
+}
+
+/// Returns an object with only this member.
+fn wrap_value(value: ConfigValue, key: &&str) -> ConfigValue {
+    ConfigValue::Map(vec![((*key).to_owned(), value)])
+}
+
+/// Returns the end of a comment that follows on the same line and ends it, or the place itself.
+fn past_comment(text: &str, at: usize) -> usize {
+    let line = text[at..].lines().next().unwrap_or_default();
+    let rest = line.trim();
+    let closes = rest.find("*/").is_some_and(|end| end + 2 == rest.len());
+    let is_comment = rest.starts_with("//") || (rest.starts_with("/*") && closes);
+    if is_comment { at + line.len() } else { at }
+}

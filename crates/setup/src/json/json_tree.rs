@@ -1,0 +1,166 @@
+//! Parses JSON with comments into a tree that knows the place of each value in the text.
+
+use std::ops::Range;
+
+use jsonc_parser::ast::{ObjectPropName, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+
+use super::config_value::ConfigValue;
+use crate::Refusal;
+
+/// A value and its place.
+#[derive(Debug)]
+pub(crate) struct JsonNode {
+    /// Bytes of the value, brackets included.
+    pub(crate) range: Range<usize>,
+    /// The value.
+    pub(crate) kind: JsonKind,
+}
+
+/// The kinds of values.
+#[derive(Debug)]
+pub(crate) enum JsonKind {
+    /// An object. Of several members with one name, the last counts, as in `JSON.parse`.
+    Object(Vec<JsonItem>),
+    /// An array.
+    Array(Vec<JsonItem>),
+    /// A string, unescaped.
+    Text(String),
+    /// A number, `true`, `false` or `null`, as written.
+    Word(String),
+}
+
+/// A member of an object, or an element of an array.
+#[derive(Debug)]
+pub(crate) struct JsonItem {
+    /// The name; empty in an array.
+    pub(crate) key: String,
+    /// Bytes of name and value.
+    pub(crate) range: Range<usize>,
+    /// The end of the name; in an array the start of the value.
+    pub(crate) key_end: usize,
+    /// The value.
+    pub(crate) node: JsonNode,
+}
+
+impl JsonNode {
+    /// Parses a text; `None` if it holds no value.
+    ///
+    /// # Errors
+    /// When the text does not parse; gives line and column.
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, Refusal> {
+        let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let parsed = parse_to_ast(&text[bom..], &CollectOptions::default(), &options);
+        let parsed = parsed.map_err(|error| Refusal::Json(error.to_string()))?;
+        Ok(parsed.value.map(|value| build_node(&value, bom)))
+    }
+
+    /// Returns the items of an object or an array; none for another value.
+    pub(crate) fn items(&self) -> &[JsonItem] {
+        match &self.kind {
+            JsonKind::Object(items) | JsonKind::Array(items) => items,
+            JsonKind::Text(_) | JsonKind::Word(_) => &[],
+        }
+    }
+
+    /// Returns whether it is an object.
+    pub(crate) fn is_object(&self) -> bool {
+        matches!(self.kind, JsonKind::Object(_))
+    }
+
+    /// Returns whether it is an array.
+    pub(crate) fn is_array(&self) -> bool {
+        matches!(self.kind, JsonKind::Array(_))
+    }
+
+    /// Returns a member of an object.
+    pub(crate) fn get(&self, key: &str) -> Option<&JsonNode> {
+        if !self.is_object() {
+            return None;
+        }
+        self.items().iter().rev().find(|item| item.key == key).map(|item| &item.node)
+    }
+
+    /// Returns the value at the end of a path of members.
+    pub(crate) fn get_path(&self, path: &[&str]) -> Option<&JsonNode> {
+        path.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// Returns the string that it is.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match &self.kind {
+            JsonKind::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Returns whether it holds a value; members of an object that the value lacks do not count.
+    pub(crate) fn holds(&self, value: &ConfigValue) -> bool {
+        match (value, &self.kind) {
+            (ConfigValue::Text(text), JsonKind::Text(own)) => text == own,
+            (ConfigValue::Number(number), JsonKind::Word(own)) => *own == number.to_string(),
+            (ConfigValue::Flag(flag), JsonKind::Word(own)) => *own == flag.to_string(),
+            (ConfigValue::List(items), JsonKind::Array(own)) => {
+                items.len() == own.len() && items.iter().zip(own).all(|(item, own)| own.node.holds(item))
+            }
+            (ConfigValue::Map(members), JsonKind::Object(_)) => {
+                members.iter().all(|(key, value)| self.get(key).is_some_and(|own| own.holds(value)))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Returns a parsed value as a node; `bom` is the length of the byte order mark before the parsed text.
+fn build_node(value: &Value<'_>, bom: usize) -> JsonNode {
+    let kind = match value {
+        Value::Object(object) => {
+            let members = object.properties.iter().map(|member| {
+                let key = match &member.name {
+                    ObjectPropName::String(name) => name.value.clone().into_owned(),
+                    ObjectPropName::Word(name) => name.value.to_owned(),
+                };
+                let key_end = member.name.end() + bom;
+                JsonItem {
+                    key,
+                    range: shift_range(member.range, bom),
+                    key_end,
+                    node: build_node(&member.value, bom),
+                }
+            });
+            JsonKind::Object(members.collect())
+        }
+        Value::Array(array) => {
+            let elements = array.elements.iter().map(|element| JsonItem {
+                key: String::new(),
+                range: shift_range(element.range(), bom),
+                key_end: element.start() + bom,
+                node: build_node(element, bom),
+            });
+            JsonKind::Array(elements.collect())
+        }
+        Value::StringLit(text) => JsonKind::Text(text.value.clone().into_owned()),
+        Value::NumberLit(number) => JsonKind::Word(number.value.to_owned()),
+        Value::BooleanLit(flag) => JsonKind::Word(flag.value.to_string()),
+        Value::NullKeyword(_) => JsonKind::Word("null".to_owned()),
+    };
+    JsonNode { range: shift_range(value.range(), bom), kind }
+}
+
+/// Returns a range of the parsed text as one of the whole text.
+fn shift_range(range: jsonc_parser::common::Range, bom: usize) -> Range<usize> {
+    range.start + bom..range.end + bom
+}

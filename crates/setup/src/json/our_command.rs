@@ -1,0 +1,116 @@
+//! Recognizes the commands that we write into configurations.
+
+use super::json_tree::{JsonKind, JsonNode};
+
+/// A command of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OurCommand {
+    /// `memo mcp`.
+    Server,
+    /// `memo hook EVENT`.
+    Hook(&'static str),
+}
+
+/// The keys under which agents keep a command line.
+const COMMAND_KEYS: [&str; 2] = ["command", "bash"];
+/// The verb between our program and the event.
+const HOOK: &str = " hook ";
+
+impl OurCommand {
+    /// Returns whether an entry runs it, from whatever directory.
+    pub(crate) fn is_run_by(&self, entry: &JsonNode) -> bool {
+        match self {
+            Self::Server => is_server(entry),
+            Self::Hook(_) => self.value_in(entry).is_some(),
+        }
+    }
+
+    /// Returns the member of an entry that holds the command line of our hook.
+    pub(crate) fn value_in<'a>(&self, entry: &'a JsonNode) -> Option<(&'static str, &'a JsonNode)> {
+        let Self::Hook(event) = self else { return None };
+        let values = COMMAND_KEYS.into_iter().filter_map(|key| Some((key, entry.get(key)?)));
+        let mut ours = values.filter(|(_, value)| value.as_text().is_some_and(|line| is_hook(line, event)));
+        ours.next()
+    }
+}
+
+fn is_server(entry: &JsonNode) -> bool {
+    let Some(command) = entry.get("command") else { return false };
+    // opencode: one array with the program and its arguments.
+    let words: Vec<&str> = match &command.kind {
+        JsonKind::Text(program) => {
+            let args = entry.get("args").map(JsonNode::items).unwrap_or_default();
+            [program.as_str()].into_iter().chain(args.iter().filter_map(|item| item.node.as_text())).collect()
+        }
+        JsonKind::Array(items) => items.iter().filter_map(|item| item.node.as_text()).collect(),
+        _ => return false,
+    };
+    matches!(words.as_slice(), [program, "mcp", ..] if is_memo(program))
+}
+
+fn is_hook(line: &str, event: &str) -> bool {
+    split_hook(line).is_some_and(|(_, args)| args.split_whitespace().next() == Some(event))
+}
+
+/// Returns the program of a command line that runs a hook of ours, as it is quoted, and what follows `hook`.
+fn split_hook(line: &str) -> Option<(&str, &str)> {
+    // The path of the program may hold the word as well.
+    let mut splits = line.match_indices(HOOK).map(|(at, _)| (&line[..at], &line[at + HOOK.len()..]));
+    splits.find(|(program, _)| is_memo(program.trim_matches(['"', '\''])))
+}
+
+/// Returns the `wanted` command line of a hook, with the arguments that somebody has added to the existing one, `own`.
+pub(crate) fn merge_command_line(own: &str, wanted: &str) -> String {
+    let (Some((_, own)), Some((program, ours))) = (split_hook(own), split_hook(wanted)) else {
+        return wanted.to_owned();
+    };
+    let args = if ours.split_whitespace().all(|word| has_word(own, word)) { own } else { ours };
+    format!("{program}{HOOK}{args}")
+}
+
+/// Returns whether a command line has this word.
+fn has_word(line: &str, wanted: &str) -> bool {
+    line.split_whitespace().any(|word| word == wanted)
+}
+
+/// Returns whether a program is `memo`, on any platform and in any directory.
+fn is_memo(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    matches!(name, "memo" | "memo.exe")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(text: &str) -> JsonNode {
+        JsonNode::parse(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn servers() {
+        let is_ours = |text: &str| OurCommand::Server.is_run_by(&entry(text));
+        assert!(is_ours(r#"{"command": "memo", "args": ["mcp"]}"#));
+        assert!(is_ours(r#"{"command": "/a b/memo", "args": ["mcp", "--profile", "full"], "env": {}}"#));
+        assert!(is_ours(r#"{"command": ["C:\\x\\memo.exe", "mcp"]}"#));
+        assert!(!is_ours(r#"{"command": "memo", "args": ["serve"]}"#));
+        assert!(!is_ours(r#"{"command": "npx", "args": ["memo", "mcp"]}"#));
+        assert!(!is_ours(r#"{"url": "http://localhost"}"#));
+        assert!(!is_ours(r#""memo mcp""#));
+    }
+
+    #[test]
+    fn hooks() {
+        let is_ours = |line: &str| {
+            let text = serde_json::json!({ "type": "command", "command": line }).to_string();
+            OurCommand::Hook("prompt").is_run_by(&entry(&text))
+        };
+        assert!(is_ours("memo hook prompt --agent codex"));
+        assert!(is_ours("'/a b/memo' hook prompt"));
+        assert!(is_ours("'/a hook b/memo' hook prompt --agent x"));
+        assert!(is_ours("\"C:\\Program Files\\memo.exe\" hook prompt --agent cursor"));
+        assert!(!is_ours("memo hook session-start"));
+        assert!(!is_ours("mymemo hook prompt"));
+        assert!(!is_ours("memo hooks prompt"));
+    }
+}

@@ -1,0 +1,83 @@
+//! Declares the flags that several commands take.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use memod_proto::SearchMode;
+
+/// Flags that every verb takes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct GlobalArgs {
+    /// Print JSON on stdout, errors included; `full` with hashes, parts of scores and what is null
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "FORM",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "lean",
+        hide_possible_values = true
+    )]
+    pub json: Option<JsonForm>,
+    /// Run as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub dir: Option<PathBuf>,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = ColorMode::Auto, global = true)]
+    pub color: ColorMode,
+    /// Print only errors on stderr
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Do not show a long answer through a pager
+    #[arg(long, global = true)]
+    pub no_pager: bool,
+    /// The client that asks, as memories are stamped with it
+    #[arg(skip = "cli")]
+    pub client: &'static str,
+    /// Name of the agent that asks, as it gave it to the MCP server
+    #[arg(skip)]
+    pub agent: Option<String>,
+}
+
+/// How much of a result is printed as JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum JsonForm {
+    /// What a program or an agent uses
+    Lean,
+    /// All that crosses the socket
+    Full,
+}
+
+/// When results have colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColorMode {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Also in files and pipes
+    Always,
+    /// Nowhere
+    Never,
+}
+
+/// How a query is matched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ModeArg {
+    /// Words, paths and symbols
+    Keyword,
+    /// Meaning only
+    Vector,
+    /// Both, fused
+    Hybrid,
+}
+
+impl From<ModeArg> for SearchMode {
+    fn from(arg: ModeArg) -> Self {
+        match arg {
+            ModeArg::Keyword => Self::Keyword,
+            ModeArg::Vector => Self::Vector,
+            ModeArg::Hybrid => Self::Hybrid,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Finds the worktree of a command and connects to its daemon.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use memod_base::paths::{CallerDir, Env, IoContext, LocateError, RepoLayout, canonical};
+use memod_client::{Client, ClientOptions, wait_until_free};
+
+use crate::error::CliError;
+use crate::text::{escape, shell_word};
+
+/// Longest wait for the file system of the directory.
+const LOCATE_WITHIN: Duration = Duration::from_secs(10);
+
+/// The directory that a command runs in.
+pub struct CommandContext {
+    /// Directories from the environment.
+    pub env: Env,
+    /// The worktree around it.
+    pub layout: RepoLayout,
+    /// The directory itself, absolute, as it crosses the socket.
+    pub cwd: String,
+    /// The command to show in hints: `memo`, with `-C DIR` if it was given.
+    pub memo: String,
+    /// The client that asks, as memories are stamped with it.
+    pub client: &'static str,
+    /// Name of the agent that asks.
+    pub agent: Option<String>,
+}
+
+impl CommandContext {
+    /// Finds the worktree around `dir`, or around the current directory.
+    pub fn find(dir: Option<&Path>) -> Result<Self, CliError> {
+        Self::find_with(dir, RepoLayout::locate)
+    }
+
+    /// Like [`Self::find`], but also finds a directory outside git that has no index. Nothing is created.
+    pub fn find_any(dir: Option<&Path>) -> Result<Self, CliError> {
+        Self::find_with(dir, RepoLayout::locate_new)
+    }
+
+    fn find_with(dir: Option<&Path>, find: LocateFn) -> Result<Self, CliError> {
+        let (env, layout, cwd) = locate_in_time(&start_dir(dir)?, find)?;
+        let cwd = cwd.into_os_string().into_string().map_err(|path| CliError::NotUtf8(path.into()))?;
+        let dir_word = dir.map(|dir| shell_word(&escape(&dir.display().to_string())));
+        let memo = dir_word.map_or("memo".to_owned(), |word| format!("memo -C {word}"));
+        Ok(Self { env, layout, cwd, memo, client: "cli", agent: None })
+    }
+
+    /// Returns the context for a client and an agent. The paths of a model start at the top of the worktree, as its instructions
+    /// say.
+    pub fn for_client(self, client: &'static str, agent: Option<String>) -> Self {
+        let top = (client == "mcp").then(|| self.layout.root.to_str()).flatten().map(str::to_owned);
+        Self { client, agent, cwd: top.unwrap_or(self.cwd), ..self }
+    }
+
+    /// Like [`Self::find`], but lets a directory outside git be indexed from now on.
+    pub fn find_new(dir: Option<&Path>) -> Result<Self, CliError> {
+        let context = Self::find_with(dir, RepoLayout::locate_new)?;
+        if context.layout.git_dir.is_none() {
+            context.layout.begin_plain(&context.env)?;
+        }
+        Ok(context)
+    }
+
+    /// Returns the directory that shown paths start from.
+    pub fn dir(&self) -> CallerDir {
+        CallerDir::new(&self.layout, Path::new(&self.cwd))
+    }
+
+    /// Connects to the daemon, and starts it if necessary.
+    pub fn connect(&self) -> Result<Client, CliError> {
+        Ok(Client::connect(&self.layout, &self.env, ClientOptions::read())?)
+    }
+
+    /// Connects to the daemon, and starts one that indexes nothing if none runs.
+    pub fn connect_to_memories(&self) -> Result<Client, CliError> {
+        let options = ClientOptions { index_on_demand: true, ..ClientOptions::read() };
+        Ok(Client::connect(&self.layout, &self.env, options)?)
+    }
+
+    /// Connects to the daemon if one runs.
+    pub fn connect_running(&self) -> Result<Client, CliError> {
+        Ok(Client::connect(&self.layout, &self.env, ClientOptions::read().never_start())?)
+    }
+
+    /// Waits until no daemon holds the repository, where none answers.
+    pub fn wait_until_free(&self) -> Result<(), CliError> {
+        Ok(wait_until_free(&self.layout, &self.env, &ClientOptions::read())?)
+    }
+
+    /// Connects to the daemon if one runs and answers in time.
+    pub fn connect_running_within(&self, patience: Duration) -> Result<Client, CliError> {
+        let options = ClientOptions { answer_within: patience, ..ClientOptions::read().never_start() };
+        Ok(Client::connect(&self.layout, &self.env, options)?)
+    }
+}
+
+type LocateFn = fn(&Path, &Env) -> Result<RepoLayout, LocateError>;
+
+/// Finds the worktree around a directory, and the directory's own path. Uses a thread, because a file system that hangs would
+/// block this one forever.
+fn locate_in_time(start: &Path, find: LocateFn) -> Result<(Env, RepoLayout, PathBuf), CliError> {
+    let (reply, answer) = mpsc::sync_channel(1);
+    let dir = start.to_owned();
+    let spawned = thread::Builder::new().name("locate".to_owned()).spawn(move || {
+        let env = Env::read();
+        let layout = find(&dir, &env);
+        let found = layout.map_err(CliError::from).and_then(|layout| Ok((env, layout, canonical(&dir)?)));
+        let _ = reply.send(found); // nobody waits any more
+    });
+    spawned.at("start a thread to open", start)?;
+    answer.recv_timeout(LOCATE_WITHIN).unwrap_or_else(|_| {
+        let why = format!("its file system has not answered within {} s", LOCATE_WITHIN.as_secs());
+        Ok(Err(io::Error::new(io::ErrorKind::TimedOut, why)).at("open", start)?)
+    })
+}
+
+fn start_dir(dir: Option<&Path>) -> Result<PathBuf, CliError> {
+    match dir {
+        Some(dir) => Ok(dir.to_owned()),
+        None => Ok(std::env::current_dir().at("find the current directory", Path::new("."))?),
+    }
+}

@@ -1,0 +1,364 @@
+//! Maps every error to a code, a hint and an exit status.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{LocateError, PathError, io_hint};
+use memod_client::ClientError;
+use memod_proto::{RpcError, code};
+use serde::Serialize;
+
+use memod_config::ConfigError;
+use memod_config::team_server::TeamError;
+
+/// Nothing matched, or the named object does not exist.
+pub const EXIT_NONE: u8 = 1;
+/// Wrong usage.
+pub const EXIT_USAGE: u8 = 2;
+/// The daemon cannot be reached, or something failed.
+pub const EXIT_FAILED: u8 = 3;
+
+/// Result of a verb: its exit status, which is not always 0 on success.
+pub type CliResult = Result<u8, CliError>;
+
+/// Why a verb failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The directory cannot be served.
+    #[error(transparent)]
+    Locate(#[from] LocateError),
+    /// A file failed.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// The settings cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The daemon did not answer, or answered with an error.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// stdout is closed or full.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+    /// A path that JSON cannot carry.
+    #[error("{}: the name is not UTF-8", .0.display())]
+    NotUtf8(PathBuf),
+    /// Without a home directory there is no place for the user's file.
+    #[error("no home directory for the user's settings")]
+    NoHome,
+    /// The command line is valid for clap but makes no sense.
+    #[error("{message}")]
+    Usage {
+        /// The fault in it.
+        message: String,
+        /// A command line that would work.
+        hint: &'static str,
+    },
+    /// Rows have no such field.
+    #[error("{message}")]
+    Field {
+        /// The unknown field.
+        message: String,
+        /// The fields that exist.
+        known: String,
+    },
+    /// The last search has no such hit, or one that is no file.
+    #[error("{message}")]
+    NoHit {
+        /// The hits that there are instead.
+        message: String,
+        /// A command that helps.
+        hint: String,
+    },
+    /// git failed, or cannot carry out the request.
+    #[error("{message}")]
+    Git {
+        /// The message of git.
+        message: String,
+        /// A remedy.
+        hint: String,
+    },
+    /// The team's server, or its address or password.
+    #[error(transparent)]
+    Team(#[from] TeamError),
+    /// There is no log to show.
+    #[error("{}: no log yet", .0.display())]
+    NoLog(PathBuf),
+}
+
+/// An error for display: `{error: {code, message, hint}}`, or two lines on stderr.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct ErrorReport {
+    /// One word for programs.
+    pub code: &'static str,
+    /// The failure, its path and its cause.
+    pub message: String,
+    /// A remedy.
+    pub hint: Option<String>,
+    /// The exit status.
+    #[serde(skip)]
+    pub exit: u8,
+}
+
+impl CliError {
+    /// Returns whether the reader of stdout has gone away, which does not count as an error.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Returns the error as the user sees it.
+    pub fn to_report(&self) -> ErrorReport {
+        let (code, exit, hint) = match self {
+            Self::Locate(error) => describe_locate_error(error),
+            Self::Path(error) if error.is_absent() => {
+                ("no-such-path", EXIT_USAGE, some_hint("check the path for a typing error"))
+            }
+            Self::Path(error) => describe_path_error(error),
+            Self::Config(error) => describe_config_error(error),
+            Self::Client(error) => describe_client_error(error),
+            Self::Output(_) => ("output", EXIT_FAILED, None),
+            Self::NotUtf8(_) => {
+                ("not-utf8", EXIT_USAGE, some_hint("rename it, or start from another directory with -C"))
+            }
+            Self::Usage { hint: text, .. } => ("usage", EXIT_USAGE, some_hint(text)),
+            Self::NoHit { hint, .. } => ("not-found", EXIT_NONE, Some(hint.clone())),
+            Self::Field { known, .. } => ("usage", EXIT_USAGE, Some(format!("there are: {known}"))),
+            Self::Git { hint, .. } => ("git", EXIT_FAILED, Some(hint.clone())),
+            Self::Team(error) => ("team", EXIT_FAILED, error.hint.clone()),
+            Self::NoHome => ("no-home", EXIT_USAGE, some_hint("set HOME to an absolute path")),
+            Self::NoLog(_) => {
+                ("not-found", EXIT_NONE, some_hint("`memo status` starts the daemon, which writes it"))
+            }
+        };
+        ErrorReport { code, message: self.to_string(), hint, exit }
+    }
+
+    /// Like [`Self::to_report`], for a command line with this verb, whose help a hint may name.
+    pub fn to_report_for(&self, verb: Option<&str>) -> ErrorReport {
+        let mut report = self.to_report();
+        if let (Some(hint), Some(verb)) = (&mut report.hint, verb) {
+            *hint = hint.replace("`memo VERB --help`", &format!("`memo {verb} --help`"));
+        }
+        report
+    }
+}
+
+/// A code, an exit status and a hint.
+type ErrorAdvice = (&'static str, u8, Option<String>);
+
+fn some_hint(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn describe_locate_error(error: &LocateError) -> ErrorAdvice {
+    match error {
+        LocateError::Io(error) if error.is_absent() => {
+            let directory = "name an existing directory with -C";
+            let lines = error.path.to_str().and_then(|path| path.parse::<u32>().ok());
+            // The user may have meant the `-C N` of grep.
+            let lines = lines
+                .map(|n| format!("{directory}; `--context {n}` prints {n} lines around those that match"));
+            ("no-such-directory", EXIT_USAGE, Some(lines.unwrap_or_else(|| directory.to_owned())))
+        }
+        LocateError::Io(error) => describe_path_error(error),
+        LocateError::NotADirectory(_) => {
+            ("not-a-directory", EXIT_USAGE, some_hint("name the directory around it with -C"))
+        }
+        LocateError::GitDir(_) => (
+            "git-dir",
+            EXIT_USAGE,
+            some_hint("run memo in a worktree; `git worktree add DIR` makes one of a bare repository"),
+        ),
+        LocateError::BrokenGit { .. } => (
+            "broken-git",
+            EXIT_USAGE,
+            some_hint("`git status` says more; `git worktree repair` mends a moved worktree"),
+        ),
+        LocateError::NotOwner { .. } => (
+            "not-owner",
+            EXIT_USAGE,
+            some_hint("run memo as the owner, or clone the repository for yourself"),
+        ),
+        LocateError::NotIndexed(_) => {
+            ("not-indexed", EXIT_USAGE, some_hint("`memo init` indexes this directory; -C DIR names another"))
+        }
+        LocateError::Foreign(_) => (
+            "foreign-state",
+            EXIT_USAGE,
+            some_hint("move it away if nothing else needs it, or run `git init` here"),
+        ),
+        LocateError::TooWide(_) => {
+            ("too-wide", EXIT_USAGE, some_hint("name a smaller directory with -C, or run `git init` in it"))
+        }
+    }
+}
+
+fn describe_path_error(error: &PathError) -> ErrorAdvice {
+    ("io", EXIT_FAILED, error.hint().and_then(some_hint))
+}
+
+fn describe_config_error(error: &ConfigError) -> ErrorAdvice {
+    match error {
+        ConfigError::Io(error) => describe_path_error(error),
+        ConfigError::UnknownKey { nearest: Some(nearest), .. } => {
+            ("config", EXIT_USAGE, Some(format!("did you mean {nearest}?")))
+        }
+        ConfigError::UserOnly { key, .. } | ConfigError::OnlyOff { key, .. } => {
+            ("config", EXIT_USAGE, Some(format!("`memo config set --user {key} VALUE`, and remove it there")))
+        }
+        _ => ("config", EXIT_USAGE, some_hint("`memo config template` shows every key with its default")),
+    }
+}
+
+fn describe_client_error(error: &ClientError) -> ErrorAdvice {
+    match error {
+        ClientError::Path(error) => describe_path_error(error),
+        ClientError::NotRunning { .. } => ("not-running", EXIT_FAILED, some_hint("`memo status` starts it")),
+        ClientError::ForeignSocket { socket, .. } => (
+            "foreign-socket",
+            EXIT_FAILED,
+            Some(format!("another user created it: look at {}", socket.display())),
+        ),
+        ClientError::Spawn { source, .. } => ("no-daemon", EXIT_FAILED, spawn_hint(source)),
+        ClientError::Refused { hint, .. } => ("daemon-refused", EXIT_FAILED, hint.clone()),
+        ClientError::NotFetched { hint, .. } => ("not-fetched", EXIT_FAILED, hint.clone()),
+        ClientError::NotReady { log, .. } => ("daemon-not-ready", EXIT_FAILED, see_log(log)),
+        ClientError::SpawnLock { .. } => {
+            ("daemon-not-ready", EXIT_FAILED, some_hint("end that client, if it is stuck, and try again"))
+        }
+        // The process id is unknown if the endpoint file is lost; `kill 0` would end the shell.
+        ClientError::Hung { pid: 0, log, .. } => ("daemon-hung", EXIT_FAILED, see_log(log)),
+        ClientError::Hung { pid, log, .. } => {
+            let text =
+                format!("`kill -CONT {pid}` if it is stopped, else `kill {pid}`; see {}", log.display());
+            ("daemon-hung", EXIT_FAILED, Some(text))
+        }
+        ClientError::Gone { log, .. } => ("daemon-gone", EXIT_FAILED, see_log(log)),
+        ClientError::Garbage { socket, .. } => {
+            let text = format!("something else may listen there: remove {} and try again", socket.display());
+            ("daemon-garbage", EXIT_FAILED, Some(text))
+        }
+        ClientError::NewerDaemon { daemon, .. } => {
+            ("newer-daemon", EXIT_FAILED, Some(format!("install memo {daemon}, or the later")))
+        }
+        ClientError::Unreachable { lock, .. } => {
+            let lock = lock.display();
+            let text = format!(
+                "stop it where it runs, if that is another container; `fuser {lock}` finds it on this machine"
+            );
+            ("daemon-unreachable", EXIT_FAILED, Some(text))
+        }
+        ClientError::Stays { source, .. } => describe_client_error(source),
+        ClientError::Lingers { pid, .. } => {
+            ("daemon-lingers", EXIT_FAILED, Some(format!("`kill {pid}` ends it")))
+        }
+        ClientError::Rpc(error) => describe_rpc_error(error),
+    }
+}
+
+fn see_log(log: &Path) -> Option<String> {
+    Some(format!("see {}", log.display()))
+}
+
+/// Returns a hint for a program that cannot be started.
+fn spawn_hint(error: &io::Error) -> Option<String> {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            some_hint("install memod beside memo or in PATH, or name it in MEMO_DAEMON")
+        }
+        io::ErrorKind::PermissionDenied => some_hint("check that it is a program and may be run"),
+        io::ErrorKind::WouldBlock => some_hint(
+            "too many processes run, or too little memory is left: raise `ulimit -u` or `ulimit -v`",
+        ),
+        _ => io_hint(error).and_then(some_hint),
+    }
+}
+
+fn describe_rpc_error(error: &RpcError) -> ErrorAdvice {
+    let daemon_hint = error.data.as_ref().and_then(|data| data.hint.clone());
+    let (word, exit, usual) = match error.code {
+        code::NOT_FOUND => ("not-found", EXIT_NONE, None),
+        code::INVALID_PARAMS => ("usage", EXIT_USAGE, Some("`memo VERB --help` lists the arguments")),
+        code::WRONG_REPOSITORY => {
+            ("wrong-repository", EXIT_USAGE, Some("name a directory of the worktree with -C"))
+        }
+        code::NO_METHOD => {
+            ("no-method", EXIT_FAILED, Some("`memo restart` starts the daemon of this version"))
+        }
+        code::GIT => ("git", EXIT_FAILED, None),
+        code::BUSY => ("busy", EXIT_FAILED, Some("try again in a moment")),
+        code::STOPPING => ("stopping", EXIT_FAILED, Some("try again: the daemon is shutting down")),
+        code::STORE => ("store", EXIT_FAILED, Some("`memo doctor` checks the disk and the databases")),
+        code::IO => ("io", EXIT_FAILED, None),
+        code::TEAM => ("team", EXIT_FAILED, Some("`memo team status` shows how the exchange stands")),
+        code::PARSE | code::INVALID_REQUEST => ("internal", EXIT_FAILED, None),
+        _ => ("internal", EXIT_FAILED, Some("`memo logs` shows details")),
+    };
+    (word, exit, daemon_hint.or_else(|| usual.and_then(some_hint)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report_of_rpc(code: i64, daemon_hint: Option<&str>) -> ErrorReport {
+        let data = daemon_hint
+            .map(|hint| memod_proto::ErrorData { hint: Some(hint.to_owned()), retry_after_ms: None });
+        let error = RpcError { code, message: "it failed".to_owned(), data };
+        CliError::from(ClientError::from(error)).to_report()
+    }
+
+    #[test]
+    fn every_error_has_a_word_and_an_exit_status() {
+        let cases = [
+            (code::NOT_FOUND, "not-found", EXIT_NONE),
+            (code::INVALID_PARAMS, "usage", EXIT_USAGE),
+            (code::WRONG_REPOSITORY, "wrong-repository", EXIT_USAGE),
+            (code::STORE, "store", EXIT_FAILED),
+            (code::IO, "io", EXIT_FAILED),
+            (code::TEAM, "team", EXIT_FAILED),
+            (code::PARSE, "internal", EXIT_FAILED),
+            (-1, "internal", EXIT_FAILED),
+        ];
+        for (code, word, exit) in cases {
+            let shown = report_of_rpc(code, None);
+            assert_eq!((shown.code, shown.exit, shown.message.as_str()), (word, exit, "it failed"));
+        }
+    }
+
+    #[test]
+    fn a_remedy_names_the_cause_at_hand() {
+        let path = || PathBuf::from("/r/x");
+        let file = |kind: io::ErrorKind| PathError { action: "write", path: path(), source: kind.into() };
+        let spawn = |kind: io::ErrorKind| ClientError::Spawn { program: path(), source: kind.into() };
+        let refused =
+            |hint: &str| ClientError::Refused { message: String::new(), hint: Some(hint.to_owned()) };
+        let cases: [(CliError, &str); 13] = [
+            (file(io::ErrorKind::PermissionDenied).into(), "permissions"),
+            (file(io::ErrorKind::StorageFull).into(), "free some space"),
+            (file(io::ErrorKind::ReadOnlyFilesystem).into(), "writable"),
+            (file(io::ErrorKind::NotFound).into(), "typing error"),
+            (file(io::ErrorKind::Other).into(), ""),
+            (LocateError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (ConfigError::from(file(io::ErrorKind::PermissionDenied)).into(), "permissions"),
+            (spawn(io::ErrorKind::NotFound).into(), "install memod"),
+            (spawn(io::ErrorKind::PermissionDenied).into(), "may be run"),
+            (spawn(io::ErrorKind::WouldBlock).into(), "ulimit -u"),
+            (spawn(io::ErrorKind::OutOfMemory).into(), "memory"),
+            (spawn(io::ErrorKind::Other).into(), ""),
+            (refused("free some space").into(), "free some space"),
+        ];
+        for (error, word) in cases {
+            let ErrorReport { message, hint, .. } = error.to_report();
+            let hint = hint.unwrap_or_default();
+            assert!(hint.contains(word) && hint.is_empty() == word.is_empty(), "{message}: {hint}");
+        }
+    }
+
+    #[test]
+    fn the_daemon_knows_best_what_to_do() {
+        assert_eq!(
+            report_of_rpc(code::STORE, Some("free some space")).hint.as_deref(),
+            Some("free some space")
+        );
+    }
+}

@@ -1,0 +1,131 @@
+//! Writes a file under a temporary name, which replaces another file once it is complete.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+use memod_base::paths::{IoContext, canonical, rename_over};
+
+use crate::error::CliError;
+
+/// Most names that are tried; killed processes may have left files under some.
+const MOST_TAKEN_NAMES: u32 = 100;
+
+/// Returns the temporary name of a file. It differs for each number of names that are taken already.
+fn part_name(path: &Path, taken: u32) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    if taken > 0 {
+        name.push(format!("-{taken}"));
+    }
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+/// Removes part files that ended processes left in a directory, of files whose names begin with `name`.
+pub fn remove_left_parts(dir: &Path, name: &str) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let file_name = entry.file_name();
+        let pid = file_name.to_str().filter(|file| file.starts_with(name)).and_then(part_file_pid);
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file && pid.is_some_and(has_ended) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Returns the id of the process that created a part file.
+fn part_file_pid(file_name: &str) -> Option<i32> {
+    let (_, number) = file_name.strip_suffix(".part")?.rsplit_once('.')?;
+    number.split('-').next()?.parse().ok()
+}
+
+#[cfg(unix)]
+fn has_ended(pid: i32) -> bool {
+    let pid = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH))
+}
+
+#[cfg(not(unix))]
+fn has_ended(_: i32) -> bool {
+    false
+}
+
+/// Syncs the directory of a file to disk, where the system can.
+fn sync_dir(path: &Path) {
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let _ = File::open(dir).and_then(|dir| dir.sync_all());
+}
+
+/// A file that replaces another once it is complete.
+pub struct PartFile {
+    path: PathBuf,
+    part: PathBuf,
+    file: BufWriter<File>,
+    is_kept: bool,
+}
+
+impl PartFile {
+    /// Creates the file beside `path`, under a temporary name.
+    pub fn create(path: &Path) -> Result<Self, CliError> {
+        // Replace the target of a symbolic link, not the link.
+        let path = canonical(path).unwrap_or_else(|_| path.to_owned());
+        let mut options = File::options();
+        // Never open an existing file: it may be a link that came with the repository.
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut taken = 0;
+        let (file, part) = loop {
+            let part = part_name(&path, taken);
+            match options.open(&part) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && taken < MOST_TAKEN_NAMES => {
+                    taken += 1;
+                }
+                opened => break (opened.at("create", &part)?, part),
+            }
+        };
+        let file = BufWriter::new(file);
+        Ok(Self { path, part, file, is_kept: false })
+    }
+
+    /// Adds bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        Ok(self.file.write_all(bytes).at("write", &self.part)?)
+    }
+
+    /// Gives the file its name, and replaces the file that has it.
+    pub fn replace_target(mut self) -> Result<(), CliError> {
+        self.sync_to_disk()?;
+        rename_over(&self.part, &self.path).at("rename to", &self.path)?;
+        self.is_kept = true;
+        sync_dir(&self.path);
+        Ok(())
+    }
+
+    /// Gives the file its name, unless another file has it.
+    pub fn create_target(mut self) -> Result<(), CliError> {
+        self.sync_to_disk()?;
+        match fs::hard_link(&self.part, &self.path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error).at("create", &self.path)?,
+            // Not every file system has links.
+            Err(_) if fs::symlink_metadata(&self.path).is_err() => return self.replace_target(),
+            linked => linked.at("create", &self.path)?,
+        }
+        sync_dir(&self.path);
+        Ok(()) // `drop` removes the temporary name
+    }
+
+    fn sync_to_disk(&mut self) -> Result<(), CliError> {
+        self.file.flush().at("write", &self.part)?;
+        Ok(self.file.get_ref().sync_all().at("write", &self.part)?)
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_file(&self.part); // the rest of a write that failed
+        }
+    }
+}
